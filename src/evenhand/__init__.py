@@ -1,0 +1,69 @@
+"""Evenhand tells whether a model treats groups of people alike.
+
+The public names, and nothing else. They load on first use, so that ``import evenhand`` and
+``evenhand --help`` cost no numpy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evenhand import metrics
+    from evenhand.advice import Advice, guide
+    from evenhand.auditing import Audit, audit
+    from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
+    from evenhand.examples import compas
+    from evenhand.ingest import tabulate
+    from evenhand.storage import load
+    from evenhand.table import Table
+
+__version__ = "0.1.0"
+
+# No module is called like a public function: importing the module would replace the function.
+_HOME = {
+    "Advice": "advice",
+    "Audit": "auditing",
+    "DataError": "errors",
+    "EvenhandError": "errors",
+    "MissingLibrary": "errors",
+    "Table": "table",
+    "TableFileError": "errors",
+    "UsageError": "errors",
+    "audit": "auditing",
+    "compas": "examples",
+    "guide": "advice",
+    "load": "storage",
+    "tabulate": "ingest",
+}
+
+__all__ = [
+    "Advice",
+    "Audit",
+    "DataError",
+    "EvenhandError",
+    "MissingLibrary",
+    "Table",
+    "TableFileError",
+    "UsageError",
+    "__version__",
+    "audit",
+    "compas",
+    "guide",
+    "load",
+    "metrics",
+    "tabulate",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "metrics":
+        return import_module("evenhand.metrics")
+    if name in _HOME:
+        return getattr(import_module(f"evenhand.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,72 @@
+"""What can go wrong, drawn as a tree.
+
+    EvenhandError
+    ├── DataError            the data break a rule            (also a ValueError)
+    │   └── TableFileError   a saved table is damaged or foreign
+    ├── UsageError           the call asks for something that makes no sense (also a ValueError)
+    └── MissingLibrary       an optional library is needed    (also an ImportError)
+
+Every message states the rule, the value that was found, and the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class EvenhandError(Exception):
+    """Anything Evenhand refuses to do, with its reason."""
+
+
+class DataError(EvenhandError, ValueError):
+    """The data break a rule."""
+
+
+class TableFileError(DataError):
+    """A file is not a table that Evenhand saved, or it was damaged since."""
+
+
+class UsageError(EvenhandError, ValueError):
+    """The arguments contradict each other or the data."""
+
+
+class MissingLibrary(EvenhandError, ImportError):
+    """Something optional has to be installed first."""
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value as it may appear inside a message: quoted, printable and short.
+
+    >>> shown("Female"), shown(1), shown("x" * 100, limit=5)
+    ("'Female'", '1', "'xxxx…'")
+    """
+    text = repr(value)
+    if len(text) <= limit:
+        return text
+    return text[:limit] + "…" + (text[-1] if text[-1] in "'\"" else "")
+
+
+def listed(values: Iterable[object], limit: int = 8) -> str:
+    """The first few values of a list, and how many more there are.
+
+    >>> listed(["b", "a"]), listed([]), listed(range(20), limit=3)
+    ("'b', 'a'", 'nothing', '0, 1, 2 and 17 more')
+    """
+    items = list(values)
+    more = f" and {len(items) - limit} more" if len(items) > limit else ""
+    return (", ".join(shown(v) for v in items[:limit]) or "nothing") + more
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """A question that suggests the word the user may have meant, or nothing.
+
+    >>> nearest("Femal", ["Female", "Male"])
+    "; did you mean 'Female'?"
+    >>> nearest("xyz", ["Female", "Male"])
+    ''
+    """
+    candidates = {w.casefold(): w for w in words}
+    # difflib compares every pair of characters: very long names would make a typo cost seconds.
+    close = get_close_matches(word.casefold()[:200], [c for c in candidates if len(c) <= 200], n=1)
+    return f"; did you mean {shown(candidates[close[0]])}?" if close else ""

@@ -1,0 +1,120 @@
+"""Closed-form intervals, and the interval of a norm from resamples. All take arrays and broadcast."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenhand.table import Floats
+
+Interval = tuple[Floats, Floats]
+
+
+def z_value(confidence: ArrayLike) -> Floats:
+    """The two-sided standard normal quantile."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((1 + np.asarray(confidence, np.float64)) / 2))
+
+
+def wilson(p: ArrayLike, n: ArrayLike, confidence: ArrayLike = 0.95) -> Interval:
+    """Wilson's score interval of a share p of n people; NaN where n is 0.
+
+    >>> lo, hi = wilson(0.3, 50)
+    >>> round(float(lo), 4), round(float(hi), 4)
+    (0.191, 0.4375)
+    """
+    p, n, z2 = np.asarray(p, np.float64), np.asarray(n, np.float64), z_value(confidence) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+        half = np.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+        lo = np.where(p == 0, 0.0, np.maximum(centre - half, 0.0))
+        hi = np.where(p == 1, 1.0, np.minimum(centre + half, 1.0))
+        known = (n > 0) & np.isfinite(p)
+    return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
+
+
+def difference(a: ArrayLike, a_limits: Interval, b: ArrayLike, b_limits: Interval) -> Interval:
+    """Interval of a − b from an interval of each: the square-and-add rule.
+
+    With Wilson intervals this is Newcombe's interval for a difference of shares (1998, method 10).
+    """
+    d = np.asarray(a, np.float64) - np.asarray(b, np.float64)
+    lo = d - np.hypot(a - a_limits[0], b_limits[1] - b)
+    hi = d + np.hypot(a_limits[1] - a, b - b_limits[0])
+    return lo, hi
+
+
+def newcombe(
+    a: ArrayLike, n_a: ArrayLike, b: ArrayLike, n_b: ArrayLike, confidence: ArrayLike = 0.95
+) -> Interval:
+    """Newcombe's interval of a difference of two shares.
+
+    >>> lo, hi = newcombe(56 / 70, 70, 48 / 80, 80)   # Newcombe's example (a)
+    >>> round(float(lo), 4), round(float(hi), 4)
+    (0.0524, 0.3339)
+    """
+    return difference(a, wilson(a, n_a, confidence), b, wilson(b, n_b, confidence))
+
+
+def ratio_of_shares(
+    a: ArrayLike, n_a: ArrayLike, b: ArrayLike, n_b: ArrayLike, confidence: ArrayLike = 0.95
+) -> Interval:
+    """Interval of a / b: normal on the log scale (Katz), which needs both shares to lie inside (0, 1).
+
+    At 0 or 1 its standard error is infinite or zero; there the interval comes from Wilson's limits
+    (Donner & Zou 2012), which stay honest. Undefined where b is 0.
+    """
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    n_a, n_b = np.asarray(n_a, np.float64), np.asarray(n_b, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = z_value(confidence) * np.sqrt((1 - a) / (n_a * a) + (1 - b) / (n_b * b))
+        katz = a / b * np.exp(-half), a / b * np.exp(half)
+    inside = (a > 0) & (a < 1) & (b > 0) & (b < 1)
+    edge = _donner_zou(a, wilson(a, n_a, confidence), b, wilson(b, n_b, confidence))
+    known = np.isfinite(a) & (b > 0)
+    lo, hi = (np.where(known, np.where(inside, k, e), np.nan) for k, e in zip(katz, edge, strict=True))
+    return lo, hi
+
+
+def _donner_zou(a: Floats, a_limits: Interval, b: Floats, b_limits: Interval) -> Interval:
+    (la, ua), (lb, ub) = a_limits, b_limits
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lo = (a * b - np.sqrt(np.maximum((a * b) ** 2 - la * ub * (2 * a - la) * (2 * b - ub), 0))) / (
+            ub * (2 * b - ub)
+        )
+        hi = (a * b + np.sqrt(np.maximum((a * b) ** 2 - ua * lb * (2 * a - ua) * (2 * b - lb), 0))) / (
+            lb * (2 * b - lb)
+        )
+    return np.maximum(lo, 0.0), hi
+
+
+def largest_difference(lo: Floats, hi: Floats) -> Interval:
+    """Interval of max |d| over the last axis from simultaneous intervals of every d; NaN components are skipped.
+
+    The maximum cannot be below what every interval allows at least, nor above what any allows at most. It is
+    valid at parity too, where a percentile interval of a maximum never contains 0.
+    """
+    at_least = np.where((lo <= 0) & (hi >= 0), 0.0, np.minimum(np.abs(lo), np.abs(hi)))
+    at_most = np.maximum(np.abs(lo), np.abs(hi))
+    defined = np.isfinite(lo)
+    return (
+        np.where(defined, at_least, -np.inf).max(-1),
+        np.where(defined, at_most, -np.inf).max(-1),
+    )
+
+
+def percentile(resamples: Floats, confidence: float) -> Interval:
+    """Percentile interval over the first axis, undefined resamples left aside."""
+    tail = (1 - confidence) / 2
+    lo, hi = np.nanquantile(resamples, [tail, 1 - tail], axis=0)
+    return lo, hi
+
+
+def norm(value: float, deviations: Floats, confidence: float, highest: float = np.inf) -> tuple[float, float]:
+    """Interval of a norm ‖G‖ from the norms ‖G* − Ĝ‖ of resampled deviations.
+
+    By the reverse triangle inequality |‖Ĝ‖ − ‖G‖| ≤ ‖Ĝ − G‖, so it is valid at parity and away from it.
+    """
+    q = float(np.nanquantile(deviations, confidence))
+    return max(value - q, 0.0), min(value + q, highest)

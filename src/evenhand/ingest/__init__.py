@@ -1,0 +1,194 @@
+"""Any data → table. Rows are seen once, here; only counts travel on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.ingest.columns import NOT_FINITE, Columns, WeightKind, Words, check_words, count, weigh
+from evenhand.table import Table
+
+_ROLES = ("score", "label", "prediction", "weight")
+
+
+def tabulate(
+    data: Any = None,
+    *,
+    score: Any = None,
+    label: Any = None,
+    group: Any,
+    prediction: Any = None,
+    weight: Any = None,
+    favorable: Any = 1,
+    risk: bool = False,
+    score_range: tuple[float, float] | None = None,
+    missing: str = "refuse",
+    weight_kind: WeightKind = "auto",
+) -> Table:
+    """Count people by score, group and label.
+
+    Parameters
+    ----------
+    data
+        A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
+        (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
+    score, label, group, prediction, weight
+        Names of columns, or arrays. Several group columns (a list of names, or a dict of arrays) are counted
+        jointly. At least a score or a prediction is needed; without labels only some measures exist.
+    favorable
+        The value of label and prediction that is good for the person.
+    risk
+        Whether a high score is bad for the person.
+    score_range
+        The lowest and the highest possible score; by default [0, 1], or what is observed if scores leave it.
+    missing
+        "refuse" rows with a missing or infinite value, or "drop" and report them.
+    weight_kind
+        "frequency": a row stands for that many people. "sampling": a survey weight. "auto" takes whole
+        numbers for the former.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> evenhand.tabulate({"s": [0.1, 0.8, 0.8], "sex": ["f", "m", "m"]}, score="s", group="sex")
+    Table: 3 rows in 2 cells; score 's' (2 values, 0.1 to 0.8); sex: m 2, f 1
+    >>> evenhand.tabulate(score=[0.1, 0.8], label=[0, 1], group=["f", "m"]).rows
+    2
+    """
+    words = check_words(Words(favorable, bool(risk), score_range, missing, weight_kind))
+    given = {
+        role: column
+        for role, column in zip(_ROLES, (score, label, prediction, weight), strict=True)
+        if column is not None
+    }
+    if "score" not in given and "prediction" not in given:
+        raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
+    if group is None:
+        raise UsageError("name at least one group column (--group)")
+    if isinstance(data, Table):
+        raise UsageError("this is a table already: audit it, or add it to another")
+    return count(_columns(data, given, group), words)
+
+
+def _columns(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
+    """The columns by whichever way fits the data."""
+    if isinstance(data, str | os.PathLike):
+        return _from_path(data, given, group)
+    if data is None or isinstance(data, Mapping) or _is_structured(data):
+        return _from_arrays(data, given, group)
+    if isinstance(data, np.ndarray | list | tuple):
+        raise UsageError(
+            "an array or list has no column names: pass a dict of columns, or arrays as score=, label=, group="
+        )
+    if not all(isinstance(c, str) for c in [*given.values(), *_as_list(group)]):
+        return _from_arrays(data, given, group)  # arrays beside a dataframe
+    if type(data).__name__ == "DuckDBPyRelation":
+        from evenhand.ingest.relations import count_relation
+        from evenhand.ingest.sources import Source
+
+        return count_relation(Source(data), given, _group_names(group))
+    from evenhand.ingest.frames import count_frame, wrapped
+
+    return count_frame(wrapped(data), given, _group_names(group))
+
+
+def _from_path(path: str | os.PathLike[str], given: Mapping[str, Any], group: Any) -> Columns:
+    from evenhand.ingest.relations import count_relation
+    from evenhand.ingest.sources import opened
+
+    groups = _group_names(group)
+    for role, column in given.items():
+        if not isinstance(column, str):
+            raise UsageError(f"{role} must be the name of a column of the file, not {shown(type(column).__name__)}")
+    with opened(path, [*given.values(), *groups]) as source:
+        columns = count_relation(source, given, groups)
+        if columns.score is not None and not np.isfinite(columns.score).all():
+            source.refuse_words(given["score"])
+        if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
+            source.refuse_words(given["weight"])
+    return columns
+
+
+def _from_arrays(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
+    from evenhand.ingest.frames import as_values
+    from evenhand.ingest.sources import check_columns
+
+    def column(value: Any, role: str) -> tuple[str, Any]:
+        """The name and the values of a column that was given by name or as an array."""
+        if not isinstance(value, str):
+            values, name = as_values(value)
+            return name or role, _flat(values, name or role)
+        if data is None:
+            raise UsageError(f"{role} {shown(value)} names a column, but there are no data: pass them first")
+        present = data.dtype.names if _is_structured(data) else data.columns if _is_frame(data) else data
+        check_columns([value], [str(c) for c in present], "the data")
+        return value, _flat(as_values(data[value])[0], value)
+
+    named = {role: column(value, role) for role, value in given.items()}
+    groups = [(name or own, values) for name, (own, values) in
+              ((name, column(value, "group")) for name, value in _group_items(group, data is not None))]
+    lengths = {name: len(values) for name, values in [*named.values(), *groups]}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
+        raise DataError(f"all columns need the same length, but they have: {found}")
+    _group_names([name for name, _ in groups])
+    return Columns(
+        names={role: name for role, (name, _) in named.items()},
+        groups=dict(groups),
+        n=np.ones(next(iter(lengths.values())), np.int64),
+        weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
+        **{role: named[role][1] for role in ("score", "label", "prediction") if role in named},
+    )
+
+
+def _group_items(group: Any, has_data: bool) -> list[tuple[str | None, Any]]:
+    """Group columns with the names they were given: a dict or dataframe of columns, names, or one array."""
+    if isinstance(group, Mapping):
+        return [(str(name), values) for name, values in group.items()]
+    if _is_frame(group):
+        return [(str(name), group[name]) for name in group.columns]
+    if has_data and all(isinstance(g, str) for g in _as_list(group)):
+        return [(None, name) for name in _as_list(group)]
+    return [(None, group)]
+
+
+def _as_list(group: Any) -> list[Any]:
+    return list(group) if isinstance(group, list | tuple) else [group]
+
+
+def _group_names(group: Any) -> list[str]:
+    names = _as_list(group)
+    if not names or not all(isinstance(g, str) for g in names):
+        raise UsageError(f"group must be the name of a column or a list of names, not {shown(group)}")
+    if len(set(names)) < len(names):
+        raise UsageError(f"every group column needs a name of its own, but {listed(names)} repeats one")
+    return names
+
+
+def _flat(values: Any, name: str) -> Any:
+    """One-dimensional values; numpy reads whatever is array-like."""
+    if isinstance(values, list | tuple):
+        if any(isinstance(v, list | tuple | np.ndarray) for v in values[:1]):
+            raise DataError(f"column {shown(name)} must be one-dimensional")
+        return list(values)
+    try:
+        array = values if isinstance(values, np.ndarray) else np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"column {shown(name)} cannot be read as an array: {error}") from error
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"column {shown(name)} must be one-dimensional, but has {array.ndim} dimensions")
+    return array
+
+
+def _is_structured(data: Any) -> bool:
+    return isinstance(data, np.ndarray) and data.dtype.names is not None
+
+
+def _is_frame(data: Any) -> bool:
+    return hasattr(data, "columns") and not isinstance(data, np.ndarray)

@@ -1,0 +1,248 @@
+"""Columns → table. A column entry is one row, or a cell of many rows that an engine has counted already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand.errors import DataError, UsageError, shown
+from evenhand.ingest.values import encode, favourable, group_codes, to_floats
+from evenhand.table import Attribute, Bools, Floats, Ints, Meaning, Table, collect, shown_name
+
+WeightKind = Literal["auto", "frequency", "sampling"]
+OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the caller said the data are to be read."""
+
+    favorable: Any = 1
+    risk: bool = False
+    score_range: tuple[float, float] | None = None
+    missing: str = "refuse"
+    weight_kind: WeightKind = "auto"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of entries that each stand for one or more rows."""
+
+    total: Floats
+    squares: Floats
+    state: Ints
+    fractional: Ints
+    """How many rows of each entry have a weight that is not whole."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns an audit needs, by role."""
+
+    names: Mapping[str, str]
+    """The user's names by role: score, label, prediction, weight."""
+    groups: Mapping[str, Any]
+    n: Ints
+    score: Any = None
+    label: Any = None
+    prediction: Any = None
+    weights: Weights | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def counted(
+    cells: Mapping[str, Any], names: Mapping[str, str], groups: list[str], notes: tuple[str, ...] = ()
+) -> Columns:
+    """Columns from the cells that an engine counted, under the keys score, label, prediction, group_0 …, n."""
+    weights = None
+    if "weight" in names:
+        codes, states = encode(cells["state"])
+        weights = Weights(
+            total=np.asarray(cells["total"], np.float64),
+            squares=np.asarray(cells["squares"], np.float64),
+            state=np.array([int(s) for s in states], np.int64)[codes],
+            fractional=np.asarray(cells["fractional"]).astype(np.int64),
+        )
+    return Columns(
+        names=names,
+        groups={g: cells[f"group_{i}"] for i, g in enumerate(groups)},
+        n=np.asarray(cells["n"]).astype(np.int64),
+        score=cells.get("score"),
+        label=cells.get("label"),
+        prediction=cells.get("prediction"),
+        weights=weights,
+        notes=notes,
+    )
+
+
+def weigh(values: Any, column: str) -> Weights:
+    """Weights of single rows."""
+    w = to_floats(values, column, "weight")
+    finite = np.isfinite(w)
+    state = np.where(finite, np.where(w > 0, OK, np.where(w == 0, ZERO, NEGATIVE)), NOT_FINITE)
+    total = np.where(finite, w, 0.0)
+    return Weights(total, total * total, state, (finite & (np.floor(total) != total)).astype(np.int64))
+
+
+def count(columns: Columns, words: Words) -> Table:
+    """Check every column, leave out what must be left out, and count the rest."""
+    if not len(columns.n):
+        raise DataError("there are no rows to count")
+    faults: list[tuple[str, Bools]] = []
+    score = label = decision = None
+    favorable = None
+    if columns.score is not None:
+        score = to_floats(columns.score, columns.names["score"], "score")
+        faults.append((f"without a finite score {shown(columns.names['score'])}", ~np.isfinite(score)))
+    if columns.label is not None:
+        name = columns.names["label"]
+        label, gap, favorable = favourable(columns.label, words.favorable, name, "label")
+        faults.append((f"without a label {shown(name)}", gap))
+    if columns.prediction is not None:
+        name = columns.names["prediction"]
+        decision, gap, key = favourable(columns.prediction, words.favorable, name, "prediction")
+        favorable = favorable or key
+        faults.append((f"without a prediction {shown(name)}", gap))
+    attributes, codes = [], []
+    for name, values in columns.groups.items():
+        code, groups = group_codes(values, name)
+        attributes.append(Attribute(name, groups))
+        codes.append(code)
+        faults.append((f"without a group {shown(name)}", code < 0))
+    weights, n, notes = _read_weights(columns, words.weight_kind)
+    if weights is not None:
+        faults.append((f"without a finite weight {shown(columns.names['weight'])}", weights.state == NOT_FINITE))
+        faults.append((f"of weight zero in {shown(columns.names['weight'])}", weights.state == ZERO))
+    tally = _Tally(faults, tuple(attributes), codes, n)
+    tally.refuse_unless(words.missing)
+    keep = tally.keep
+    sampled = weights is not None and n is columns.n
+    return collect(
+        attributes=tuple(attributes),
+        codes=np.array([c[keep] for c in codes], np.int64).reshape(len(codes), -1),
+        n=n[keep],
+        score=None if score is None else score[keep],
+        decision=None if decision is None else decision[keep],
+        label=None if label is None else label[keep],
+        weight=weights.total[keep] if sampled and weights is not None else None,
+        weight2=weights.squares[keep] if sampled and weights is not None else None,
+        meaning=Meaning(
+            **{role: columns.names.get(role) for role in ("score", "label", "prediction")},
+            weight=columns.names.get("weight") if sampled else None,
+            favorable=favorable,
+            risk=words.risk,
+            score_range=words.score_range,
+        ),
+        left_out=tally.by_reason(),
+        left_out_groups=tally.by_group(),
+        notes=(*columns.notes, *notes, *_suspicious(attributes)),
+    )
+
+
+def _read_weights(columns: Columns, kind: WeightKind) -> tuple[Weights | None, Ints, list[str]]:
+    """Whole weights are numbers of people; others are sampling weights (unless the caller says which)."""
+    w = columns.weights
+    if w is None:
+        return None, columns.n, []
+    name = columns.names["weight"]
+    negative = w.state == NEGATIVE
+    if negative.any():
+        raise DataError(
+            f"weights must not be negative, but {int(columns.n[negative].sum())} rows have a negative "
+            f"{shown(name)}: repair or remove them"
+        )
+    fractional = int(w.fractional.sum())
+    if kind == "frequency" and fractional:
+        raise DataError(
+            f"frequency weights are whole numbers, but {fractional} rows of {shown(name)} are not: "
+            "leave weight_kind out or say 'sampling'"
+        )
+    if kind == "sampling" or fractional:
+        return w, columns.n, []
+    people = np.where(w.state == OK, np.rint(w.total), columns.n).astype(np.int64)
+    note = (
+        f"the weights {shown(name)} are whole numbers and are read as numbers of people "
+        "(if they are survey weights, say weight_kind='sampling')"
+    )
+    return w, people, [note] if kind == "auto" else []
+
+
+class _Tally:
+    """Which rows are left out, why, and from which groups."""
+
+    def __init__(
+        self,
+        faults: list[tuple[str, Bools]],
+        attributes: tuple[Attribute, ...],
+        codes: list[Ints],
+        n: Ints,
+    ) -> None:
+        self.reasons = [reason for reason, _ in faults]
+        self.attributes, self.codes, self.n = attributes, codes, n
+        self.first = np.zeros(len(n), np.int64)  # 0 = kept, else 1 + index of the first reason
+        for i, (_, fault) in reversed(list(enumerate(faults))):
+            self.first[fault] = i + 1
+        self.keep = self.first == 0
+
+    def by_reason(self) -> dict[str, int]:
+        counts = np.bincount(self.first, weights=self.n, minlength=len(self.reasons) + 1)
+        return {r: int(c) for r, c in sorted(zip(self.reasons, counts[1:], strict=True)) if c}
+
+    def by_group(self) -> dict[str, dict[str, int]]:
+        out = {}
+        gone = ~self.keep
+        for attribute, code in zip(self.attributes, self.codes, strict=True):
+            counts = np.bincount(code[gone] + 1, weights=self.n[gone], minlength=len(attribute.groups) + 1)
+            names = ("(missing)", *attribute.groups)
+            tally = {g: int(c) for g, c in sorted(zip(names, counts, strict=True)) if c}
+            if tally:
+                out[attribute.name] = tally
+        return out
+
+    def refuse_unless(self, missing: str) -> None:
+        refused = {r: c for r, c in self.by_reason().items() if not r.startswith("of weight zero")}
+        if refused and missing == "refuse":
+            where = "; ".join(
+                f"{shown_name(a)}: " + ", ".join(f"{shown_name(g)} {c:,}" for g, c in list(groups.items())[:6])
+                + (f" and {len(groups) - 6} more groups" if len(groups) > 6 else "")
+                for a, groups in self.by_group().items()
+            )
+            what = ", ".join(f"{c:,} rows {r}" for r, c in refused.items())
+            raise DataError(
+                f"every row needs its values, but there are {what} (by {where}): repair them, or leave them "
+                "out with missing='drop' (--missing drop) and the report will say so"
+            )
+        if not self.keep.any():
+            raise DataError(f"no rows are left to count: {self.by_reason()} were left out")
+
+
+def _suspicious(attributes: list[Attribute]) -> list[str]:
+    odd = {"nan", "none", "null", "<na>", "nat"}
+    return [
+        f"the group {shown(g)} of {shown(a.name)} looks like a missing value that became text"
+        for a in attributes
+        for g in a.groups
+        if g.casefold() in odd
+    ]
+
+
+def check_words(words: Words) -> Words:
+    """The rules that need no data."""
+    if words.missing not in ("refuse", "drop"):
+        raise UsageError(f"missing is 'refuse' or 'drop', not {shown(words.missing)}")
+    if words.weight_kind not in ("auto", "frequency", "sampling"):
+        raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(words.weight_kind)}")
+    if words.score_range is None:
+        return words
+    try:
+        lo, hi = (float(v) for v in words.score_range)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"score_range is two numbers (lowest, highest), not {shown(words.score_range)}"
+        ) from None
+    if not (np.isfinite(lo) and np.isfinite(hi) and np.isfinite(hi - lo) and lo < hi):
+        raise UsageError(f"score_range needs two finite numbers, the lower first, not {lo:g}, {hi:g}")
+    return Words(words.favorable, bool(words.risk), (lo, hi), words.missing, words.weight_kind)

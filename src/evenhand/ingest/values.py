@@ -1,0 +1,213 @@
+"""What single values mean: group names, labels, numbers. Every engine's values end here and come out alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import DataError, listed, nearest, shown
+from evenhand.table import Bools, Floats, Ints
+
+# Spellings of "nothing" that programs write into text columns of numbers and labels.
+NO_VALUE = frozenset({"", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "<NA>"})
+
+
+class Encoded(NamedTuple):
+    """A column as codes into its distinct values."""
+
+    codes: NDArray[Any]
+    distinct: list[Any]
+
+
+def name_of(value: Any) -> str | None:
+    """The name of a group, the same from every engine; None if the value is missing.
+
+    >>> [name_of(v) for v in ("01", 1, 1.0, True, date(2024, 5, 1), float("nan"), "")]
+    ['01', '1', '1', 'True', '2024-05-01', None, None]
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or _is_nan(value):
+        return None
+    if isinstance(value, str):
+        # A lone surrogate cannot be written to any file.
+        return value.encode("utf-8", "backslashreplace").decode() if value.strip() else None
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, Decimal | float) and value == int(value):
+        return str(int(value))
+    if isinstance(value, Decimal):
+        return format(value.normalize(), "f")
+    if isinstance(value, datetime):
+        midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+        return value.date().isoformat() if midnight else value.isoformat(sep=" ")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
+
+
+def _is_nan(value: Any) -> bool:
+    """NaN, NaT and pandas.NA are the values that do not equal themselves, or will not say."""
+    try:
+        return not bool(value == value) or value in (float("inf"), float("-inf"))
+    except (TypeError, ValueError):
+        return True
+
+
+def label_key(value: Any) -> str | None:
+    """Labels that mean the same have one key: 1, 1.0, True, '1' and 'true' do.
+
+    >>> [label_key(v) for v in (1, 1.0, True, "1.0", "true", "good", "NA")]
+    ['1', '1', '1', '1', '1', 'good', None]
+    """
+    name = name_of(value)
+    if name is None or name in NO_VALUE:
+        return None
+    name = name.strip()
+    if name.lower() in ("true", "false"):
+        return str(int(name.lower() == "true"))
+    try:
+        return name_of(float(name)) or name
+    except ValueError:
+        return name
+
+
+def encode(values: Any) -> tuple[Ints, list[Any]]:
+    """Codes into the list of distinct values; masked entries appear as None."""
+    if isinstance(values, Encoded):
+        return values.codes, values.distinct
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.astype(object).filled(None) if np.ma.is_masked(values) else values.data
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and len(values):
+        return _encode_whole(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes.reshape(-1), distinct.tolist()
+    if isinstance(values, np.ndarray):
+        values = values.astype(object) if values.dtype.kind == "M" else values
+        values = values.tolist()
+    try:
+        place = {v: i for i, v in enumerate(dict.fromkeys(values))}
+        return np.fromiter((place[v] for v in values), np.int64, len(values)), list(place)
+    except TypeError as error:
+        raise DataError(
+            f"a group or label must be a plain value such as a text, number or date, not a list or table ({error})"
+        ) from error
+
+
+def _encode_whole(values: NDArray[Any]) -> tuple[Ints, list[Any]]:
+    low = values.min()
+    span = int(values.max()) - int(low)
+    if span > 1_000_000:
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes.reshape(-1), distinct.tolist()
+    if values.dtype.kind == "b":
+        shifted = values.astype(np.int64)
+    else:
+        shifted = (values - low).astype(np.int64)
+    present = np.flatnonzero(np.bincount(shifted, minlength=span + 1))
+    new = np.zeros(span + 1, np.int64)
+    new[present] = np.arange(len(present))
+    if values.dtype.kind == "b":
+        return new[shifted], [bool(p) for p in present.tolist()]
+    return new[shifted], [int(low) + p for p in present.tolist()]
+
+
+def group_codes(values: Any, column: str) -> tuple[Ints, tuple[str, ...]]:
+    """Codes into group names; −1 where the group is missing."""
+    codes, distinct = encode(values)
+    place: dict[str, int] = {}
+    first: dict[str, Any] = {}
+    new = np.full(max(len(distinct), 1), -1, np.int64)
+    for i, value in enumerate(distinct):
+        name = name_of(value)
+        if name is None:
+            continue
+        if name in first and _kind(value) != _kind(first[name]):
+            raise DataError(
+                f"group column {shown(column)} holds both {shown(first[name])} and {shown(value)}, which have the "
+                "same name: make the column one type"
+            )
+        first.setdefault(name, value)
+        new[i] = place.setdefault(name, len(place))
+    return new[codes], tuple(place)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "truth value"
+    return "text" if isinstance(value, str | bytes) else "other"
+
+
+def favourable(
+    values: Any, favorable: Any, column: str, role: str
+) -> tuple[Bools, Bools, str]:
+    """For each entry whether it is the favourable value and whether it is missing; and that value's key."""
+    codes, distinct = encode(values)
+    keys = [label_key(v) for v in distinct]
+    present = sorted({k for k in keys if k is not None})
+    wanted = label_key(favorable)
+    spelt = [v for v, k in zip(distinct, keys, strict=True) if k is not None]
+    if len(present) > 2:
+        raise DataError(_too_many(column, role, present))
+    if wanted is None:
+        raise DataError(f"the favourable value must be a value of {shown(column)}, not {shown(favorable)}")
+    if present and wanted not in present and not {wanted, *present} <= {"0", "1"}:
+        raise DataError(
+            f"favourable value {shown(favorable)} is not in {role} column {shown(column)} (it has: {listed(spelt)})"
+            f"{nearest(wanted, present)}"
+            + ("; code predictions with the values of the label" if role == "prediction" else
+               "; name one of them as favorable= (--favorable)")
+        )
+    hit = np.array([k == wanted for k in keys] or [False], np.bool_)
+    missing = np.array([k is None for k in keys] or [True], np.bool_)
+    return hit[codes], missing[codes], wanted
+
+
+def _too_many(column: str, role: str, present: Sequence[str]) -> str:
+    way_out = (
+        "if it is a score, pass it as score= (--score) with a threshold"
+        if role == "prediction"
+        else "recode it to the favourable outcome and the other one, or leave rows with other values out"
+    )
+    return (
+        f"a {role} has two values, but column {shown(column)} has {len(present)} ({listed(present, 5)}): {way_out}"
+    )
+
+
+def to_floats(values: Any, column: str, role: str) -> Floats:
+    """Numbers as float64; NaN where a value is missing. Text is refused: it would have to be guessed."""
+    if isinstance(values, np.ma.MaskedArray):
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64).filled(np.nan)
+        values = values.astype(object).filled(None)
+    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    if array.dtype.kind in "mMcSUV":
+        raise DataError(_not_number(array[0] if len(array) else array.dtype, column, role))
+    return np.fromiter((_to_float(v, column, role) for v in array.tolist()), np.float64, len(array))
+
+
+def _to_float(value: Any, column: str, role: str) -> float:
+    if value is None or (not isinstance(value, str | bytes) and _is_nan(value)):
+        return float("nan")
+    if isinstance(value, str | bytes | date | complex):
+        raise DataError(_not_number(value, column, role))
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(_not_number(value, column, role)) from None
+
+
+def _not_number(value: Any, column: str, role: str) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return f"{role} column {shown(column)} must hold numbers, but holds {shown(value)}: convert or repair it"

@@ -1,0 +1,42 @@
+"""Calibration: whether the same score means the same for every group (001 §5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand.measures.rates import ratio
+from evenhand.table import Counts, Floats, Grouping, Table
+
+
+def observed(bins: Counts) -> tuple[Floats, Floats]:
+    """Favourable rate per score bin and group, axes (…, bin, group), and the people it rests on."""
+    whole = bins.array.sum(-1).astype(np.float64)
+    rate = ratio(bins.array[..., 1], whole)
+    if bins.squares is None:
+        return rate, whole
+    return rate, whole * np.nan_to_num(ratio(whole, bins.squares.sum(-1)))
+
+
+def errors(table: Table, grouping: Grouping, bins: int) -> tuple[Floats, Floats]:
+    """Expected and maximal calibration error of each group, for scores that are probabilities.
+
+    ECE weighs the gap between mean score and favourable rate of each bin by the people in it; MCE is the
+    largest such gap.
+    """
+    counts = table.binned(grouping, bins).array
+    groups = len(grouping.groups)
+    key = table.bin_of_cells(bins) * groups + grouping.codes
+    mass = table.oriented() * table.mass
+    score_sum = np.bincount(key, weights=mass, minlength=bins * groups).reshape(bins, groups)
+    people = counts.sum(-1)
+    gap = np.abs(ratio(counts[..., 1], people) - ratio(score_sum, people))
+    empty = people.sum(0) == 0
+    ece = np.where(empty, np.nan, np.nansum(gap * people, axis=0) / np.where(empty, 1, people.sum(0)))
+    mce = np.where(empty, np.nan, np.nan_to_num(gap).max(0))
+    return ece, mce
+
+
+def edges(table: Table, bins: int) -> Floats:
+    """The borders of the score bins."""
+    lo, hi = table.score_range
+    return lo + (hi - lo) * (np.arange(bins + 1) / bins)

@@ -1,0 +1,174 @@
+"""Tables on disk: a Parquet file with one row per cell, described in docs/table-format.md.
+
+Column names are fixed (`score`, `decision`, `label`, `group_0` …, `n`, `weight`, `weight2`), because the
+user's own names could collide; what they stand for is JSON in the file's key-value metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import DataError, TableFileError, shown
+from evenhand.files import replacing
+from evenhand.table import Attribute, Meaning, Table, collect, describe
+
+SCHEMA = "evenhand/table/1"
+_KEY = "evenhand"
+
+
+def save(table: Table, path: str | Path) -> None:
+    """Write a table; the file appears only when it is complete."""
+    import duckdb
+
+    columns: dict[str, Any] = {}
+    for name in ("score", "decision", "label"):
+        if getattr(table, name) is not None:
+            columns[name] = getattr(table, name)
+    for i, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
+        columns[f"group_{i}"] = np.array(attribute.groups, dtype=object)[codes]
+    columns["n"] = table.n
+    if table.weight is not None:
+        columns["weight"], columns["weight2"] = table.weight, table.weight2
+    about = {
+        "schema": SCHEMA,
+        **describe(table),
+        "notes": list(table.notes),
+        "digest": table.digest(),
+    }
+    with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
+        connection.register("cells", columns)
+        connection.execute(
+            f"COPY (SELECT * FROM cells) TO {_quoted(str(temporary))} (FORMAT parquet, COMPRESSION zstd, "
+            f"KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
+        )
+
+
+def load(path: str | Path) -> Table:
+    """Read a table that `Table.save` wrote.
+
+    >>> import evenhand, tempfile, pathlib
+    >>> t = evenhand.compas()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "compas.table"
+    ...     t.save(file)
+    ...     evenhand.load(file) == t
+    True
+    """
+    import duckdb
+
+    path = Path(path)
+    if not path.is_file():
+        raise TableFileError(f"no table to load: {shown(str(path))} is not a file")
+    if not _is_parquet(path):
+        raise TableFileError(
+            f"{shown(path.name)} is not a table saved by evenhand (it is not a Parquet file); "
+            "make one with `evenhand tabulate` or Table.save"
+        )
+    try:
+        with duckdb.connect(config={"threads": 1}) as connection:
+            about = _metadata(connection, path)
+            if about is None:
+                raise TableFileError(
+                    f"{shown(path.name)} is a Parquet file, but not a table saved by evenhand; "
+                    "to count its rows use tabulate or audit with the names of its columns"
+                )
+            _check_schema(about, path)
+            columns = connection.execute(f"FROM read_parquet({_quoted(str(path))})").fetchnumpy()
+        table = _assembled(about, columns)
+    except TableFileError:
+        raise
+    except (duckdb.Error, DataError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise TableFileError(f"{shown(path.name)} is damaged: {_first_line(error)}") from error
+    if about.get("digest") not in (None, table.digest()):
+        raise TableFileError(
+            f"{shown(path.name)} is damaged or was changed by hand: its counts do not match its digest"
+        )
+    return table
+
+
+def is_table_file(path: str | Path) -> bool:
+    """Whether a file was saved by `Table.save` (of any version)."""
+    import duckdb
+
+    path = Path(path)
+    if not path.is_file() or not _is_parquet(path):
+        return False
+    try:
+        with duckdb.connect(config={"threads": 1}) as connection:
+            return _metadata(connection, path) is not None
+    except (duckdb.Error, ValueError):
+        return False
+
+
+def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
+    attributes = tuple(Attribute(a["name"], tuple(a["groups"])) for a in about["attributes"])
+    codes = []
+    for i, attribute in enumerate(attributes):
+        place = {g: k for k, g in enumerate(attribute.groups)}
+        codes.append([place[g] for g in columns[f"group_{i}"].tolist()])
+    meaning = dict(about["meaning"])
+    if meaning["score_range"] is not None:
+        lo, hi = map(float, meaning["score_range"])
+        meaning["score_range"] = (lo, hi)
+
+    def column(name: str, dtype: Any) -> Any:
+        if name not in columns:
+            return None
+        if np.ma.is_masked(columns[name]):
+            raise TableFileError(f"its column {name!r} has gaps")
+        return np.asarray(columns[name]).astype(dtype)
+
+    return collect(
+        attributes=attributes,
+        codes=np.array(codes, np.int64).reshape(len(attributes), -1),
+        n=column("n", np.int64),
+        score=column("score", np.float64),
+        decision=column("decision", np.bool_),
+        label=column("label", np.bool_),
+        weight=column("weight", np.float64),
+        weight2=column("weight2", np.float64),
+        meaning=Meaning(**meaning),
+        left_out={str(k): int(v) for k, v in about["left_out"].items()},
+        left_out_groups=about["left_out_groups"],
+        notes=tuple(map(str, about.get("notes", ()))),
+    )
+
+
+def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
+    rows = connection.execute(
+        f"SELECT key, value FROM parquet_kv_metadata({_quoted(str(path))})"
+    ).fetchall()
+    for key, value in rows:
+        if bytes(key) == _KEY.encode():
+            about = json.loads(bytes(value).decode())
+            return about if isinstance(about, dict) else None
+    return None
+
+
+def _check_schema(about: dict[str, Any], path: Path) -> None:
+    schema = str(about.get("schema"))
+    if schema == SCHEMA:
+        return
+    family, _, version = schema.rpartition("/")
+    if family == "evenhand/table" and version.isdigit() and int(version) > 1:
+        raise TableFileError(
+            f"{shown(path.name)} has table format {version}, newer than this evenhand reads (1): upgrade evenhand"
+        )
+    raise TableFileError(f"{shown(path.name)} has the unknown table format {shown(schema)}")
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

@@ -1,0 +1,544 @@
+"""The table: how many people stand in each cell of score × group × label.
+
+Everything Evenhand says about groups is computed from this object. It holds one entry per non-empty
+cell, joint over all attributes, so it stays small when there are many groups; `decisions` and `binned`
+make the small dense arrays that measures work on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import DataError, UsageError, listed, nearest, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column that divides people into groups, and the names of its groups."""
+
+    name: str
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the columns were called and how to read them: two tables add up only if these agree."""
+
+    score: str | None = None
+    label: str | None = None
+    prediction: str | None = None
+    weight: str | None = None
+    favorable: str | None = None
+    risk: bool = False
+    score_range: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """One way to divide the people of a table: an attribute, or the product of all of them."""
+
+    name: str
+    groups: tuple[str, ...]
+    members: tuple[tuple[str, ...], ...]
+    codes: Ints
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Dense counts of one grouping, axes (…, level, group, label).
+
+    A level is a decision (rejected, selected) or a score bin. The label axis is (unfavourable,
+    favourable), or has length one when there are no labels. Leading axes are resamples.
+    """
+
+    array: NDArray[Any]
+    groups: tuple[str, ...]
+    squares: Floats | None = None
+    """Sums of squared weights, in the shape of `array`: present only for sampling weights."""
+
+    @property
+    def has_label(self) -> bool:
+        return self.array.shape[-1] == 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Counts of people by score, decision, label and group.
+
+    Made by `evenhand.tabulate` or `evenhand.load`. Tables of the same meaning add up: `a + b` is the table
+    of all rows of both.
+
+    >>> import evenhand
+    >>> t = evenhand.tabulate({"s": [0.2, 0.7, 0.7], "y": [0, 1, 1], "g": ["f", "m", "m"]},
+    ...                       score="s", label="y", group="g")
+    >>> t
+    Table: 3 rows in 2 cells; score 's' (2 values, 0.2 to 0.7); label 'y' (favourable 1); g: m 2, f 1
+    >>> (t + t).rows
+    6
+    """
+
+    attributes: tuple[Attribute, ...]
+    codes: Ints
+    """Group of each cell, one row per attribute."""
+    n: Ints
+    """People in each cell."""
+    score: Floats | None = None
+    decision: Bools | None = None
+    label: Bools | None = None
+    weight: Floats | None = None
+    """Sum of the sampling weights in each cell; None when every person counts once."""
+    weight2: Floats | None = None
+    """Sum of their squares."""
+    meaning: Meaning = Meaning()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Rows left out, by reason. A row counts under its first reason only."""
+    left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Rows left out, by attribute and group."""
+    notes: tuple[str, ...] = ()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        _check(self)
+        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2"):
+            array = getattr(self, name)
+            if array is not None:
+                array.flags.writeable = False
+        frozen = {a: MappingProxyType(dict(g)) for a, g in self.left_out_groups.items()}
+        object.__setattr__(self, "left_out", MappingProxyType(dict(self.left_out)))
+        object.__setattr__(self, "left_out_groups", MappingProxyType(frozen))
+
+    # ---- what it knows ------------------------------------------------------------------------
+
+    @property
+    def cells(self) -> int:
+        return len(self.n)
+
+    @cached_property
+    def rows(self) -> int:
+        """People counted."""
+        return int(self.n.sum())
+
+    @property
+    def mass(self) -> NDArray[Any]:
+        """What each cell weighs: people, or their sampling weights."""
+        return self.n if self.weight is None else self.weight
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The distinct scores, increasing, as they were given."""
+        return np.unique(self._scores_of_cells())
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """The stated range; else [0, 1] when all scores lie in it; else the observed one."""
+        if self.meaning.score_range is not None:
+            return self.meaning.score_range
+        score = self._scores_of_cells()  # cells are sorted by score
+        lo, hi = float(score[0]), float(score[-1])
+        return (0.0, 1.0) if lo >= 0 and hi <= 1 else (lo, hi)
+
+    @cached_property
+    def groupings(self) -> tuple[Grouping, ...]:
+        """Each attribute on its own and, if there are several, their product."""
+        single = tuple(
+            Grouping(a.name, a.groups, tuple((g,) for g in a.groups), codes)
+            for a, codes in zip(self.attributes, self.codes, strict=True)
+        )
+        return single if len(single) == 1 else (*single, self._product())
+
+    def _product(self) -> Grouping:
+        combined = np.zeros(self.cells, np.int64)
+        for attribute, codes in zip(self.attributes, self.codes, strict=True):
+            # compact after each factor, so that the product of many attributes cannot overflow
+            combined = combined * len(attribute.groups) + codes
+            combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
+        first = np.unique(combined, return_index=True)[1]
+        members = tuple(
+            tuple(a.groups[c] for a, c in zip(self.attributes, self.codes[:, i], strict=True))
+            for i in first
+        )
+        return Grouping(
+            " × ".join(a.name for a in self.attributes), _joined(members), members, combined
+        )
+
+    def grouping(self, name: str | Sequence[str]) -> Grouping:
+        """The grouping of that name; a sequence of all attribute names means their product."""
+        wanted = name if isinstance(name, str) else " × ".join(name)
+        for g in self.groupings:
+            if g.name == wanted:
+                return g
+        names = [g.name for g in self.groupings]
+        raise UsageError(
+            f"{shown(wanted)} is not an attribute of the table (it has: {listed(names)}){nearest(wanted, names)}"
+        )
+
+    # ---- dense arrays for measures ---------------------------------------------------------------
+
+    def sizes(self, grouping: Grouping) -> Ints:
+        """People in each group."""
+        return self._sum_by(grouping.codes, self.n, len(grouping.groups))
+
+    def decisions(self, grouping: Grouping, threshold: float | None) -> Counts:
+        """Counts by decision (rejected, selected), group and label."""
+        return self._dense(self.selected(threshold).astype(np.int64), 2, grouping)
+
+    def binned(self, grouping: Grouping, bins: int) -> Counts:
+        """Counts by score bin, group and label."""
+        return self._dense(self.bin_of_cells(bins), bins, grouping)
+
+    def selected(self, threshold: float | None) -> Bools:
+        """Whether the people of each cell receive the favourable decision.
+
+        The prediction column decides if there is one. Otherwise a score at or above the threshold is
+        favourable; for a risk score, at or above the threshold is *un*favourable. The threshold is in
+        the units of the data either way.
+        """
+        if self.decision is not None:
+            return self.decision
+        score = self._scores_of_cells()
+        return (score < threshold) if self.meaning.risk else (score >= threshold)
+
+    def bin_of_cells(self, bins: int) -> Ints:
+        """Equal-width bins over the score range, closed on the right, the first on both sides."""
+        lo, hi = self.score_range
+        # Not ceil((s - lo) / width): 0.7 * 10 is 7.000000000000001, and would leave its bin.
+        inner = lo + (hi - lo) * (np.arange(1, bins) / bins)
+        return np.searchsorted(inner, self.oriented(), side="left").astype(np.int64)
+
+    def oriented(self) -> Floats:
+        """Score of each cell with higher = more favourable: a risk score is reflected over its range."""
+        score = self._scores_of_cells()
+        lo, hi = self.score_range
+        return np.clip(lo + hi - score, lo, hi) if self.meaning.risk else score
+
+    def _dense(self, level: Ints, levels: int, grouping: Grouping) -> Counts:
+        labels = 1 if self.label is None else 2
+        shape = (levels, len(grouping.groups), labels)
+        key = (level * shape[1] + grouping.codes) * labels
+        if self.label is not None:
+            key += self.label
+        size = levels * shape[1] * labels
+        squares = (
+            None
+            if self.weight2 is None
+            else self._sum_by(key, self.weight2, size).reshape(shape)
+        )
+        array = self._sum_by(key, self.mass, size).reshape(shape)
+        return Counts(array, grouping.groups, squares)
+
+    @staticmethod
+    def _sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:
+        sums = np.bincount(key, weights=mass, minlength=size)
+        return sums if mass.dtype.kind == "f" else np.rint(sums).astype(np.int64)
+
+    def _scores_of_cells(self) -> Floats:
+        if self.score is None:
+            raise UsageError(
+                "this needs scores, but the table has none: pass score= when you tabulate the data"
+            )
+        return self.score
+
+    # ---- adding, comparing, showing, keeping -------------------------------------------------------
+
+    def __add__(self, other: object) -> Table:
+        if not isinstance(other, Table):
+            return NotImplemented
+        a, b = _schema(self), _schema(other)
+        for what in a:
+            if a[what] != b[what]:
+                raise UsageError(
+                    f"tables add up only if they mean the same: {what} is {shown(a[what])} in one and "
+                    f"{shown(b[what])} in the other; count both with the same words"
+                )
+        attributes, codes = _aligned(self, other)
+        return collect(
+            attributes=attributes,
+            codes=codes,
+            n=np.concatenate([self.n, other.n]),
+            score=_both(self.score, other.score),
+            decision=_both(self.decision, other.decision),
+            label=_both(self.label, other.label),
+            weight=_both(self.weight, other.weight),
+            weight2=_both(self.weight2, other.weight2),
+            meaning=self.meaning,
+            left_out=added(self.left_out, other.left_out),
+            left_out_groups={
+                name: added(self.left_out_groups.get(name, {}), other.left_out_groups.get(name, {}))
+                for name in {**self.left_out_groups, **other.left_out_groups}
+            },
+            notes=tuple(dict.fromkeys(self.notes + other.notes)),
+        )
+
+    def __radd__(self, other: object) -> Table:
+        """Lets `sum(tables)` start from its 0."""
+        return self if other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (
+            (self.attributes, self.meaning) == (other.attributes, other.meaning)
+            and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
+            and all(
+                _same(getattr(self, name), getattr(other, name))
+                for name in ("codes", "n", "score", "decision", "label", "weight", "weight2")
+            )
+        )
+
+    def _dropped(self) -> dict[str, dict[str, int]]:
+        return {a: dict(g) for a, g in self.left_out_groups.items() if g}
+
+    def digest(self) -> str:
+        """A fingerprint of the counts and their meaning: equal tables have equal digests."""
+        h = hashlib.sha256()
+        h.update(json.dumps(describe(self), sort_keys=True).encode())
+        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2"):
+            array = getattr(self, name)
+            if array is not None:
+                h.update(name.encode() + np.ascontiguousarray(array).tobytes())
+        return h.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to a Parquet file that `evenhand.load` and any Parquet reader can open."""
+        from evenhand.storage import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.rows:,} rows in {self.cells:,} cells"]
+        if self.score is not None:
+            kind = "risk score" if self.meaning.risk else "score"
+            values = self.scores
+            parts.append(
+                f"{kind} {shown(self.meaning.score)} ({len(values):,} values, {values[0]:g} to {values[-1]:g})"
+            )
+        if self.decision is not None:
+            parts.append(f"prediction {shown(self.meaning.prediction)}")
+        if self.label is not None:
+            parts.append(
+                f"label {shown(self.meaning.label)} (favourable {shown_name(self.meaning.favorable)})"
+            )
+        if self.weight is not None:
+            parts.append(f"weight {shown(self.meaning.weight)}")
+        for grouping in self.groupings[: len(self.attributes)]:
+            sizes = self.sizes(grouping)
+            largest = np.argsort(-sizes, kind="stable")
+            shown_groups = [f"{shown_name(grouping.groups[i])} {sizes[i]:,}" for i in largest[:6]]
+            more = f" and {len(sizes) - 6} more" if len(sizes) > 6 else ""
+            parts.append(f"{shown_name(grouping.name)}: {', '.join(shown_groups)}{more}")
+        if self.left_out:
+            reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
+            parts.append(f"left out: {reasons}")
+        return "Table: " + "; ".join(parts)
+
+
+def shown_name(name: object, limit: int = 40) -> str:
+    """A name for the eye: printable, short, unquoted."""
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name)[: limit + 1])
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def added(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
+    """Two tallies as one."""
+    return {k: a.get(k, 0) + b.get(k, 0) for k in sorted({**a, **b})}
+
+
+def collect(
+    *,
+    attributes: tuple[Attribute, ...],
+    codes: Ints,
+    n: Ints,
+    score: Floats | None = None,
+    decision: Bools | None = None,
+    label: Bools | None = None,
+    weight: Floats | None = None,
+    weight2: Floats | None = None,
+    **rest: Any,
+) -> Table:
+    """Sort cells, add up those that are the same, forget groups nobody is in, and make the table."""
+    attributes, codes = _without_empty(attributes, codes)
+    small = np.zeros(len(n), np.int64)
+    for part in (decision, label):
+        if part is not None:
+            small = small * 2 + part
+    for attribute, row in zip(attributes, codes, strict=True):
+        if small.size and int(small.max()) > 2**62 // max(len(attribute.groups), 1):
+            small = np.unique(small, return_inverse=True)[1].reshape(-1)
+        small = small * len(attribute.groups) + row
+    if score is not None:
+        score = score + 0.0  # negative zero is zero
+    order, starts = _runs(small, score)
+
+    def first(array: NDArray[Any] | None) -> NDArray[Any] | None:
+        return None if array is None else (array if order is None else array[order])[starts]
+
+    def total(array: NDArray[Any] | None) -> NDArray[Any] | None:
+        if array is None or not len(starts):
+            return array
+        return np.add.reduceat(array if order is None else array[order], starts)
+
+    return Table(
+        attributes=attributes,
+        codes=np.array([first(row) for row in codes], np.int64).reshape(len(attributes), -1),
+        n=total(n),  # type: ignore[arg-type]
+        score=first(score),
+        decision=first(decision),
+        label=first(label),
+        weight=total(weight),
+        weight2=total(weight2),
+        **rest,
+    )
+
+
+def _runs(small: Ints, score: Floats | None) -> tuple[Ints | None, Ints]:
+    """The order that sorts cells by score and the rest (None if they are sorted), and where each cell starts."""
+    keys = [small] if score is None else [small, score]
+    if len(small) == 0:
+        return None, np.zeros(0, np.int64)
+
+    def ascending(step: Any) -> bool:
+        return bool(step.all())
+
+    if score is None:
+        in_order = ascending(small[1:] >= small[:-1])
+    else:
+        in_order = ascending(score[1:] >= score[:-1]) and ascending(
+            (score[1:] > score[:-1]) | (small[1:] >= small[:-1])
+        )
+    order = None if in_order else np.lexsort(keys)
+    ordered = keys if order is None else [k[order] for k in keys]
+    new = np.zeros(len(small) - 1, np.bool_)
+    for k in ordered:
+        new |= k[1:] != k[:-1]
+    return order, np.flatnonzero(np.concatenate([[True], new]))
+
+
+def _without_empty(
+    attributes: tuple[Attribute, ...], codes: Ints
+) -> tuple[tuple[Attribute, ...], Ints]:
+    """Keep the groups that have people, sorted by name, so that equal counts are equal tables."""
+    names, rows = [], []
+    for attribute, row in zip(attributes, codes, strict=True):
+        present = np.flatnonzero(np.bincount(row, minlength=len(attribute.groups)))
+        ranked = sorted(present.tolist(), key=lambda c: _natural(attribute.groups[c]))
+        new = np.zeros(len(attribute.groups), np.int64)
+        new[ranked] = np.arange(len(ranked))
+        names.append(Attribute(attribute.name, tuple(attribute.groups[c] for c in ranked)))
+        rows.append(new[row])
+    return tuple(names), np.array(rows, np.int64).reshape(len(attributes), -1)
+
+
+def _natural(name: str) -> tuple[int, float, str]:
+    """Numbers in the order of numbers, before words in the order of words."""
+    try:
+        return (0, float(name), name) if name.strip() == name and name != "nan" else (1, 0.0, name)
+    except ValueError:
+        return (1, 0.0, name)
+
+
+def describe(t: Table) -> dict[str, Any]:
+    """What a table means, beside its numbers: for its file and its digest."""
+    return {
+        "attributes": [{"name": a.name, "groups": list(a.groups)} for a in t.attributes],
+        "meaning": {
+            **{k: v for k, v in vars(t.meaning).items() if k != "score_range"},
+            "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
+        },
+        "left_out": dict(sorted(t.left_out.items())),
+        "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
+    }
+
+
+def with_notes(t: Table, notes: Sequence[str]) -> Table:
+    """The same counts with further remarks for the report."""
+    return replace(t, notes=tuple(dict.fromkeys((*t.notes, *notes)))) if notes else t
+
+
+def _schema(t: Table) -> dict[str, Any]:
+    return {
+        "the list of attributes": [a.name for a in t.attributes],
+        **{f"the {k.replace('_', ' ')}": v for k, v in vars(t.meaning).items()},
+        "the use of sampling weights": t.weight is not None,
+    }
+
+
+def _aligned(a: Table, b: Table) -> tuple[tuple[Attribute, ...], Ints]:
+    attributes, rows = [], []
+    for i, (left, right) in enumerate(zip(a.attributes, b.attributes, strict=True)):
+        groups = tuple(dict.fromkeys(left.groups + right.groups))
+        place = {g: k for k, g in enumerate(groups)}
+        shift = np.array([place[g] for g in right.groups], np.int64)
+        attributes.append(Attribute(left.name, groups))
+        rows.append(np.concatenate([a.codes[i], shift[b.codes[i]]]))
+    return tuple(attributes), np.array(rows)
+
+
+def _joined(members: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    names = tuple(" × ".join(m) for m in members)
+    if len(set(names)) == len(names):
+        return names
+    return tuple(" × ".join(map(repr, m)) for m in members)  # a name itself holds ' × '
+
+
+def _both(a: Any, b: Any) -> Any:
+    return None if a is None else np.concatenate([a, b])
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b)
+
+
+def _check(t: Table) -> None:
+    """Everything a measure may rely on."""
+    cells = len(t.n)
+
+    def rule(ok: Any, text: str) -> None:
+        if not ok:
+            raise DataError(f"a table needs {text}")
+
+    rule(cells > 0, "at least one row")
+    rule(t.attributes, "at least one group column")
+    names = [a.name for a in t.attributes]
+    rule(len(set(names)) == len(names), f"different names for its group columns, not {listed(names)}")
+    rule(t.codes.shape == (len(t.attributes), cells), "one group per attribute and cell")
+    rule(t.n.dtype.kind == "i" and (t.n > 0).all(), "whole, positive counts")
+    for a, row in zip(t.attributes, t.codes, strict=True):
+        rule(row.min() >= 0 and row.max() < len(a.groups), f"group codes that exist in {shown(a.name)}")
+        rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
+    rule(t.score is not None or t.decision is not None, "a score or a prediction")
+    for name in ("score", "decision", "label", "weight", "weight2"):
+        array = getattr(t, name)
+        rule(array is None or array.shape == (cells,), f"one {name} per cell")
+    if t.score is not None:
+        rule(np.isfinite(t.score).all(), "finite scores")
+        rule((np.diff(t.score) >= 0).all(), "cells sorted by score")
+        lo, hi = t.score_range
+        rule(np.isfinite(hi - lo), "scores whose range is a finite number: rescale them")
+        rule(
+            lo <= t.score[0] and t.score[-1] <= hi,
+            f"scores inside the stated range [{lo:g}, {hi:g}], not {t.score[0]:g} to {t.score[-1]:g}: "
+            "state a wider range or leave it out",
+        )
+    rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
+    if t.weight is not None and t.weight2 is not None:
+        sums = np.isfinite(t.weight) & np.isfinite(t.weight2) & (t.weight > 0) & (t.weight2 > 0)
+        rule(sums.all(), "finite, positive weights")
