@@ -116,5 +116,11 @@ def norm(value: float, deviations: Floats, confidence: float, highest: float = n
 
     By the reverse triangle inequality |‖Ĝ‖ − ‖G‖| ≤ ‖Ĝ − G‖, so it is valid at parity and away from it.
     """
-    q = float(np.nanquantile(deviations, confidence))
+    q = upper_quantile(deviations, confidence)
     return max(value - q, 0.0), min(value + q, highest)
+
+
+def upper_quantile(deviations: Floats, confidence: float) -> float:
+    """An order statistic, never interpolated; a resample without a value counts as infinitely far."""
+    worst_last = np.sort(np.where(np.isnan(deviations), np.inf, deviations))
+    return float(worst_last[min(int(np.ceil(confidence * (len(worst_last) + 1))), len(worst_last)) - 1])

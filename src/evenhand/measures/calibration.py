@@ -17,9 +17,10 @@ def observed(bins: Counts) -> tuple[Floats, Floats]:
     return rate, whole * np.nan_to_num(ratio(whole, bins.squares.sum(-1)))
 
 
-def errors(table: Table, grouping: Grouping, bins: int) -> tuple[Floats, Floats]:
+def errors(table: Table, grouping: Grouping, bins: int) -> tuple[Floats, Floats, Floats]:
     """Expected and maximal calibration error of each group, for scores that are probabilities.
 
+    Also favourable rate minus mean score, axes (bin, group).
     ECE weighs the gap between mean score and favourable rate of each bin by the people in it; MCE is the
     largest such gap.
     """
@@ -29,11 +30,12 @@ def errors(table: Table, grouping: Grouping, bins: int) -> tuple[Floats, Floats]
     mass = table.oriented() * table.mass
     score_sum = np.bincount(key, weights=mass, minlength=bins * groups).reshape(bins, groups)
     people = counts.sum(-1)
-    gap = np.abs(ratio(counts[..., 1], people) - ratio(score_sum, people))
+    gap = ratio(counts[..., 1], people) - ratio(score_sum, people)
+    size = np.abs(gap)
     empty = people.sum(0) == 0
-    ece = np.where(empty, np.nan, np.nansum(gap * people, axis=0) / np.where(empty, 1, people.sum(0)))
-    mce = np.where(empty, np.nan, np.nan_to_num(gap).max(0))
-    return ece, mce
+    ece = np.where(empty, np.nan, np.nansum(size * people, axis=0) / np.where(empty, 1, people.sum(0)))
+    mce = np.where(empty, np.nan, np.nan_to_num(size).max(0))
+    return ece, mce, gap
 
 
 def edges(table: Table, bins: int) -> Floats:

@@ -1,0 +1,396 @@
+"""Table → Audit: run the registry over every grouping and attach uncertainty."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.gaps import Gap, LargestGap, gaps, largest_gap, resampled_gaps, resampled_ranges
+from evenhand.inference.resample import generator
+from evenhand.inference.significance import equal_shares
+from evenhand.ingest import tabulate
+from evenhand.ingest.columns import WeightKind
+from evenhand.measures import BINS, MEASURES, Measure
+from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
+from evenhand.measures.rates import share, trials
+from evenhand.summaries import GroupSummary, summarise
+from evenhand.table import Counts, Grouping, Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MANY_GROUPS = 500
+"""Above so many groups, gaps keep their closed-form intervals and are not resampled one by one."""
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an audit was asked for."""
+
+    threshold: float | None
+    confidence: float
+    bootstrap: int
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class Impossibility:
+    """Which criteria exclude each other on these data, and by how much they must fail."""
+
+    base_rates_differ: bool
+    p_value: float
+    conflicts: tuple[tuple[str, ...], ...]
+    forced: tuple[ForcedError, ...]
+    undefined: str | None
+
+
+@dataclass(frozen=True)
+class AttributeAudit:
+    """Everything about one attribute, or about the product of several."""
+
+    name: str
+    reference: str
+    groups: tuple[GroupSummary, ...]
+    measures: tuple[Gap, ...]
+    largest: tuple[LargestGap, ...]
+    """The most different pair by each measure, when there are more than two groups."""
+    impossibility: Impossibility
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """What an audit found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
+
+    table: Table
+    options: Options
+    attributes: tuple[AttributeAudit, ...]
+    notes: tuple[str, ...]
+    library: str | None = None
+    """The dataframe library of the data, for `to_frame`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as plain values, in the form that docs/json.md describes."""
+        from evenhand.report.document import document
+
+        return document(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The audit as JSON text, also written to a file if a path is given."""
+        from evenhand.report.document import as_json
+
+        text = as_json(self.to_dict())
+        if path is not None:
+            from evenhand.files import write_text
+
+            write_text(path, text)
+        return text
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """All comparisons as a dataframe, one row each, in the library of the data (or the one named)."""
+        from evenhand.report.frame import frame
+
+        return frame(self, library)
+
+    def measure(self, id: str, group: str | None = None, attribute: str | None = None) -> Gap:
+        """One comparison.
+
+        >>> import evenhand
+        >>> round(evenhand.audit(evenhand.compas()).measure("demographic_parity").value, 3)
+        0.238
+        """
+        found = [
+            gap
+            for a in self.attributes
+            if attribute in (None, a.name)
+            for gap in a.measures
+            if gap.id == id and group in (None, gap.group)
+        ]
+        if not found:
+            raise UsageError(
+                f"this audit has no measure {shown(id)}" + (f" for group {shown(group)}" if group else "")
+                + nearest(id, MEASURES)
+            )
+        return found[0]
+
+    def __rich__(self) -> Any:
+        from evenhand.report.terminal import render
+
+        return render(self.to_dict())
+
+    def __repr__(self) -> str:
+        from evenhand.report.terminal import as_text
+
+        return as_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from evenhand.report.terminal import as_html
+
+        return as_html(self.to_dict())
+
+
+def audit(
+    data: Any = None,
+    *,
+    score: Any = None,
+    label: Any = None,
+    group: Any = None,
+    prediction: Any = None,
+    weight: Any = None,
+    favorable: Any = 1,
+    risk: bool = False,
+    score_range: tuple[float, float] | None = None,
+    missing: str = "refuse",
+    weight_kind: WeightKind = "auto",
+    threshold: float | None = None,
+    reference: str | Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    bootstrap: int = 1000,
+    rng: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Compare how groups fare: every measure, with intervals and a verdict.
+
+    `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
+
+    Parameters
+    ----------
+    threshold
+        The decision is favourable at scores ≥ threshold (for a risk score, at scores < threshold). In the
+        units of the data. By default 0.5 for scores in [0, 1], else the middle of the score range.
+    reference
+        The group all others are compared with (for several attributes, a dict by attribute); by default
+        the largest.
+    confidence, bootstrap, rng
+        Level of the intervals, number of resamples (0 for none), and a seed or generator.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> a = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
+    >>> gap = a.measure("equal_opportunity")
+    >>> round(gap.signed, 3), [round(bound, 3) for bound in gap.ci], gap.passes
+    (-0.214, [-0.244, -0.183], False)
+    """
+    words = {
+        "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
+        "score_range": score_range,
+    }  # fmt: skip
+    options = _checked(threshold, confidence, bootstrap, rng)
+    table = _as_table(data, words, favorable=favorable, risk=risk, missing=missing, weight_kind=weight_kind)
+    options, notes = _with_threshold(options, table)
+    random = generator(rng)
+    attributes = []
+    for i, grouping in enumerate(table.groupings):
+        if progress:
+            progress(i / len(table.groupings), f"comparing the groups of {grouping.name}")
+        ref = _reference(table, grouping, reference)
+        attributes.append(_audit_grouping(table, grouping, ref, options, random))
+    notes += _remarks(table, options, attributes)
+    return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
+
+
+def _as_table(data: Any, words: Mapping[str, Any], **how: Any) -> Table:
+    """The table given, saved or counted."""
+    from evenhand.storage import is_table_file, load
+
+    if isinstance(data, Table):
+        table = data
+    elif isinstance(data, str | os.PathLike) and is_table_file(data):
+        table = load(data)
+    else:
+        if words["group"] is None:
+            raise UsageError("name at least one group column (--group)")
+        return tabulate(data, **words, **how)
+    said = [name for name, value in words.items() if value is not None]
+    if said:
+        raise UsageError(
+            f"a table knows its columns already: leave out {listed(said)}, or audit the data it was made from"
+        )
+    return table
+
+
+def _checked(threshold: Any, confidence: Any, bootstrap: Any, rng: Any) -> Options:
+    def number(value: Any) -> bool:
+        return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+    if threshold is not None and not (number(threshold) and np.isfinite(threshold)):
+        raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
+    if not number(confidence) or not 0.5 <= confidence < 1:
+        raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
+    if isinstance(bootstrap, bool) or not isinstance(bootstrap, int | np.integer) or not 0 <= bootstrap <= 1_000_000:
+        raise UsageError(f"bootstrap must be a whole number from 0 (none) to a million, not {shown(bootstrap)}")
+    generator(rng)  # refuse a bad seed before the work
+    seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
+    return Options(None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed)
+
+
+def _with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
+    """Settle the threshold, and say so when it was chosen here."""
+    from dataclasses import replace
+
+    if table.decision is not None:
+        if options.threshold is not None:
+            raise UsageError("the prediction column decides already: leave the threshold out, or the prediction")
+        return options, []
+    if options.threshold is not None:
+        return options, []
+    lo, hi = table.score_range
+    middle = lo + (hi - lo) / 2
+    if (lo, hi) == (0.0, 1.0):
+        return replace(options, threshold=0.5), []
+    note = f"no threshold was given, so the middle of the score range [{lo:g}, {hi:g}] is used: {middle:g}"
+    return replace(options, threshold=middle), [note]
+
+
+def _reference(table: Table, grouping: Grouping, stated: str | Mapping[str, str] | None) -> int:
+    """The largest group that agrees with the references that were stated."""
+    names = [a.name for a in table.attributes]
+    wanted = _stated(table, stated)
+    allowed = np.array(
+        [
+            all(wanted.get(n) in (None, m) for n, m in zip(_parts(grouping, names), members, strict=True))
+            for members in grouping.members
+        ]
+    )
+    if len(grouping.groups) < 2:
+        raise UsageError(
+            f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"
+        )
+    sizes = table.sizes(grouping)
+    return int(np.argmax(np.where(allowed, sizes, -1) if allowed.any() else sizes))
+
+
+def _parts(grouping: Grouping, names: list[str]) -> list[str]:
+    return names if len(grouping.members[0]) > 1 else [grouping.name]
+
+
+def _stated(table: Table, stated: str | Mapping[str, str] | None) -> dict[str, str]:
+    """References by attribute; every one of them must exist."""
+    if stated is None:
+        return {}
+    from evenhand.ingest.values import name_of
+
+    groups = {a.name: a.groups for a in table.attributes}
+    if not isinstance(stated, Mapping):
+        name = name_of(stated)
+        homes = [a for a, present in groups.items() if name in present]
+        if not homes:
+            present = [g for gs in groups.values() for g in gs]
+            raise UsageError(
+                f"reference {shown(stated)} is not a group of {listed(groups)} (there are: {listed(present)})"
+                f"{nearest(str(stated), present)}"
+            )
+        if len(homes) > 1:
+            raise UsageError(f"reference {shown(stated)} is a group of {listed(homes)}: say which attribute is meant")
+        return {homes[0]: str(name)}
+    out = {}
+    for attribute, value in stated.items():
+        name = name_of(value)
+        if attribute not in groups:
+            raise UsageError(f"there is no attribute {shown(attribute)} (there are: {listed(groups)})")
+        if name not in groups[attribute]:
+            raise UsageError(
+                f"reference {shown(value)} is not a group of {shown(attribute)} (it has: {listed(groups[attribute])})"
+                f"{nearest(str(value), groups[attribute])}"
+            )
+        out[attribute] = str(name)
+    return out
+
+
+def _audit_grouping(
+    table: Table, grouping: Grouping, reference: int, options: Options, rng: np.random.Generator
+) -> AttributeAudit:
+    decisions = table.decisions(grouping, options.threshold)
+    bins = table.binned(grouping, BINS) if table.score is not None and table.label is not None else None
+    found: dict[str, list[Gap]] = {}
+    largest: dict[str, LargestGap] = {}
+    ranges: dict[str, Any] = {}
+    for counts, levels in ((decisions, "decision"), (bins, "bins")):
+        measures = [m for m in MEASURES.values() if m.levels == levels and (table.label is not None or not m.needs_label)]
+        if counts is None or not measures:
+            continue
+        draw_gaps, draw_ranges = rng.spawn(2)
+        resampled: dict[str, Any] = {}
+        if options.bootstrap and len(grouping.groups) <= MANY_GROUPS:
+            resampled = resampled_gaps(measures, counts, reference, options.bootstrap, draw_gaps)
+        if options.bootstrap and len(grouping.groups) > 2:
+            ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges)
+        for m in measures:
+            found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id))
+            if len(grouping.groups) > 2:
+                largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
+    everything = [g for m in MEASURES.values() for g in found.get(m.id) or _without(m, table, grouping, reference)]
+    groups = summarise(table, grouping, decisions, bins, options.confidence, options.bootstrap, rng.spawn(1)[0])
+    return AttributeAudit(
+        grouping.name,
+        grouping.groups[reference],
+        groups,
+        tuple(everything),
+        tuple(largest[m] for m in MEASURES if m in largest),
+        _impossibility(decisions, reference, options.confidence),
+    )
+
+
+def _without(m: Measure, table: Table, grouping: Grouping, reference: int) -> list[Gap]:
+    """A measure that these data cannot give is listed as undefined, not passed over."""
+    because = "because there are no labels" if table.label is None else "because there is no score"
+    ref = grouping.groups[reference]
+    return [
+        Gap(m.id, g, ref, np.nan, None, None, None, None, None, m.tolerance, None, None, because,
+            f"{m.title} is undefined {because}.")
+        for g in grouping.groups if g != ref
+    ]  # fmt: skip
+
+
+def _impossibility(decisions: Counts, reference: int, confidence: float) -> Impossibility:
+    if not decisions.has_label:
+        return Impossibility(False, np.nan, (), (), "because there are no labels")
+    p = equal_shares(share(decisions, "base_rate"), trials(decisions, "base_rate"))
+    differ = bool(p < 1 - confidence)
+    return Impossibility(differ, p, CONFLICTS if differ else (), tuple(forced_errors(decisions, reference)), None)
+
+
+def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -> list[str]:
+    """What a careful colleague would point out."""
+    notes = []
+    if table.score is not None and len(table.scores) == 1:
+        notes.append(f"the score is constant ({table.score[0]:g}): it cannot tell anyone apart")
+    selected = table.selected(options.threshold)
+    if selected.all() or not selected.any():
+        notes.append(
+            f"{'everyone' if selected.all() else 'nobody'} receives the favourable decision"
+            + ("" if options.threshold is None else f" at the threshold {options.threshold:g}")
+            + ": gaps between rates of a constant decision say nothing"
+        )
+    elif table.label is not None:
+        overall = np.array([[table.mass[(selected == d) & (table.label == y)].sum() for y in (0, 1)] for d in (0, 1)])
+        pooled = Counts(overall[:, None, :], ("everyone",))
+        tpr, fpr = float(share(pooled, "tpr")[0]), float(share(pooled, "fpr")[0])
+        if tpr < fpr:
+            notes.append(
+                f"people with the unfavourable label receive the favourable decision more often ({fpr:.3f}) than those "
+                f"with the favourable one ({tpr:.3f}): check which value is favourable, and whether this is a risk score"
+            )
+    for a in attributes:
+        if len(a.groups) > MANY_GROUPS:
+            notes.append(f"{a.name} has {len(a.groups)} groups: bootstrap intervals of single gaps were left out")
+    gone = {
+        f"{g} of {a}" for a, tally in table.left_out_groups.items() for g in tally
+        if g not in next(x.groups for x in table.attributes if x.name == a) and g != "(missing)"
+    }  # fmt: skip
+    if gone:
+        notes.append(f"every row of these groups was left out: {listed(sorted(gone))}")
+    return notes
+
+
+def _library(data: Any) -> str | None:
+    """The dataframe library an object belongs to."""
+    root = type(data).__module__.split(".")[0]
+    return {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow", "dask": "pandas", "modin": "pandas"}.get(root)
