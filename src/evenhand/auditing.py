@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +114,8 @@ class Audit:
         ]
         if not found:
             raise UsageError(
-                f"this audit has no measure {shown(id)}" + (f" for group {shown(group)}" if group else "")
+                f"this audit has no measure {shown(id)}"
+                + (f" for group {shown(group)}" if group else "")
                 + nearest(id, MEASURES)
             )
         return found[0]
@@ -153,6 +154,7 @@ def audit(
     confidence: float = 0.95,
     bootstrap: int = 1000,
     rng: int | np.random.Generator | None = None,
+    measures: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Compare how groups fare: every measure, with intervals and a verdict.
@@ -169,6 +171,8 @@ def audit(
         the largest.
     confidence, bootstrap, rng
         Level of the intervals, number of resamples (0 for none), and a seed or generator.
+    measures
+        The ids of the measures to compute; by default all.
 
     Examples
     --------
@@ -180,10 +184,14 @@ def audit(
     """
     words = {
         "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
-        "score_range": score_range,
+        "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
+        "weight_kind": weight_kind,
     }  # fmt: skip
+    defaults = {"favorable": 1, "risk": False, "missing": "refuse", "weight_kind": "auto"}
+    words = {k: v for k, v in words.items() if v is not defaults.get(k)}
     options = _checked(threshold, confidence, bootstrap, rng)
-    table = _as_table(data, words, favorable=favorable, risk=risk, missing=missing, weight_kind=weight_kind)
+    chosen = _chosen(measures)
+    table = as_table(data, words)
     options, notes = _with_threshold(options, table)
     random = generator(rng)
     attributes = []
@@ -191,27 +199,26 @@ def audit(
         if progress:
             progress(i / len(table.groupings), f"comparing the groups of {grouping.name}")
         ref = _reference(table, grouping, reference)
-        attributes.append(_audit_grouping(table, grouping, ref, options, random))
+        attributes.append(_audit_grouping(table, grouping, ref, chosen, options, random))
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
 
 
-def _as_table(data: Any, words: Mapping[str, Any], **how: Any) -> Table:
-    """The table given, saved or counted."""
+def as_table(data: Any, words: Mapping[str, Any]) -> Table:
+    """The table given, saved, or counted from data with these words."""
     from evenhand.storage import is_table_file, load
 
     if isinstance(data, Table):
         table = data
     elif isinstance(data, str | os.PathLike) and is_table_file(data):
         table = load(data)
+    elif words.get("group") is None:
+        raise UsageError("name at least one group column (--group)")
     else:
-        if words["group"] is None:
-            raise UsageError("name at least one group column (--group)")
-        return tabulate(data, **words, **how)
-    said = [name for name, value in words.items() if value is not None]
-    if said:
+        return tabulate(data, **words)
+    if words:
         raise UsageError(
-            f"a table knows its columns already: leave out {listed(said)}, or audit the data it was made from"
+            f"a table knows its columns already: leave out {listed(words)}, or audit the data it was made from"
         )
     return table
 
@@ -229,6 +236,15 @@ def _checked(threshold: Any, confidence: Any, bootstrap: Any, rng: Any) -> Optio
     generator(rng)  # refuse a bad seed before the work
     seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
     return Options(None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed)
+
+
+def _chosen(ids: Sequence[str] | None) -> list[Measure]:
+    for id_ in ids or ():
+        if id_ not in MEASURES:
+            raise UsageError(
+                f"there is no measure {shown(id_)} (there are: {listed(MEASURES, 20)}){nearest(str(id_), MEASURES)}"
+            )
+    return [m for m in MEASURES.values() if ids is None or m.id in ids]
 
 
 def _with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
@@ -305,7 +321,12 @@ def _stated(table: Table, stated: str | Mapping[str, str] | None) -> dict[str, s
 
 
 def _audit_grouping(
-    table: Table, grouping: Grouping, reference: int, options: Options, rng: np.random.Generator
+    table: Table,
+    grouping: Grouping,
+    reference: int,
+    chosen: list[Measure],
+    options: Options,
+    rng: np.random.Generator,
 ) -> AttributeAudit:
     decisions = table.decisions(grouping, options.threshold)
     bins = table.binned(grouping, BINS) if table.score is not None and table.label is not None else None
@@ -313,7 +334,7 @@ def _audit_grouping(
     largest: dict[str, LargestGap] = {}
     ranges: dict[str, Any] = {}
     for counts, levels in ((decisions, "decision"), (bins, "bins")):
-        measures = [m for m in MEASURES.values() if m.levels == levels and (table.label is not None or not m.needs_label)]
+        measures = [m for m in chosen if m.levels == levels and (table.label is not None or not m.needs_label)]
         if counts is None or not measures:
             continue
         draw_gaps, draw_ranges = rng.spawn(2)
@@ -326,14 +347,14 @@ def _audit_grouping(
             found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id))
             if len(grouping.groups) > 2:
                 largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
-    everything = [g for m in MEASURES.values() for g in found.get(m.id) or _without(m, table, grouping, reference)]
+    everything = [g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference)]
     groups = summarise(table, grouping, decisions, bins, options.confidence, options.bootstrap, rng.spawn(1)[0])
     return AttributeAudit(
         grouping.name,
         grouping.groups[reference],
         groups,
         tuple(everything),
-        tuple(largest[m] for m in MEASURES if m in largest),
+        tuple(largest[m.id] for m in chosen if m.id in largest),
         _impossibility(decisions, reference, options.confidence),
     )
 

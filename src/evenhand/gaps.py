@@ -76,9 +76,7 @@ class LargestGap:
 # ---- gaps to the reference -----------------------------------------------------------------------------
 
 
-def gaps(
-    measure: Measure, counts: Counts, reference: int, confidence: float, resampled: Floats | None
-) -> list[Gap]:
+def gaps(measure: Measure, counts: Counts, reference: int, confidence: float, resampled: Floats | None) -> list[Gap]:
     """Compare every group with the reference. `resampled` are the statistics of `resampled_gaps`."""
     profile = measure.profile(counts)
     return [
@@ -162,9 +160,7 @@ def _closed_form(
         limits = interval.ratio_of_shares(
             share(counts, "fnr"), trials(counts, "fnr"), share(counts, "fpr"), trials(counts, "fpr"), confidence
         )
-        lo, hi = interval.difference(
-            a, (limits[0][[g]], limits[1][[g]]), b, (limits[0][[r]], limits[1][[r]])
-        )
+        lo, hi = interval.difference(a, (limits[0][[g]], limits[1][[g]]), b, (limits[0][[r]], limits[1][[r]]))
         return (float(lo[0]), float(hi[0])), "log ratios, square-and-add", ()
     assert profile.trials is not None
     n_a, n_b = profile.trials[:, g], profile.trials[:, r]
@@ -336,9 +332,7 @@ def _range(values: Floats) -> Floats:
     return np.where(known.sum(-1) >= 2, spread, 0.0)
 
 
-def largest_gap(
-    m: Measure, counts: Counts, confidence: float, ranges: Floats | None
-) -> LargestGap:
+def largest_gap(m: Measure, counts: Counts, confidence: float, ranges: Floats | None) -> LargestGap:
     """The two groups that differ most, among those for which the measure is defined."""
     values = _comparable(m, m.profile(counts).values)
     gone = np.isnan(values).all(0)

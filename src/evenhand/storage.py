@@ -139,9 +139,7 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
 
 
 def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
-    rows = connection.execute(
-        f"SELECT key, value FROM parquet_kv_metadata({_quoted(str(path))})"
-    ).fetchall()
+    rows = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({_quoted(str(path))})").fetchall()
     for key, value in rows:
         if bytes(key) == _KEY.encode():
             about = json.loads(bytes(value).decode())

@@ -79,7 +79,9 @@ def _balanced_accuracy(decisions: Counts, confidence: float) -> list[Estimate]:
 def _f1(decisions: Counts, confidence: float) -> list[Estimate]:
     j, n = jaccard(decisions)
     lo, hi = interval.wilson(j, n, confidence)
-    return _estimates(2 * j / (1 + j), (2 * lo / (1 + lo), 2 * hi / (1 + hi)), "has neither a favourable label nor decision")
+    return _estimates(
+        2 * j / (1 + j), (2 * lo / (1 + lo), 2 * hi / (1 + hi)), "has neither a favourable label nor decision"
+    )
 
 
 def _calibration_errors(
@@ -110,7 +112,8 @@ def _calibration_errors(
         moved.append(np.nansum(np.where(np.isnan(move), worst, move) * weights, axis=-2))
     deviations = np.concatenate(moved)
     ece_column = [
-        Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0)) for g, v in enumerate(ece)
+        Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0))
+        for g, v in enumerate(ece)
     ]
     return ece_column, mce_column
 

@@ -171,12 +171,9 @@ class Table:
             combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
         first = np.unique(combined, return_index=True)[1]
         members = tuple(
-            tuple(a.groups[c] for a, c in zip(self.attributes, self.codes[:, i], strict=True))
-            for i in first
+            tuple(a.groups[c] for a, c in zip(self.attributes, self.codes[:, i], strict=True)) for i in first
         )
-        return Grouping(
-            " × ".join(a.name for a in self.attributes), _joined(members), members, combined
-        )
+        return Grouping(" × ".join(a.name for a in self.attributes), _joined(members), members, combined)
 
     def grouping(self, name: str | Sequence[str]) -> Grouping:
         """The grouping of that name; a sequence of all attribute names means their product."""
@@ -235,11 +232,7 @@ class Table:
         if self.label is not None:
             key += self.label
         size = levels * shape[1] * labels
-        squares = (
-            None
-            if self.weight2 is None
-            else self._sum_by(key, self.weight2, size).reshape(shape)
-        )
+        squares = None if self.weight2 is None else self._sum_by(key, self.weight2, size).reshape(shape)
         array = self._sum_by(key, self.mass, size).reshape(shape)
         return Counts(array, grouping.groups, squares)
 
@@ -250,9 +243,7 @@ class Table:
 
     def _scores_of_cells(self) -> Floats:
         if self.score is None:
-            raise UsageError(
-                "this needs scores, but the table has none: pass score= when you tabulate the data"
-            )
+            raise UsageError("this needs scores, but the table has none: pass score= when you tabulate the data")
         return self.score
 
     # ---- adding, comparing, showing, keeping -------------------------------------------------------
@@ -332,9 +323,7 @@ class Table:
         if self.decision is not None:
             parts.append(f"prediction {shown(self.meaning.prediction)}")
         if self.label is not None:
-            parts.append(
-                f"label {shown(self.meaning.label)} (favourable {shown_name(self.meaning.favorable)})"
-            )
+            parts.append(f"label {shown(self.meaning.label)} (favourable {shown_name(self.meaning.favorable)})")
         if self.weight is not None:
             parts.append(f"weight {shown(self.meaning.weight)}")
         for grouping in self.groupings[: len(self.attributes)]:
@@ -430,9 +419,7 @@ def _runs(small: Ints, score: Floats | None) -> tuple[Ints | None, Ints]:
     return order, np.flatnonzero(np.concatenate([[True], new]))
 
 
-def _without_empty(
-    attributes: tuple[Attribute, ...], codes: Ints
-) -> tuple[tuple[Attribute, ...], Ints]:
+def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tuple[Attribute, ...], Ints]:
     """Keep the groups that have people, sorted by name, so that equal counts are equal tables."""
     names, rows = [], []
     for attribute, row in zip(attributes, codes, strict=True):

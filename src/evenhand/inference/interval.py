@@ -45,9 +45,7 @@ def difference(a: ArrayLike, a_limits: Interval, b: ArrayLike, b_limits: Interva
     return lo, hi
 
 
-def newcombe(
-    a: ArrayLike, n_a: ArrayLike, b: ArrayLike, n_b: ArrayLike, confidence: ArrayLike = 0.95
-) -> Interval:
+def newcombe(a: ArrayLike, n_a: ArrayLike, b: ArrayLike, n_b: ArrayLike, confidence: ArrayLike = 0.95) -> Interval:
     """Newcombe's interval of a difference of two shares.
 
     >>> lo, hi = newcombe(56 / 70, 70, 48 / 80, 80)   # Newcombe's example (a)

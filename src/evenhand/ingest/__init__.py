@@ -129,8 +129,12 @@ def _from_arrays(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
         return value, _flat(as_values(data[value])[0], value)
 
     named = {role: column(value, role) for role, value in given.items()}
-    groups = [(name or own, values) for name, (own, values) in
-              ((name, column(value, "group")) for name, value in _group_items(group, data is not None))]
+    groups = [
+        (name or own, values)
+        for name, (own, values) in (
+            (name, column(value, "group")) for name, value in _group_items(group, data is not None)
+        )
+    ]
     lengths = {name: len(values) for name, values in [*named.values(), *groups]}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())

@@ -206,7 +206,8 @@ class _Tally:
         refused = {r: c for r, c in self.by_reason().items() if not r.startswith("of weight zero")}
         if refused and missing == "refuse":
             where = "; ".join(
-                f"{shown_name(a)}: " + ", ".join(f"{shown_name(g)} {c:,}" for g, c in list(groups.items())[:6])
+                f"{shown_name(a)}: "
+                + ", ".join(f"{shown_name(g)} {c:,}" for g, c in list(groups.items())[:6])
                 + (f" and {len(groups) - 6} more groups" if len(groups) > 6 else "")
                 for a, groups in self.by_group().items()
             )
@@ -240,9 +241,7 @@ def check_words(words: Words) -> Words:
     try:
         lo, hi = (float(v) for v in words.score_range)
     except (TypeError, ValueError):
-        raise UsageError(
-            f"score_range is two numbers (lowest, highest), not {shown(words.score_range)}"
-        ) from None
+        raise UsageError(f"score_range is two numbers (lowest, highest), not {shown(words.score_range)}") from None
     if not (np.isfinite(lo) and np.isfinite(hi) and np.isfinite(hi - lo) and lo < hi):
         raise UsageError(f"score_range needs two finite numbers, the lower first, not {lo:g}, {hi:g}")
     return Words(words.favorable, bool(words.risk), (lo, hi), words.missing, words.weight_kind)

@@ -146,9 +146,7 @@ def _read(connection: Any, files: list[str], kind: str, label: str, needed: Sequ
     return Source(connection.read_json(files), connection, label)
 
 
-def _read_csv(
-    connection: Any, files: list[str], kind: str, label: str, needed: Sequence[str]
-) -> Source:
+def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: Sequence[str]) -> Source:
     local = "://" not in files[0]
     header, delimiter = _header(files[0], kind) if local else ([], "\t" if kind == "tsv" else ",")
     if local and not header:

@@ -84,7 +84,7 @@ def encode(values: Any) -> tuple[Ints, list[Any]]:
     if isinstance(values, Encoded):
         return values.codes, values.distinct
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(object).filled(None) if np.ma.is_masked(values) else values.data
+        values = _unmasked(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and len(values):
         return _encode_whole(values)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
@@ -102,16 +102,22 @@ def encode(values: Any) -> tuple[Ints, list[Any]]:
         ) from error
 
 
+def _unmasked(values: Any) -> NDArray[Any]:
+    """Masked entries as None. Not `filled(None)`: that puts in numpy's default, the text '?'."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values.data)
+    plain = values.data.astype(object)
+    plain[np.ma.getmaskarray(values)] = None
+    return np.asarray(plain)
+
+
 def _encode_whole(values: NDArray[Any]) -> tuple[Ints, list[Any]]:
     low = values.min()
     span = int(values.max()) - int(low)
     if span > 1_000_000:
         distinct, codes = np.unique(values, return_inverse=True)
         return codes.reshape(-1), distinct.tolist()
-    if values.dtype.kind == "b":
-        shifted = values.astype(np.int64)
-    else:
-        shifted = (values - low).astype(np.int64)
+    shifted = values.astype(np.int64) if values.dtype.kind == "b" else (values - low).astype(np.int64)
     present = np.flatnonzero(np.bincount(shifted, minlength=span + 1))
     new = np.zeros(span + 1, np.int64)
     new[present] = np.arange(len(present))
@@ -146,9 +152,7 @@ def _kind(value: Any) -> str:
     return "text" if isinstance(value, str | bytes) else "other"
 
 
-def favourable(
-    values: Any, favorable: Any, column: str, role: str
-) -> tuple[Bools, Bools, str]:
+def favourable(values: Any, favorable: Any, column: str, role: str) -> tuple[Bools, Bools, str]:
     """For each entry whether it is the favourable value and whether it is missing; and that value's key."""
     codes, distinct = encode(values)
     keys = [label_key(v) for v in distinct]
@@ -163,8 +167,11 @@ def favourable(
         raise DataError(
             f"favourable value {shown(favorable)} is not in {role} column {shown(column)} (it has: {listed(spelt)})"
             f"{nearest(wanted, present)}"
-            + ("; code predictions with the values of the label" if role == "prediction" else
-               "; name one of them as favorable= (--favorable)")
+            + (
+                "; code predictions with the values of the label"
+                if role == "prediction"
+                else "; name one of them as favorable= (--favorable)"
+            )
         )
     hit = np.array([k == wanted for k in keys] or [False], np.bool_)
     missing = np.array([k is None for k in keys] or [True], np.bool_)
@@ -177,9 +184,7 @@ def _too_many(column: str, role: str, present: Sequence[str]) -> str:
         if role == "prediction"
         else "recode it to the favourable outcome and the other one, or leave rows with other values out"
     )
-    return (
-        f"a {role} has two values, but column {shown(column)} has {len(present)} ({listed(present, 5)}): {way_out}"
-    )
+    return f"a {role} has two values, but column {shown(column)} has {len(present)} ({listed(present, 5)}): {way_out}"
 
 
 def to_floats(values: Any, column: str, role: str) -> Floats:
@@ -187,7 +192,7 @@ def to_floats(values: Any, column: str, role: str) -> Floats:
     if isinstance(values, np.ma.MaskedArray):
         if values.dtype.kind in "biuf":
             return values.astype(np.float64).filled(np.nan)
-        values = values.astype(object).filled(None)
+        values = _unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)

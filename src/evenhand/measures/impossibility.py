@@ -44,7 +44,4 @@ def forced_errors(decisions: Counts, reference: int) -> list[ForcedError]:
     ppv, tpr = (float(share(decisions, r)[reference]) for r in ("ppv", "tpr"))
     forced = forced_fpr(base, ppv, tpr)
     fpr = share(decisions, "fpr")
-    return [
-        ForcedError(g, float(base[i]), float(fpr[i]), float(forced[i]))
-        for i, g in enumerate(decisions.groups)
-    ]
+    return [ForcedError(g, float(base[i]), float(fpr[i]), float(forced[i])) for i, g in enumerate(decisions.groups)]

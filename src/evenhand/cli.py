@@ -1,0 +1,283 @@
+"""Words → calls. No arithmetic here, and nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand import __version__
+from evenhand.errors import EvenhandError, UsageError, shown
+
+if TYPE_CHECKING:
+    from evenhand.auditing import Audit, Progress
+
+Command = Callable[..., None]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="evenhand")
+def cli() -> None:
+    """Tell whether a model treats groups of people alike.
+
+    Start with `evenhand demo`, then audit your own file of scores:
+
+    \b
+        evenhand audit scores.csv --score p --label outcome --group sex
+    """
+
+
+def _columns(command: Command) -> Command:
+    """The words that say how data are to be read."""
+    options = (
+        click.option("--score", metavar="COL", help="Column with the score of each person."),
+        click.option("--label", metavar="COL", help="Column with the true outcome."),
+        click.option("--group", metavar="COL[,COL…]", help="Column(s) that divide people into groups."),
+        click.option("--prediction", metavar="COL", help="Column with the decision, instead of a threshold."),
+        click.option("--weight", metavar="COL", help="Column with weights; whole numbers count people."),
+        click.option(
+            "--weight-kind",
+            type=click.Choice(["auto", "frequency", "sampling"]),
+            help="How weights are meant; auto takes whole numbers for numbers of people.",
+        ),
+        click.option("--favorable", metavar="V", help="The good value of label and prediction  [default: 1]"),
+        click.option("--risk", is_flag=True, help="A high score is bad for the person."),
+        click.option("--score-range", metavar="LO,HI", help="Lowest and highest possible score."),
+        click.option(
+            "--missing",
+            type=click.Choice(["refuse", "drop"]),
+            help="What to do with incomplete rows  [default: refuse]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _auditing(command: Command) -> Command:
+    """The words that say how groups are to be compared."""
+    options = (
+        click.option("--threshold", metavar="T", type=float, help="Favourable at scores ≥ T (risk scores: < T)."),
+        click.option(
+            "--reference",
+            metavar="V",
+            multiple=True,
+            help="Group to compare with, or COL=V for one of several columns  [default: the largest]",
+        ),
+        click.option(
+            "--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals."
+        ),
+        click.option(
+            "--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none."
+        ),
+        click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling."),
+        click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@_auditing
+def demo(**how: Any) -> None:
+    """Audit the built-in COMPAS recidivism scores (no file, no network)."""
+    from evenhand.examples import compas
+
+    how["threshold"] = 5.0 if how["threshold"] is None else how["threshold"]
+    how["reference"] = how["reference"] or ("Caucasian",)
+    _show(compas(), {}, how)
+
+
+@cli.command()
+@click.argument("data")
+@_columns
+@_auditing
+def audit(data: str, **words: Any) -> None:
+    """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
+    how = {k: words.pop(k) for k in ("threshold", "reference", "confidence", "bootstrap", "seed", "json_path")}
+    _show(data, _read_words(words), how)
+
+
+@cli.command()
+@click.argument("data")
+@_columns
+@click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write the table.")
+def tabulate(data: str, output: str, **words: Any) -> None:
+    """Count DATA once and keep the table, which holds no personal data beyond its counts."""
+    from evenhand.ingest import tabulate as count
+
+    read = _read_words(words)
+    if "group" not in read:
+        raise UsageError("name at least one group column (--group)")
+    with _progress() as progress:
+        progress(0, "counting rows")
+        table = count(data, **read)
+    table.save(output)
+    click.echo(f"{table!r}\nsaved to {output}", err=True)
+
+
+@cli.command()
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE…")
+@click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write their sum.")
+def merge(tables: tuple[str, ...], output: str) -> None:
+    """Add up saved tables: the result is the table of all their rows."""
+    from evenhand.storage import load
+
+    total = load(tables[0])
+    for path in tables[1:]:
+        try:
+            total = total + load(path)
+        except UsageError as error:
+            raise UsageError(f"cannot add {shown(Path(path).name)}: {error}") from error
+    total.save(output)
+    click.echo(f"{total!r}\nsaved to {output}", err=True)
+
+
+@cli.command()
+@click.option("--ground-truth/--no-ground-truth", default=None, help="Whether true outcomes are known.")
+@click.option("--priority", metavar="WHAT", help="What matters most: opportunity, errors, meaning, probability, …")
+@click.option("--legal/--no-legal", default=None, help="Whether the four-fifths rule applies.")
+def guide(ground_truth: bool | None, priority: str | None, legal: bool | None) -> None:
+    """Find out which measure to look at, by questions or by flags."""
+    from evenhand.advice import PRIORITIES, QUESTIONS
+    from evenhand.advice import guide as advise
+
+    asking = sys.stdin.isatty()
+    if ground_truth is None:
+        ground_truth = True if priority is not None else _ask(asking, QUESTIONS["ground_truth"], "--ground-truth")
+    if ground_truth and priority is None:
+        if not asking:
+            raise UsageError(f"say what matters most with --priority: {', '.join(PRIORITIES)}")
+        click.echo(QUESTIONS["priority"], err=True)
+        for name, (measure, why) in PRIORITIES.items():
+            click.echo(f"  {name:<12} {why} ({measure})", err=True)
+        priority = click.prompt("Your choice", type=click.Choice(list(PRIORITIES)), show_choices=False, err=True)
+    if legal is None:
+        legal = click.confirm(QUESTIONS["legal"], err=True) if asking else False
+    click.echo(advise(ground_truth=ground_truth, priority=priority, legal=legal))
+
+
+def _ask(asking: bool, question: str, flag: str) -> bool:
+    if not asking:
+        raise UsageError(f"cannot ask {shown(question)} here: say {flag} or --no-{flag[2:]}")
+    return click.confirm(question, err=True)
+
+
+def _read_words(words: dict[str, Any]) -> dict[str, Any]:
+    """Command-line words as `tabulate` takes them; those not said are left out."""
+    read = {k: v for k, v in words.items() if v is not None and v is not False}
+    if "group" in read:
+        read["group"] = _split(read["group"])
+    if "score_range" in read:
+        parts = read["score_range"].split(",")
+        try:
+            lo, hi = map(float, parts)
+        except ValueError:
+            raise UsageError(f"--score-range takes two numbers such as 0,1, not {shown(read['score_range'])}") from None
+        read["score_range"] = (lo, hi)
+    return read
+
+
+def _split(text: str) -> list[str]:
+    """Names between commas; a name that holds a comma is put in double quotes."""
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _references(table: Any, stated: tuple[str, ...]) -> str | dict[str, str] | None:
+    """--reference V, or --reference COL=V for each of several columns; a group may be called 'a=b'."""
+    names = [a.name for a in table.attributes]
+    by_column = {}
+    for text in stated:
+        column, equals, value = text.partition("=")
+        if equals and column in names:
+            by_column[column] = value
+        elif len(stated) == 1:
+            return text
+        else:
+            raise UsageError(f"with several references say COL=V for each, not {shown(text)}")
+    return by_column or None
+
+
+def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
+    from evenhand.auditing import as_table
+    from evenhand.auditing import audit as run
+
+    json_path = how.pop("json_path")
+    seed = how.pop("seed")
+    stated = how.pop("reference")
+    with _progress() as progress:
+        progress(0, "counting rows")
+        table = as_table(data, words)
+        result = run(table, **how, rng=seed, reference=_references(table, stated), progress=progress)
+    if json_path == "-":
+        sys.stdout.write(result.to_json())
+        return
+    if json_path is not None:
+        result.to_json(json_path)
+    _print(result)
+
+
+def _print(result: Audit) -> None:
+    from rich.console import Console
+
+    if not sys.stdout.isatty():
+        sys.stdout.write(f"{result!r}\n")
+        return
+    console = Console(highlight=False, emoji=False, markup=False)
+    console.width = min(console.width, 100)
+    console.print(result)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar on standard error while a person is watching."""
+    if not sys.stderr.isatty():
+        yield lambda fraction, text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda fraction, text: bar.update(task, completed=fraction, description=text[:40])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: exit code 0, or 2 with one sentence on standard error."""
+    try:
+        cli.main(arguments, prog_name="evenhand", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        _fail(error.format_message(), hint=isinstance(error, click.UsageError))
+    except EvenhandError as error:
+        _fail(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("evenhand: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if os.environ.get("EVENHAND_DEBUG"):
+            raise
+        _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")
+
+
+def _fail(message: str, hint: bool = False) -> None:
+    sentence = " ".join(message.split())
+    sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
+    click.echo(f"evenhand: {sentence}{' (try --help)' if hint else ''}", err=True)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Every measure as a function in the manner of scikit-learn: `metrics.equal_opportunity(y_true, y_pred, …)`.
+
+They run the same code as `evenhand.audit` and give the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.auditing import audit
+from evenhand.errors import DataError, UsageError
+from evenhand.gaps import Gap, LargestGap, Pair
+from evenhand.ingest.values import encode, label_key
+from evenhand.measures import MEASURES
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """One number with what is needed to defend it; `float(result)` is the value."""
+
+    id: str
+    value: float
+    signed: float | None
+    ci: Pair | None
+    pair: tuple[str, str] | None
+    """The two groups compared: group and reference, or, of more than two, the most different ones."""
+    passes: bool | None
+    undefined: str | None
+    gaps: tuple[Gap, ...]
+    """Every group against the reference."""
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure that takes columns: call it with outcomes, decisions or scores, and groups.
+
+    Parameters
+    ----------
+    y_true
+        Outcomes; may be None for measures that need none.
+    y_pred
+        Decisions, in the values of `y_true`; or scores, which become decisions at `threshold`. Values that are
+        all 0 or 1 (or all values of `y_true`) are decisions.
+    sensitive_features
+        The group of each person.
+    sample_weight
+        Weights; whole numbers count people.
+    reference
+        The group the others are compared with; by default the largest.
+
+    With two groups the value is that of the group against the reference; with more, that of the most
+    different pair (for a ratio the lower rate over the higher).
+
+    >>> r = demographic_parity(None, [1, 0, 1, 1], sensitive_features=["f", "f", "m", "m"], reference="m")
+    >>> float(r), r.signed, r.pair
+    (0.5, -0.5, ('f', 'm'))
+    """
+
+    id: str
+
+    @property
+    def __name__(self) -> str:
+        return self.id
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any,
+        sample_weight: Any = None,
+        favorable: Any = 1,
+        risk: bool = False,
+        score_range: tuple[float, float] | None = None,
+        threshold: float | None = None,
+        reference: str | None = None,
+        confidence: float = 0.95,
+        bootstrap: int = 1000,
+        rng: int | np.random.Generator | None = None,
+        missing: str = "refuse",
+    ) -> MetricResult:
+        measure = MEASURES[self.id]
+        if y_true is None and measure.needs_label:
+            raise UsageError(f"{self.id} needs outcomes: pass y_true")
+        as_score = (
+            measure.levels == "bins" or threshold is not None or risk or not _are_decisions(y_true, y_pred, favorable)
+        )
+        result = audit(
+            label=y_true,
+            group=sensitive_features,
+            weight=sample_weight,
+            favorable=favorable,
+            risk=risk,
+            score_range=score_range if as_score else None,
+            threshold=threshold,
+            reference=reference,
+            confidence=confidence,
+            bootstrap=bootstrap,
+            rng=rng,
+            missing=missing,
+            measures=[self.id],
+            **{"score" if as_score else "prediction": y_pred},
+        )
+        if len(result.attributes) > 1:
+            raise UsageError("a metric compares one attribute: pass one column as sensitive_features, or use audit")
+        attribute = result.attributes[0]
+        gaps = tuple(g for g in attribute.measures if g.id == self.id)
+        return _result(gaps, next((g for g in attribute.largest if g.id == self.id), None))
+
+
+def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
+    first = gaps[0]
+    if largest is None:
+        pair = (first.group, first.reference)
+        return MetricResult(
+            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps)
+        )
+    return MetricResult(
+        first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps)
+    )
+
+
+def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
+    """Whether values are decisions: all among the labels, or all 0 or 1."""
+    from evenhand.ingest.frames import as_values
+
+    def keys(column: Any) -> set[str | None]:
+        values = as_values(column)[0]
+        try:
+            distinct = encode(values if isinstance(values, np.ndarray) else list(values))[1]
+        except TypeError as error:
+            raise DataError(f"y_true and y_pred must be one-dimensional columns of values ({error})") from error
+        return {label_key(v) for v in distinct[:10]}  # two are enough to tell
+
+    found = keys(y_pred) - {None}
+    known = {label_key(favorable)} | (keys(y_true) if y_true is not None else set())
+    return found <= known or found <= {"0", "1"}
+
+
+demographic_parity = Metric("demographic_parity")
+disparate_impact = Metric("disparate_impact")
+equal_opportunity = Metric("equal_opportunity")
+predictive_equality = Metric("predictive_equality")
+equalized_odds = Metric("equalized_odds")
+predictive_parity = Metric("predictive_parity")
+negative_predictive_parity = Metric("negative_predictive_parity")
+calibration_gap = Metric("calibration_gap")
+accuracy_parity = Metric("accuracy_parity")
+treatment_equality = Metric("treatment_equality")
+
+__all__ = [
+    "Metric",
+    "MetricResult",
+    "accuracy_parity",
+    "calibration_gap",
+    "demographic_parity",
+    "disparate_impact",
+    "equal_opportunity",
+    "equalized_odds",
+    "negative_predictive_parity",
+    "predictive_equality",
+    "predictive_parity",
+    "treatment_equality",
+]

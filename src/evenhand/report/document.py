@@ -1,0 +1,167 @@
+"""Audit → the JSON document. The terminal and every other view show what this holds, so they cannot disagree."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from evenhand import __version__
+from evenhand.gaps import Gap, LargestGap, Pair, Part
+from evenhand.measures import MEASURES
+from evenhand.table import Table
+
+if TYPE_CHECKING:
+    from evenhand.auditing import AttributeAudit, Audit, Impossibility
+    from evenhand.summaries import Estimate, GroupSummary
+
+SCHEMA = "evenhand/audit/1"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    text = files("evenhand.report").joinpath("audit.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """JSON text; NaN and infinity cannot occur in it."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def document(audit: Audit) -> dict[str, Any]:
+    """The whole audit as plain values."""
+    options = audit.options
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "data": _data(audit.table, options.threshold),
+        "options": {"confidence": options.confidence, "bootstrap": options.bootstrap, "seed": options.seed},
+        "attributes": [_attribute(a) for a in audit.attributes],
+        "notes": list(audit.notes),
+    }
+
+
+def _data(table: Table, threshold: float | None) -> dict[str, Any]:
+    m = table.meaning
+    return {
+        "rows": table.rows,
+        "left_out": dict(table.left_out),
+        "favorable": m.favorable,
+        "threshold": threshold,
+        "score_range": list(table.score_range) if table.score is not None else None,
+        "score": m.score,
+        "risk": m.risk,
+        "label": m.label,
+        "prediction": m.prediction,
+        "weight": m.weight,
+        "decision_rule": _rule(table, threshold),
+        "table": table.digest(),
+    }
+
+
+def _rule(table: Table, threshold: float | None) -> str:
+    if table.decision is not None:
+        return f"{table.meaning.prediction} is {table.meaning.favorable}"
+    return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:g}"
+
+
+def _attribute(a: AttributeAudit) -> dict[str, Any]:
+    return {
+        "name": a.name,
+        "reference": a.reference,
+        "groups": [_group(g) for g in a.groups],
+        "measures": [_gap(g) for g in a.measures],
+        "largest": [_largest(g) for g in a.largest],
+        "impossibility": _impossibility(a.impossibility, a.reference),
+    }
+
+
+def _group(g: GroupSummary) -> dict[str, Any]:
+    return {
+        "name": g.name,
+        "members": list(g.members),
+        "n": g.n,
+        "left_out": g.left_out,
+        "rates": {rate: _estimate(e) for rate, e in g.rates.items()},
+    }
+
+
+def _estimate(e: Estimate) -> dict[str, Any]:
+    return {"value": _number(e.value), "ci": _pair(e.ci), "undefined": e.undefined}
+
+
+def _gap(g: Gap) -> dict[str, Any]:
+    return {
+        "id": g.id,
+        "family": MEASURES[g.id].family,
+        "group": g.group,
+        "reference": g.reference,
+        "value": _number(g.value),
+        "signed": _number(g.signed),
+        "ratio": _number(g.ratio),
+        "ci": _pair(g.ci),
+        "method": g.method,
+        "ci_bootstrap": _pair(g.ci_bootstrap),
+        "tolerance": g.tolerance,
+        "passes": g.passes,
+        "conclusive": g.conclusive,
+        "undefined": g.undefined,
+        "interpretation": g.interpretation,
+        "parts": [_part(p) for p in g.parts],
+        "empty_bins": list(g.empty_bins),
+    }
+
+
+def _part(p: Part) -> dict[str, Any]:
+    return {
+        "name": p.name,
+        "group": _number(p.group),
+        "reference": _number(p.reference),
+        "difference": _number(p.difference),
+        "ci": _pair(p.ci),
+    }
+
+
+def _largest(g: LargestGap) -> dict[str, Any]:
+    return {
+        "id": g.id,
+        "pair": None if g.pair is None else list(g.pair),
+        "value": _number(g.value),
+        "ci": _pair(g.ci),
+        "method": g.method,
+        "tolerance": g.tolerance,
+        "passes": g.passes,
+        "undefined": g.undefined,
+        "left_out": list(g.left_out),
+    }
+
+
+def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
+    return {
+        "base_rates_differ": i.base_rates_differ,
+        "p_value": _number(i.p_value),
+        "test": "Pearson chi-squared",
+        "conflicts": [list(c) for c in i.conflicts],
+        "forced": [
+            {
+                "group": f.group,
+                "base_rate": _number(f.base_rate),
+                "fpr": _number(f.fpr),
+                "forced_fpr": _number(f.forced_fpr),
+            }
+            for f in i.forced
+        ],
+        "equalised_to": reference,
+        "undefined": i.undefined,
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _pair(pair: Pair | None) -> list[float | None] | None:
+    return None if pair is None else [_number(pair[0]), _number(pair[1])]

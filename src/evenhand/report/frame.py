@@ -1,0 +1,64 @@
+"""Audit → a dataframe of the user's own library."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import MissingLibrary, UsageError, listed, shown
+
+if TYPE_CHECKING:
+    from evenhand.auditing import Audit
+
+LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
+_TYPES = {
+    "attribute": "str", "id": "str", "group": "str", "reference": "str", "value": "float", "signed": "float",
+    "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str", "tolerance": "float", "passes": "bool",
+    "conclusive": "bool", "undefined": "str", "interpretation": "str",
+}  # fmt: skip
+
+
+def frame(audit: Audit, library: str | None = None) -> Any:
+    """One row per attribute, measure and group.
+
+    DuckDB comes with evenhand, so there is always an answer; the others have to be installed.
+    """
+    if library is None:
+        library = audit.library or next(name for name in LIBRARIES if find_spec(name))
+    if library not in LIBRARIES:
+        raise UsageError(f"library must be one of {listed(LIBRARIES)}, not {shown(library)}")
+    if not find_spec(library):
+        raise MissingLibrary(f"to_frame({library!r}) needs {library}: pip install {library}")
+    columns = _columns(audit)
+    if library == "duckdb":
+        return _relation(columns)
+    import narwhals as nw
+
+    kinds = {"str": nw.String, "float": nw.Float64, "bool": nw.Boolean}
+    data = nw.from_dict(columns, {c: kinds[t]() for c, t in _TYPES.items()}, backend=import_module(library))
+    return data.to_native()
+
+
+def _columns(audit: Audit) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {name: [] for name in _TYPES}
+    for attribute in audit.to_dict()["attributes"]:
+        for m in attribute["measures"]:
+            low, high = m["ci"] or (None, None)
+            row = {**m, "attribute": attribute["name"], "ci_low": low, "ci_high": high}
+            for name, column in columns.items():
+                column.append(row[name])
+    return columns
+
+
+def _relation(columns: dict[str, list[Any]]) -> Any:
+    import duckdb
+
+    kinds = {"str": "VARCHAR", "float": "DOUBLE", "bool": "BOOLEAN"}
+    connection = duckdb.connect()
+    columns_sql = ", ".join(f'"{c}" {kinds[t]}' for c, t in _TYPES.items())
+    connection.execute(f"CREATE TABLE audit ({columns_sql})")
+    connection.executemany(
+        f"INSERT INTO audit VALUES ({', '.join('?' * len(_TYPES))})", list(zip(*columns.values(), strict=True))
+    )
+    return connection.table("audit")

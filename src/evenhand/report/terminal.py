@@ -1,0 +1,265 @@
+"""The document as tables for a terminal: 80 columns, colour only where it is shown."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evenhand.measures import MEASURES, Measure
+from evenhand.table import shown_name
+
+WIDTH = 80
+FEW_GROUPS = 6
+"""Up to so many groups, every comparison gets a table of its own."""
+_COLUMNS = {
+    "base_rate": "base", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV", "npv": "NPV",
+    "accuracy": "acc.",
+}  # fmt: skip
+_FAMILIES = {
+    "independence": "Independence: decisions",
+    "separation": "Separation: errors",
+    "sufficiency": "Sufficiency: meaning",
+    "accuracy": "Accuracy",
+}
+_SHORT = {
+    "demographic_parity": "dem. parity", "disparate_impact": "impact", "equal_opportunity": "eq. opp.",
+    "predictive_equality": "pred. eq.", "equalized_odds": "odds",
+}  # fmt: skip
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """The report as plain text."""
+    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
+    console.print(render(document))
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def as_html(document: dict[str, Any]) -> str:
+    """The report for a notebook; names are escaped."""
+    console = Console(file=io.StringIO(), width=WIDTH + 20, record=True, force_terminal=True, color_system="truecolor")
+    console.print(render(document))
+    pre = '<pre style="font-family:monospace;line-height:1.25;white-space:pre">{code}</pre>'
+    return console.export_html(inline_styles=True, code_format=pre)
+
+
+def render(document: dict[str, Any]) -> RenderableType:
+    """The report as rich renderables."""
+    parts: list[RenderableType] = [*_header(document)]
+    for attribute in document["attributes"]:
+        parts += _attribute(attribute, document["options"]["confidence"])
+    if document["notes"]:
+        parts += [Text(), Text("Notes", style="bold")]
+        parts += [_indented(Text(f"• {note}")) for note in document["notes"]]
+    return Group(*parts)
+
+
+def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
+    data = document["data"]
+    facts = [f"{data['rows']:,} people"]
+    if data["score"] is not None:
+        lo, hi = data["score_range"]
+        kind = "risk score" if data["risk"] else "score"
+        facts.append(f"{kind} {shown_name(data['score'])}, {lo:g} to {hi:g}")
+    if data["label"] is not None:
+        facts.append(f"label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}")
+    yield Text("Evenhand audit", style="bold")
+    yield Text(" · ".join(facts))
+    yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
+    for reason, count in data["left_out"].items():
+        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+
+
+def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+    yield Text()
+    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", characters="─")
+    yield _groups(attribute)
+    others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
+    if len(attribute["groups"]) <= FEW_GROUPS:
+        for group in others:
+            yield Text()
+            yield from _comparison(attribute, group, confidence)
+    else:
+        yield Text()
+        yield from _matrix(attribute, others, confidence)
+    if attribute["largest"]:
+        yield Text()
+        yield from _largest(attribute, confidence)
+    yield from _impossibility(attribute)
+
+
+def _groups(attribute: dict[str, Any]) -> Grid:
+    grid = _grid("group", "n", *_COLUMNS.values())
+    for g in attribute["groups"]:
+        mark = "*" if g["name"] == attribute["reference"] else ""
+        rates = (g["rates"].get(r, {"value": None})["value"] for r in _COLUMNS)
+        left = f" (−{g['left_out']:,})" if g["left_out"] else ""
+        grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *(_rate(r) for r in rates))
+    grid.caption = Text(
+        "* reference" + ("; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else "")
+    )
+    grid.caption_justify = "left"
+    return grid
+
+
+def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[RenderableType]:
+    found = [m for m in attribute["measures"] if m["group"] == group]
+    title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
+    yield title
+    grid = _grid("measure", "gap", f"{confidence:.0%} interval", "limit", "verdict")
+    reasons: dict[str, list[str]] = {}
+    for family, heading in _FAMILIES.items():
+        members = [m for m in found if m["family"] == family]
+        if members:
+            grid.add_row(Text(heading, style="italic"))
+        for m in members:
+            measure = MEASURES[m["id"]]
+            if m["undefined"]:
+                reasons.setdefault(m["undefined"], []).append(measure.title)
+            grid.add_row(
+                Text("  " + measure.title),
+                _gap(measure, m),
+                _interval(measure, m["ci"]),
+                _limit(measure, m["tolerance"]),
+                _verdict(m),
+            )
+    yield grid
+    for because, titles in reasons.items():
+        yield _indented(Text(f"Undefined: {', '.join(titles)}: {shown_name(because, 200)}"))
+    yield _indented(Text(_summary(found, group)))
+
+
+def _summary(found: list[dict[str, Any]], group: str) -> str:
+    """Which gaps are certain, in words."""
+    name = shown_name(group)
+    sure = [m for m in found if m["passes"] is False and m["conclusive"]]
+    unsure = [m for m in found if m["passes"] is not None and not m["conclusive"]]
+    told = []
+    for m in sure:
+        measure = MEASURES[m["id"]]
+        if m["signed"]:
+            told.append(measure.more if m["signed"] > 0 else measure.less)
+    text = ""
+    if told:
+        text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
+    elif not sure:
+        text = f"No gap of {name} is certainly beyond its limit. "
+    if unsure:
+        text += f"These data cannot settle: {', '.join(MEASURES[m['id']].title for m in unsure)} (marked ?)."
+    return text.strip()
+
+
+def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> Iterator[RenderableType]:
+    yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
+    grid = _grid("group", "n", *_SHORT.values())
+    sizes = {g["name"]: g["n"] for g in attribute["groups"]}
+    by_group: dict[str, dict[str, Any]] = {}
+    for m in attribute["measures"]:
+        by_group.setdefault(m["group"], {})[m["id"]] = m
+    for group in others:
+        found = by_group[group]
+        cells = [_mark(_gap(MEASURES[id_], found[id_]), found[id_]) for id_ in _SHORT]
+        grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
+    yield grid
+    yield _indented(
+        Text(f"! beyond its limit with its whole {confidence:.0%} interval, ? not settled; --json has every measure")
+    )
+
+
+def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+    yield Text("The most different pair of groups", style="bold")
+    grid = _grid("measure", "gap", f"{confidence:.0%} interval", "higher", "lower", text_from=3)
+    for m in attribute["largest"]:
+        measure = MEASURES[m["id"]]
+        high, low = (shown_name(g, 24) for g in m["pair"] or ("–", "–"))
+        value = _plain(measure, m["value"])
+        grid.add_row(Text(measure.title), value, _interval(measure, m["ci"], signed=False), Text(high), Text(low))
+    yield grid
+
+
+def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
+    found = attribute["impossibility"]
+    if found["undefined"]:
+        return
+    yield Text()
+    p = "p < 0.001" if found["p_value"] is not None and found["p_value"] < 0.001 else f"p = {found['p_value'] or 0:.3f}"
+    if not found["base_rates_differ"]:
+        yield Text(f"Base rates are not shown to differ ({p}), so no criteria exclude each other here.")
+        return
+    yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
+    for conflict in found["conflicts"]:
+        yield _indented(Text("• " + " + ".join(MEASURES[id_].title for id_ in conflict)))
+    changes = [
+        f"{shown_name(f['group'], 24)} {f['fpr']:.3f} → {f['forced_fpr']:.3f}"
+        + (" (impossible)" if f["forced_fpr"] > 1 else "")
+        for f in found["forced"]
+        if f["group"] != found["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
+    ]
+    if changes and len(changes) <= FEW_GROUPS:
+        reference = shown_name(found["equalised_to"])
+        yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
+
+
+# ---- cells -----------------------------------------------------------------------------------------------
+
+
+def _grid(first: str, *rest: str, text_from: int = 99) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    grid.add_column(first, overflow="fold", min_width=12)
+    for i, name in enumerate(rest, start=1):
+        left = i >= text_from or name == "verdict"
+        grid.add_column(name, justify="left" if left else "right", no_wrap=not left, overflow="ellipsis")
+    return grid
+
+
+def _indented(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2))
+
+
+def _rate(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _plain(measure: Measure, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"×{value:.3f}" if measure.scale == "ratio" else f"{value:.3f}"
+
+
+def _gap(measure: Measure, m: dict[str, Any]) -> str:
+    return _plain(measure, m["value"]) if m["signed"] is None else f"{m['signed']:+.3f}"
+
+
+def _interval(measure: Measure, ci: list[float | None] | None, signed: bool = True) -> str:
+    if ci is None:
+        return "–"
+    sign = "+" if measure.signed and signed else ""
+    return " to ".join("…" if bound is None else f"{bound:{sign}.3f}" for bound in ci)
+
+
+def _limit(measure: Measure, tolerance: float) -> str:
+    return f"{tolerance:g} to {1 / tolerance:g}" if measure.scale == "ratio" else f"±{tolerance:g}"
+
+
+def _verdict(m: dict[str, Any]) -> Text:
+    if m["passes"] is None:
+        return Text("undefined", style="dim")
+    word = "within" if m["passes"] else "beyond"
+    if m["conclusive"]:
+        return Text(word, style="green" if m["passes"] else "bold red")
+    return Text(word + " ?", style="yellow")
+
+
+def _mark(text: str, m: dict[str, Any]) -> Text:
+    if m["passes"] is None:
+        return Text("–", style="dim")
+    if not m["conclusive"]:
+        return Text(text + "?", style="yellow")
+    return Text(text + " ", style="green") if m["passes"] else Text(text + "!", style="bold red")
