@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.gaps import Gap, LargestGap, gaps, largest_gap, resampled_gaps, resampled_ranges
+from evenhand.extremes import LargestGap, largest_gap, resampled_ranges
+from evenhand.gaps import Gap, gaps, resampled_gaps, undefined_gap
 from evenhand.inference.resample import generator
 from evenhand.inference.significance import equal_shares
 from evenhand.ingest import tabulate
@@ -210,8 +211,8 @@ def as_table(data: Any, words: Mapping[str, Any]) -> Table:
 
     if isinstance(data, Table):
         table = data
-    elif isinstance(data, str | os.PathLike) and is_table_file(data):
-        table = load(data)
+    elif isinstance(data, str | os.PathLike) and is_table_file(os.fspath(data)):
+        table = load(os.fspath(data))
     elif words.get("group") is None:
         raise UsageError("name at least one group column (--group)")
     else:
@@ -360,14 +361,10 @@ def _audit_grouping(
 
 
 def _without(m: Measure, table: Table, grouping: Grouping, reference: int) -> list[Gap]:
-    """A measure that these data cannot give is listed as undefined, not passed over."""
+    """A measure that these data cannot give."""
     because = "because there are no labels" if table.label is None else "because there is no score"
     ref = grouping.groups[reference]
-    return [
-        Gap(m.id, g, ref, np.nan, None, None, None, None, None, m.tolerance, None, None, because,
-            f"{m.title} is undefined {because}.")
-        for g in grouping.groups if g != ref
-    ]  # fmt: skip
+    return [undefined_gap(m, g, ref, because) for g in grouping.groups if g != ref]
 
 
 def _impossibility(decisions: Counts, reference: int, confidence: float) -> Impossibility:
@@ -397,7 +394,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
         if tpr < fpr:
             notes.append(
                 f"people with the unfavourable label receive the favourable decision more often ({fpr:.3f}) than those "
-                f"with the favourable one ({tpr:.3f}): check which value is favourable, and whether this is a risk score"
+                f"with the favourable one ({tpr:.3f}): check which value is favourable, and if this is a risk score"
             )
     for a in attributes:
         if len(a.groups) > MANY_GROUPS:

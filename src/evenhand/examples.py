@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.table import Attribute, Meaning, Table, collect
+from evenhand.table import Attribute, Meaning, Table
 
 # ProPublica's two-year file, all 7 214 defendants, of which 6 150 are in these two groups.
 # People by decile score 1 … 10, first those who did not reoffend within two years, then those who did.
@@ -29,7 +29,7 @@ def compas() -> Table:
     """
     counts = np.array(list(_COMPAS.values()))  # (race, reoffended, decile)
     race, reoffended, decile = (index.ravel() for index in np.indices(counts.shape))
-    return collect(
+    return Table.of_cells(
         attributes=(Attribute("race", tuple(_COMPAS)),),
         codes=race[None, :],
         n=counts.ravel(),

@@ -13,7 +13,8 @@ import numpy as np
 
 from evenhand.auditing import audit
 from evenhand.errors import DataError, UsageError
-from evenhand.gaps import Gap, LargestGap, Pair
+from evenhand.extremes import LargestGap
+from evenhand.gaps import Gap, Pair
 from evenhand.ingest.values import encode, label_key
 from evenhand.measures import MEASURES
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.errors import DataError, TableFileError, shown
 from evenhand.files import replacing
-from evenhand.table import Attribute, Meaning, Table, collect, describe
+from evenhand.table import Attribute, Meaning, Table, describe
 
 SCHEMA = "evenhand/table/1"
 _KEY = "evenhand"
@@ -122,7 +122,7 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
             raise TableFileError(f"its column {name!r} has gaps")
         return np.asarray(columns[name]).astype(dtype)
 
-    return collect(
+    return Table.of_cells(
         attributes=attributes,
         codes=np.array(codes, np.int64).reshape(len(attributes), -1),
         n=column("n", np.int64),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.gaps import Pair, support
+from evenhand.extremes import support
+from evenhand.gaps import Pair
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import BINS, RATES
@@ -88,8 +89,7 @@ def _calibration_errors(
     table: Table, grouping: Grouping, bins: Counts, confidence: float, draws: int, rng: np.random.Generator
 ) -> tuple[list[Estimate], list[Estimate]]:
     if table.score_range != (0.0, 1.0):
-        lo, hi = table.score_range
-        because = f"because the score runs from {lo:g} to {hi:g} and is no probability"
+        because = "because the score runs from {:g} to {:g} and is no probability".format(*table.score_range)
         nothing = [Estimate(np.nan, None, because) for _ in grouping.groups]
         return nothing, nothing
     ece, mce, gap = errors(table, grouping, BINS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,22 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.cells import Attribute, Bools, Floats, Ints, tidy
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A column that divides people into groups, and the names of its groups."""
-
-    name: str
-    groups: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -123,6 +112,25 @@ class Table:
         frozen = {a: MappingProxyType(dict(g)) for a, g in self.left_out_groups.items()}
         object.__setattr__(self, "left_out", MappingProxyType(dict(self.left_out)))
         object.__setattr__(self, "left_out_groups", MappingProxyType(frozen))
+
+    @classmethod
+    def of_cells(
+        cls,
+        *,
+        meaning: Meaning = Meaning(),  # noqa: B008 (frozen)
+        left_out: Mapping[str, int] | None = None,
+        left_out_groups: Mapping[str, Mapping[str, int]] | None = None,
+        notes: Sequence[str] = (),
+        **cells: Any,
+    ) -> Table:
+        """A table from cells in any order, some of which may be the same."""
+        return cls(
+            **tidy(**cells),
+            meaning=meaning,
+            left_out=left_out or {},
+            left_out_groups=left_out_groups or {},
+            notes=tuple(notes),
+        )
 
     # ---- what it knows ------------------------------------------------------------------------
 
@@ -259,7 +267,7 @@ class Table:
                     f"{shown(b[what])} in the other; count both with the same words"
                 )
         attributes, codes = _aligned(self, other)
-        return collect(
+        return Table.of_cells(
             attributes=attributes,
             codes=codes,
             n=np.concatenate([self.n, other.n]),
@@ -349,97 +357,6 @@ def added(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
     return {k: a.get(k, 0) + b.get(k, 0) for k in sorted({**a, **b})}
 
 
-def collect(
-    *,
-    attributes: tuple[Attribute, ...],
-    codes: Ints,
-    n: Ints,
-    score: Floats | None = None,
-    decision: Bools | None = None,
-    label: Bools | None = None,
-    weight: Floats | None = None,
-    weight2: Floats | None = None,
-    **rest: Any,
-) -> Table:
-    """Sort cells, add up those that are the same, forget groups nobody is in, and make the table."""
-    attributes, codes = _without_empty(attributes, codes)
-    small = np.zeros(len(n), np.int64)
-    for part in (decision, label):
-        if part is not None:
-            small = small * 2 + part
-    for attribute, row in zip(attributes, codes, strict=True):
-        if small.size and int(small.max()) > 2**62 // max(len(attribute.groups), 1):
-            small = np.unique(small, return_inverse=True)[1].reshape(-1)
-        small = small * len(attribute.groups) + row
-    if score is not None:
-        score = score + 0.0  # negative zero is zero
-    order, starts = _runs(small, score)
-
-    def first(array: NDArray[Any] | None) -> NDArray[Any] | None:
-        return None if array is None else (array if order is None else array[order])[starts]
-
-    def total(array: NDArray[Any] | None) -> NDArray[Any] | None:
-        if array is None or not len(starts):
-            return array
-        return np.add.reduceat(array if order is None else array[order], starts)
-
-    return Table(
-        attributes=attributes,
-        codes=np.array([first(row) for row in codes], np.int64).reshape(len(attributes), -1),
-        n=total(n),  # type: ignore[arg-type]
-        score=first(score),
-        decision=first(decision),
-        label=first(label),
-        weight=total(weight),
-        weight2=total(weight2),
-        **rest,
-    )
-
-
-def _runs(small: Ints, score: Floats | None) -> tuple[Ints | None, Ints]:
-    """The order that sorts cells by score and the rest (None if they are sorted), and where each cell starts."""
-    keys = [small] if score is None else [small, score]
-    if len(small) == 0:
-        return None, np.zeros(0, np.int64)
-
-    def ascending(step: Any) -> bool:
-        return bool(step.all())
-
-    if score is None:
-        in_order = ascending(small[1:] >= small[:-1])
-    else:
-        in_order = ascending(score[1:] >= score[:-1]) and ascending(
-            (score[1:] > score[:-1]) | (small[1:] >= small[:-1])
-        )
-    order = None if in_order else np.lexsort(keys)
-    ordered = keys if order is None else [k[order] for k in keys]
-    new = np.zeros(len(small) - 1, np.bool_)
-    for k in ordered:
-        new |= k[1:] != k[:-1]
-    return order, np.flatnonzero(np.concatenate([[True], new]))
-
-
-def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tuple[Attribute, ...], Ints]:
-    """Keep the groups that have people, sorted by name, so that equal counts are equal tables."""
-    names, rows = [], []
-    for attribute, row in zip(attributes, codes, strict=True):
-        present = np.flatnonzero(np.bincount(row, minlength=len(attribute.groups)))
-        ranked = sorted(present.tolist(), key=lambda c: _natural(attribute.groups[c]))
-        new = np.zeros(len(attribute.groups), np.int64)
-        new[ranked] = np.arange(len(ranked))
-        names.append(Attribute(attribute.name, tuple(attribute.groups[c] for c in ranked)))
-        rows.append(new[row])
-    return tuple(names), np.array(rows, np.int64).reshape(len(attributes), -1)
-
-
-def _natural(name: str) -> tuple[int, float, str]:
-    """Numbers in the order of numbers, before words in the order of words."""
-    try:
-        return (0, float(name), name) if name.strip() == name and name != "nan" else (1, 0.0, name)
-    except ValueError:
-        return (1, 0.0, name)
-
-
 def describe(t: Table) -> dict[str, Any]:
     """What a table means, beside its numbers: for its file and its digest."""
     return {
@@ -451,11 +368,6 @@ def describe(t: Table) -> dict[str, Any]:
         "left_out": dict(sorted(t.left_out.items())),
         "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
     }
-
-
-def with_notes(t: Table, notes: Sequence[str]) -> Table:
-    """The same counts with further remarks for the report."""
-    return replace(t, notes=tuple(dict.fromkeys((*t.notes, *notes)))) if notes else t
 
 
 def _schema(t: Table) -> dict[str, Any]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from evenhand.table import Floats
 
 Interval = tuple[Floats, Floats]
+Number = Floats | float
 
 
-def z_value(confidence: ArrayLike) -> Floats:
+def z_value(confidence: Number) -> Floats:
     """The two-sided standard normal quantile."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri((1 + np.asarray(confidence, np.float64)) / 2))
 
 
-def wilson(p: ArrayLike, n: ArrayLike, confidence: ArrayLike = 0.95) -> Interval:
+def wilson(p: Number, n: Number, confidence: Number = 0.95) -> Interval:
     """Wilson's score interval of a share p of n people; NaN where n is 0.
 
     >>> lo, hi = wilson(0.3, 50)
@@ -34,18 +34,18 @@ def wilson(p: ArrayLike, n: ArrayLike, confidence: ArrayLike = 0.95) -> Interval
     return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
 
 
-def difference(a: ArrayLike, a_limits: Interval, b: ArrayLike, b_limits: Interval) -> Interval:
+def difference(a: Number, a_limits: Interval, b: Number, b_limits: Interval) -> Interval:
     """Interval of a − b from an interval of each: the square-and-add rule.
 
     With Wilson intervals this is Newcombe's interval for a difference of shares (1998, method 10).
     """
-    d = np.asarray(a, np.float64) - np.asarray(b, np.float64)
+    d = np.asarray(a - b, np.float64)
     lo = d - np.hypot(a - a_limits[0], b_limits[1] - b)
     hi = d + np.hypot(a_limits[1] - a, b - b_limits[0])
     return lo, hi
 
 
-def newcombe(a: ArrayLike, n_a: ArrayLike, b: ArrayLike, n_b: ArrayLike, confidence: ArrayLike = 0.95) -> Interval:
+def newcombe(a: Number, n_a: Number, b: Number, n_b: Number, confidence: Number = 0.95) -> Interval:
     """Newcombe's interval of a difference of two shares.
 
     >>> lo, hi = newcombe(56 / 70, 70, 48 / 80, 80)   # Newcombe's example (a)
@@ -55,9 +55,7 @@ def newcombe(a: ArrayLike, n_a: ArrayLike, b: ArrayLike, n_b: ArrayLike, confide
     return difference(a, wilson(a, n_a, confidence), b, wilson(b, n_b, confidence))
 
 
-def ratio_of_shares(
-    a: ArrayLike, n_a: ArrayLike, b: ArrayLike, n_b: ArrayLike, confidence: ArrayLike = 0.95
-) -> Interval:
+def ratio_of_shares(a: Number, n_a: Number, b: Number, n_b: Number, confidence: Number = 0.95) -> Interval:
     """Interval of a / b: normal on the log scale (Katz), which needs both shares to lie inside (0, 1).
 
     At 0 or 1 its standard error is infinite or zero; there the interval comes from Wilson's limits

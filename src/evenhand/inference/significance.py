@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.measures.rates import ratio
 from evenhand.table import Floats
 
 
@@ -24,5 +23,5 @@ def equal_shares(p: Floats, n: Floats) -> float:
     pooled = float((p * n).sum() / n.sum())
     if pooled in (0.0, 1.0):
         return 1.0
-    statistic = float(ratio(n * (p - pooled) ** 2, np.full_like(n, pooled * (1 - pooled))).sum())
+    statistic = float((n * (p - pooled) ** 2).sum() / (pooled * (1 - pooled)))
     return float(chdtrc(len(p) - 1, statistic))

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.values import encode, favourable, group_codes, to_floats
-from evenhand.table import Attribute, Bools, Floats, Ints, Meaning, Table, collect, shown_name
+from evenhand.table import Attribute, Bools, Floats, Ints, Meaning, Table, shown_name
 
 WeightKind = Literal["auto", "frequency", "sampling"]
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
@@ -120,7 +120,7 @@ def count(columns: Columns, words: Words) -> Table:
     tally.refuse_unless(words.missing)
     keep = tally.keep
     sampled = weights is not None and n is columns.n
-    return collect(
+    return Table.of_cells(
         attributes=tuple(attributes),
         codes=np.array([c[keep] for c in codes], np.int64).reshape(len(codes), -1),
         n=n[keep],

@@ -166,10 +166,7 @@ def _header(file: str, kind: str) -> tuple[list[str], str]:
         return [""], "\t" if kind == "tsv" else ","
     with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
         line = stream.readline()
-    if kind == "tsv":
-        delimiter = "\t"
-    else:
-        delimiter = max(",;\t|", key=line.count)
+    delimiter = "\t" if kind == "tsv" else max(",;\t|", key=line.count)
     return next(csv.reader([line], delimiter=delimiter), []), delimiter
 
 
@@ -197,5 +194,6 @@ def check_columns(wanted: Sequence[str], present: Sequence[str], where: str) -> 
     for column in wanted:
         if column not in present:
             raise UsageError(
-                f"there is no column {shown(column)} in {where} (it has: {listed(present, 12)}){nearest(column, present)}"
+                f"there is no column {shown(column)} in {where} (it has: {listed(present, 12)})"
+                f"{nearest(column, present)}"
             )

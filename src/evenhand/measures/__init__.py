@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from evenhand.measures.calibration import observed
-from evenhand.measures.rates import RATES, share, treatment_ratio, trials
+from evenhand.measures.rates import RATES, ratio, share, trials
 from evenhand.table import Counts, Floats
 
 Family = Literal["independence", "separation", "sufficiency", "accuracy"]
@@ -27,6 +27,8 @@ class Profile:
 
     values: Floats
     trials: Floats | None = None
+    quotient: tuple[Profile, Profile] | None = None
+    """The two shares whose ratio the values are, if they are one."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Measure:
     formula: str
     profile: Callable[[Counts], Profile]
     components: tuple[str, ...]
-    """The rates compared; empty for score bins."""
+    """Names of what is compared; empty for score bins."""
     more: str
     """How a group with the higher value is treated, after 'is' or 'has': read by the interpretation."""
     less: str
@@ -48,6 +50,8 @@ class Measure:
     levels: Literal["decision", "bins"] = "decision"
     needs_label: bool = True
     tolerance: float = 0.1
+    rests_on: tuple[str, ...] = ()
+    """The rates that must exist, where they are not the components themselves."""
 
     @property
     def signed(self) -> bool:
@@ -66,7 +70,9 @@ def _shares(*rates: str) -> Callable[[Counts], Profile]:
 
 
 def _treatment(counts: Counts) -> Profile:
-    return Profile(treatment_ratio(counts)[..., None, :])
+    # FNR and FPR rest on different people (the deserving, the others), so they are independent.
+    fnr, fpr = _shares("fnr")(counts), _shares("fpr")(counts)
+    return Profile(ratio(fnr.values, fpr.values), quotient=(fnr, fpr))
 
 
 def _calibration(counts: Counts) -> Profile:
@@ -114,7 +120,8 @@ MEASURES = {m.id: m for m in (
     Measure("treatment_equality", "treatment equality", "accuracy",
             "Do errors fall to the same side?", "FNR/FPR(group) − FNR/FPR(reference)",
             _treatment, ("fnr/fpr",),
-            "has more harmful errors for each helpful one", "has fewer harmful errors for each helpful one"),
+            "has more harmful errors for each helpful one", "has fewer harmful errors for each helpful one",
+            rests_on=("fnr", "fpr")),
 )}
 # fmt: on
 

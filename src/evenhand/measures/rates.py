@@ -90,12 +90,6 @@ def trials(counts: Counts, rate: str) -> Floats:
     return whole * np.nan_to_num(ratio(whole, total(counts.squares, RATES[rate].whole)))
 
 
-def treatment_ratio(counts: Counts) -> Floats:
-    """False negative rate over false positive rate: how many deserving people are refused for each
-    undeserving one who is not (Berk et al.'s treatment equality, in rates)."""
-    return ratio(share(counts, "fnr"), share(counts, "fpr"))
-
-
 def jaccard(counts: Counts) -> tuple[Floats, Floats]:
     """TP / (TP + FP + FN) and its number of people; F1 = 2J / (1 + J) grows with it."""
     cells = (TP, FP, FN)

@@ -8,7 +8,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from evenhand import __version__
-from evenhand.gaps import Gap, LargestGap, Pair, Part
+from evenhand.extremes import LargestGap
+from evenhand.gaps import Gap, Pair, Part
 from evenhand.measures import MEASURES
 from evenhand.table import Table
 
