@@ -378,7 +378,7 @@ def _impossibility(decisions: Counts, reference: int, confidence: float) -> Impo
 def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -> list[str]:
     """What a careful colleague would point out."""
     notes = []
-    if table.score is not None and len(table.scores) == 1:
+    if table.score is not None and table.score[0] == table.score[-1]:  # cells are sorted by score
         notes.append(f"the score is constant ({table.score[0]:g}): it cannot tell anyone apart")
     selected = table.selected(options.threshold)
     if selected.all() or not selected.any():

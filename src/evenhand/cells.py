@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Ints = NDArray[np.signedinteger[Any]]
 Bools = NDArray[np.bool_]
 
 
@@ -34,29 +34,25 @@ def tidy(
 ) -> dict[str, Any]:
     """Cells in canonical order: sorted, those that are the same added up, groups without people forgotten."""
     attributes, codes = _without_empty(attributes, codes)
-    small = np.zeros(len(n), np.int64)
-    for part in (decision, label):
-        if part is not None:
-            small = small * 2 + part
-    for attribute, row in zip(attributes, codes, strict=True):
-        if small.size and int(small.max()) > 2**62 // max(len(attribute.groups), 1):
-            small = np.unique(small, return_inverse=True)[1].reshape(-1)
-        small = small * len(attribute.groups) + row
-    if score is not None:
+    if score is not None and (np.signbit(score) & (score == 0)).any():
         score = score + 0.0  # negative zero is zero
-    order, starts = _runs(small, score)
+    order, starts = _runs(_combined(attributes, codes, decision, label), score)
 
     def first(array: Any) -> Any:
-        return None if array is None else (array if order is None else array[order])[starts]
+        if array is None:
+            return None
+        array = array if order is None else array[..., order]
+        return array if starts is None else array[..., starts]
 
     def total(array: Any) -> Any:
-        if array is None or not len(starts):
-            return array
-        return np.add.reduceat(array if order is None else array[order], starts)
+        if array is None:
+            return None
+        array = array if order is None else array[order]
+        return array if starts is None else np.add.reduceat(array, starts)
 
     return {
         "attributes": attributes,
-        "codes": np.array([first(row) for row in codes], np.int64).reshape(len(attributes), -1),
+        "codes": first(codes),
         "n": total(n),
         "score": first(score),
         "decision": first(decision),
@@ -66,27 +62,36 @@ def tidy(
     }
 
 
-def _runs(small: Ints, score: Floats | None) -> tuple[Ints | None, Ints]:
-    """The order that sorts cells by score and the rest (None if they are sorted), and where each cell starts."""
-    keys = [small] if score is None else [small, score]
+def _combined(attributes: tuple[Attribute, ...], codes: Ints, *flags: Bools | None) -> Ints:
+    """Decision, label and groups of each cell as one number."""
+    key: Ints = np.zeros(codes.shape[1], np.int32)  # ten million cells are no rarity: small numbers save memory
+    span = 1
+    factors = [(2, f) for f in flags if f is not None]
+    factors += [(len(a.groups), row) for a, row in zip(attributes, codes, strict=True)]
+    for size, part in factors:
+        if span * size > 2**31:
+            distinct, key = np.unique(key, return_inverse=True)
+            key, span = key.reshape(-1).astype(np.int64), len(distinct)
+        key = key * key.dtype.type(size) + part
+        span *= size
+    return key
+
+
+def _runs(small: Ints, score: Floats | None) -> tuple[Ints | None, Ints | None]:
+    """The order that sorts cells (None if they are sorted) and where each distinct one starts (None if all are)."""
+    keys: list[Any] = [small] if score is None else [small, score]
     if len(small) == 0:
-        return None, np.zeros(0, np.int64)
-
-    def ascending(step: Any) -> bool:
-        return bool(step.all())
-
-    if score is None:
-        in_order = ascending(small[1:] >= small[:-1])
-    else:
-        in_order = ascending(score[1:] >= score[:-1]) and ascending(
-            (score[1:] > score[:-1]) | (small[1:] >= small[:-1])
-        )
-    order = None if in_order else np.lexsort(keys)
-    ordered = keys if order is None else [k[order] for k in keys]
-    new = np.zeros(len(small) - 1, np.bool_)
-    for k in ordered:
-        new |= k[1:] != k[:-1]
-    return order, np.flatnonzero(np.concatenate([[True], new]))
+        return None, None
+    in_order = small[1:] >= small[:-1]
+    if score is not None:
+        in_order = (score[1:] > score[:-1]) | ((score[1:] == score[:-1]) & in_order)
+    order = None if in_order.all() else np.lexsort(keys)
+    new = np.ones(len(small), np.bool_)
+    new[1:] = False
+    for key in keys:
+        ordered = key if order is None else key[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    return order, None if new.all() else np.flatnonzero(new)
 
 
 def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tuple[Attribute, ...], Ints]:
@@ -95,11 +100,11 @@ def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tupl
     for attribute, row in zip(attributes, codes, strict=True):
         present = np.flatnonzero(np.bincount(row, minlength=len(attribute.groups)))
         ranked = sorted(present.tolist(), key=lambda c: _natural(attribute.groups[c]))
-        new = np.zeros(len(attribute.groups), np.int64)
+        new = np.zeros(max(len(attribute.groups), 1), np.int32)
         new[ranked] = np.arange(len(ranked))
         names.append(Attribute(attribute.name, tuple(attribute.groups[c] for c in ranked)))
         rows.append(new[row])
-    return tuple(names), np.array(rows, np.int64).reshape(len(attributes), -1)
+    return tuple(names), np.array(rows, np.int32).reshape(len(attributes), -1)
 
 
 def _natural(name: str) -> tuple[int, float, str]:

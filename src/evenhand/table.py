@@ -311,7 +311,8 @@ class Table:
         for name in ("codes", "n", "score", "decision", "label", "weight", "weight2"):
             array = getattr(self, name)
             if array is not None:
-                h.update(name.encode() + np.ascontiguousarray(array).tobytes())
+                h.update(name.encode())
+                h.update(np.ascontiguousarray(array).data)
         return h.hexdigest()
 
     def save(self, path: str | Path) -> None:
@@ -429,7 +430,7 @@ def _check(t: Table) -> None:
         rule(array is None or array.shape == (cells,), f"one {name} per cell")
     if t.score is not None:
         rule(np.isfinite(t.score).all(), "finite scores")
-        rule((np.diff(t.score) >= 0).all(), "cells sorted by score")
+        rule((t.score[1:] >= t.score[:-1]).all(), "cells sorted by score")
         lo, hi = t.score_range
         rule(np.isfinite(hi - lo), "scores whose range is a finite number: rescale them")
         rule(

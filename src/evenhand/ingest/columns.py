@@ -118,17 +118,20 @@ def count(columns: Columns, words: Words) -> Table:
         faults.append((f"of weight zero in {shown(columns.names['weight'])}", weights.state == ZERO))
     tally = _Tally(faults, tuple(attributes), codes, n)
     tally.refuse_unless(words.missing)
-    keep = tally.keep
-    sampled = weights is not None and n is columns.n
+    sampled = weights if n is columns.n else None
+
+    def kept(array: Any) -> Any:
+        return array if array is None or tally.keep.all() else array[..., tally.keep]
+
     return Table.of_cells(
         attributes=tuple(attributes),
-        codes=np.array([c[keep] for c in codes], np.int64).reshape(len(codes), -1),
-        n=n[keep],
-        score=None if score is None else score[keep],
-        decision=None if decision is None else decision[keep],
-        label=None if label is None else label[keep],
-        weight=weights.total[keep] if sampled and weights is not None else None,
-        weight2=weights.squares[keep] if sampled and weights is not None else None,
+        codes=kept(np.array(codes).reshape(len(codes), -1)),
+        n=kept(n),
+        score=kept(score),
+        decision=kept(decision),
+        label=kept(label),
+        weight=kept(sampled.total) if sampled else None,
+        weight2=kept(sampled.squares) if sampled else None,
         meaning=Meaning(
             **{role: columns.names.get(role) for role in ("score", "label", "prediction")},
             weight=columns.names.get("weight") if sampled else None,

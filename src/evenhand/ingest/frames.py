@@ -21,6 +21,9 @@ def wrapped(data: Any) -> Frame:
     try:
         frame: Frame = nw.from_native(data)
         return frame
+    except nw.exceptions.DuplicateError as error:
+        repeated = " ".join(str(error).split())
+        raise DataError(f"column names must be unique: rename or drop the ones repeated ({repeated})") from None
     except TypeError:
         raise UsageError(
             "data must be a dataframe, a dict of columns, a path, or None with arrays for the columns, "
@@ -41,10 +44,7 @@ def as_values(column: Any) -> tuple[Any, str | None]:
 
 def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Columns:
     """Let the engine count rows by every distinct combination of the columns."""
-    try:
-        schema = frame.collect_schema()
-    except nw.exceptions.DuplicateError as error:
-        raise DataError("column names must be unique: rename or drop columns that repeat one") from error
+    schema = frame.collect_schema()
     check_columns([*names.values(), *groups], schema.names(), "the data")
     keys = {role: names[role] for role in ("score", "label", "prediction") if role in names}
     keys |= {f"group_{i}": g for i, g in enumerate(groups)}

@@ -131,7 +131,7 @@ def group_codes(values: Any, column: str) -> tuple[Ints, tuple[str, ...]]:
     codes, distinct = encode(values)
     place: dict[str, int] = {}
     first: dict[str, Any] = {}
-    new = np.full(max(len(distinct), 1), -1, np.int64)
+    new = np.full(max(len(distinct), 1), -1, np.int32)
     for i, value in enumerate(distinct):
         name = name_of(value)
         if name is None:

@@ -1,0 +1,110 @@
+"""Imports point one way; heavy things load late; what is promised is there."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evenhand
+
+SOURCE = Path(evenhand.__file__).parent
+
+# layer: what it may import. Everything may import errors.
+ARROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "files": set(),
+    "cells": set(),
+    "table": {"cells", "storage"},  # Table.save calls storage when it is used
+    "storage": {"table", "cells", "files"},
+    "examples": {"table", "cells"},
+    "ingest": {"table", "cells"},
+    "measures": {"table", "cells"},
+    "inference": {"table", "cells"},
+    "gaps": {"measures", "inference", "table", "cells"},
+    "extremes": {"gaps", "measures", "inference", "table", "cells"},
+    "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
+    "auditing": {"summaries", "extremes", "gaps", "measures", "inference", "ingest", "storage", "files", "table", "cells", "report"},
+    "report": {"auditing", "summaries", "extremes", "gaps", "measures", "table", "cells", "__version__"},
+    "metrics": {"auditing", "extremes", "gaps", "measures", "ingest"},
+    "advice": set(),
+    "cli": {"advice", "auditing", "examples", "ingest", "storage", "table", "__version__"},
+    "__main__": {"cli"},
+    "__init__": {"advice", "auditing", "examples", "ingest", "storage", "table", "metrics"},
+}
+
+
+def modules() -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for path in SOURCE.rglob("*.py"):
+        found.setdefault(path.relative_to(SOURCE).parts[0].removesuffix(".py"), []).append(path)
+    return found
+
+
+def imported(path: Path) -> set[str]:
+    """The layers of evenhand that a file imports, anywhere in it."""
+    out = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            parts = node.module.split(".")
+            if parts[0] == "evenhand":
+                out |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            out |= {a.name.split(".")[1] for a in node.names if a.name.startswith("evenhand.")}
+    return out
+
+
+def test_every_module_has_its_place() -> None:
+    assert set(modules()) == set(ARROWS)
+
+
+@pytest.mark.parametrize("layer", ARROWS)
+def test_imports_point_one_way(layer: str) -> None:
+    for path in modules()[layer]:
+        beyond = imported(path) - ARROWS[layer] - {layer, "errors"}
+        assert not beyond, f"{path.name} must not import {beyond}"
+
+
+def test_narwhals_is_met_at_the_border_only() -> None:
+    users = {p.name for p in SOURCE.rglob("*.py") if "import narwhals" in p.read_text(encoding="utf-8")}
+    assert users == {"frames.py", "frame.py"}
+
+
+def loaded(code: str) -> set[str]:
+    script = f"import sys; {code}; print(' '.join({{m.split('.')[0] for m in sys.modules}}))"
+    return set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_is_light() -> None:
+    assert not loaded("import evenhand") & {"numpy", "narwhals", "duckdb", "scipy", "pandas", "polars", "rich", "click"}
+    used = loaded("import evenhand; repr(evenhand.audit(evenhand.compas()))")
+    assert not used & {"pandas", "polars", "pyarrow", "matplotlib", "sklearn", "torch", "narwhals"}
+
+
+def test_help_is_light() -> None:
+    code = "import evenhand.cli as c\ntry: c.cli(['--help'])\nexcept SystemExit: pass\n"
+    script = f"import sys, io\nsys.stdout = io.StringIO()\n{code}sys.stdout = sys.__stdout__\nprint(' '.join(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {m.split(".")[0] for m in found} & {"numpy", "duckdb", "narwhals", "scipy", "rich"}
+
+
+def test_public_names_are_really_there() -> None:
+    assert set(evenhand.__all__) == {*evenhand._HOME, "metrics", "__version__"}
+    for name in evenhand.__all__:
+        assert getattr(evenhand, name) is not None
+    assert dir(evenhand) == sorted(evenhand.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        evenhand.nonsense  # noqa: B018
+
+
+def test_no_module_hides_a_public_function() -> None:
+    assert not set(modules()) & set(evenhand._HOME)
+
+
+def test_every_public_function_has_an_executed_example() -> None:
+    for name in ("audit", "compas", "guide", "load", "tabulate", "Table"):
+        assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
+    assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

@@ -1,0 +1,330 @@
+"""The same rows give the same table, whichever library or file holds them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import gzip
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from conftest import people
+
+import evenhand
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+feather = pytest.importorskip("pyarrow.feather")
+
+Frame = Any
+
+
+def _dask(frame: Frame) -> Any:
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(frame, npartitions=3)
+
+
+def _duckdb(frame: Frame) -> Any:
+    connection = duckdb.connect()
+    return connection.from_arrow(pa.Table.from_pandas(frame, preserve_index=False))
+
+
+MEMORY: dict[str, Callable[[Frame], Any]] = {
+    "pandas": lambda f: f,
+    "pandas-arrow": lambda f: f.convert_dtypes(dtype_backend="pyarrow"),
+    "polars": lambda f: pl.from_pandas(f),
+    "polars-lazy": lambda f: pl.from_pandas(f).lazy(),
+    "pyarrow": lambda f: pa.Table.from_pandas(f, preserve_index=False),
+    "duckdb": _duckdb,
+    "dask": _dask,
+    "dict": lambda f: {c: f[c].to_numpy() for c in f},
+    "lists": lambda f: {c: f[c].tolist() for c in f},
+    "records": lambda f: f.to_records(index=False),
+}
+
+
+def _write_csv(frame: Frame, folder: Path) -> Path:
+    frame.to_csv(folder / "d.csv", index=False)
+    return folder / "d.csv"
+
+
+def _write_tsv(frame: Frame, folder: Path) -> Path:
+    frame.to_csv(folder / "d.tsv", index=False, sep="\t")
+    return folder / "d.tsv"
+
+
+def _write_semicolons(frame: Frame, folder: Path) -> Path:
+    text = frame.to_csv(None, index=False, sep=";", lineterminator="\r\n")
+    (folder / "d.csv").write_text("\ufeff" + text, encoding="utf-8", newline="")
+    return folder / "d.csv"
+
+
+def _write_gzip(frame: Frame, folder: Path) -> Path:
+    with gzip.open(folder / "d.csv.gz", "wt", encoding="utf-8", newline="") as file:
+        frame.to_csv(file, index=False)
+    return folder / "d.csv.gz"
+
+
+def _write_parquet(frame: Frame, folder: Path) -> Path:
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), folder / "d.parquet")
+    return folder / "d.parquet"
+
+
+def _write_jsonl(frame: Frame, folder: Path) -> Path:
+    frame.to_json(folder / "d.jsonl", orient="records", lines=True, double_precision=15)
+    return folder / "d.jsonl"
+
+
+def _write_feather(frame: Frame, folder: Path) -> Path:
+    feather.write_feather(frame, folder / "d.feather")
+    return folder / "d.feather"
+
+
+def _write_shards(frame: Frame, folder: Path) -> str:
+    for i in range(3):
+        frame.iloc[i::3].to_csv(folder / f"part-{i}.csv", index=False)
+    return str(folder / "part-*.csv")
+
+
+def _write_folder(frame: Frame, folder: Path) -> Path:
+    for i in range(3):
+        pq.write_table(pa.Table.from_pandas(frame.iloc[i::3], preserve_index=False), folder / f"{i}.parquet")
+    return folder
+
+
+FILES: dict[str, Callable[[Frame, Path], Any]] = {
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "semicolons": _write_semicolons,
+    "gzip": _write_gzip,
+    "parquet": _write_parquet,
+    "jsonl": _write_jsonl,
+    "feather": _write_feather,
+    "glob": _write_shards,
+    "folder": _write_folder,
+}
+
+
+def given(kind: str, frame: Frame, folder: Path) -> Any:
+    return MEMORY[kind](frame) if kind in MEMORY else FILES[kind](frame, folder)
+
+
+@pytest.fixture(params=[*MEMORY, *FILES])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_identical_cells(kind: str, tmp_path: Path) -> None:
+    columns = people(800)
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"], "prediction": "d"}
+    expected = evenhand.tabulate(columns, **words)
+    found = evenhand.tabulate(given(kind, pd.DataFrame(columns), tmp_path), **words)
+    assert found == expected
+    assert found.digest() == expected.digest()
+
+
+def test_continuous_scores_are_exact(kind: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    columns = {"s": rng.random(300).round(15), "y": rng.integers(0, 2, 300), "g": rng.integers(0, 2, 300)}
+    found = evenhand.tabulate(given(kind, pd.DataFrame(columns), tmp_path), score="s", label="y", group="g")
+    assert found == evenhand.tabulate(columns, score="s", label="y", group="g")
+    assert (np.repeat(found.score, found.n) == np.sort(columns["s"])).all()
+
+
+def test_weights(kind: str, tmp_path: Path) -> None:
+    columns = people(300)
+    columns["w"][:5] = 0.0
+    columns["k"] = np.arange(300) % 4
+    source = given(kind, pd.DataFrame(columns), tmp_path)
+    expected = evenhand.tabulate(columns, score="s", label="y", group="g", weight="w")
+    found = evenhand.tabulate(source, score="s", label="y", group="g", weight="w")
+    assert (found.n == expected.n).all()
+    np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-12)
+    np.testing.assert_allclose(found.weight2, expected.weight2, rtol=1e-12)
+    assert dict(found.left_out) == {"of weight zero in 'w'": 5}
+    repeated = {c: np.repeat(v, columns["k"]) for c, v in columns.items()}
+    people_counted = evenhand.tabulate(source, score="s", label="y", group="g", weight="k")
+    rows = evenhand.tabulate(repeated, score="s", label="y", group="g")
+    assert (people_counted.n == rows.n).all()
+    assert (people_counted.score == rows.score).all()
+
+
+def test_gaps_are_counted_alike(kind: str, tmp_path: Path) -> None:
+    """NaN, null and infinity; a pyarrow-written Parquet file whose statistics hide NaN among them."""
+    columns: dict[str, Any] = people(400)
+    columns["s"][:6] = np.nan
+    columns["s"][6:9] = np.inf
+    columns["s"][9] = -np.inf
+    frame = pd.DataFrame(columns)
+    frame["g"] = frame["g"].astype(object)
+    frame.loc[20:23, "g"] = None
+    frame["y"] = frame["y"].astype("Int64")
+    frame.loc[5:7, "y"] = None
+    if kind in ("jsonl",):
+        pytest.skip("JSON has no infinity and no NaN")
+    source = given(kind, frame, tmp_path)
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"]}
+    with pytest.raises(evenhand.DataError, match="10 rows without a finite score 's', 4 rows without a group 'g'"):
+        evenhand.tabulate(source, **words)
+    found = evenhand.tabulate(source, **words, missing="drop")
+    assert dict(found.left_out) == {"without a finite score 's'": 10, "without a group 'g'": 4}
+    assert found.rows == 386
+    assert found.left_out_groups["g"]["(missing)"] == 4
+    assert found == evenhand.tabulate(MEMORY["dict"](frame), **words, missing="drop")
+
+
+def test_parquet_with_nan_written_by_pyarrow(tmp_path: Path) -> None:
+    pq.write_table(
+        pa.table({"s": [0.1, float("nan"), 0.9, float("nan")], "w": [1.5, 1.5, float("nan"), 2.5], "g": list("abab")}),
+        tmp_path / "nan.parquet",
+    )
+    with pytest.raises(evenhand.DataError, match="2 rows without a finite score"):
+        evenhand.tabulate(tmp_path / "nan.parquet", score="s", group="g")
+    t = evenhand.tabulate(tmp_path / "nan.parquet", score="s", group="g", weight="w", missing="drop")
+    assert dict(t.left_out) == {"without a finite score 's'": 2, "without a finite weight 'w'": 1}
+    assert t.rows == 1
+
+
+GROUPS: dict[str, tuple[list[Any], set[str]]] = {
+    "whole": ([1, 2, 10], {"1", "2", "10"}),
+    "negative": ([-1, 0, 2**40], {"-1", "0", str(2**40)}),
+    "truth": ([True, False, True], {"True", "False"}),
+    "fractions": ([0.5, 2.0, 1e-3], {"0.5", "2", "0.001"}),
+    "dates": ([dt.date(2024, 1, 2), dt.date(1999, 12, 31), dt.date(2024, 1, 2)], {"2024-01-02", "1999-12-31"}),
+    "times": ([dt.datetime(2024, 1, 2, 3, 4, 5), dt.datetime(2024, 1, 2)] * 2, {"2024-01-02 03:04:05", "2024-01-02"}),
+    "texts": (["a, b", "🦊", "</script>", "[red]x", "new\nline", "x" * 10_000], set()),
+}
+
+
+@pytest.mark.parametrize("case", GROUPS)
+@pytest.mark.parametrize("engine", ["pandas", "polars", "polars-lazy", "pyarrow", "duckdb", "dask", "dict", "parquet", "feather"])
+def test_group_names_are_alike(case: str, engine: str, tmp_path: Path) -> None:
+    values, names = GROUPS[case]
+    frame = pd.DataFrame({"s": np.linspace(0, 1, len(values)), "g": values})
+    t = evenhand.tabulate(given(engine, frame, tmp_path), score="s", group="g")
+    assert set(t.attributes[0].groups) == (names or set(values))
+    assert t.rows == len(values)
+
+
+def test_csv_keeps_names_as_written(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text('s,g\n0.1,007\n0.2,7\n0.3,true\n0.4," x"\n0.5,"a, ""b"""\n0.6,1e3\n0.7,2020-01-01\n')
+    t = evenhand.tabulate(tmp_path / "d.csv", score="s", group="g")
+    assert set(t.attributes[0].groups) == {"007", "7", "true", " x", 'a, "b"', "1e3", "2020-01-01"}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pytest.param(lambda: pd.Categorical(["a", "b", "a"], categories=["z", "a", "b"]), id="categories"),
+        pytest.param(lambda: pd.array(["a", "b", "a"], dtype="string"), id="string"),
+        pytest.param(lambda: pl.Series(["a", "b", "a"], dtype=pl.Enum(["a", "b"])), id="enum"),
+        pytest.param(lambda: pa.array(["a", "b", "a"]).dictionary_encode(), id="dictionary"),
+        pytest.param(lambda: np.array(["a", "b", "a"]), id="numpy"),
+        pytest.param(lambda: ("a", "b", "a"), id="tuple"),
+    ],
+)
+def test_group_columns_of_every_type(column: Callable[[], Any]) -> None:
+    t = evenhand.tabulate(score=[0.1, 0.2, 0.3], group=column())
+    assert dict(zip(t.attributes[0].groups, t.sizes(t.groupings[0]).tolist(), strict=True)) == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([0, 1, 1], np.float32),
+        np.array([0, 1, 1], np.uint8),
+        np.array([False, True, True]),
+        [0, 1, 1],
+        [decimal.Decimal("0.0"), decimal.Decimal(1), 1.0],
+        pd.array([0, 1, 1], dtype="Int64"),
+        pl.Series([0, 1, 1], dtype=pl.Decimal(10, 2)),
+        np.ma.masked_array([0.0, 1, 1], mask=[False] * 3),
+        np.array([[0], [1], [1]]),
+    ],
+)
+def test_score_columns_of_every_type(values: Any) -> None:
+    t = evenhand.tabulate(score=values, group=["a", "b", "b"])
+    assert t.score is not None
+    assert t.score.tolist() == [0.0, 1.0]
+    assert t.n.tolist() == [1, 2]
+
+
+def test_masked_entries_are_missing_not_question_marks() -> None:
+    masked = np.ma.masked_array(["a", "b", "c"], mask=[False, False, True])
+    with pytest.raises(evenhand.DataError, match="1 rows without a group"):
+        evenhand.tabulate(score=[0.1, 0.2, 0.3], group=masked)
+    assert evenhand.tabulate(score=[0.1, 0.2, 0.3], group=masked, missing="drop").attributes[0].groups == ("a", "b")
+
+
+def test_negative_zero_and_tiny_scores() -> None:
+    t = evenhand.tabulate(score=[0.0, -0.0, 5e-324, 1e-300], group=list("abab"))
+    assert t.scores.tolist() == [0.0, 5e-324, 1e-300]
+    t = evenhand.tabulate(score=[0.0, -0.0], group=["a", "a"])
+    assert t.cells == 1
+
+
+def test_a_column_twice_in_a_header(tmp_path: Path) -> None:
+    (tmp_path / "same.csv").write_text("s,g,s\n0.1,a,0.1\n0.2,b,0.2\n")
+    t = evenhand.tabulate(tmp_path / "same.csv", score="s", group="g")
+    assert any("2 columns called 's'; they are identical" in note for note in t.notes)
+    (tmp_path / "other.csv").write_text("s,g,s\n0.1,a,0.1\n0.2,b,0.9\n")
+    with pytest.raises(evenhand.DataError, match="2 columns called 's' that differ"):
+        evenhand.tabulate(tmp_path / "other.csv", score="s", group="g")
+
+
+def test_columns_whose_names_the_engines_use_themselves() -> None:
+    rng = np.random.default_rng(0)
+    names = ["n", "state", "group_0", "total"]
+    columns = {k: rng.integers(0, 2, 50) for k in names} | {"count": rng.random(50), "w": rng.random(50)}
+    expected = evenhand.tabulate(columns, score="count", label="n", group=["state", "group_0", "total"], weight="w")
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), _duckdb(pd.DataFrame(columns))):
+        found = evenhand.tabulate(frame, score="count", label="n", group=["state", "group_0", "total"], weight="w")
+        assert (found.n == expected.n).all()
+        assert found.attributes == expected.attributes
+
+
+def test_reading_leaves_no_files_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    pd.DataFrame(people(100)).to_csv(tmp_path / "d.csv", index=False)
+    evenhand.tabulate(tmp_path / "d.csv", score="s", group="g")
+    with pytest.raises(evenhand.UsageError):
+        evenhand.tabulate(tmp_path / "d.csv", score="zzz", group="g")
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    sql = pytest.importorskip("pyspark.sql")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("PySpark needs Java, which is not installed")
+    session = (
+        sql.SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_spark(spark: Any) -> None:
+    columns = people(300)
+    columns["s"][:3] = np.nan
+    frame = spark.createDataFrame([tuple(v.item() for v in row) for row in zip(*columns.values(), strict=True)], list(columns))
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"], "missing": "drop"}
+    found = evenhand.tabulate(frame, **words)
+    assert found == evenhand.tabulate(columns, **words)
+    assert dict(found.left_out) == {"without a finite score 's'": 3}
