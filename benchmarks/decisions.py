@@ -76,7 +76,8 @@ def main() -> None:
     ours = seconds(audit, repeat=3)
     table = evenhand.tabulate(columns, prediction="decision", label="label", group="group")
     counted = seconds(lambda: evenhand.audit(table, bootstrap=how.resamples), repeat=3)
-    one, few = (seconds(lambda n=n: fairlearn_resamples(columns, n)) for n in (1, 1 + how.peer_resamples))
+    one = seconds(lambda: fairlearn_resamples(columns, 1))
+    few = seconds(lambda: fairlearn_resamples(columns, 1 + how.peer_resamples))
     each = (few - one) / how.peer_resamples
     theirs = one + (how.resamples - 1) * each
     print(f"{how.rows:,} rows, 4 groups, {how.resamples:,} resamples")

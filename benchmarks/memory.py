@@ -1,6 +1,6 @@
 """Peak memory of auditing a Parquet file of ten million rows, in a process of its own.
 
-    python benchmarks/memory.py [rows]
+python benchmarks/memory.py [rows]
 """
 
 from __future__ import annotations
@@ -40,7 +40,19 @@ def main() -> None:
                 start = time.perf_counter()
                 connection.execute(f"SELECT g, y, count(*) FROM '{file}' GROUP BY ALL").fetchall()
                 bare = time.perf_counter() - start
-            command = [sys.executable, "-m", "evenhand", "audit", str(file), "--score", "s", "--label", "y", "--group", "g"]
+            command = [
+                sys.executable,
+                "-m",
+                "evenhand",
+                "audit",
+                str(file),
+                "--score",
+                "s",
+                "--label",
+                "y",
+                "--group",
+                "g",
+            ]
             start = time.perf_counter()
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
             _, status, usage = os.wait4(process.pid, 0)

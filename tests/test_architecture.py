@@ -21,13 +21,25 @@ ARROWS: dict[str, set[str]] = {
     "table": {"cells", "storage"},  # Table.save calls storage when it is used
     "storage": {"table", "cells", "files"},
     "examples": {"table", "cells"},
-    "ingest": {"table", "cells"},
+    "ingest": {"table", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
     "measures": {"table", "cells"},
     "inference": {"table", "cells"},
     "gaps": {"measures", "inference", "table", "cells"},
     "extremes": {"gaps", "measures", "inference", "table", "cells"},
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
-    "auditing": {"summaries", "extremes", "gaps", "measures", "inference", "ingest", "storage", "files", "table", "cells", "report"},
+    "auditing": {
+        "summaries",
+        "extremes",
+        "gaps",
+        "measures",
+        "inference",
+        "ingest",
+        "storage",
+        "files",
+        "table",
+        "cells",
+        "report",
+    },
     "report": {"auditing", "summaries", "extremes", "gaps", "measures", "table", "cells", "__version__"},
     "metrics": {"auditing", "extremes", "gaps", "measures", "ingest"},
     "advice": set(),
@@ -75,7 +87,9 @@ def test_narwhals_is_met_at_the_border_only() -> None:
 
 def loaded(code: str) -> set[str]:
     script = f"import sys; {code}; print(' '.join({{m.split('.')[0] for m in sys.modules}}))"
-    return set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
 
 
 def test_import_is_light() -> None:
@@ -86,7 +100,9 @@ def test_import_is_light() -> None:
 
 def test_help_is_light() -> None:
     code = "import evenhand.cli as c\ntry: c.cli(['--help'])\nexcept SystemExit: pass\n"
-    script = f"import sys, io\nsys.stdout = io.StringIO()\n{code}sys.stdout = sys.__stdout__\nprint(' '.join(sys.modules))"
+    script = (
+        f"import sys, io\nsys.stdout = io.StringIO()\n{code}sys.stdout = sys.__stdout__\nprint(' '.join(sys.modules))"
+    )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert not {m.split(".")[0] for m in found} & {"numpy", "duckdb", "narwhals", "scipy", "rich"}
 

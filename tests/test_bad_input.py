@@ -63,13 +63,25 @@ CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
     "group twice": ({}, {"group": ["g", "g"]}, "name of its own"),
     "no group": ({}, {"group": []}, "name of a column"),
     "no score": ({}, {"score": None}, "name a score .* or a prediction"),
-    "NaN score": ({"s": [0.1, float("nan"), 0.6, 0.9, 0.3, 0.8]}, {}, r"1 rows without a finite score 's' \(by g: m 1\).*missing='drop'"),
+    "NaN score": (
+        {"s": [0.1, float("nan"), 0.6, 0.9, 0.3, 0.8]},
+        {},
+        r"1 rows without a finite score 's' \(by g: m 1\).*missing='drop'",
+    ),
     "infinite score": ({"s": [0.1, 0.4, 0.6, float("inf"), float("-inf"), 0.8]}, {}, r"2 rows without a finite score"),
     "no label": ({"y": [0, 0, 1, None, 1, 0]}, {}, "1 rows without a label 'y'"),
     "no group value": ({"g": ["f", None, "f", "m", None, "m"]}, {}, "2 rows without a group 'g'"),
     "empty group value": ({"g": ["f", "", "f", "m", "f", "m"]}, {}, "1 rows without a group 'g'"),
-    "three labels": ({"y": [0, 0, 1, 2, 1, 0]}, {}, r"label has two values, but column 'y' has 3 \('0', '1', '2'\).*recode"),
-    "unknown favourable": ({}, {"favorable": "yes"}, r"favourable value 'yes' is not in label column 'y' \(it has: .*0.*1"),
+    "three labels": (
+        {"y": [0, 0, 1, 2, 1, 0]},
+        {},
+        r"label has two values, but column 'y' has 3 \('0', '1', '2'\).*recode",
+    ),
+    "unknown favourable": (
+        {},
+        {"favorable": "yes"},
+        r"favourable value 'yes' is not in label column 'y' \(it has: .*0.*1",
+    ),
     "misspelt favourable": (
         {"y": ["good", "bad", "good", "bad", "bad", "bad"]},
         {"favorable": "god"},
@@ -77,7 +89,11 @@ CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
     ),
     "default favourable of words": ({"y": ["good", "bad"] * 3}, {}, "favourable value 1 is not in .*name one of them"),
     "no favourable value": ({}, {"favorable": None}, "favourable value must be a value of 'y', not None"),
-    "scores as decisions": ({}, {"score": None, "prediction": "s"}, "prediction has two values, but column 's' has 6 .*score="),
+    "scores as decisions": (
+        {},
+        {"score": None, "prediction": "s"},
+        "prediction has two values, but column 's' has 6 .*score=",
+    ),
     "prediction in other words": (
         {"y": ["good", "bad"] * 3},
         {"favorable": "good", "score": None, "prediction": "d"},
@@ -85,10 +101,22 @@ CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
     ),
     "words as score": ({"s": ["high"] * 6}, {}, "'s' .*must hold numbers, but holds"),
     "words as weight": ({"w": ["high"] * 6}, {"weight": "w"}, "'w' .*must hold numbers, but holds"),
-    "negative weight": ({"w": [1, 1, -2, 1, 1, 1]}, {"weight": "w"}, "must not be negative, but 1 rows have a negative 'w'"),
-    "NaN weight": ({"w": [1.0, 1.0, float("nan"), 1.0, 1.0, 1.0]}, {"weight": "w"}, "1 rows without a finite weight 'w'"),
+    "negative weight": (
+        {"w": [1, 1, -2, 1, 1, 1]},
+        {"weight": "w"},
+        "must not be negative, but 1 rows have a negative 'w'",
+    ),
+    "NaN weight": (
+        {"w": [1.0, 1.0, float("nan"), 1.0, 1.0, 1.0]},
+        {"weight": "w"},
+        "1 rows without a finite weight 'w'",
+    ),
     "only zero weights": ({"w": [0.0] * 6}, {"weight": "w"}, "no rows are left"),
-    "fractions as frequencies": ({}, {"weight": "w", "weight_kind": "frequency"}, "frequency weights are whole numbers, but 2 rows"),
+    "fractions as frequencies": (
+        {},
+        {"weight": "w", "weight_kind": "frequency"},
+        "frequency weights are whole numbers, but 2 rows",
+    ),
     "narrow range": ({}, {"score_range": (0.2, 1)}, r"inside the stated range \[0.2, 1\], not 0.1 to 0.9"),
     "inverted range": ({}, {"score_range": (1, 0)}, "lower first"),
     "infinite range": ({}, {"score_range": (0, float("inf"))}, "finite"),
@@ -125,7 +153,10 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "bootstrap fraction": ({"bootstrap": 10.5}, "bootstrap must be a whole number"),
     "bootstrap absurd": ({"bootstrap": 10**9}, "to a million"),
     "seed": ({"rng": "x"}, "rng must be"),
-    "reference": ({"reference": "mm"}, r"reference 'mm' is not a group of 'g' \(there are: 'f', 'm'\); did you mean 'm'"),
+    "reference": (
+        {"reference": "mm"},
+        r"reference 'mm' is not a group of 'g' \(there are: 'f', 'm'\); did you mean 'm'",
+    ),
     "reference attribute": ({"reference": {"sex": "m"}}, "no attribute 'sex'"),
     "reference of attribute": ({"reference": {"g": "x"}}, "reference 'x' is not a group of 'g'"),
     "measure": ({"measures": ["demografic_parity"]}, "did you mean 'demographic_parity'"),
@@ -163,7 +194,7 @@ def test_a_table_takes_no_columns() -> None:
         (None, {"score": [0.1, 0.2], "group": ["a"]}, "same length, but they have: 'score' 2, 'group' 1"),
         (None, {"score": [[0.1], [0.2]], "group": ["a", "b"]}, "one-dimensional"),
         (None, {"score": np.zeros((2, 2)), "group": ["a", "b"]}, "one-dimensional"),
-        (None, {"score": 0.5, "group": ["a", "b"]}, "one-dimensional"),
+        (None, {"score": 0.5, "group": ["a", "b"]}, "must be a column: a name"),
         (None, {"score": [0.1, 1j], "group": ["a", "b"]}, "must hold numbers, but holds 1j"),
         (None, {"score": ["0.1", "0.2"], "group": ["a", "b"]}, "must hold numbers, but holds '0.1'"),
         (None, {"score": np.array(["2024-01-01"] * 2, "M8[D]"), "group": ["a", "b"]}, "must hold numbers"),
@@ -241,7 +272,9 @@ def test_a_dataframe_with_a_repeated_column() -> None:
 
 
 def test_no_positives_in_a_group_is_undefined_not_zero() -> None:
-    a = evenhand.audit(score=[0.9, 0.1, 0.8, 0.2], label=[1, 0, 0, 0], group=["m", "m", "f", "f"], reference="m", bootstrap=50)
+    a = evenhand.audit(
+        score=[0.9, 0.1, 0.8, 0.2], label=[1, 0, 0, 0], group=["m", "m", "f", "f"], reference="m", bootstrap=50
+    )
     for id_ in ("equal_opportunity", "equalized_odds", "treatment_equality"):
         gap = a.measure(id_)
         assert np.isnan(gap.value)
@@ -306,10 +339,14 @@ def test_without_scores_calibration_is_undefined() -> None:
     assert a.to_dict()["data"]["score_range"] is None
 
 
-@pytest.mark.parametrize("scores", [[-1e300, 1e300, 0], [5e-324, 1e-310, 0], [300, 850, 700], [-4.2, 3.1, 0.0], [7, 7, 7]])
+@pytest.mark.parametrize(
+    "scores", [[-1e300, 1e300, 0], [5e-324, 1e-310, 0], [300, 850, 700], [-4.2, 3.1, 0.0], [7, 7, 7]]
+)
 def test_scores_of_any_range_give_finite_answers(scores: list[float]) -> None:
     for risk in (False, True):
-        a = evenhand.audit(score=scores * 4, label=[0, 1, 1] * 4, group=["m", "f", "f", "m"] * 3, risk=risk, bootstrap=20)
+        a = evenhand.audit(
+            score=scores * 4, label=[0, 1, 1] * 4, group=["m", "f", "f", "m"] * 3, risk=risk, bootstrap=20
+        )
         assert np.isfinite(a.measure("demographic_parity").value)
         assert a.to_json()
 

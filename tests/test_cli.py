@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import evenhand as run
-from conftest import people
 
 import evenhand
+from conftest import evenhand as run
+from conftest import people
 from evenhand.report.document import schema
 
 
@@ -65,7 +65,20 @@ def test_audit_prints_and_writes(scores: Path) -> None:
 
 
 def test_several_groups_references_and_ranges(scores: Path) -> None:
-    words = ["--score", "s", "--label", "y", "--group", "g,h", "--score-range", "0,2", "--threshold", "0.4", "--bootstrap", 0]
+    words = [
+        "--score",
+        "s",
+        "--label",
+        "y",
+        "--group",
+        "g,h",
+        "--score-range",
+        "0,2",
+        "--threshold",
+        "0.4",
+        "--bootstrap",
+        0,
+    ]
     result = run("audit", scores, *words, "--reference", "g=g1", "--reference", "h=x", "--json", "-")
     document = json.loads(result.stdout)
     assert [a["reference"] for a in document["attributes"]] == ["g1", "x", "g1 × x"]
@@ -191,7 +204,12 @@ def terminal(*arguments: object, type_in: bytes = b"", **environment: str) -> tu
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "PYTHONUTF8": "1", **environment}
     env = {k: v for k, v in env.items() if v != ""}
     process = subprocess.Popen(
-        [sys.executable, "-m", "evenhand", *map(str, arguments)], stdin=slave, stdout=slave, stderr=slave, env=env, close_fds=True
+        [sys.executable, "-m", "evenhand", *map(str, arguments)],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=env,
+        close_fds=True,
     )
     os.close(slave)
     os.write(master, type_in)

@@ -14,9 +14,9 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from conftest import people
 
 import evenhand
+from conftest import people
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -205,7 +205,9 @@ GROUPS: dict[str, tuple[list[Any], set[str]]] = {
 
 
 @pytest.mark.parametrize("case", GROUPS)
-@pytest.mark.parametrize("engine", ["pandas", "polars", "polars-lazy", "pyarrow", "duckdb", "dask", "dict", "parquet", "feather"])
+@pytest.mark.parametrize(
+    "engine", ["pandas", "polars", "polars-lazy", "pyarrow", "duckdb", "dask", "dict", "parquet", "feather"]
+)
 def test_group_names_are_alike(case: str, engine: str, tmp_path: Path) -> None:
     values, names = GROUPS[case]
     frame = pd.DataFrame({"s": np.linspace(0, 1, len(values)), "g": values})
@@ -215,7 +217,9 @@ def test_group_names_are_alike(case: str, engine: str, tmp_path: Path) -> None:
 
 
 def test_csv_keeps_names_as_written(tmp_path: Path) -> None:
-    (tmp_path / "d.csv").write_text('s,g\n0.1,007\n0.2,7\n0.3,true\n0.4," x"\n0.5,"a, ""b"""\n0.6,1e3\n0.7,2020-01-01\n')
+    (tmp_path / "d.csv").write_text(
+        's,g\n0.1,007\n0.2,7\n0.3,true\n0.4," x"\n0.5,"a, ""b"""\n0.6,1e3\n0.7,2020-01-01\n'
+    )
     t = evenhand.tabulate(tmp_path / "d.csv", score="s", group="g")
     assert set(t.attributes[0].groups) == {"007", "7", "true", " x", 'a, "b"', "1e3", "2020-01-01"}
 
@@ -323,7 +327,9 @@ def spark() -> Iterator[Any]:
 def test_spark(spark: Any) -> None:
     columns = people(300)
     columns["s"][:3] = np.nan
-    frame = spark.createDataFrame([tuple(v.item() for v in row) for row in zip(*columns.values(), strict=True)], list(columns))
+    frame = spark.createDataFrame(
+        [tuple(v.item() for v in row) for row in zip(*columns.values(), strict=True)], list(columns)
+    )
     words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"], "missing": "drop"}
     found = evenhand.tabulate(frame, **words)
     assert found == evenhand.tabulate(columns, **words)

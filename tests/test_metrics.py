@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import people
 
 import evenhand
+from conftest import people
 from evenhand import metrics
 from evenhand.measures import MEASURES
 
@@ -28,7 +28,12 @@ def test_same_numbers_as_the_audit(id_: str, groups: int) -> None:
     assert [g.value for g in result.gaps] == [g.value for g in a.attributes[0].measures if g.id == id_]
     if groups == 2:
         gap = a.measure(id_)
-        assert (float(result), result.signed, result.ci, result.pair) == (gap.value, gap.signed, gap.ci, (gap.group, gap.reference))
+        assert (float(result), result.signed, result.ci, result.pair) == (
+            gap.value,
+            gap.signed,
+            gap.ci,
+            (gap.group, gap.reference),
+        )
     else:
         largest = next(g for g in a.attributes[0].largest if g.id == id_)
         assert (float(result), result.pair) == (largest.value, largest.pair)
@@ -40,8 +45,29 @@ def test_decisions_speak_the_language_of_the_labels(labels: list[Any]) -> None:
     y, d = np.array(labels)[columns["y"]], np.array(labels)[columns["d"]]
     expected = float(metrics.equal_opportunity(columns["y"], columns["d"], sensitive_features=columns["g"]))
     assert float(metrics.equal_opportunity(y, d, sensitive_features=columns["g"], favorable=labels[1])) == expected
-    turned = metrics.predictive_equality(1 - columns["y"], 1 - columns["d"], sensitive_features=columns["g"], favorable=0)
-    assert float(turned) == float(metrics.predictive_equality(columns["y"], columns["d"], sensitive_features=columns["g"]))
+    turned = metrics.predictive_equality(
+        1 - columns["y"], 1 - columns["d"], sensitive_features=columns["g"], favorable=0
+    )
+    assert float(turned) == float(
+        metrics.predictive_equality(columns["y"], columns["d"], sensitive_features=columns["g"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "words", "signed"),
+    [
+        (None, [1, 1, 1, 2], {}, 0.5),  # 1 is favourable, 2 is not
+        (None, [-1, -1, -1, 1], {"favorable": -1}, 0.5),
+        (None, ["good", "good", "good", "bad"], {"favorable": "good"}, 0.5),
+        ([1, 2, 1, 2], [2, 2, 2, 2], {}, 0.0),
+        (None, [0.7, 0.6, 1.0, 0.3], {}, 0.5),  # scores
+        (None, [5, 5, 5, 1], {"threshold": 3}, 0.5),  # said to be scores
+        (None, [1, 1, 1, 5], {"threshold": 3, "risk": True}, 0.5),
+    ],
+)
+def test_decisions_and_scores_are_told_apart(y_true: Any, y_pred: Any, words: dict[str, Any], signed: float) -> None:
+    result = metrics.demographic_parity(y_true, y_pred, sensitive_features=list("ffmm"), reference="m", **words)
+    assert result.signed == signed
 
 
 def test_labels_are_only_asked_for_where_needed() -> None:
@@ -73,7 +99,7 @@ def test_undefined_is_nan_with_a_reason() -> None:
         ([0, 1, 2], [0, 1, 1], {}, "label has two values"),
         ([0, 1, 1], [0, np.nan, 1], {}, "1 rows without a prediction"),
         ([0, 1, 1], [0.2, np.nan, 0.7], {}, "1 rows without a finite score"),
-        ([0, 1, 1], ["a", "b", "c"], {}, "must hold numbers, but holds 'a'"),
+        ([0, 1, 1], ["a", "b", "c"], {}, "prediction has two values, but column 'prediction' has 3"),
         ([0, 1, 1], 3, {}, "one-dimensional"),
         ([0, 1, 1], [0, 1, 1], {"sensitive_features": ["a", "a", "a"]}, "two or more groups"),
         ([0, 1, 1], [0, 1, 1], {"sample_weight": [1, -1, 1]}, "must not be negative"),

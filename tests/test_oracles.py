@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import people
 
 import evenhand
+from conftest import people
 from evenhand.auditing import Audit
 from evenhand.inference import interval
 from evenhand.measures import MEASURES

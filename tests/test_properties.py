@@ -50,7 +50,9 @@ def test_identical_groups_are_fair(case: tuple[Measure, Counts]) -> None:
 @given(pairs, st.integers(2, 50))
 def test_copying_everyone_changes_no_value(case: tuple[Measure, Counts], times: int) -> None:
     m, counts = case
-    for a, b in zip(gaps(m, counts, 0, 0.95, None), gaps(m, Counts(counts.array * times, counts.groups), 0, 0.95, None), strict=True):
+    for a, b in zip(
+        gaps(m, counts, 0, 0.95, None), gaps(m, Counts(counts.array * times, counts.groups), 0, 0.95, None), strict=True
+    ):
         assert same(a.value, b.value)
         assert a.undefined == b.undefined
         if a.ci is not None and b.ci is not None and m.scale == "difference":

@@ -9,11 +9,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from conftest import people
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
+from conftest import people
 from evenhand.cells import Attribute
 from evenhand.table import Meaning, Table
 
@@ -176,7 +176,19 @@ def test_saving_and_loading_gives_the_same_table(tmp_path: Path, words: dict[str
 
 
 def test_names_of_any_kind_survive_a_file(tmp_path: Path) -> None:
-    names = ["a, b", "</script>", "‏עברית", "🦊", "new\nline", "tab\t", "'quo\"ted'", "x" * 10_000, "[bold]", "nul\x00l", " pad "]
+    names = [
+        "a, b",
+        "</script>",
+        "‏עברית",
+        "🦊",
+        "new\nline",
+        "tab\t",
+        "'quo\"ted'",
+        "x" * 10_000,
+        "[bold]",
+        "nul\x00l",
+        " pad ",
+    ]
     t = evenhand.tabulate(score=np.linspace(0, 1, len(names)), group={"a × b;'": names})
     t.save(tmp_path / "t")
     again = evenhand.load(tmp_path / "t")
@@ -203,7 +215,9 @@ def _saved(tmp_path: Path, edit: object = None) -> Path:
     about.update(edit)  # type: ignore[call-overload]
     quoted = json.dumps(about).replace("'", "''")
     out = tmp_path / "edited"
-    con.execute(f"COPY (FROM read_parquet('{tmp_path / 't'}')) TO '{out}' (FORMAT parquet, KV_METADATA {{evenhand: '{quoted}'}})")
+    con.execute(
+        f"COPY (FROM read_parquet('{tmp_path / 't'}')) TO '{out}' (FORMAT parquet, KV_METADATA {{evenhand: '{quoted}'}})"
+    )
     return out
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import people
 from scipy import stats
 
 import evenhand
+from conftest import people
 from evenhand.extremes import largest_gap, resampled_ranges, support
 from evenhand.gaps import gaps, resampled_gaps
 from evenhand.inference import interval
@@ -74,8 +74,12 @@ def test_intervals_of_gaps_cover(situation: str, replications: int) -> None:
         assert hits[id_] / trials < 0.999 or id_ == "equalized_odds", (id_, hits[id_] / trials)
 
 
-@pytest.mark.parametrize("replications", [pytest.param(200, id="reduced"), pytest.param(2000, id="full", marks=pytest.mark.full)])
-@pytest.mark.parametrize("rates", [[0.5] * 4, [0.5, 0.5, 0.45, 0.4], [0.1, 0.3, 0.5, 0.6]], ids=["parity", "small", "large"])
+@pytest.mark.parametrize(
+    "replications", [pytest.param(200, id="reduced"), pytest.param(2000, id="full", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize(
+    "rates", [[0.5] * 4, [0.5, 0.5, 0.45, 0.4], [0.1, 0.3, 0.5, 0.6]], ids=["parity", "small", "large"]
+)
 @pytest.mark.parametrize("sizes", [[200, 200, 150, 100], [500, 300, 30, 12]], ids=["even", "uneven"])
 def test_intervals_of_the_largest_gap_cover(rates: list[float], sizes: list[int], replications: int) -> None:
     rng = np.random.default_rng(2)

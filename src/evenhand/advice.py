@@ -53,7 +53,7 @@ def guide(*, ground_truth: bool, priority: str | None = None, legal: bool = Fals
             )
         why = "Without labels only the decisions themselves can be compared."
         return Advice(("demographic_parity", *extra), why + rule)
-    if priority not in PRIORITIES:
+    if not isinstance(priority, str) or priority not in PRIORITIES:
         raise UsageError(
             f"with ground truth the priority is one of {listed(PRIORITIES)}, not {shown(priority)}"
             f"{nearest(str(priority), PRIORITIES)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
 from evenhand.extremes import LargestGap, largest_gap, resampled_ranges
 from evenhand.gaps import Gap, gaps, resampled_gaps, undefined_gap
 from evenhand.inference.resample import generator
@@ -20,13 +20,13 @@ from evenhand.measures import BINS, MEASURES, Measure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
 from evenhand.summaries import GroupSummary, summarise
-from evenhand.table import Counts, Grouping, Table
+from evenhand.table import Counts, Grouping, Table, shown_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MANY_GROUPS = 500
-"""Above so many groups, gaps keep their closed-form intervals and are not resampled one by one."""
+"""Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""
 
 Progress = Callable[[float, str], None]
 
@@ -198,8 +198,9 @@ def audit(
     attributes = []
     for i, grouping in enumerate(table.groupings):
         if progress:
-            progress(i / len(table.groupings), f"comparing the groups of {grouping.name}")
-        ref = _reference(table, grouping, reference)
+            progress(i / len(table.groupings), f"comparing the groups of {shown_name(grouping.name)}")
+        ref, remark = _reference(table, grouping, reference)
+        notes += remark
         attributes.append(_audit_grouping(table, grouping, ref, chosen, options, random))
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
@@ -207,16 +208,22 @@ def audit(
 
 def as_table(data: Any, words: Mapping[str, Any]) -> Table:
     """The table given, saved, or counted from data with these words."""
+    from evenhand.files import as_path, is_file
     from evenhand.storage import is_table_file, load
 
     if isinstance(data, Table):
         table = data
-    elif isinstance(data, str | os.PathLike) and is_table_file(os.fspath(data)):
-        table = load(os.fspath(data))
-    elif words.get("group") is None:
-        raise UsageError("name at least one group column (--group)")
-    else:
+    elif isinstance(data, str | os.PathLike) and is_table_file(data):
+        table = load(data)
+    elif words.get("group") is not None:
         return tabulate(data, **words)
+    elif isinstance(data, str | os.PathLike) and not words and is_file(as_path(data)):
+        try:
+            table = load(data)  # it fails, and says why
+        except TableFileError as error:
+            raise TableFileError(f"{error}; if it holds rows, name at least one group column (--group)") from error
+    else:
+        raise UsageError("name at least one group column (--group)")
     if words:
         raise UsageError(
             f"a table knows its columns already: leave out {listed(words)}, or audit the data it was made from"
@@ -225,12 +232,17 @@ def as_table(data: Any, words: Mapping[str, Any]) -> Table:
 
 
 def _checked(threshold: Any, confidence: Any, bootstrap: Any, rng: Any) -> Options:
-    def number(value: Any) -> bool:
-        return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    def number(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            return float("nan")
+        try:
+            return float(value)
+        except (OverflowError, TypeError):
+            return float("nan")
 
-    if threshold is not None and not (number(threshold) and np.isfinite(threshold)):
+    if threshold is not None and not np.isfinite(number(threshold)):
         raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
-    if not number(confidence) or not 0.5 <= confidence < 1:
+    if not 0.5 <= number(confidence) <= 1 - 1e-9:
         raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
     if isinstance(bootstrap, bool) or not isinstance(bootstrap, int | np.integer) or not 0 <= bootstrap <= 1_000_000:
         raise UsageError(f"bootstrap must be a whole number from 0 (none) to a million, not {shown(bootstrap)}")
@@ -240,8 +252,10 @@ def _checked(threshold: Any, confidence: Any, bootstrap: Any, rng: Any) -> Optio
 
 
 def _chosen(ids: Sequence[str] | None) -> list[Measure]:
+    if ids is not None and (isinstance(ids, str) or not isinstance(ids, Sequence)):
+        raise UsageError(f"measures is a list of ids, not {shown(ids)}")
     for id_ in ids or ():
-        if id_ not in MEASURES:
+        if not isinstance(id_, str) or id_ not in MEASURES:
             raise UsageError(
                 f"there is no measure {shown(id_)} (there are: {listed(MEASURES, 20)}){nearest(str(id_), MEASURES)}"
             )
@@ -266,8 +280,8 @@ def _with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]
     return replace(options, threshold=middle), [note]
 
 
-def _reference(table: Table, grouping: Grouping, stated: str | Mapping[str, str] | None) -> int:
-    """The largest group that agrees with the references that were stated."""
+def _reference(table: Table, grouping: Grouping, stated: str | Mapping[str, str] | None) -> tuple[int, list[str]]:
+    """The largest group that agrees with the references that were stated, and a remark if there is none."""
     names = [a.name for a in table.attributes]
     wanted = _stated(table, stated)
     allowed = np.array(
@@ -281,7 +295,14 @@ def _reference(table: Table, grouping: Grouping, stated: str | Mapping[str, str]
             f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"
         )
     sizes = table.sizes(grouping)
-    return int(np.argmax(np.where(allowed, sizes, -1) if allowed.any() else sizes))
+    if allowed.any():
+        return int(np.argmax(np.where(allowed, sizes, -1))), []
+    largest = int(np.argmax(sizes))
+    meant = " × ".join(wanted.values())
+    remark = (
+        f"nobody is in {shown(meant)}, so {shown(grouping.groups[largest])} is the reference of {shown(grouping.name)}"
+    )
+    return largest, [remark]
 
 
 def _parts(grouping: Grouping, names: list[str]) -> list[str]:
@@ -333,23 +354,26 @@ def _audit_grouping(
     bins = table.binned(grouping, BINS) if table.score is not None and table.label is not None else None
     found: dict[str, list[Gap]] = {}
     largest: dict[str, LargestGap] = {}
-    ranges: dict[str, Any] = {}
+    many = len(grouping.groups) > MANY_GROUPS
     for counts, levels in ((decisions, "decision"), (bins, "bins")):
         measures = [m for m in chosen if m.levels == levels and (table.label is not None or not m.needs_label)]
         if counts is None or not measures:
             continue
         draw_gaps, draw_ranges = rng.spawn(2)
         resampled: dict[str, Any] = {}
-        if options.bootstrap and len(grouping.groups) <= MANY_GROUPS:
+        ranges: dict[str, Any] = {}
+        if options.bootstrap and not many:
             resampled = resampled_gaps(measures, counts, reference, options.bootstrap, draw_gaps)
-        if options.bootstrap and len(grouping.groups) > 2:
+        if options.bootstrap and len(grouping.groups) > 2 and (levels == "decision" or not many):
             ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges)
         for m in measures:
             found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id))
             if len(grouping.groups) > 2:
                 largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
     everything = [g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference)]
-    groups = summarise(table, grouping, decisions, bins, options.confidence, options.bootstrap, rng.spawn(1)[0])
+    groups = summarise(
+        table, grouping, decisions, bins, options.confidence, 0 if many else options.bootstrap, rng.spawn(1)[0]
+    )
     return AttributeAudit(
         grouping.name,
         grouping.groups[reference],
@@ -398,10 +422,10 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
             )
     for a in attributes:
         if len(a.groups) > MANY_GROUPS:
-            notes.append(f"{a.name} has {len(a.groups)} groups: bootstrap intervals of single gaps were left out")
+            notes.append(f"{shown(a.name)} has {len(a.groups):,} groups: most bootstrap intervals were left out")
     gone = {
         f"{g} of {a}" for a, tally in table.left_out_groups.items() for g in tally
-        if g not in next(x.groups for x in table.attributes if x.name == a) and g != "(missing)"
+        if g not in next((x.groups for x in table.attributes if x.name == a), g) and g != "(missing)"
     }  # fmt: skip
     if gone:
         notes.append(f"every row of these groups was left out: {listed(sorted(gone))}")

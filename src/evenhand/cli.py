@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="evenhand")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Tell whether a model treats groups of people alike.
 
     Start with `evenhand demo`, then audit your own file of scores:
@@ -30,6 +32,8 @@ def cli() -> None:
     \b
         evenhand audit scores.csv --score p --label outcome --group sex
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def _columns(command: Command) -> Command:
@@ -198,6 +202,8 @@ def _references(table: Any, stated: tuple[str, ...]) -> str | dict[str, str] | N
     for text in stated:
         column, equals, value = text.partition("=")
         if equals and column in names:
+            if column in by_column:
+                raise UsageError(f"two references are given for {shown(column)}: choose one")
             by_column[column] = value
         elif len(stated) == 1:
             return text
@@ -253,6 +259,10 @@ def _progress() -> Iterator[Progress]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit code 0, or 2 with one sentence on standard error."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ≥ shows ? instead
     try:
         cli.main(arguments, prog_name="evenhand", standalone_mode=False)
         sys.stdout.flush()
@@ -265,11 +275,19 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
+    except OSError as error:
+        _silence()
+        _fail(f"cannot write the result: {error.strerror or error}")
     except Exception as error:
         if os.environ.get("EVENHAND_DEBUG"):
             raise
         _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")
+
+
+def _silence() -> None:
+    """Let Python flush what is left of standard output into nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, hint: bool = False) -> None:

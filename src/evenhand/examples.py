@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.table import Attribute, Meaning, Table
+from evenhand.cells import Attribute
+from evenhand.table import Meaning, Table
 
 # ProPublica's two-year file, all 7 214 defendants, of which 6 150 are in these two groups.
 # People by decile score 1 … 10, first those who did not reoffend within two years, then those who did.

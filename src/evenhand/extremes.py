@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.cells import Floats
 from evenhand.gaps import Pair, verdict
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import Measure
-from evenhand.table import Counts, Floats
+from evenhand.table import Counts
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,12 @@ def _log(m: Measure, values: Floats) -> Floats:
         return np.log(values)
 
 
-def _range(values: Floats) -> Floats:
-    """Highest minus lowest over groups, undefined ones aside; 0 where fewer than two are defined."""
+def _range(values: Floats, nothing: float = 0.0) -> Floats:
+    """Highest minus lowest over groups, undefined ones aside; `nothing` where fewer than two are defined."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         spread = np.where(known, values, -np.inf).max(-1) - np.where(known, values, np.inf).min(-1)
-    return np.where(known.sum(-1) >= 2, spread, 0.0)
+    return np.where(known.sum(-1) >= 2, spread, nothing)
 
 
 def largest_gap(m: Measure, counts: Counts, confidence: float, ranges: Floats | None) -> LargestGap:
@@ -93,7 +94,7 @@ def largest_gap(m: Measure, counts: Counts, confidence: float, ranges: Floats | 
     if (~np.isnan(values)).sum(-1).max() < 2:
         because = "because fewer than two groups have the rates it compares"
         return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
-    spread = _range(values)
+    spread = _range(values, nothing=-1.0)
     k = int(np.argmax(spread))
     high, low = int(np.nanargmax(values[k])), int(np.nanargmin(values[k]))
     pair = counts.groups[high], counts.groups[low]

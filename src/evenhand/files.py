@@ -1,39 +1,75 @@
-"""Writing files so that nobody ever sees half of one."""
+"""Paths a user names, and writing files so that nobody ever sees half of one."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from evenhand.errors import UsageError, shown
 
 
-@contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place if all goes well, and disappears otherwise."""
-    path = Path(path)
-    if path.is_dir():
-        raise UsageError(f"cannot write {shown(str(path))}: it is a folder; name a file")
+def as_path(path: Any) -> Path:
+    """A path from what the user gave, `~` expanded."""
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a path must be a text or a Path, not {shown(path)}")
+    text = os.fspath(path)
+    if not isinstance(text, str) or "\0" in text:
+        raise UsageError(f"{shown(text)} is not a path")
+    return Path(os.path.expanduser(text))
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name the system refuses is none."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".part")
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def literal(path: str) -> str:
+    """A path that DuckDB takes as it is, though it may hold a character that patterns use."""
+    return path if "://" in path else re.sub(r"([*?\[])", r"[\1]", path)
+
+
+@contextmanager
+def replacing(path: Any) -> Iterator[Path]:
+    """A temporary file that takes the place of `path` if all goes well, and disappears otherwise.
+
+    A link is followed. A device or pipe cannot be replaced: it gets the finished content.
+    """
+    given = as_path(path)
+    target = Path(os.path.realpath(given))
+    try:
+        if target.is_dir():
+            raise UsageError(f"cannot write {shown(str(given))}: it is a folder; name a file")
+        replace = not target.exists() or target.is_file()
+        folder = target.parent if replace else None
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{target.name[:50]}.", suffix=".part")
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(path))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(given))}: {error.strerror or error}") from error
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        if replace:
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+        else:
+            with temporary.open("rb") as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(path))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(given))}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_text(path: str | Path, text: str) -> None:
+def write_text(path: Any, text: str) -> None:
     """Write a text file in one step."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

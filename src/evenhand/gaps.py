@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand.cells import Floats
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap
 from evenhand.measures import BINS, RATES, Measure, Profile
 from evenhand.measures.rates import share
-from evenhand.table import Counts, Floats, shown_name
+from evenhand.table import Counts, shown_name
 
 Pair = tuple[float, float]
 
@@ -56,42 +57,89 @@ class Gap:
 def gaps(measure: Measure, counts: Counts, reference: int, confidence: float, resampled: Floats | None) -> list[Gap]:
     """Compare every group with the reference. `resampled` are the statistics of `resampled_gaps`."""
     profile = measure.profile(counts)
-    return [
-        _gap(measure, counts, profile, g, reference, confidence, None if resampled is None else resampled[:, g])
-        for g in range(len(counts.groups))
-        if g != reference
-    ]
+    reasons = _reasons(measure, counts, profile, reference)
+    intervals = _intervals(measure, profile, reference, confidence)
+    found = []
+    for g, group in enumerate(counts.groups):
+        if g == reference:
+            continue
+        a, b = profile.values[:, g].tolist(), profile.values[:, reference].tolist()
+        empty: tuple[str, ...] = ()
+        if measure.levels == "bins":
+            empty = tuple(n for n, x, y in zip(component_names(measure), a, b, strict=True) if x != x or y != y)
+        because = reasons[g]
+        if because:
+            found.append(undefined_gap(measure, group, counts.groups[reference], because, empty))
+            continue
+        gap = _gap(measure, (group, counts.groups[reference]), a, b, intervals.of(g), empty)
+        if resampled is not None:
+            gap = replace(gap, ci_bootstrap=_resampled_interval(measure, gap.value, resampled[:, g], confidence))
+        found.append(replace(gap, interpretation=_sentence(measure, gap, a, b, confidence)))
+    return found
+
+
+@dataclass(frozen=True)
+class _Intervals:
+    """Intervals against the reference: of each component (component, group), and of the gap (group)."""
+
+    components: interval.Interval
+    gap: interval.Interval
+    method: str
+
+    def of(self, g: int) -> tuple[list[Pair], Pair, str]:
+        lo, hi = (limits[:, g].tolist() for limits in self.components)
+        return list(zip(lo, hi, strict=True)), (float(self.gap[0][g]), float(self.gap[1][g])), self.method
+
+
+def _intervals(m: Measure, profile: Profile, r: int, confidence: float) -> _Intervals:
+    a, b = profile.values, profile.values[:, [r]]
+    if m.scale == "ratio":
+        assert profile.trials is not None
+        both = interval.ratio_of_shares(a, profile.trials, b, profile.trials[:, [r]], confidence)
+        return _Intervals(both, (both[0][0], both[1][0]), "log ratio")
+    # Simultaneous over components: these rest on different people, so their levels multiply.
+    defined = np.isfinite(a - b).sum(0)
+    each = confidence ** (1 / np.maximum(defined, 1))
+    lo, hi = _limits(profile, each)
+    ref_lo, ref_hi = _limits(profile.only(r), each)
+    both = interval.difference(a, (lo, hi), b, (ref_lo, ref_hi))
+    if len(a) > 1:
+        largest = interval.largest_difference(both[0].T, both[1].T)
+        return _Intervals(both, largest, "simultaneous Newcombe")
+    method = "Newcombe" if profile.trials is not None else "log ratios, square-and-add"
+    return _Intervals(both, (both[0][0], both[1][0]), method)
 
 
 def _gap(
     m: Measure,
-    counts: Counts,
-    profile: Profile,
-    g: int,
-    r: int,
-    confidence: float,
-    resampled: Floats | None,
+    names: tuple[str, str],
+    a: list[float],
+    b: list[float],
+    intervals: tuple[list[Pair], Pair, str],
+    empty: tuple[str, ...],
 ) -> Gap:
-    a, b = profile.values[:, g], profile.values[:, r]
-    group, reference = counts.groups[g], counts.groups[r]
-    empty = tuple(component_names(m)[k] for k in np.flatnonzero(np.isnan(a - b))) if m.levels == "bins" else ()
-    because = _undefined(m, counts, profile, g, r)
-    if because:
-        return undefined_gap(m, group, reference, because, empty)
-    ci, method, parts = _closed_form(m, profile, g, r, confidence)
-    ratio = float(a[0] / b[0]) if len(a) == 1 and b[0] > 0 else None
-    value = float(a[0] / b[0]) if m.scale == "ratio" else float(np.nanmax(np.abs(a - b)))
+    each, ci, method = intervals
+    differences = [x - y for x, y in zip(a, b, strict=True)]
+    ratio = a[0] / b[0] if len(a) == 1 and b[0] > 0 else None
+    value = max(abs(d) for d in differences if d == d)
+    if m.scale == "ratio":
+        assert ratio is not None
+        value = ratio
     passes, conclusive = verdict(m, value, ci)
-    gap = Gap(
+    parts: tuple[Part, ...] = ()
+    if len(a) > 1:
+        columns = zip(component_names(m), a, b, differences, each, strict=True)
+        parts = tuple(Part(*column) for column in columns if column[3] == column[3])
+    return Gap(
         id=m.id,
-        group=group,
-        reference=reference,
+        group=names[0],
+        reference=names[1],
         value=value,
-        signed=float(a[0] - b[0]) if m.signed else None,
+        signed=differences[0] if m.signed else None,
         ratio=ratio,
         ci=ci,
         method=method,
-        ci_bootstrap=_resampled_interval(m, value, resampled, confidence),
+        ci_bootstrap=None,
         tolerance=m.tolerance,
         passes=passes,
         conclusive=conclusive,
@@ -100,7 +148,6 @@ def _gap(
         parts=parts,
         empty_bins=empty,
     )
-    return replace(gap, interpretation=_sentence(m, gap, a, b, confidence))
 
 
 def undefined_gap(m: Measure, group: str, reference: str, because: str, empty: tuple[str, ...] = ()) -> Gap:
@@ -125,48 +172,25 @@ def undefined_gap(m: Measure, group: str, reference: str, because: str, empty: t
     )
 
 
-def _undefined(m: Measure, counts: Counts, profile: Profile, group: int, reference: int) -> str | None:
-    """Why a comparison of two groups does not exist, in words."""
+def _reasons(m: Measure, counts: Counts, profile: Profile, reference: int) -> list[str | None]:
+    """For each group why its comparison with the reference does not exist, in words, or None."""
     values = profile.values
     if m.levels == "bins":
-        shared = np.isfinite(values[:, group] - values[:, reference])
-        return None if shared.any() else "because no score bin holds people of both groups"
+        apart = np.isnan(values - values[:, [reference]]).all(0)
+        return ["because no score bin holds people of both groups" if a else None for a in np.asarray(apart)]
+    own: list[str | None] = [None] * len(counts.groups)
     rates = m.rests_on or m.components
-    for g in (group, reference):
-        name = shown_name(counts.groups[g])
-        for rate in rates:
-            if np.isnan(share(counts, rate)[g]):
-                return f"because group {name} {RATES[rate].empty}"
-        if np.isnan(values[:, g]).any():
-            return f"because group {name} has a {RATES[rates[-1]].title} of 0"
+    for rate in reversed(rates):
+        for g in np.flatnonzero(np.isnan(share(counts, rate))):
+            own[g] = f"because group {shown_name(counts.groups[g])} {RATES[rate].empty}"
+    for g in np.flatnonzero(np.isnan(values).any(0)):
+        own[g] = own[g] or f"because group {shown_name(counts.groups[g])} has a {RATES[rates[-1]].title} of 0"
     if m.scale == "ratio" and values[0, reference] == 0:
-        return f"because the {RATES[rates[0]].title} of {shown_name(counts.groups[reference])} is 0"
-    return None
+        own[reference] = f"because the {RATES[rates[0]].title} of {shown_name(counts.groups[reference])} is 0"
+    return [reason or own[reference] for reason in own]
 
 
-def _closed_form(m: Measure, profile: Profile, g: int, r: int, confidence: float) -> tuple[Pair, str, tuple[Part, ...]]:
-    a, b = profile.values[:, g], profile.values[:, r]
-    if m.scale == "ratio":
-        assert profile.trials is not None
-        lo, hi = interval.ratio_of_shares(a, profile.trials[:, g], b, profile.trials[:, r], confidence)
-        return (float(lo[0]), float(hi[0])), "log ratio", ()
-    defined = np.isfinite(a - b)
-    # Simultaneous over components: these rest on different people, so their levels multiply.
-    limits = _limits(profile, confidence ** (1 / defined.sum()))
-    lo, hi = interval.difference(a, (limits[0][:, g], limits[1][:, g]), b, (limits[0][:, r], limits[1][:, r]))
-    if len(a) == 1:
-        method = "Newcombe" if profile.trials is not None else "log ratios, square-and-add"
-        return (float(lo[0]), float(hi[0])), method, ()
-    names = component_names(m)
-    parts = tuple(
-        Part(names[k], float(a[k]), float(b[k]), float(a[k] - b[k]), (float(lo[k]), float(hi[k])))
-        for k in np.flatnonzero(defined)
-    )
-    low, high = interval.largest_difference(lo, hi)
-    return (float(low), float(high)), "simultaneous Newcombe", parts
-
-
-def _limits(profile: Profile, confidence: float) -> interval.Interval:
+def _limits(profile: Profile, confidence: interval.Number) -> interval.Interval:
     """An interval for every value of a profile."""
     if profile.quotient is None:
         assert profile.trials is not None
@@ -183,12 +207,9 @@ def component_names(m: Measure) -> tuple[str, ...]:
 
 def verdict(m: Measure, value: float, ci: Pair | None) -> tuple[bool, bool | None]:
     """Whether the value is within tolerance, and whether all of its interval agrees."""
-    if m.scale == "ratio":
-        inside = (m.tolerance, 1 / m.tolerance)
-        passes = inside[0] <= value <= inside[1]
-    else:
-        inside = (-m.tolerance, m.tolerance)
-        passes = abs(value) <= m.tolerance
+    inside = (m.tolerance, 1 / m.tolerance) if m.scale == "ratio" else (-m.tolerance, m.tolerance)
+    # 0.4 − 0.3 is 0.10000000000000003 in a computer, and within a tolerance of 0.1 for everybody else
+    passes = inside[0] - 1e-12 <= value <= inside[1] + 1e-12
     if ci is None:
         return passes, None
     if passes:
@@ -196,7 +217,7 @@ def verdict(m: Measure, value: float, ci: Pair | None) -> tuple[bool, bool | Non
     return passes, ci[1] < inside[0] or ci[0] > inside[1]
 
 
-def _sentence(m: Measure, gap: Gap, a: Floats, b: Floats, confidence: float) -> str:
+def _sentence(m: Measure, gap: Gap, a: list[float], b: list[float], confidence: float) -> str:
     group, reference = shown_name(gap.group), shown_name(gap.reference)
     if len(a) == 1:
         direction = m.more if a[0] > b[0] else m.less

@@ -47,8 +47,9 @@ class Metric:
     y_true
         Outcomes; may be None for measures that need none.
     y_pred
-        Decisions, in the values of `y_true`; or scores, which become decisions at `threshold`. Values that are
-        all 0 or 1 (or all values of `y_true`) are decisions.
+        Decisions, in the values of `y_true`; or scores, which become decisions at `threshold`. Text, 0 and 1,
+        values of `y_true`, and two whole numbers of which one is `favorable` are taken for decisions; a
+        `threshold` or `risk` makes them scores.
     sensitive_features
         The group of each person.
     sample_weight
@@ -129,20 +130,30 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
 
 
 def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
-    """Whether values are decisions: all among the labels, or all 0 or 1."""
+    """Whether values are decisions rather than scores.
+
+    Text always is. Numbers are if there are at most two of them and they are 0 and 1, or labels that occur,
+    or whole numbers of which one is the favourable value.
+    """
     from evenhand.ingest.frames import as_values
 
-    def keys(column: Any) -> set[str | None]:
+    def distinct(column: Any) -> list[Any]:
         values = as_values(column)[0]
         try:
-            distinct = encode(values if isinstance(values, np.ndarray) else list(values))[1]
+            found = encode(values if isinstance(values, np.ndarray) else list(values))[1]
         except TypeError as error:
             raise DataError(f"y_true and y_pred must be one-dimensional columns of values ({error})") from error
-        return {label_key(v) for v in distinct[:10]}  # two are enough to tell
+        return [v for v in found[:10] if label_key(v) is not None]  # three are enough to tell
 
-    found = keys(y_pred) - {None}
-    known = {label_key(favorable)} | (keys(y_true) if y_true is not None else set())
-    return found <= known or found <= {"0", "1"}
+    values = distinct(y_pred)
+    if any(isinstance(v, str) for v in values):
+        return True
+    keys = {label_key(v) for v in values}
+    if len(keys) > 2:
+        return False
+    labels = {label_key(v) for v in distinct(y_true)} if y_true is not None else set()
+    whole = all(float(v).is_integer() for v in values)
+    return keys <= {"0", "1"} or keys <= labels or (whole and label_key(favorable) in keys)
 
 
 demographic_parity = Metric("demographic_parity")

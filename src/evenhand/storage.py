@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, TableFileError, shown
-from evenhand.files import replacing
-from evenhand.table import Attribute, Meaning, Table, describe
+from evenhand.cells import Attribute
+from evenhand.errors import DataError, TableFileError, UsageError, shown
+from evenhand.files import as_path, is_file, literal, replacing
+from evenhand.table import Meaning, Table, describe
 
 SCHEMA = "evenhand/table/1"
 _KEY = "evenhand"
 
 
-def save(table: Table, path: str | Path) -> None:
+def save(table: Table, path: Any) -> None:
     """Write a table; the file appears only when it is complete."""
     import duckdb
 
@@ -41,13 +42,16 @@ def save(table: Table, path: str | Path) -> None:
     }
     with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
         connection.register("cells", columns)
-        connection.execute(
-            f"COPY (SELECT * FROM cells) TO {_quoted(str(temporary))} (FORMAT parquet, COMPRESSION zstd, "
-            f"KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
-        )
+        try:
+            connection.execute(
+                f"COPY (SELECT * FROM cells) TO {_quoted(str(temporary))} (FORMAT parquet, COMPRESSION zstd, "
+                f"KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
+            )
+        except duckdb.IOException as error:
+            raise UsageError(f"cannot write {shown(str(path))}: {_first_line(error)}") from error
 
 
-def load(path: str | Path) -> Table:
+def load(path: Any) -> Table:
     """Read a table that `Table.save` wrote.
 
     >>> import evenhand, tempfile, pathlib
@@ -60,8 +64,8 @@ def load(path: str | Path) -> Table:
     """
     import duckdb
 
-    path = Path(path)
-    if not path.is_file():
+    path = as_path(path)
+    if not is_file(path):
         raise TableFileError(f"no table to load: {shown(str(path))} is not a file")
     if not _is_parquet(path):
         raise TableFileError(
@@ -77,7 +81,7 @@ def load(path: str | Path) -> Table:
                     "to count its rows use tabulate or audit with the names of its columns"
                 )
             _check_schema(about, path)
-            columns = connection.execute(f"FROM read_parquet({_quoted(str(path))})").fetchnumpy()
+            columns = connection.execute(f"FROM read_parquet({_quoted(literal(str(path)))})").fetchnumpy()
         table = _assembled(about, columns)
     except TableFileError:
         raise
@@ -90,12 +94,12 @@ def load(path: str | Path) -> Table:
     return table
 
 
-def is_table_file(path: str | Path) -> bool:
+def is_table_file(path: Any) -> bool:
     """Whether a file was saved by `Table.save` (of any version)."""
     import duckdb
 
-    path = Path(path)
-    if not path.is_file() or not _is_parquet(path):
+    path = as_path(path)
+    if not is_file(path) or not _is_parquet(path):
         return False
     try:
         with duckdb.connect(config={"threads": 1}) as connection:
@@ -139,7 +143,7 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
 
 
 def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
-    rows = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({_quoted(str(path))})").fetchall()
+    rows = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({_quoted(literal(str(path)))})").fetchall()
     for key, value in rows:
         if bytes(key) == _KEY.encode():
             about = json.loads(bytes(value).decode())

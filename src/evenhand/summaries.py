@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand.cells import Floats
 from evenhand.extremes import support
 from evenhand.gaps import Pair
 from evenhand.inference import interval
@@ -14,7 +15,7 @@ from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import BINS, RATES
 from evenhand.measures.calibration import errors, observed
 from evenhand.measures.rates import jaccard, share, trials
-from evenhand.table import Counts, Floats, Grouping, Table
+from evenhand.table import Counts, Grouping, Table
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,13 @@ def summarise(
     sizes = table.sizes(grouping)
     return tuple(
         GroupSummary(
-            name, grouping.members[i], int(sizes[i]), gone.get(name, 0), {r: column[i] for r, column in columns.items()}
+            name=name,
+            members=members,
+            n=int(n),
+            left_out=gone.get(" × ".join(members), 0),
+            rates={r: column[i] for r, column in columns.items()},
         )
-        for i, name in enumerate(grouping.groups)
+        for i, (name, members, n) in enumerate(zip(grouping.groups, grouping.members, sizes, strict=True))
     )
 
 

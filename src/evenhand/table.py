@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,7 @@ class Counts:
 
     @property
     def has_label(self) -> bool:
-        return self.array.shape[-1] == 2
+        return bool(self.array.shape[-1] == 2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,20 +218,27 @@ class Table:
         if self.decision is not None:
             return self.decision
         score = self._scores_of_cells()
+        if threshold is None:
+            raise UsageError("a decision needs a threshold, or a prediction column")
         return (score < threshold) if self.meaning.risk else (score >= threshold)
 
     def bin_of_cells(self, bins: int) -> Ints:
-        """Equal-width bins over the score range, closed on the right, the first on both sides."""
+        """Equal-width bins over the score range, closed on the right, the first on both sides.
+
+        Scores are compared with borders, never computed with: 0.7 * 10 is 7.000000000000001 and 1 - 0.7 is
+        0.30000000000000004, and both would leave their bin. So a risk score is not reflected; its bins are.
+        """
         lo, hi = self.score_range
-        # Not ceil((s - lo) / width): 0.7 * 10 is 7.000000000000001, and would leave its bin.
         inner = lo + (hi - lo) * (np.arange(1, bins) / bins)
-        return np.searchsorted(inner, self.oriented(), side="left").astype(np.int64)
+        if self.meaning.risk:
+            return bins - 1 - np.searchsorted(inner, self._scores_of_cells(), side="right")
+        return np.searchsorted(inner, self._scores_of_cells(), side="left")
 
     def oriented(self) -> Floats:
         """Score of each cell with higher = more favourable: a risk score is reflected over its range."""
         score = self._scores_of_cells()
         lo, hi = self.score_range
-        return np.clip(lo + hi - score, lo, hi) if self.meaning.risk else score
+        return np.clip(lo + (hi - score), lo, hi) if self.meaning.risk else score
 
     def _dense(self, level: Ints, levels: int, grouping: Grouping) -> Counts:
         labels = 1 if self.label is None else 2
@@ -262,9 +269,12 @@ class Table:
         a, b = _schema(self), _schema(other)
         for what in a:
             if a[what] != b[what]:
+                way_out = "count both with the same words"
+                if "weight" in what:
+                    way_out += " (whole weights count people unless you say weight_kind='sampling')"
                 raise UsageError(
                     f"tables add up only if they mean the same: {what} is {shown(a[what])} in one and "
-                    f"{shown(b[what])} in the other; count both with the same words"
+                    f"{shown(b[what])} in the other; {way_out}"
                 )
         attributes, codes = _aligned(self, other)
         return Table.of_cells(
@@ -284,6 +294,15 @@ class Table:
             },
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy, which know no read-only mappings: shards come back from other processes."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        return state | {"left_out": dict(self.left_out), "left_out_groups": self._dropped()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     def __radd__(self, other: object) -> Table:
         """Lets `sum(tables)` start from its 0."""
@@ -438,7 +457,22 @@ def _check(t: Table) -> None:
             f"scores inside the stated range [{lo:g}, {hi:g}], not {t.score[0]:g} to {t.score[-1]:g}: "
             "state a wider range or leave it out",
         )
+    _check_meaning(t, rule)
     rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
     if t.weight is not None and t.weight2 is not None:
         sums = np.isfinite(t.weight) & np.isfinite(t.weight2) & (t.weight > 0) & (t.weight2 > 0)
         rule(sums.all(), "finite, positive weights")
+
+
+def _check_meaning(t: Table, rule: Callable[[Any, str], None]) -> None:
+    """What a file from elsewhere may get wrong beside the numbers."""
+    m = t.meaning
+    texts = (m.score, m.label, m.prediction, m.weight, m.favorable)
+    rule(all(x is None or isinstance(x, str) for x in texts), "names that are text")
+    rule(isinstance(m.risk, bool), "risk to be true or false")
+    rule((t.label is None and t.decision is None) or m.favorable is not None, "a favourable value for its labels")
+    tallies = [t.left_out, *t.left_out_groups.values()]
+    counts = [n for tally in tallies for n in tally.values()]
+    rule(all(isinstance(n, int) and n > 0 for n in counts), "whole, positive numbers of rows left out")
+    known = {a.name for a in t.attributes} | {" × ".join(a.name for a in t.attributes)}
+    rule(set(t.left_out_groups) <= known, f"rows left out by its own attributes, not {listed(t.left_out_groups)}")

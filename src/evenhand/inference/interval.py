@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.table import Floats
+from evenhand.cells import Floats
 
 Interval = tuple[Floats, Floats]
 Number = Floats | float

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.table import Counts, Floats
+from evenhand.cells import Floats
+from evenhand.table import Counts
 
 _CELLS_AT_ONCE = 4_000_000
 
@@ -35,7 +36,7 @@ def bootstrap(
         if counts.squares is None:
             rows = int(counts.array.sum())
             flat = population.ravel() / population.sum()
-            drawn = rng.multinomial(rows, flat, size=batch)
+            drawn: NDArray[Any] = rng.multinomial(rows, flat, size=batch)
         else:
             flat, square = population.ravel(), squares.ravel()
             with np.errstate(divide="ignore", invalid="ignore"):

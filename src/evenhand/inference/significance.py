@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.table import Floats
+from evenhand.cells import Floats
 
 
 def equal_shares(p: Floats, n: Floats) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.columns import NOT_FINITE, Columns, WeightKind, Words, check_words, count, weigh
+from evenhand.ingest.columns import Columns, WeightKind, Words, check_words, count, weigh
 from evenhand.table import Table
 
 _ROLES = ("score", "label", "prediction", "weight")
@@ -59,7 +59,7 @@ def tabulate(
     >>> evenhand.tabulate(score=[0.1, 0.8], label=[0, 1], group=["f", "m"]).rows
     2
     """
-    words = check_words(Words(favorable, bool(risk), score_range, missing, weight_kind))
+    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
     given = {
         role: column
         for role, column in zip(_ROLES, (score, label, prediction, weight), strict=True)
@@ -84,33 +84,32 @@ def _columns(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
         raise UsageError(
             "an array or list has no column names: pass a dict of columns, or arrays as score=, label=, group="
         )
-    if not all(isinstance(c, str) for c in [*given.values(), *_as_list(group)]):
-        return _from_arrays(data, given, group)  # arrays beside a dataframe
-    if type(data).__name__ == "DuckDBPyRelation":
+    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group)])
+    if type(data).__name__ == "DuckDBPyRelation" and named:
         from evenhand.ingest.relations import count_relation
         from evenhand.ingest.sources import Source
 
         return count_relation(Source(data), given, _group_names(group))
-    from evenhand.ingest.frames import count_frame, wrapped
+    from evenhand.ingest.frames import columns_of, count_frame, wrapped
 
+    if not named:
+        return _from_arrays(columns_of(data), given, group)  # arrays beside a dataframe
     return count_frame(wrapped(data), given, _group_names(group))
 
 
 def _from_path(path: str | os.PathLike[str], given: Mapping[str, Any], group: Any) -> Columns:
     from evenhand.ingest.relations import count_relation
     from evenhand.ingest.sources import opened
+    from evenhand.storage import is_table_file
 
     groups = _group_names(group)
     for role, column in given.items():
         if not isinstance(column, str):
             raise UsageError(f"{role} must be the name of a column of the file, not {shown(type(column).__name__)}")
+    if is_table_file(path):
+        raise UsageError(f"{shown(os.fspath(path))} is a saved table already: load it, or audit it as it is")
     with opened(path, [*given.values(), *groups]) as source:
-        columns = count_relation(source, given, groups)
-        if columns.score is not None and not np.isfinite(columns.score).all():
-            source.refuse_words(given["score"])
-        if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
-            source.refuse_words(given["weight"])
-    return columns
+        return count_relation(source, given, groups)
 
 
 def _from_arrays(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
@@ -124,26 +123,23 @@ def _from_arrays(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
             return name or role, _flat(values, name or role)
         if data is None:
             raise UsageError(f"{role} {shown(value)} names a column, but there are no data: pass them first")
-        present = data.dtype.names if _is_structured(data) else data.columns if _is_frame(data) else data
-        check_columns([value], [str(c) for c in present], "the data")
+        check_columns([value], list(data.dtype.names if _is_structured(data) else data), "the data")
         return value, _flat(as_values(data[value])[0], value)
 
     named = {role: column(value, role) for role, value in given.items()}
-    groups = [
-        (name or own, values)
-        for name, (own, values) in (
-            (name, column(value, "group")) for name, value in _group_items(group, data is not None)
-        )
-    ]
-    lengths = {name: len(values) for name, values in [*named.values(), *groups]}
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
-        raise DataError(f"all columns need the same length, but they have: {found}")
+    groups = []
+    for name, value in _group_items(group, data is not None):
+        own, values = column(value, "group")
+        groups.append((name or own, values))
     _group_names([name for name, _ in groups])
+    lengths = [(name, len(values)) for name, values in [*named.values(), *groups]]
+    if len({length for _, length in lengths}) > 1:
+        found = ", ".join(f"{shown(name)} {length}" for name, length in lengths)
+        raise DataError(f"all columns need the same length, but they have: {found}")
     return Columns(
         names={role: name for role, (name, _) in named.items()},
         groups=dict(groups),
-        n=np.ones(next(iter(lengths.values())), np.int64),
+        n=np.ones(lengths[0][1], np.int64),
         weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
         **{role: named[role][1] for role in ("score", "label", "prediction") if role in named},
     )
@@ -153,8 +149,10 @@ def _group_items(group: Any, has_data: bool) -> list[tuple[str | None, Any]]:
     """Group columns with the names they were given: a dict or dataframe of columns, names, or one array."""
     if isinstance(group, Mapping):
         return [(str(name), values) for name, values in group.items()]
-    if _is_frame(group):
-        return [(str(name), group[name]) for name in group.columns]
+    if hasattr(group, "columns") and not isinstance(group, np.ndarray):
+        from evenhand.ingest.frames import columns_of
+
+        return list(columns_of(group).items())
     if has_data and all(isinstance(g, str) for g in _as_list(group)):
         return [(None, name) for name in _as_list(group)]
     return [(None, group)]
@@ -180,11 +178,14 @@ def _flat(values: Any, name: str) -> Any:
             raise DataError(f"column {shown(name)} must be one-dimensional")
         return list(values)
     try:
-        array = values if isinstance(values, np.ndarray) else np.asarray(values)
+        # a copy: the table freezes its arrays, and must not freeze the user's
+        array = values.copy() if isinstance(values, np.ndarray) else np.asarray(values)
     except (TypeError, ValueError) as error:
         raise DataError(f"column {shown(name)} cannot be read as an array: {error}") from error
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    if array.ndim == 0:
+        raise UsageError(f"{shown(name)} must be a column: a name (a text) or an array, not {shown(values)}")
     if array.ndim != 1:
         raise DataError(f"column {shown(name)} must be one-dimensional, but has {array.ndim} dimensions")
     return array
@@ -192,7 +193,3 @@ def _flat(values: Any, name: str) -> Any:
 
 def _is_structured(data: Any) -> bool:
     return isinstance(data, np.ndarray) and data.dtype.names is not None
-
-
-def _is_frame(data: Any) -> bool:
-    return hasattr(data, "columns") and not isinstance(data, np.ndarray)

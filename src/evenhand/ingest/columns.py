@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from evenhand.cells import Attribute, Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.values import encode, favourable, group_codes, to_floats
-from evenhand.table import Attribute, Bools, Floats, Ints, Meaning, Table, shown_name
+from evenhand.ingest.values import encode, favourable, group_codes, to_floats, writable
+from evenhand.table import Meaning, Table, shown_name
 
 WeightKind = Literal["auto", "frequency", "sampling"]
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
@@ -84,7 +85,9 @@ def weigh(values: Any, column: str) -> Weights:
     finite = np.isfinite(w)
     state = np.where(finite, np.where(w > 0, OK, np.where(w == 0, ZERO, NEGATIVE)), NOT_FINITE)
     total = np.where(finite, w, 0.0)
-    return Weights(total, total * total, state, (finite & (np.floor(total) != total)).astype(np.int64))
+    with np.errstate(over="ignore"):
+        squares = total * total
+    return Weights(total, squares, state, (finite & (np.floor(total) != total)).astype(np.int64))
 
 
 def count(columns: Columns, words: Words) -> Table:
@@ -109,7 +112,7 @@ def count(columns: Columns, words: Words) -> Table:
     attributes, codes = [], []
     for name, values in columns.groups.items():
         code, groups = group_codes(values, name)
-        attributes.append(Attribute(name, groups))
+        attributes.append(Attribute(writable(name), groups))
         codes.append(code)
         faults.append((f"without a group {shown(name)}", code < 0))
     weights, n, notes = _read_weights(columns, words.weight_kind)
@@ -119,22 +122,17 @@ def count(columns: Columns, words: Words) -> Table:
     tally = _Tally(faults, tuple(attributes), codes, n)
     tally.refuse_unless(words.missing)
     sampled = weights if n is columns.n else None
-
-    def kept(array: Any) -> Any:
-        return array if array is None or tally.keep.all() else array[..., tally.keep]
-
     return Table.of_cells(
         attributes=tuple(attributes),
-        codes=kept(np.array(codes).reshape(len(codes), -1)),
-        n=kept(n),
-        score=kept(score),
-        decision=kept(decision),
-        label=kept(label),
-        weight=kept(sampled.total) if sampled else None,
-        weight2=kept(sampled.squares) if sampled else None,
+        codes=tally.kept(np.array(codes).reshape(len(codes), -1)),
+        n=tally.kept(n),
+        score=tally.kept(score),
+        decision=tally.kept(decision),
+        label=tally.kept(label),
+        weight=tally.kept(sampled.total) if sampled else None,
+        weight2=tally.kept(sampled.squares) if sampled else None,
         meaning=Meaning(
-            **{role: columns.names.get(role) for role in ("score", "label", "prediction")},
-            weight=columns.names.get("weight") if sampled else None,
+            **{role: writable(name) for role, name in columns.names.items() if role != "weight" or sampled},
             favorable=favorable,
             risk=words.risk,
             score_range=words.score_range,
@@ -157,6 +155,8 @@ def _read_weights(columns: Columns, kind: WeightKind) -> tuple[Weights | None, I
             f"weights must not be negative, but {int(columns.n[negative].sum())} rows have a negative "
             f"{shown(name)}: repair or remove them"
         )
+    if not w.total.sum() < 2**53 or not w.squares.sum() < np.inf:
+        raise DataError(f"the weights {shown(name)} add up to more than can be counted exactly (2**53): rescale them")
     fractional = int(w.fractional.sum())
     if kind == "frequency" and fractional:
         raise DataError(
@@ -184,26 +184,38 @@ class _Tally:
         n: Ints,
     ) -> None:
         self.reasons = [reason for reason, _ in faults]
-        self.attributes, self.codes, self.n = attributes, codes, n
-        self.first = np.zeros(len(n), np.int64)  # 0 = kept, else 1 + index of the first reason
+        self.attributes = attributes
+        first = np.zeros(len(n), np.int8)  # 0 = kept, else 1 + index of the first reason
         for i, (_, fault) in reversed(list(enumerate(faults))):
-            self.first[fault] = i + 1
-        self.keep = self.first == 0
+            first[fault] = i + 1
+        self.keep = first == 0
+        gone = np.flatnonzero(first)
+        self.first, self.n, self.codes = first[gone], n[gone], [c[gone] for c in codes]
+
+    def kept(self, array: Any) -> Any:
+        return array if array is None or not len(self.n) else array[..., self.keep]
 
     def by_reason(self) -> dict[str, int]:
         counts = np.bincount(self.first, weights=self.n, minlength=len(self.reasons) + 1)
         return {r: int(c) for r, c in sorted(zip(self.reasons, counts[1:], strict=True)) if c}
 
     def by_group(self) -> dict[str, dict[str, int]]:
-        out = {}
-        gone = ~self.keep
-        for attribute, code in zip(self.attributes, self.codes, strict=True):
-            counts = np.bincount(code[gone] + 1, weights=self.n[gone], minlength=len(attribute.groups) + 1)
-            names = ("(missing)", *attribute.groups)
-            tally = {g: int(c) for g, c in sorted(zip(names, counts, strict=True)) if c}
-            if tally:
-                out[attribute.name] = tally
-        return out
+        """By attribute, and by the product of several."""
+        if not len(self.n):
+            return {}
+        distinct, places = np.unique(np.array(self.codes), axis=1, return_inverse=True)
+        counts = np.bincount(places.reshape(-1), weights=self.n)
+        attributes = [a.name for a in self.attributes]
+        out: dict[str, dict[str, int]] = {name: {} for name in attributes}
+        for codes, n in zip(distinct.T.tolist(), counts.tolist(), strict=True):
+            members = [(*a.groups, "(missing)")[c] for a, c in zip(self.attributes, codes, strict=True)]
+            whole = [*zip(attributes, members, strict=True)]
+            if len(members) > 1:
+                whole.append((" × ".join(attributes), " × ".join(members)))
+            for attribute, group in whole:
+                tally = out.setdefault(attribute, {})
+                tally[group] = tally.get(group, 0) + int(n)
+        return {a: dict(sorted(tally.items())) for a, tally in out.items()}
 
     def refuse_unless(self, missing: str) -> None:
         refused = {r: c for r, c in self.by_reason().items() if not r.startswith("of weight zero")}
@@ -212,7 +224,7 @@ class _Tally:
                 f"{shown_name(a)}: "
                 + ", ".join(f"{shown_name(g)} {c:,}" for g, c in list(groups.items())[:6])
                 + (f" and {len(groups) - 6} more groups" if len(groups) > 6 else "")
-                for a, groups in self.by_group().items()
+                for a, groups in list(self.by_group().items())[: len(self.attributes)]
             )
             what = ", ".join(f"{c:,} rows {r}" for r, c in refused.items())
             raise DataError(
@@ -239,12 +251,16 @@ def check_words(words: Words) -> Words:
         raise UsageError(f"missing is 'refuse' or 'drop', not {shown(words.missing)}")
     if words.weight_kind not in ("auto", "frequency", "sampling"):
         raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(words.weight_kind)}")
+    if not isinstance(words.risk, bool | np.bool_):
+        raise UsageError(f"risk is True or False, not {shown(words.risk)}")
     if words.score_range is None:
-        return words
+        return replace(words, risk=bool(words.risk))
     try:
+        if isinstance(words.score_range, str):
+            raise TypeError
         lo, hi = (float(v) for v in words.score_range)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"score_range is two numbers (lowest, highest), not {shown(words.score_range)}") from None
     if not (np.isfinite(lo) and np.isfinite(hi) and np.isfinite(hi - lo) and lo < hi):
         raise UsageError(f"score_range needs two finite numbers, the lower first, not {lo:g}, {hi:g}")
-    return Words(words.favorable, bool(words.risk), (lo, hi), words.missing, words.weight_kind)
+    return replace(words, risk=bool(words.risk), score_range=(lo, hi))

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, weigh
-from evenhand.ingest.sources import check_columns
+from evenhand.ingest.sources import check_columns, problem
 from evenhand.ingest.values import encode
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
@@ -31,51 +31,76 @@ def wrapped(data: Any) -> Frame:
         ) from None
 
 
+def columns_of(data: Any) -> dict[str, Any]:
+    """The columns of a dataframe in memory."""
+    frame = wrapped(data)
+    if not isinstance(frame, nw.DataFrame):
+        raise UsageError("arrays cannot stand beside a lazy frame: add them to it as columns, or collect it")
+    return {str(name): frame[name].to_native() for name in frame.columns}
+
+
 def as_values(column: Any) -> tuple[Any, str | None]:
     """An array, list or series of any library as plain values, and its name if it has one."""
     try:
         series = nw.from_native(column, series_only=True)
     except TypeError:
         return column, None
-    if isinstance(series.dtype, nw.Categorical | nw.Enum):
+    if isinstance(series.dtype, nw.Categorical | nw.Enum) and _text_categories(series):
         series = series.cast(nw.String)
     return _values(series), (str(series.name) if series.name not in (None, "") else None)
 
 
 def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Columns:
     """Let the engine count rows by every distinct combination of the columns."""
-    schema = frame.collect_schema()
+    try:
+        schema = frame.collect_schema()
+    except Exception as error:
+        raise _failed(frame, error) from error
     check_columns([*names.values(), *groups], schema.names(), "the data")
     keys = {role: names[role] for role in ("score", "label", "prediction") if role in names}
     keys |= {f"group_{i}": g for i, g in enumerate(groups)}
     for role, column in {**keys, **({"weight": names["weight"]} if "weight" in names else {})}.items():
         _check_type(schema[column], column, role)
     loose = nw.Object | nw.Unknown
-    if isinstance(frame, nw.DataFrame) and any(isinstance(schema[c], loose) for c in [*names.values(), *groups]):
-        return _rows(frame, names, groups)  # Python objects: no engine groups them reliably
+    if isinstance(frame, nw.DataFrame) and any(
+        isinstance(schema[c], loose)
+        or (isinstance(schema[c], nw.Categorical | nw.Enum) and not _text_categories(frame[c]))
+        for c in [*names.values(), *groups]
+    ):
+        return _rows(frame, names, groups)  # Python objects: no engine groups or spells them reliably
     selected = frame.select(**{k: _key(k, c, schema[c]) for k, c in keys.items()}, **_weight_columns(names))
     by = [*keys, *(["state"] if "weight" in names else [])]
     sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in names}
-    # mypy cannot see that the two kinds of frame take the same words
-    cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums)  # type: ignore[union-attr]
-    if isinstance(cells, nw.LazyFrame):
-        cells = cells.collect()
-    columns = {name: _values(cells[name]) for name in cells.columns}
+    try:
+        cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums)
+        if isinstance(cells, nw.LazyFrame):
+            cells = cells.collect()
+        columns = {name: _values(cells[name]) for name in cells.columns}
+    except Exception as error:
+        raise _failed(frame, error) from error
     for key, column in keys.items():
         if isinstance(schema[column], nw.Boolean) and key != "score":
             columns[key] = _truth(columns[key])
     return counted(columns, names, groups)
 
 
+def _failed(frame: Frame, error: Exception) -> DataError:
+    """Every engine fails in its own way."""
+    engine = type(nw.to_native(frame)).__module__.split(".")[0]
+    return DataError(f"{engine} cannot count these data: {problem(error)}")
+
+
 def _values(series: Any) -> Any:
-    if series.dtype.is_numeric() and not series.dtype.is_decimal():
+    numeric = series.dtype.is_numeric() and not series.dtype.is_decimal()
+    # with gaps, whole numbers would become fractions, and large ones lose digits
+    if numeric and not (series.dtype.is_integer() and series.null_count()):
         return series.to_numpy()
     return series.to_list()
 
 
 def _check_type(dtype: Any, column: str, role: str) -> None:
-    if isinstance(dtype, nw.List | nw.Array | nw.Struct):
-        raise DataError(f"column {shown(column)} holds lists or records ({dtype}); it must hold plain values")
+    if isinstance(dtype, nw.List | nw.Array | nw.Struct | nw.Duration):
+        raise DataError(f"column {shown(column)} holds {dtype}; it must hold plain values such as text or numbers")
     number = dtype.is_numeric() or isinstance(dtype, nw.Boolean | nw.Object | nw.Unknown)
     if role in ("score", "weight") and not number:
         raise DataError(f"{role} column {shown(column)} must hold numbers, but holds {dtype}: convert or repair it")
@@ -83,7 +108,9 @@ def _check_type(dtype: Any, column: str, role: str) -> None:
 
 def _key(role: str, column: str, dtype: Any) -> nw.Expr:
     key = nw.col(column)
-    if role == "score" or dtype.is_decimal():
+    if dtype.is_decimal():
+        return key.cast(nw.String).cast(nw.Float64)  # Arrow's own cast is off in the last digit
+    if role == "score":
         return key.cast(nw.Float64)
     if isinstance(dtype, nw.Boolean):
         return key.cast(nw.Int64)  # engines spell truth values differently
@@ -106,8 +133,19 @@ def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:
     }
 
 
+def _text_categories(series: Any) -> bool:
+    """Whether the categories are text; pandas and Arrow have them of any type, and spell those differently."""
+    native = series.to_native()
+    if hasattr(getattr(native, "cat", None), "categories"):
+        return all(isinstance(c, str) for c in native.cat.categories)
+    kind = getattr(getattr(native, "type", None), "value_type", "string")
+    return "string" in str(kind)
+
+
 def _rows(frame: nw.DataFrame[Any], names: Mapping[str, str], groups: list[str]) -> Columns:
     columns = {c: as_values(frame[c].to_native())[0] for c in {*names.values(), *groups}}
+    # copies: the table freezes its arrays, and must not freeze the user's
+    columns = {c: v.copy() if isinstance(v, np.ndarray) else v for c, v in columns.items()}
     return Columns(
         names=names,
         groups={g: columns[g] for g in groups},

@@ -12,66 +12,106 @@ import numpy as np
 
 from evenhand.errors import DataError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
-from evenhand.ingest.sources import Source, check_columns, identifier
-from evenhand.ingest.values import Encoded, encode
+from evenhand.ingest.sources import Source, check_columns, problem
+from evenhand.ingest.values import NO_VALUE, Encoded, encode
 
 _CHUNK = 1_000_000
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN", "UTINYINT",
-            "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")  # fmt: skip
+            "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
 
 
 def count_relation(source: Source, names: Mapping[str, str], groups: list[str]) -> Columns:
     """Let DuckDB count rows by every distinct combination of the columns."""
-    relation = source.relation
-    check_columns([*names.values(), *groups], relation.columns, source.label)
-    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    keys = {
-        role: _number(names[role], types[names[role]], role, source.is_text)
-        if role == "score"
-        else _name(names[role], types[names[role]])
-        for role in ("score", "label", "prediction")
-        if role in names
-    }
-    keys |= {f"group_{i}": _name(g, types[g]) for i, g in enumerate(groups)}
-    sums = ["count(*) AS n"]
+    import duckdb
+
+    check_columns([*names.values(), *groups], source.columns, source.label)
+    try:
+        return _count(source, names, groups)
+    except duckdb.Error as error:
+        raise DataError(f"cannot read {source.label}: {problem(error)}") from error
+
+
+def _count(source: Source, names: Mapping[str, str], groups: list[str]) -> Columns:
+    types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
+
+    def type_of(name: str) -> str:
+        return types[source.names.get(name, name)]
+
+    keys = {}
+    if "score" in names:
+        keys["score"] = _number(source, names["score"], type_of(names["score"]), "score")
+    keys |= {r: _name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
+    keys |= {f"group_{i}": _name(source, g, type_of(g)) for i, g in enumerate(groups)}
     chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
-    by = list(keys)
+    by, sums = list(keys), ["count(*) AS n"]
     if "weight" in names:
-        weight = _number(names["weight"], types[names["weight"]], "weight", source.is_text)
-        # A comparison of x - x is the one finite test that statistics in a Parquet file cannot fool.
+        w = _number(source, names["weight"], type_of(names["weight"]), "weight")
+        # Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool.
         chosen.append(
-            f"CASE WHEN ({weight} - {weight}) = 0 THEN CASE WHEN {weight} > 0 THEN {OK} WHEN {weight} = 0 THEN {ZERO} "
-            f"ELSE {NEGATIVE} END ELSE {NOT_FINITE} END AS state, "
-            f"CASE WHEN ({weight} - {weight}) = 0 THEN {weight} ELSE 0 END AS w"
+            f"CASE WHEN ({w} - {w}) = 0 THEN CASE WHEN {w} > 0 THEN {OK} WHEN {w} = 0 THEN {ZERO} "
+            f"ELSE {NEGATIVE} END ELSE {NOT_FINITE} END AS state, CASE WHEN ({w} - {w}) = 0 THEN {w} ELSE 0 END AS w"
         )
         by.append("state")
         sums += [
             "sum(w)::DOUBLE AS total",
-            "sum(w * w)::DOUBLE AS squares",
+            "sum(CASE WHEN abs(w) < 1e150 THEN w * w ELSE 'inf'::DOUBLE END)::DOUBLE AS squares",
             "count(*) FILTER (w <> floor(w)) AS fractional",
         ]
-    cells = relation.project(", ".join(chosen)).aggregate(", ".join([*by, *sums]), ", ".join(by))
-    return counted(dict(_fetched(cells, by, source)), names, groups, source.notes)
+    cells = source.relation.project(", ".join(chosen)).aggregate(", ".join([*by, *sums]), ", ".join(by))
+    columns = counted(dict(_fetched(cells, by, source)), names, groups, source.notes)
+    if columns.score is not None and not np.isfinite(np.ma.filled(columns.score, np.nan)).all():
+        _refuse_words(source, names["score"])
+    if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
+        _refuse_words(source, names["weight"])
+    return columns
 
 
-def _number(column: str, type_: str, role: str, is_text: bool) -> str:
-    if is_text:
-        return f"try_cast(trim({identifier(column)}) AS DOUBLE)"
+def _text(source: Source, name: str) -> str:
+    column = source.column(name)
+    return f"json_extract_string({column}, '$')" if source.values == "json" else column
+
+
+def _number(source: Source, name: str, type_: str, role: str) -> str:
+    if source.values != "typed":
+        # an underscore between digits is a habit of programmers, not of data: let it fail
+        return f"try_cast(replace(trim({_text(source, name)}), '_', '?') AS DOUBLE)"
     if not type_.startswith(_NUMBERS) or type_.endswith("]"):
-        raise DataError(f"{role} column {shown(column)} must hold numbers, but holds {type_}: convert or repair it")
-    return f"CAST({identifier(column)} AS DOUBLE)"
+        raise DataError(f"{role} column {shown(name)} must hold numbers, but holds {type_}: convert or repair it")
+    return f"CAST({source.column(name)} AS DOUBLE)"
 
 
-def _name(column: str, type_: str) -> str:
-    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION")):
-        raise DataError(f"column {shown(column)} holds lists or records ({type_}); it must hold plain values")
-    if type_ == "JSON":  # values of several types: text comes with its quotes
-        return f"json_extract_string({identifier(column)}, '$')"
+def _name(source: Source, name: str, type_: str) -> str:
+    """SQL for a group or label, spelt as `values.name_of` spells it."""
+    column = source.column(name)
+    if source.values == "json":
+        text = _text(source, name)
+        return (
+            f"CASE json_type({column}) WHEN 'BOOLEAN' THEN upper({text}[1]) || {text}[2:] "
+            f"WHEN 'DOUBLE' THEN regexp_replace({text}, '\\.0+$', '') ELSE {text} END"
+        )
+    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION", "INTERVAL")):
+        raise DataError(f"column {shown(name)} holds {type_}; it must hold plain values such as text or numbers")
     if type_.startswith("DECIMAL"):
-        return f"CAST({identifier(column)} AS DOUBLE)"
-    if type_.startswith(("ENUM", "UUID", "INTERVAL", "TIME ", "TIMESTAMP WITH")) or type_ == "TIME":
-        return f"CAST({identifier(column)} AS VARCHAR)"
-    return identifier(column)
+        return f"CAST({column} AS DOUBLE)"
+    if type_.startswith("TIMESTAMP WITH"):
+        return f"CAST(make_timestamp(epoch_us({column})) AS VARCHAR) || '+00:00'"
+    if type_.startswith(("ENUM", "UUID", "TIME")) and not type_.startswith("TIMESTAMP"):
+        return f"CAST({column} AS VARCHAR)"
+    return column
+
+
+def _refuse_words(source: Source, name: str) -> None:
+    """Raise if a column of text holds something that is neither a number nor empty: it must not be dropped."""
+    if source.values == "typed":
+        return
+    text, number = f"trim({_text(source, name)})", _number(source, name, "", "")
+    empty = ", ".join(f"'{word}'" for word in sorted(NO_VALUE))
+    found = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1).fetchall()
+    if found:
+        raise DataError(
+            f"column {shown(name)} of {source.label} must hold numbers, but holds {shown(found[0][0])}: "
+            "repair it (decimals need a point)"
+        )
 
 
 def _fetched(cells: Any, by: list[str], source: Source) -> Iterator[tuple[str, Any]]:

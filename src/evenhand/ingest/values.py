@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.cells import Bools, Floats, Ints
 from evenhand.errors import DataError, listed, nearest, shown
-from evenhand.table import Bools, Floats, Ints
 
 # Spellings of "nothing" that programs write into text columns of numbers and labels.
-NO_VALUE = frozenset({"", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "<NA>"})
+NO_VALUE = frozenset({"", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "<NA>", "None"})
+_WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 
 
 class Encoded(NamedTuple):
@@ -35,8 +37,7 @@ def name_of(value: Any) -> str | None:
     if value is None or _is_nan(value):
         return None
     if isinstance(value, str):
-        # A lone surrogate cannot be written to any file.
-        return value.encode("utf-8", "backslashreplace").decode() if value.strip() else None
+        return writable(value) if value.strip() else None
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, Decimal | float) and value == int(value):
@@ -44,20 +45,41 @@ def name_of(value: Any) -> str | None:
     if isinstance(value, Decimal):
         return format(value.normalize(), "f")
     if isinstance(value, datetime):
-        midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
-        return value.date().isoformat() if midnight else value.isoformat(sep=" ")
+        return _moment(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
-    return str(value)
+    if isinstance(value, timedelta):
+        raise DataError(f"a group or label cannot be a duration ({shown(value)}): convert it to a number or text")
+    try:
+        return writable(str(value))
+    except ValueError as error:  # Python refuses to print numbers of thousands of digits
+        raise DataError(f"a group or label cannot be named: {error}") from None
+
+
+def writable(text: str) -> str:
+    """Text that any file can hold: a lone surrogate cannot be encoded, and is spelt out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _moment(value: datetime) -> str:
+    """A moment in UTC if it knows its zone; a date alone if it is midnight of no particular zone."""
+    if value.tzinfo is not None:
+        zone, value = "+00:00", value.astimezone(UTC).replace(tzinfo=None)
+    elif (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0):
+        return value.date().isoformat()
+    else:
+        zone = ""
+    text = value.isoformat(sep=" ")
+    return (text.rstrip("0") if value.microsecond else text) + zone
 
 
 def _is_nan(value: Any) -> bool:
     """NaN, NaT and pandas.NA are the values that do not equal themselves, or will not say."""
     try:
         return not bool(value == value) or value in (float("inf"), float("-inf"))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         return True
 
 
@@ -73,10 +95,8 @@ def label_key(value: Any) -> str | None:
     name = name.strip()
     if name.lower() in ("true", "false"):
         return str(int(name.lower() == "true"))
-    try:
-        return name_of(float(name)) or name
-    except ValueError:
-        return name
+    whole = _WHOLE.fullmatch(name)  # not float(): '01' and '1_0' are other words than '1' and '10'
+    return whole[1] if whole and whole[1] != "-0" else name
 
 
 def encode(values: Any) -> tuple[Ints, list[Any]]:
@@ -91,7 +111,8 @@ def encode(values: Any) -> tuple[Ints, list[Any]]:
         distinct, codes = np.unique(values, return_inverse=True)
         return codes.reshape(-1), distinct.tolist()
     if isinstance(values, np.ndarray):
-        values = values.astype(object) if values.dtype.kind == "M" else values
+        # nanoseconds would become whole numbers
+        values = values.astype("M8[us]").astype(object) if values.dtype.kind == "M" else values
         values = values.tolist()
     try:
         place = {v: i for i, v in enumerate(dict.fromkeys(values))}
@@ -117,17 +138,20 @@ def _encode_whole(values: NDArray[Any]) -> tuple[Ints, list[Any]]:
     if span > 1_000_000:
         distinct, codes = np.unique(values, return_inverse=True)
         return codes.reshape(-1), distinct.tolist()
-    shifted = values.astype(np.int64) if values.dtype.kind == "b" else (values - low).astype(np.int64)
+    # unsigned numbers cannot become negative here, and signed ones must not wrap around in a narrow type
+    shifted = (values - low).astype(np.int64) if values.dtype.kind == "u" else values.astype(np.int64) - int(low)
     present = np.flatnonzero(np.bincount(shifted, minlength=span + 1))
     new = np.zeros(span + 1, np.int64)
     new[present] = np.arange(len(present))
     if values.dtype.kind == "b":
-        return new[shifted], [bool(p) for p in present.tolist()]
+        return new[shifted], [bool(int(low) + p) for p in present.tolist()]
     return new[shifted], [int(low) + p for p in present.tolist()]
 
 
 def group_codes(values: Any, column: str) -> tuple[Ints, tuple[str, ...]]:
     """Codes into group names; −1 where the group is missing."""
+    if isinstance(values, list) and bool in (kinds := set(map(type, values))) and kinds & {int, float}:
+        raise DataError(f"group column {shown(column)} holds both truth values and numbers: make the column one type")
     codes, distinct = encode(values)
     place: dict[str, int] = {}
     first: dict[str, Any] = {}
@@ -191,11 +215,11 @@ def to_floats(values: Any, column: str, role: str) -> Floats:
     """Numbers as float64; NaN where a value is missing. Text is refused: it would have to be guessed."""
     if isinstance(values, np.ma.MaskedArray):
         if values.dtype.kind in "biuf":
-            return values.astype(np.float64).filled(np.nan)
+            return np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
         values = _unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
+        return array.astype(np.float64, copy=False)
     if array.dtype.kind in "mMcSUV":
         raise DataError(_not_number(array[0] if len(array) else array.dtype, column, role))
     return np.fromiter((_to_float(v, column, role) for v in array.tolist()), np.float64, len(array))

@@ -13,9 +13,10 @@ from typing import Literal
 
 import numpy as np
 
+from evenhand.cells import Floats
 from evenhand.measures.calibration import observed
 from evenhand.measures.rates import RATES, ratio, share, trials
-from evenhand.table import Counts, Floats
+from evenhand.table import Counts
 
 Family = Literal["independence", "separation", "sufficiency", "accuracy"]
 BINS = 10
@@ -29,6 +30,11 @@ class Profile:
     trials: Floats | None = None
     quotient: tuple[Profile, Profile] | None = None
     """The two shares whose ratio the values are, if they are one."""
+
+    def only(self, group: int) -> Profile:
+        """The profile of one group."""
+        parts = None if self.quotient is None else (self.quotient[0].only(group), self.quotient[1].only(group))
+        return Profile(self.values[..., [group]], None if self.trials is None else self.trials[..., [group]], parts)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand.cells import Floats
 from evenhand.measures.rates import ratio
-from evenhand.table import Counts, Floats, Grouping, Table
+from evenhand.table import Counts, Grouping, Table
 
 
 def observed(bins: Counts) -> tuple[Floats, Floats]:

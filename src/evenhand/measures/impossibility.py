@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand.cells import Floats
 from evenhand.measures.rates import ratio, share
-from evenhand.table import Counts, Floats
+from evenhand.table import Counts
 
 CONFLICTS = (
     ("predictive_parity", "equal_opportunity", "predictive_equality"),

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.table import Counts, Floats
+from evenhand.cells import Floats
+from evenhand.table import Counts
 
 # A confusion cell is (decision, label): 1 is the favourable one.
 TP, FP, FN, TN = (1, 1), (1, 0), (0, 1), (0, 0)
@@ -59,8 +60,8 @@ def total(decisions: NDArray[Any], cells: tuple[tuple[int, int], ...]) -> NDArra
     """People of each group in some confusion cells, from counts (…, decision, group, label)."""
     if decisions.shape[-1] == 1:  # without labels the two cells of a decision are one
         chosen = sorted({decision for decision, _ in cells})
-        return decisions[..., chosen, :, 0].sum(-2)
-    return sum((decisions[..., d, :, y] for d, y in cells), start=np.zeros((), decisions.dtype))
+        return np.asarray(decisions[..., chosen, :, 0].sum(-2))
+    return np.asarray(sum(decisions[..., d, :, y] for d, y in cells))
 
 
 def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:

@@ -16,6 +16,7 @@ from evenhand.measures import MEASURES, Measure
 from evenhand.table import shown_name
 
 WIDTH = 80
+MANY_ROWS = 30
 FEW_GROUPS = 6
 """Up to so many groups, every comparison gets a table of its own."""
 _COLUMNS = {
@@ -57,7 +58,7 @@ def render(document: dict[str, Any]) -> RenderableType:
         parts += _attribute(attribute, document["options"]["confidence"])
     if document["notes"]:
         parts += [Text(), Text("Notes", style="bold")]
-        parts += [_indented(Text(f"• {note}")) for note in document["notes"]]
+        parts += [_indented(Text(f"• {shown_name(note, 600)}")) for note in document["notes"]]
     return Group(*parts)
 
 
@@ -97,16 +98,25 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
 
 def _groups(attribute: dict[str, Any]) -> Grid:
     grid = _grid("group", "n", *_COLUMNS.values())
-    for g in attribute["groups"]:
+    shown, more = _most_people(attribute["groups"])
+    for g in shown:
         mark = "*" if g["name"] == attribute["reference"] else ""
         rates = (g["rates"].get(r, {"value": None})["value"] for r in _COLUMNS)
         left = f" (−{g['left_out']:,})" if g["left_out"] else ""
         grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *(_rate(r) for r in rates))
-    grid.caption = Text(
-        "* reference" + ("; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else "")
-    )
+    left_out = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
+    grid.caption = Text(f"* reference{left_out}{more}")
     grid.caption_justify = "left"
     return grid
+
+
+def _most_people(groups: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """The largest groups in their order, and how many more there are."""
+    if len(groups) <= MANY_ROWS:
+        return groups, ""
+    least = sorted((g["n"] for g in groups), reverse=True)[MANY_ROWS - 1]
+    shown = [g for g in groups if g["n"] >= least][:MANY_ROWS]
+    return shown, f"; {len(groups) - len(shown):,} smaller groups are not shown (--json has them)"
 
 
 def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[RenderableType]:
@@ -159,18 +169,19 @@ def _summary(found: list[dict[str, Any]], group: str) -> str:
 def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> Iterator[RenderableType]:
     yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
     grid = _grid("group", "n", *_SHORT.values())
-    sizes = {g["name"]: g["n"] for g in attribute["groups"]}
+    shown, more = _most_people([g for g in attribute["groups"] if g["name"] in set(others)])
+    sizes = {g["name"]: g["n"] for g in shown}
     by_group: dict[str, dict[str, Any]] = {}
     for m in attribute["measures"]:
-        by_group.setdefault(m["group"], {})[m["id"]] = m
-    for group in others:
+        if m["group"] in sizes:
+            by_group.setdefault(m["group"], {})[m["id"]] = m
+    for group in sizes:
         found = by_group[group]
         cells = [_mark(_gap(MEASURES[id_], found[id_]), found[id_]) for id_ in _SHORT]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
-    yield _indented(
-        Text(f"! beyond its limit with its whole {confidence:.0%} interval, ? not settled; --json has every measure")
-    )
+    legend = f"! all of its {confidence:.0%} interval is beyond the limit, ? not settled; --json has every measure"
+    yield _indented(Text(legend + more))
 
 
 def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
