@@ -117,7 +117,8 @@ def test_a_prediction_decides_instead_of_the_score() -> None:
 @pytest.mark.parametrize(
     ("labels", "favorable"),
     [([1, 0], 1), ([True, False], 1), ([True, False], True), (["1", "0"], 1), ([1.0, 0.0], "1"), (["true", "false"], 1),
-     (["good", "bad"], "good"), ([1, 2], 1), ([1, -1], 1), (["1.0", "0.0"], 1), ([0, 1], 0), ([0, 1], "0"), ([2.5, 1], 2.5)],
+     (["good", "bad"], "good"), ([1, 2], 1), ([1, -1], 1), (["1.0", "0.0"], 1), ([0, 1], 0), ([0, 1], "0"),
+     ([2.5, 1], 2.5)],
 )  # fmt: skip
 def test_favourable_values_of_every_spelling(labels: list[Any], favorable: Any) -> None:
     a = evenhand.audit(score=[0.9, 0.1, 0.8, 0.2], label=labels * 2, group=["a", "a", "b", "b"], favorable=favorable)
@@ -337,7 +338,7 @@ def test_the_guide_follows_the_tree(answers: dict[str, Any], measures: tuple[str
 
 
 def test_the_guide_refuses_nonsense() -> None:
-    with pytest.raises(evenhand.UsageError, match="priority is one of .*did you mean 'errors'"):
+    with pytest.raises(evenhand.UsageError, match=r"priority is one of .*did you mean 'errors'"):
         evenhand.guide(ground_truth=True, priority="error")
     with pytest.raises(evenhand.UsageError, match="leave the priority 'errors' out"):
         evenhand.guide(ground_truth=False, priority="errors")

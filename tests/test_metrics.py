@@ -59,7 +59,7 @@ def test_decisions_speak_the_language_of_the_labels(labels: list[Any]) -> None:
         (None, [1, 1, 1, 2], {}, 0.5),  # 1 is favourable, 2 is not
         (None, [-1, -1, -1, 1], {"favorable": -1}, 0.5),
         (None, ["good", "good", "good", "bad"], {"favorable": "good"}, 0.5),
-        ([1, 2, 1, 2], [2, 2, 2, 2], {}, 0.0),
+        ([1, 2, 1, 2], [2, 2, 2, 2], {}, 0.0),  # nobody is selected
         (None, [0.7, 0.6, 1.0, 0.3], {}, 0.5),  # scores
         (None, [5, 5, 5, 1], {"threshold": 3}, 0.5),  # said to be scores
         (None, [1, 1, 1, 5], {"threshold": 3, "risk": True}, 0.5),

@@ -216,7 +216,8 @@ def _saved(tmp_path: Path, edit: object = None) -> Path:
     quoted = json.dumps(about).replace("'", "''")
     out = tmp_path / "edited"
     con.execute(
-        f"COPY (FROM read_parquet('{tmp_path / 't'}')) TO '{out}' (FORMAT parquet, KV_METADATA {{evenhand: '{quoted}'}})"
+        f"COPY (FROM read_parquet('{tmp_path / 't'}')) TO '{out}' "
+        f"(FORMAT parquet, KV_METADATA {{evenhand: '{quoted}'}})"
     )
     return out
 

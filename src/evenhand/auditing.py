@@ -104,7 +104,7 @@ class Audit:
 
         >>> import evenhand
         >>> round(evenhand.audit(evenhand.compas()).measure("demographic_parity").value, 3)
-        0.238
+        0.24
         """
         found = [
             gap
@@ -181,7 +181,7 @@ def audit(
     >>> a = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
     >>> gap = a.measure("equal_opportunity")
     >>> round(gap.signed, 3), [round(bound, 3) for bound in gap.ci], gap.passes
-    (-0.214, [-0.244, -0.183], False)
+    (-0.214, [-0.245, -0.182], False)
     """
     words = {
         "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.cells import Attribute, Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.values import encode, favourable, group_codes, to_floats, writable
+from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.table import Meaning, Table, shown_name
 
 WeightKind = Literal["auto", "frequency", "sampling"]
@@ -96,19 +96,19 @@ def count(columns: Columns, words: Words) -> Table:
         raise DataError("there are no rows to count")
     faults: list[tuple[str, Bools]] = []
     score = label = decision = None
-    favorable = None
     if columns.score is not None:
         score = to_floats(columns.score, columns.names["score"], "score")
         faults.append((f"without a finite score {shown(columns.names['score'])}", ~np.isfinite(score)))
     if columns.label is not None:
         name = columns.names["label"]
-        label, gap, favorable = favourable(columns.label, words.favorable, name, "label")
-        faults.append((f"without a label {shown(name)}", gap))
+        label = outcomes(columns.label, words.favorable, name, "label")
+        faults.append((f"without a label {shown(name)}", label.missing))
     if columns.prediction is not None:
         name = columns.names["prediction"]
-        decision, gap, key = favourable(columns.prediction, words.favorable, name, "prediction")
-        favorable = favorable or key
-        faults.append((f"without a prediction {shown(name)}", gap))
+        known = label.present if label else None
+        decision = outcomes(columns.prediction, words.favorable, name, "prediction", known)
+        faults.append((f"without a prediction {shown(name)}", decision.missing))
+    outcome = label or decision
     attributes, codes = [], []
     for name, values in columns.groups.items():
         code, groups = group_codes(values, name)
@@ -127,13 +127,13 @@ def count(columns: Columns, words: Words) -> Table:
         codes=tally.kept(np.array(codes).reshape(len(codes), -1)),
         n=tally.kept(n),
         score=tally.kept(score),
-        decision=tally.kept(decision),
-        label=tally.kept(label),
+        decision=tally.kept(decision.favourable) if decision else None,
+        label=tally.kept(label.favourable) if label else None,
         weight=tally.kept(sampled.total) if sampled else None,
         weight2=tally.kept(sampled.squares) if sampled else None,
         meaning=Meaning(
             **{role: writable(name) for role, name in columns.names.items() if role != "weight" or sampled},
-            favorable=favorable,
+            favorable=outcome.wanted if outcome else None,
             risk=words.risk,
             score_range=words.score_range,
         ),

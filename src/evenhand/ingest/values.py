@@ -176,30 +176,40 @@ def _kind(value: Any) -> str:
     return "text" if isinstance(value, str | bytes) else "other"
 
 
-def favourable(values: Any, favorable: Any, column: str, role: str) -> tuple[Bools, Bools, str]:
-    """For each entry whether it is the favourable value and whether it is missing; and that value's key."""
+class Outcomes(NamedTuple):
+    """A label or prediction column, read."""
+
+    favourable: Bools
+    missing: Bools
+    wanted: str
+    """The key of the favourable value."""
+    present: set[str]
+    """The keys that occur."""
+
+
+def outcomes(values: Any, favorable: Any, column: str, role: str, known: set[str] | None = None) -> Outcomes:
+    """Which entries have the favourable value. `known` are further values the column could have had."""
     codes, distinct = encode(values)
     keys = [label_key(v) for v in distinct]
-    present = sorted({k for k in keys if k is not None})
+    present = {k for k in keys if k is not None}
     wanted = label_key(favorable)
-    spelt = [v for v, k in zip(distinct, keys, strict=True) if k is not None]
     if len(present) > 2:
-        raise DataError(_too_many(column, role, present))
+        raise DataError(_too_many(column, role, sorted(present)))
     if wanted is None:
         raise DataError(f"the favourable value must be a value of {shown(column)}, not {shown(favorable)}")
-    if present and wanted not in present and not {wanted, *present} <= {"0", "1"}:
+    absent_but_possible = present <= (known or set()) or {wanted, *present} <= {"0", "1"}
+    if wanted not in present and not absent_but_possible:
+        spelt = [v for v, k in zip(distinct, keys, strict=True) if k is not None]
+        way_out = "name one of them as favorable= (--favorable)"
+        if role == "prediction":
+            way_out = "code predictions with the values of the label"
         raise DataError(
             f"favourable value {shown(favorable)} is not in {role} column {shown(column)} (it has: {listed(spelt)})"
-            f"{nearest(wanted, present)}"
-            + (
-                "; code predictions with the values of the label"
-                if role == "prediction"
-                else "; name one of them as favorable= (--favorable)"
-            )
+            f"{nearest(wanted, present)}; {way_out}"
         )
     hit = np.array([k == wanted for k in keys] or [False], np.bool_)
     missing = np.array([k is None for k in keys] or [True], np.bool_)
-    return hit[codes], missing[codes], wanted
+    return Outcomes(hit[codes], missing[codes], wanted, present)
 
 
 def _too_many(column: str, role: str, present: Sequence[str]) -> str:
