@@ -102,6 +102,19 @@ def test_leading_axes_pass_through(case: tuple[Measure, Counts], n: int) -> None
         assert same(stacked[i], m.profile(Counts(many[i], counts.groups)).values)
 
 
+@pytest.mark.parametrize("m", [m for m in MEASURES.values() if not m.needs_label], ids=lambda m: m.id)
+def test_leading_axes_pass_through_without_labels(m: Measure) -> None:
+    many = np.random.default_rng(0).integers(1, 9, (3, 4, 2, 5, 1))
+    stacked = m.profile(Counts(many, tuple("abcde")))
+    assert stacked.values.shape == (3, 4, 1, 5)
+    for i in np.ndindex(3, 4):
+        alone = m.profile(Counts(many[i], tuple("abcde")))
+        assert same(stacked.values[i], alone.values)
+        assert stacked.trials is not None
+        assert same(stacked.trials[i], many[i].sum((0, 2)))
+        assert same(alone.values[0], many[i][1, :, 0] / many[i].sum((0, 2)))
+
+
 @every
 @given(pairs)
 def test_values_intervals_and_reasons_are_consistent(case: tuple[Measure, Counts]) -> None:

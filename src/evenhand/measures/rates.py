@@ -60,7 +60,7 @@ def total(decisions: NDArray[Any], cells: tuple[tuple[int, int], ...]) -> NDArra
     """People of each group in some confusion cells, from counts (…, decision, group, label)."""
     if decisions.shape[-1] == 1:  # without labels the two cells of a decision are one
         chosen = sorted({decision for decision, _ in cells})
-        return np.asarray(decisions[..., chosen, :, 0].sum(-2))
+        return np.asarray(decisions[..., chosen, :, :].sum((-3, -1)))
     return np.asarray(sum(decisions[..., d, :, y] for d, y in cells))
 
 
