@@ -1,6 +1,6 @@
 """How often 95 % intervals of gaps and of the largest gap contain the truth.
 
-    python benchmarks/coverage.py [replications]
+python benchmarks/coverage.py [replications]
 """
 
 from __future__ import annotations

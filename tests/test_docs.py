@@ -1,0 +1,67 @@
+"""Documentation says what the program does."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import evenhand as run
+
+import evenhand
+from evenhand.measures import MEASURES
+from evenhand.report.document import schema
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_what_the_demo_prints() -> None:
+    blocks = re.findall(r"```\n(Evenhand audit\n.*?)\n  …\n```", text("README.md"), flags=re.DOTALL)
+    assert len(blocks) == 1
+    assert run("demo").stdout.startswith(blocks[0] + "\n")
+
+
+def test_every_measure_is_documented() -> None:
+    page = text("docs/decision-measures.md").replace("\\|", "|")
+    for m in MEASURES.values():
+        limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{m.tolerance:g}"
+        row = f"| `{m.id}` | {m.asks} | {m.formula} |"
+        assert row in page, row
+        assert re.search(re.escape(row) + f" [±]?{re.escape(limit)} ", page), m.id
+
+
+def test_every_key_of_the_document_is_documented() -> None:
+    page = text("docs/json.md")
+    definitions = schema()["$defs"]
+    keys = [*schema()["properties"], *schema()["properties"]["data"]["properties"]]
+    for name in ("attribute", "group", "measure", "largest", "impossibility"):
+        keys += definitions[name]["properties"]
+    known = {"test", "undefined"}
+    assert [k for k in keys if f"`{k}" not in page and f".{k}" not in page and k not in known] == []
+
+
+def test_links_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_version_is_in_the_changelog() -> None:
+    assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
+
+
+@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "guide"])
+def test_the_readme_names_every_command(command: str) -> None:
+    assert f"evenhand {command}" in text("README.md")
+
+
+def test_extras_named_in_messages_exist() -> None:
+    extras = tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
+    for path in (ROOT / "src").rglob("*.py"):
+        for extra in re.findall(r"evenhand\[(\w+)\]", path.read_text(encoding="utf-8")):
+            assert extra in extras
