@@ -47,7 +47,7 @@ ENTRIES: dict[str, Callable[[dict[str, list[Any]], Path], Any]] = {
     "polars": lambda c, _: pl.DataFrame(c),
     "lazy": lambda c, _: pl.DataFrame(c).lazy(),
     "pyarrow": lambda c, _: pa.table(c),
-    "duckdb": lambda c, _: duckdb.connect().from_arrow(pa.table(c)),
+    "duckdb": lambda c, _: duckdb.from_arrow(pa.table(c)),
     "csv": _csv,
     "parquet": _parquet,
 }

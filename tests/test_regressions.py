@@ -154,7 +154,7 @@ def test_a_gap_of_exactly_the_tolerance_passes() -> None:
 def test_decimals_are_exact() -> None:
     values = [decimal.Decimal(i) / 1000 for i in range(1001)]
     table = pa.table({"s": pa.array(values, pa.decimal128(10, 3)), "g": ["a"] * 1001})
-    for data in (table, pl.from_arrow(table), duckdb.connect().from_arrow(table)):
+    for data in (table, pl.from_arrow(table), duckdb.from_arrow(table)):
         assert evenhand.tabulate(data, score="s", group="g").scores.tolist() == [i / 1000 for i in range(1001)]
 
 
@@ -286,7 +286,7 @@ def test_categories_of_any_type(categories: list[Any]) -> None:
         lambda: evenhand.tabulate({0: [0.1], 1: ["a"]}, score="0", group="1"),
         lambda: evenhand.tabulate(pd.DataFrame({"s": [0.1], "g": ["a"]}), score=0, group="g"),
         lambda: evenhand.tabulate(pl.LazyFrame({"s": [0.1]}), score="s", group=np.array(["a"])),
-        lambda: evenhand.tabulate(duckdb.connect().sql("SELECT 1 AS s"), score="s", group=np.array(["a"])),
+        lambda: evenhand.tabulate(duckdb.sql("SELECT 1 AS s"), score="s", group=np.array(["a"])),
         lambda: evenhand.tabulate(
             pl.LazyFrame({"s": [0.1], "g": ["a"]}).select(pl.col("s"), pl.col("zz").alias("g")), score="s", group="g"
         ),

@@ -175,6 +175,9 @@ def _arrow(files: list[str], label: str) -> Any:
 def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: Sequence[str]) -> Source:
     readable = [f for f in files if "://" not in f and not f.lower().endswith(".zst")]
     headers = {f: _header(f, kind) for f in readable}
+    for file in readable:
+        if file.lower().endswith(".gz") and connection.execute("SELECT version()").fetchall()[0][0] < "v2":
+            _check_gzip(file)
     for file, (header, _) in headers.items():
         if not header:
             raise DataError(f"{shown(file, 120)} is empty: a file needs a header and at least one row")
@@ -189,6 +192,7 @@ def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: 
         delimiter=delimiter,
         quotechar='"',
         escapechar='"',
+        skiprows=0,
         union_by_name=len(files) > 1,
         hive_partitioning=False,
     )
@@ -199,6 +203,13 @@ def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: 
         names.setdefault(name, column)
     source = Source(relation, connection, label, values="text", names=names)
     return Source(relation, connection, label, "text", names, _repeated(source, first[0], needed))
+
+
+def _check_gzip(file: str) -> None:
+    """DuckDB 1 takes the readable beginning of a truncated file for the whole of it."""
+    with gzip.open(file) as stream:
+        while stream.read(1 << 20):
+            pass
 
 
 def _header(file: str, kind: str) -> tuple[list[str], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from evenhand.errors import MissingLibrary, UsageError, listed, shown
 
@@ -55,10 +56,12 @@ def _relation(columns: dict[str, list[Any]]) -> Any:
     import duckdb
 
     kinds = {"str": "VARCHAR", "float": "DOUBLE", "bool": "BOOLEAN"}
-    connection = duckdb.connect()
+    # The default connection: a relation of DuckDB 1 does not keep its own one alive.
+    connection = duckdb.connect(":default:")
+    name = f"evenhand_audit_{uuid4().hex}"
     columns_sql = ", ".join(f'"{c}" {kinds[t]}' for c, t in _TYPES.items())
-    connection.execute(f"CREATE TABLE audit ({columns_sql})")
+    connection.execute(f"CREATE TEMP TABLE {name} ({columns_sql})")
     connection.executemany(
-        f"INSERT INTO audit VALUES ({', '.join('?' * len(_TYPES))})", list(zip(*columns.values(), strict=True))
+        f"INSERT INTO {name} VALUES ({', '.join('?' * len(_TYPES))})", list(zip(*columns.values(), strict=True))
     )
-    return connection.table("audit")
+    return connection.table(name)
