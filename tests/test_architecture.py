@@ -27,7 +27,9 @@ ARROWS: dict[str, set[str]] = {
     "gaps": {"measures", "inference", "table", "cells"},
     "extremes": {"gaps", "measures", "inference", "table", "cells"},
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
+    "references": {"ingest", "table"},
     "auditing": {
+        "references",
         "summaries",
         "extremes",
         "gaps",

@@ -125,6 +125,18 @@ def test_a_group_of_one_is_not_certain() -> None:
     assert found.ci[0] < 0.1
 
 
+def test_a_ratio_that_may_be_infinite_has_an_open_interval() -> None:
+    """FNR/FPR of a group with a single false positive: many resamples have none."""
+    array = np.array([[[40, 20], [40, 20], [9, 5]], [[20, 40], [25, 45], [1, 5]]])
+    counts = Counts(array, ("a", "b", "small"))
+    m = MEASURES["treatment_equality"]
+    found = largest_gap(m, counts, 0.95, resampled_ranges([m], counts, 500, np.random.default_rng(0))[m.id])
+    assert found.ci == (0.0, np.inf)
+    a = evenhand.audit(prediction=[0, 1] * 8, label=[0, 0, 1, 1] * 4, group=list("aaaabbbbccccdddd"), bootstrap=100)
+    largest = {g["id"]: g for g in a.to_dict()["attributes"][0]["largest"]}
+    assert largest["treatment_equality"]["ci"] == [0.0, None]
+
+
 # ---- resampling ---------------------------------------------------------------------------------------------------
 
 

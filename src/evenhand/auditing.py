@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from evenhand.ingest.columns import WeightKind
 from evenhand.measures import BINS, MEASURES, Measure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
+from evenhand.references import reference_group
 from evenhand.summaries import GroupSummary, summarise
 from evenhand.table import Counts, Grouping, Table, shown_name
 
@@ -199,8 +200,8 @@ def audit(
     for i, grouping in enumerate(table.groupings):
         if progress:
             progress(i / len(table.groupings), f"comparing the groups of {shown_name(grouping.name)}")
-        ref, remark = _reference(table, grouping, reference)
-        notes += remark
+        ref, remarks = reference_group(table, grouping, reference)
+        notes += remarks
         attributes.append(_audit_grouping(table, grouping, ref, chosen, options, random))
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
@@ -264,8 +265,6 @@ def _chosen(ids: Sequence[str] | None) -> list[Measure]:
 
 def _with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
     """Settle the threshold, and say so when it was chosen here."""
-    from dataclasses import replace
-
     if table.decision is not None:
         if options.threshold is not None:
             raise UsageError("the prediction column decides already: leave the threshold out, or the prediction")
@@ -278,68 +277,6 @@ def _with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]
         return replace(options, threshold=0.5), []
     note = f"no threshold was given, so the middle of the score range [{lo:g}, {hi:g}] is used: {middle:g}"
     return replace(options, threshold=middle), [note]
-
-
-def _reference(table: Table, grouping: Grouping, stated: str | Mapping[str, str] | None) -> tuple[int, list[str]]:
-    """The largest group that agrees with the references that were stated, and a remark if there is none."""
-    names = [a.name for a in table.attributes]
-    wanted = _stated(table, stated)
-    allowed = np.array(
-        [
-            all(wanted.get(n) in (None, m) for n, m in zip(_parts(grouping, names), members, strict=True))
-            for members in grouping.members
-        ]
-    )
-    if len(grouping.groups) < 2:
-        raise UsageError(
-            f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"
-        )
-    sizes = table.sizes(grouping)
-    if allowed.any():
-        return int(np.argmax(np.where(allowed, sizes, -1))), []
-    largest = int(np.argmax(sizes))
-    meant = " × ".join(wanted.values())
-    remark = (
-        f"nobody is in {shown(meant)}, so {shown(grouping.groups[largest])} is the reference of {shown(grouping.name)}"
-    )
-    return largest, [remark]
-
-
-def _parts(grouping: Grouping, names: list[str]) -> list[str]:
-    return names if len(grouping.members[0]) > 1 else [grouping.name]
-
-
-def _stated(table: Table, stated: str | Mapping[str, str] | None) -> dict[str, str]:
-    """References by attribute; every one of them must exist."""
-    if stated is None:
-        return {}
-    from evenhand.ingest.values import name_of
-
-    groups = {a.name: a.groups for a in table.attributes}
-    if not isinstance(stated, Mapping):
-        name = name_of(stated)
-        homes = [a for a, present in groups.items() if name in present]
-        if not homes:
-            present = [g for gs in groups.values() for g in gs]
-            raise UsageError(
-                f"reference {shown(stated)} is not a group of {listed(groups)} (there are: {listed(present)})"
-                f"{nearest(str(stated), present)}"
-            )
-        if len(homes) > 1:
-            raise UsageError(f"reference {shown(stated)} is a group of {listed(homes)}: say which attribute is meant")
-        return {homes[0]: str(name)}
-    out = {}
-    for attribute, value in stated.items():
-        name = name_of(value)
-        if attribute not in groups:
-            raise UsageError(f"there is no attribute {shown(attribute)} (there are: {listed(groups)})")
-        if name not in groups[attribute]:
-            raise UsageError(
-                f"reference {shown(value)} is not a group of {shown(attribute)} (it has: {listed(groups[attribute])})"
-                f"{nearest(str(value), groups[attribute])}"
-            )
-        out[attribute] = str(name)
-    return out
 
 
 def _audit_grouping(

@@ -51,15 +51,14 @@ def resampled_ranges(
     for batch in bootstrap(counts, draws, rng, where):
         for m in measures:
             profile = m.profile(batch)
-            values = _log(m, profile.values)
             with np.errstate(invalid="ignore"):
-                move = values - middle[m.id]
+                move = _log(m, profile.values) - middle[m.id]
+            # a group that lost the people of a rate may have moved as far as a rate can, a ratio without end
+            worst = np.full_like(middle[m.id], np.inf)
             if m.scale == "difference" and profile.trials is not None:
-                # a group that lost the people of a rate may have moved as far as a rate can
                 worst = np.where(middle[m.id] >= 0.5, -middle[m.id], 1 - middle[m.id])
-                move = np.where(np.isnan(move), worst, move)
-            move = np.where(np.isnan(observed[m.id]), np.nan, move)
-            out[m.id].append(_range(move).max(-1))
+            move = np.where(np.isnan(move), worst, move)
+            out[m.id].append(_range(np.where(np.isnan(observed[m.id]), np.nan, move)).max(-1))
     return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
 
 
@@ -103,12 +102,10 @@ def largest_gap(m: Measure, counts: Counts, confidence: float, ranges: Floats | 
         return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
     value = float(values[k, low] / values[k, high]) if m.scale == "ratio" else float(spread[k])
     ci = None
-    if ranges is not None and (m.scale == "ratio" or np.isfinite(interval.upper_quantile(ranges, confidence))):
-        if m.scale == "ratio":
-            ci = _ratio_range(value, counts, m, ranges, confidence)
-        else:
-            top = np.inf if profile.trials is None else 1.0
-            ci = interval.norm(value, ranges, confidence, highest=top)
+    if ranges is not None and m.scale == "ratio":
+        ci = _ratio_range(value, counts, m, ranges, confidence)
+    elif ranges is not None:
+        ci = interval.norm(value, ranges, confidence, highest=np.inf if profile.trials is None else 1.0)
     method = None if ci is None else "bootstrap of the norm"
     passes, _ = verdict(m, value, None)
     return LargestGap(m.id, pair, value, ci, method, m.tolerance, passes, None, left_out)
