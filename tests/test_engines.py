@@ -7,6 +7,7 @@ import decimal
 import gzip
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,7 @@ def spark() -> Iterator[Any]:
     sql = pytest.importorskip("pyspark.sql")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("PySpark needs Java, which is not installed")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # else workers run whatever python3 is on the path
     session = (
         sql.SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")

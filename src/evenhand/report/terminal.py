@@ -80,7 +80,7 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
 
 def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield Text()
-    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", characters="─")
+    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
     yield _groups(attribute)
     others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
     if len(attribute["groups"]) <= FEW_GROUPS:
