@@ -45,7 +45,7 @@ ARROWS: dict[str, set[str]] = {
     "report": {"auditing", "summaries", "extremes", "gaps", "measures", "table", "cells", "__version__"},
     "metrics": {"auditing", "extremes", "gaps", "measures", "ingest"},
     "advice": set(),
-    "cli": {"advice", "auditing", "examples", "ingest", "storage", "table", "__version__"},
+    "cli": {"advice", "auditing", "examples", "files", "ingest", "storage", "table", "__version__"},
     "__main__": {"cli"},
     "__init__": {"advice", "auditing", "examples", "ingest", "storage", "table", "metrics"},
 }

@@ -246,6 +246,12 @@ class TestTerminal:
         assert "31m" not in text
         assert "beyond" in text
 
+    def test_long_work_shows_a_bar(self) -> None:
+        code, text = terminal("demo", "--bootstrap", "100000")
+        assert code == 0
+        assert "comparing the groups of race" in text
+        assert text.rindex("comparing the groups of race") < text.index("Evenhand audit")
+
     def test_the_guide_asks(self) -> None:
         code, text = terminal("guide", type_in=b"y\nmeaning\nn\n")
         assert code == 0

@@ -191,7 +191,7 @@ def audit(
     }  # fmt: skip
     defaults = {"favorable": 1, "risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
-    options = _checked(threshold, confidence, bootstrap, rng)
+    options = checked(threshold, confidence, bootstrap, rng)
     chosen = _chosen(measures)
     table = as_table(data, words)
     options, notes = _with_threshold(options, table)
@@ -232,7 +232,9 @@ def as_table(data: Any, words: Mapping[str, Any]) -> Table:
     return table
 
 
-def _checked(threshold: Any, confidence: Any, bootstrap: Any, rng: Any) -> Options:
+def checked(threshold: Any, confidence: Any, bootstrap: Any, rng: Any) -> Options:
+    """The options, if they make sense; better known before ten minutes of counting."""
+
     def number(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
             return float("nan")

@@ -14,6 +14,7 @@ import click
 
 from evenhand import __version__
 from evenhand.errors import EvenhandError, UsageError, shown
+from evenhand.files import check_target
 
 if TYPE_CHECKING:
     from evenhand.auditing import Audit, Progress
@@ -119,6 +120,7 @@ def tabulate(data: str, output: str, **words: Any) -> None:
     read = _read_words(words)
     if "group" not in read:
         raise UsageError("name at least one group column (--group)")
+    check_target(output)
     with _progress() as progress:
         progress(0, "counting rows")
         table = count(data, **read)
@@ -213,12 +215,15 @@ def _references(table: Any, stated: tuple[str, ...]) -> str | dict[str, str] | N
 
 
 def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
-    from evenhand.auditing import as_table
+    from evenhand.auditing import as_table, checked
     from evenhand.auditing import audit as run
 
     json_path = how.pop("json_path")
     seed = how.pop("seed")
     stated = how.pop("reference")
+    checked(**how, rng=seed)
+    if json_path not in (None, "-"):
+        check_target(json_path)
     with _progress() as progress:
         progress(0, "counting rows")
         table = as_table(data, words)

@@ -37,17 +37,28 @@ def literal(path: str) -> str:
     return path if "://" in path else re.sub(r"([*?\[])", r"[\1]", path)
 
 
+def check_target(path: Any) -> None:
+    """Refuse a file that could not be written, before the work that fills it."""
+    target = Path(os.path.realpath(as_path(path)))
+    try:
+        if target.is_dir():
+            raise UsageError(f"cannot write {shown(str(path))}: it is a folder; name a file")
+        if not target.parent.is_dir():
+            raise UsageError(f"cannot write {shown(str(path))}: there is no folder {shown(str(target.parent))}")
+    except OSError as error:
+        raise UsageError(f"cannot write {shown(str(path))}: {error.strerror or error}") from error
+
+
 @contextmanager
 def replacing(path: Any) -> Iterator[Path]:
     """A temporary file that takes the place of `path` if all goes well, and disappears otherwise.
 
     A link is followed. A device or pipe cannot be replaced: it gets the finished content.
     """
+    check_target(path)
     given = as_path(path)
     target = Path(os.path.realpath(given))
     try:
-        if target.is_dir():
-            raise UsageError(f"cannot write {shown(str(given))}: it is a folder; name a file")
         replace = not target.exists() or target.is_file()
         folder = target.parent if replace else None
         handle, name = tempfile.mkstemp(dir=folder, prefix=f".{target.name[:50]}.", suffix=".part")
