@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,16 +64,17 @@ def tidy(
 
 
 def _combined(attributes: tuple[Attribute, ...], codes: Ints, *flags: Bools | None) -> Ints:
-    """Decision, label and groups of each cell as one number."""
-    key: Ints = np.zeros(codes.shape[1], np.int32)  # ten million cells are no rarity: small numbers save memory
-    span = 1
-    factors = [(2, f) for f in flags if f is not None]
+    """Decision, label and groups of each cell as one number, of the smallest type: numpy sorts those fastest."""
+    factors: list[tuple[int, Any]] = [(2, f) for f in flags if f is not None]
     factors += [(len(a.groups), row) for a, row in zip(attributes, codes, strict=True)]
+    fits = math.prod(size for size, _ in factors) < 2**15
+    key: Ints = np.zeros(codes.shape[1], np.int16 if fits else np.int64)
+    span = 1
     for size, part in factors:
-        if span * size > 2**31:
-            distinct, key = np.unique(key, return_inverse=True)
-            key, span = key.reshape(-1).astype(np.int64), len(distinct)
-        key = key * key.dtype.type(size) + part
+        if span * size >= 2**62:
+            distinct, places = np.unique(key, return_inverse=True)
+            key, span = places.reshape(-1), len(distinct)
+        key = key * key.dtype.type(size) + part.astype(key.dtype)
         span *= size
     return key
 
