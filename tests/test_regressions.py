@@ -126,6 +126,90 @@ def test_broken_files_are_refused_kindly(tmp_path: Path, name: str, content: byt
         evenhand.tabulate(tmp_path / name, score="s", group="g")
 
 
+def test_shards_of_every_layout(tmp_path: Path) -> None:
+    csv(tmp_path / "a.csv", "s,g\n0.1,a\n0.2,b\n")
+    csv(tmp_path / "b.csv", "S;s;g;G\n0.9;0.3;a;zz\n0.9;0.4;b;zz\n")
+    csv(tmp_path / "c.csv", 's,"q\n1",g\n0.5,x,a\n')
+    assert evenhand.tabulate(tmp_path, score="s", group="g").scores.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    csv(tmp_path / "d.csv", "s,g,s\n0.6,a,0.7\n")
+    with pytest.raises(evenhand.DataError, match=r"d\.csv' has 2 columns called 's' that differ"):
+        evenhand.tabulate(tmp_path, score="s", group="g")
+
+
+def test_parquet_columns_that_differ_in_case(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"s": [0.1, 0.2], "g": ["a", "b"]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"S": [0.9], "g": ["a"]}), tmp_path / "b.parquet")
+    with pytest.raises(evenhand.UsageError, match=r"no column 's' in '.*b\.parquet'"):
+        evenhand.tabulate(tmp_path, score="s", group="g")
+    pq.write_table(pa.table({"S": [0.9], "s": [0.3], "g": ["a"]}), tmp_path / "b.parquet")
+    with pytest.raises(evenhand.DataError, match="'s' and 'S', which differ only in case"):
+        evenhand.tabulate(tmp_path, score="s", group="g")
+
+
+def test_partitioned_parquet(tmp_path: Path) -> None:
+    for g in ("007", "y"):
+        (tmp_path / f"g={g}").mkdir()
+        pq.write_table(pa.table({"s": [0.1, 0.2]}), tmp_path / f"g={g}" / "part.parquet")
+    assert evenhand.tabulate(tmp_path, score="s", group="g").attributes[0].groups == ("007", "y")
+
+
+def test_long_decimals_stay_apart() -> None:
+    long = [decimal.Decimal("9007199254740993"), decimal.Decimal("9007199254740992"), None]
+    table = pa.table({"s": [0.1, 0.2, 0.3], "g": pa.array(long, pa.decimal128(18, 0))})
+    short = pa.table({"s": [0.1, 0.2, 0.3], "g": pa.array([decimal.Decimal("1.50"), decimal.Decimal("100.00"), None])})
+    for convert in (lambda t: t, pl.from_arrow, duckdb.from_arrow):
+        t = evenhand.tabulate(convert(table), score="s", group="g", missing="drop")
+        assert t.attributes[0].groups == ("9007199254740992", "9007199254740993")
+        t = evenhand.tabulate(convert(short), score="s", group="g", missing="drop")
+        assert t.attributes[0].groups == ("1.5", "100")
+
+
+@pytest.mark.parametrize(
+    ("prediction", "label", "message"),
+    [
+        ([1, 2, 2, 1], [0, 1, 1, 0], "'1', '2', but the label has '0', '1'"),
+        ([1, 0.3, 0.3, 1], [0, 1, 1, 0], "holds 0.3: if it is a score"),
+        ([1, 0.3, 0.3, 1], None, "holds 0.3: if it is a score"),
+        (["good", "no", "good", "no"], ["good", "bad", "bad", "good"], "but the label has 'bad', 'good'"),
+    ],
+)
+def test_predictions_answer_the_label(prediction: list[Any], label: list[Any] | None, message: str) -> None:
+    favorable = "good" if "good" in prediction else 1
+    with pytest.raises(evenhand.DataError, match=message):
+        evenhand.audit(prediction=prediction, label=label, group=list("aabb"), favorable=favorable)
+
+
+def test_left_out_rows_are_credited_to_their_own_group() -> None:
+    a = evenhand.audit(
+        score=[0.1, 0.2, 0.3, 0.4, 0.5], group=["(missing)", "a", None, "a", None], missing="drop", bootstrap=0
+    )
+    assert {g.name: g.left_out for g in a.attributes[0].groups} == {"(missing)": 0, "a": 0}
+    r, x = ["a × b", "a", "a", "a"], ["c", "b × c", "b × c", "d"]
+    a = evenhand.audit(score=[0.1, 0.2, np.nan, 0.4], group={"r": r, "x": x}, missing="drop", bootstrap=0)
+    assert {g.members: g.left_out for g in a.attributes[2].groups} == {
+        ("a × b", "c"): 0,
+        ("a", "b × c"): 1,
+        ("a", "d"): 0,
+    }
+
+
+def test_a_choice_of_measures_prints_with_many_groups() -> None:
+    columns = people(300, groups=9)
+    text = repr(evenhand.audit(columns, score="s", label="y", group="g", measures=["accuracy_parity"], bootstrap=0))
+    assert "accuracy parity" in text
+
+
+def test_rules_and_levels_are_not_rounded() -> None:
+    a = evenhand.audit(evenhand.compas(), threshold=4.1234567, confidence=0.975, bootstrap=0)
+    assert a.to_dict()["data"]["decision_rule"] == "decile_score < 4.1234567"
+    assert "97.5% interval" in repr(a)
+
+
+def test_frames_of_duckdb() -> None:
+    relation = duckdb.from_arrow(pa.table(people(50)))
+    assert "DuckDB" in type(evenhand.audit(relation, score="s", group="g", bootstrap=0).to_frame()).__name__
+
+
 # ---- which number, which name --------------------------------------------------------------------------------
 
 
@@ -306,6 +390,10 @@ def test_categories_of_any_type(categories: list[Any]) -> None:
         lambda: evenhand.audit(evenhand.compas(), measures=[[]]),  # type: ignore[list-item]
         lambda: evenhand.audit(evenhand.compas(), measures="abcc"),
         lambda: evenhand.guide(ground_truth=True, priority=[]),  # type: ignore[arg-type]
+        lambda: evenhand.tabulate(pa.table({"s": [2**60 + 1], "g": ["a"]}), score="s", group="g", weight="s"),
+        lambda: evenhand.metrics.demographic_parity(None, [dt.date(2024, 1, 1)] * 2, sensitive_features=["a", "b"]),
+        lambda: evenhand.audit(evenhand.compas()).measure(5),  # type: ignore[arg-type]
+        lambda: evenhand.compas().grouping(5),  # type: ignore[arg-type]
         lambda: evenhand.load(5),
         lambda: evenhand.load(b"x"),
         lambda: evenhand.load("x" * 5000),

@@ -137,6 +137,56 @@ def test_a_ratio_that_may_be_infinite_has_an_open_interval() -> None:
     assert largest["treatment_equality"]["ci"] == [0.0, None]
 
 
+@pytest.mark.parametrize(
+    "replications", [pytest.param(400, id="reduced"), pytest.param(3000, id="full", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize(("share", "heavy"), [(0.05, 4.5), (0.95, 0.25), (0.1, 3.5), (0.5, 2.5)])
+def test_intervals_cover_with_weights_that_go_with_the_outcome(share: float, heavy: float, replications: int) -> None:
+    rng = np.random.default_rng(5)
+    m, n = MEASURES["demographic_parity"], 400
+    hits = 0
+    for _ in range(replications):
+        selected = rng.binomial(n, [share, share])
+        ones = np.stack([n - selected, selected])[:, :, None]
+        w = np.array([1.0, heavy])[:, None, None]
+        gap = gaps(m, Counts(ones * w, ("a", "b"), ones * w * w), 0, 0.95, None)[0]
+        assert gap.ci is not None
+        hits += gap.ci[0] <= 0 <= gap.ci[1]
+    assert covered(hits, replications, 0.93), hits / replications
+    assert hits / replications < 0.99
+
+
+@pytest.mark.parametrize("p_high", [0.2, 0.5])
+def test_calibration_error_of_an_overconfident_score_is_covered(p_high: float) -> None:
+    """Two scores far from their rates: the share of people with each is uncertain too."""
+    rng = np.random.default_rng(6)
+    n, hits, replications = 500, 0, 150
+    rate = np.array([0.002, 0.05])
+    truth = (1 - p_high) * abs(0.05 - rate[0]) + p_high * abs(0.9 - rate[1])
+    for _ in range(replications):
+        high = rng.random(2 * n) < p_high
+        y = rng.random(2 * n) < rate[high.astype(int)]
+        a = evenhand.audit(
+            score=np.where(high, 0.9, 0.05), label=y, group=["a", "b"] * n, bootstrap=200, measures=["calibration_gap"]
+        )
+        ci = a.attributes[0].groups[0].rates["ece"].ci
+        assert ci is not None
+        hits += ci[0] <= truth <= ci[1]
+    assert covered(hits, replications, 0.93), hits / replications
+
+
+def test_intervals_do_not_depend_on_the_unit_of_the_weights() -> None:
+    columns = people(900, groups=3)
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "weight": "w", "bootstrap": 200}
+    plain = evenhand.audit(columns, **words).to_dict()["attributes"][0]
+    scaled = evenhand.audit({**columns, "w": columns["w"] * 1e-3}, **words).to_dict()["attributes"][0]
+    for a, b in zip(plain["largest"] + plain["measures"], scaled["largest"] + scaled["measures"], strict=True):
+        assert a["value"] == pytest.approx(b["value"])
+        assert a["ci"] == pytest.approx(b["ci"])
+    for a, b in zip(plain["groups"], scaled["groups"], strict=True):
+        assert a["rates"]["ece"]["ci"] == pytest.approx(b["rates"]["ece"]["ci"])
+
+
 # ---- resampling ---------------------------------------------------------------------------------------------------
 
 

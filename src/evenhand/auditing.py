@@ -118,7 +118,7 @@ class Audit:
             raise UsageError(
                 f"this audit has no measure {shown(id)}"
                 + (f" for group {shown(group)}" if group else "")
-                + nearest(id, MEASURES)
+                + nearest(str(id), MEASURES)
             )
         return found[0]
 
@@ -364,7 +364,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
             notes.append(f"{shown(a.name)} has {len(a.groups):,} groups: most bootstrap intervals were left out")
     gone = {
         f"{g} of {a}" for a, tally in table.left_out_groups.items() for g in tally
-        if g not in next((x.groups for x in table.attributes if x.name == a), g) and g != "(missing)"
+        if g not in next((x.groups for x in table.attributes if x.name == a), g) and g
     }  # fmt: skip
     if gone:
         notes.append(f"every row of these groups was left out: {listed(sorted(gone))}")
@@ -374,4 +374,12 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
 def _library(data: Any) -> str | None:
     """The dataframe library an object belongs to."""
     root = type(data).__module__.split(".")[0]
-    return {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow", "dask": "pandas", "modin": "pandas"}.get(root)
+    return {
+        "pandas": "pandas",
+        "polars": "polars",
+        "pyarrow": "pyarrow",
+        "dask": "pandas",
+        "modin": "pandas",
+        "duckdb": "duckdb",
+        "_duckdb": "duckdb",
+    }.get(root)

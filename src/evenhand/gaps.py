@@ -237,7 +237,7 @@ def _sentence(m: Measure, gap: Gap, a: list[float], b: list[float], confidence: 
     if gap.ci is None:
         return f"{text}, {size}; {judged}."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
-    return f"{text}, {size} ({confidence:.0%} interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {judged}, {sure}."
+    return f"{text}, {size} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {judged}, {sure}."
 
 
 def resampled_gaps(

@@ -152,7 +152,7 @@ def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
     if len(keys) > 2:
         return False
     labels = {label_key(v) for v in distinct(y_true)} if y_true is not None else set()
-    whole = all(float(v).is_integer() for v in values)
+    whole = all(isinstance(v, int | float | np.number) and float(v).is_integer() for v in values)
     return keys <= {"0", "1"} or keys <= labels or (whole and label_key(favorable) in keys)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import BINS, RATES
 from evenhand.measures.calibration import errors, observed
 from evenhand.measures.rates import jaccard, share, trials
-from evenhand.table import Counts, Grouping, Table
+from evenhand.table import Counts, Grouping, Table, tally_key
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def summarise(
             name=name,
             members=members,
             n=int(n),
-            left_out=gone.get(" × ".join(members), 0),
+            left_out=gone.get(tally_key(members), 0),
             rates={r: column[i] for r, column in columns.items()},
         )
         for i, (name, members, n) in enumerate(zip(grouping.groups, grouping.members, sizes, strict=True))
@@ -106,15 +107,16 @@ def _calibration_errors(
     mce_column = _estimates(mce, (low, high), "has no rows")
     if not draws:
         return [Estimate(float(v), None) for v in ece], mce_column
-    # ECE is a weighted L1 norm of the gaps per bin, so its interval is that of a norm.
+    # ECE is the L1 norm of (favourable people − sum of scores) per bin, over all people: an interval of a norm.
     where = support("bins", bins)
-    centre = observed(Counts(smoothed(bins, where), bins.groups))[0]
-    weights = np.nan_to_num(bins.array.sum(-1) / bins.array.sum((-1, -3)))
-    moved = []
-    for batch in bootstrap(bins, draws, rng, where):
-        move = np.abs(observed(batch)[0] - centre)
-        worst = np.maximum(centre, 1 - centre)  # a bin that lost its people may be anything
-        moved.append(np.nansum(np.where(np.isnan(move), worst, move) * weights, axis=-2))
+    mean = np.nan_to_num(predicted)
+
+    def excess(array: Any) -> Any:
+        people = array.sum(-1)
+        return (array[..., 1] - people * mean) / np.maximum(people.sum(-2, keepdims=True), 1e-300)
+
+    centre = excess(smoothed(bins, where))
+    moved = [np.abs(excess(batch.array) - centre).sum(-2) for batch in bootstrap(bins, draws, rng, where)]
     deviations = np.concatenate(moved)
     ece_column = [
         Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0))

@@ -98,7 +98,7 @@ class Table:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Rows left out, by reason. A row counts under its first reason only."""
     left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Rows left out, by attribute and group."""
+    """Rows left out, by attribute and group; "" is for rows without one."""
     notes: tuple[str, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
@@ -185,7 +185,7 @@ class Table:
 
     def grouping(self, name: str | Sequence[str]) -> Grouping:
         """The grouping of that name; a sequence of all attribute names means their product."""
-        wanted = name if isinstance(name, str) else " × ".join(name)
+        wanted = " × ".join(map(str, name)) if isinstance(name, list | tuple) else str(name)
         for g in self.groupings:
             if g.name == wanted:
                 return g
@@ -370,6 +370,11 @@ def shown_name(name: object, limit: int = 40) -> str:
     """A name for the eye: printable, short, unquoted."""
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name)[: limit + 1])
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def tally_key(members: tuple[str, ...]) -> str:
+    """Where `left_out_groups` counts a group: its name, or for a product the names in quotes."""
+    return members[0] if len(members) == 1 else " × ".join(map(repr, members))
 
 
 def added(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:

@@ -30,7 +30,7 @@ def bootstrap(
     size = population.size
     at_once = max(1, _CELLS_AT_ONCE // size)
     if counts.squares is not None:
-        squares = counts.squares if support is None else counts.squares + 0.25 * support
+        squares = counts.squares if support is None else counts.squares + 0.5 * _unit(counts) ** 2 * support
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
         if counts.squares is None:
@@ -47,9 +47,14 @@ def bootstrap(
 
 
 def smoothed(counts: Counts, support: NDArray[Any] | None) -> Floats:
-    """The population resamples are drawn from."""
+    """The population resamples are drawn from: half a person more in each cell of the support."""
     population = counts.array.astype(np.float64)
-    return population if support is None else population + 0.5 * support
+    return population if support is None else population + 0.5 * _unit(counts) * support
+
+
+def _unit(counts: Counts) -> float:
+    """What a person weighs, so that intervals do not depend on the unit of the weights."""
+    return 1.0 if counts.squares is None else float(counts.squares.sum() / counts.array.sum())
 
 
 def generator(rng: Any) -> np.random.Generator:

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.cells import Attribute, Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
-from evenhand.table import Meaning, Table, shown_name
+from evenhand.table import Meaning, Table, shown_name, tally_key
 
 WeightKind = Literal["auto", "frequency", "sampling"]
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
@@ -185,7 +185,7 @@ class _Tally:
     ) -> None:
         self.reasons = [reason for reason, _ in faults]
         self.attributes = attributes
-        first = np.zeros(len(n), np.int8)  # 0 = kept, else 1 + index of the first reason
+        first = np.zeros(len(n), np.int16)  # 0 = kept, else 1 + index of the first reason
         for i, (_, fault) in reversed(list(enumerate(faults))):
             first[fault] = i + 1
         self.keep = first == 0
@@ -208,10 +208,12 @@ class _Tally:
         attributes = [a.name for a in self.attributes]
         out: dict[str, dict[str, int]] = {name: {} for name in attributes}
         for codes, n in zip(distinct.T.tolist(), counts.tolist(), strict=True):
-            members = [(*a.groups, "(missing)")[c] for a, c in zip(self.attributes, codes, strict=True)]
+            members = tuple(
+                (*a.groups, "")[c] for a, c in zip(self.attributes, codes, strict=True)
+            )  # no group is called ""
             whole = [*zip(attributes, members, strict=True)]
             if len(members) > 1:
-                whole.append((" × ".join(attributes), " × ".join(members)))
+                whole.append((" × ".join(attributes), tally_key(members)))
             for attribute, group in whole:
                 tally = out.setdefault(attribute, {})
                 tally[group] = tally.get(group, 0) + int(n)
@@ -222,7 +224,7 @@ class _Tally:
         if refused and missing == "refuse":
             where = "; ".join(
                 f"{shown_name(a)}: "
-                + ", ".join(f"{shown_name(g)} {c:,}" for g, c in list(groups.items())[:6])
+                + ", ".join(f"{shown_name(g or '(missing)')} {c:,}" for g, c in list(groups.items())[:6])
                 + (f" and {len(groups) - 6} more groups" if len(groups) > 6 else "")
                 for a, groups in list(self.by_group().items())[: len(self.attributes)]
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -68,10 +69,10 @@ def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Co
         for c in [*names.values(), *groups]
     ):
         return _rows(frame, names, groups)  # Python objects: no engine groups or spells them reliably
-    selected = frame.select(**{k: _key(k, c, schema[c]) for k, c in keys.items()}, **_weight_columns(names))
     by = [*keys, *(["state"] if "weight" in names else [])]
     sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in names}
     try:
+        selected = frame.select(**{k: _key(k, c, schema[c]) for k, c in keys.items()}, **_weight_columns(names))
         cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums)
         if isinstance(cells, nw.LazyFrame):
             cells = cells.collect()
@@ -81,6 +82,8 @@ def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Co
     for key, column in keys.items():
         if isinstance(schema[column], nw.Boolean) and key != "score":
             columns[key] = _truth(columns[key])
+        elif schema[column].is_decimal() and key != "score":
+            columns[key] = [None if v is None or v != v else Decimal(v) for v in columns[key]]
     return counted(columns, names, groups)
 
 
@@ -108,8 +111,8 @@ def _check_type(dtype: Any, column: str, role: str) -> None:
 
 def _key(role: str, column: str, dtype: Any) -> nw.Expr:
     key = nw.col(column)
-    if dtype.is_decimal():
-        return key.cast(nw.String).cast(nw.Float64)  # Arrow's own cast is off in the last digit
+    if dtype.is_decimal():  # Arrow's own cast to a float is off in the last digit
+        return key.cast(nw.String).cast(nw.Float64) if role == "score" else key.cast(nw.String)
     if role == "score":
         return key.cast(nw.Float64)
     if isinstance(dtype, nw.Boolean):

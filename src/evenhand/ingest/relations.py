@@ -92,7 +92,8 @@ def _name(source: Source, name: str, type_: str) -> str:
     if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION", "INTERVAL")):
         raise DataError(f"column {shown(name)} holds {type_}; it must hold plain values such as text or numbers")
     if type_.startswith("DECIMAL"):
-        return f"CAST({column} AS DOUBLE)"
+        text = f"CAST({column} AS VARCHAR)"  # a double would merge long numbers
+        return f"CASE WHEN contains({text}, '.') THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END"
     if type_.startswith("TIMESTAMP WITH"):
         return f"CAST(make_timestamp(epoch_us({column})) AS VARCHAR) || '+00:00'"
     if type_.startswith(("ENUM", "UUID", "TIME")) and not type_.startswith("TIMESTAMP"):

@@ -38,7 +38,7 @@ class Source:
     values: Literal["typed", "text", "json"] = "typed"
     """How columns arrive. CSV is read as text and JSON as JSON, so that no type is guessed from a sample."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Columns that are called otherwise in the relation (whose names do not tell G from g)."""
+    """What columns are called in the relation, where that is something else (it does not tell G from g)."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -147,8 +147,7 @@ def _read(connection: Any, files: list[str], kind: str, label: str, needed: Sequ
         return Source(connection.from_arrow(_arrow(files, label)), connection, label)
     paths = [literal(f) for f in files]
     if kind == "parquet":
-        # by name, so that types are widened over all files instead of cast to those of the first
-        return Source(connection.read_parquet(paths, union_by_name=True), connection, label)
+        return Source(_parquet(connection, paths, needed), connection, label)
     present = connection.read_json(paths).columns
     if not set(needed) <= set(present):  # a key may turn up late
         present = connection.read_json(paths, sample_size=-1).columns
@@ -172,71 +171,113 @@ def _arrow(files: list[str], label: str) -> Any:
         raise DataError(f"cannot read {label}: {problem(error)}") from error
 
 
+def _parquet(connection: Any, paths: list[str], needed: Sequence[str]) -> Any:
+    """Parquet files, matched by name, so that types are widened over all files instead of cast to the first's.
+
+    DuckDB does not tell S from s: a file that has both, or a shard with the other, must not be misread.
+    """
+    columns: dict[str, list[str]] = {}
+    if "://" not in paths[0]:
+        for file, name in connection.execute("SELECT file_name, name FROM parquet_schema(?)", [paths]).fetchall():
+            columns.setdefault(file, []).append(name)
+    in_folders = False
+    for file, (_, *names) in columns.items():
+        folders = re.findall(r"([^/\\=]+)=[^/\\]*[/\\]", file)  # g=x/part.parquet names a column too
+        check_columns(needed, [*names, *folders], shown(file, 120))
+        in_folders |= not set(needed) <= set(names)
+        for twin in names:
+            same = [w for w in needed if w in names and w != twin and w.lower() == twin.lower()]
+            if same:
+                raise DataError(
+                    f"{shown(file, 120)} has columns {shown(same[0])} and {shown(twin)}, which differ only in case: "
+                    "rename one of them"
+                )
+    quoted = ", ".join("'" + p.replace("'", "''") + "'" for p in paths)
+    folders_too = ", hive_partitioning = true, hive_types_autocast = false" if in_folders else ""
+    return connection.sql(f"FROM read_parquet([{quoted}], union_by_name = true{folders_too})")
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How a CSV file is laid out."""
+
+    header: tuple[str, ...]
+    delimiter: str
+
+
 def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: Sequence[str]) -> Source:
-    readable = [f for f in files if "://" not in f and not f.lower().endswith(".zst")]
-    headers = {f: _header(f, kind) for f in readable}
-    for file in readable:
-        if file.lower().endswith(".gz") and connection.execute("SELECT version()").fetchall()[0][0] < "v2":
-            _check_gzip(file)
-    for file, (header, _) in headers.items():
-        if not header:
-            raise DataError(f"{shown(file, 120)} is empty: a file needs a header and at least one row")
-        check_columns(needed, header, shown(file, 120))
-    first = headers.get(files[0])
-    delimiter = first[1] if first else ("\t" if kind == "tsv" else ",")
-    # Everything is text: no type is guessed from the first rows, and '007' stays '007'.
-    relation = connection.read_csv(
-        [literal(f) for f in files],
-        header=True,
-        all_varchar=True,
-        delimiter=delimiter,
-        quotechar='"',
-        escapechar='"',
-        skiprows=0,
-        union_by_name=len(files) > 1,
-        hive_partitioning=False,
-    )
-    if first is None or any(h != first for h in headers.values()) or len(first[0]) != len(relation.columns):
-        return Source(relation, connection, label, values="text")
-    names: dict[str, str] = {}
-    for name, column in zip(first[0], relation.columns, strict=True):
-        names.setdefault(name, column)
-    source = Source(relation, connection, label, values="text", names=names)
-    return Source(relation, connection, label, "text", names, _repeated(source, first[0], needed))
+    """Files of one layout are read together, each column by its place; then all of them one after the other."""
+    layouts: dict[_Layout | None, list[str]] = {}
+    old = connection.execute("SELECT version()").fetchall()[0][0] < "v2"
+    for file in files:
+        layouts.setdefault(_layout(file, kind), []).append(file)
+        if old and file.lower().endswith(".gz"):
+            _exhaust(file)
+    columns = list(dict.fromkeys(needed))
+    whole, notes = None, []
+    for layout, members in layouts.items():
+        where = shown(members[0], 120)
+        if layout is not None:
+            check_columns(needed, layout.header, where)
+        # Everything is text: no type is guessed from the first rows, and '007' stays '007'.
+        relation = connection.read_csv(
+            [literal(f) for f in members],
+            header=True,
+            all_varchar=True,
+            delimiter=layout.delimiter if layout else ("\t" if kind == "tsv" else ","),
+            quotechar='"',
+            escapechar='"',
+            skiprows=0,
+            hive_partitioning=False,
+        )
+        header = layout.header if layout else tuple(relation.columns)
+        if len(header) != len(relation.columns):
+            raise DataError(f"cannot read {where}: its first line names {len(header)} columns, its rows have others")
+        check_columns(needed, header, where)
+        notes += _repeated(relation, header, columns, where)
+        places = [relation.columns[header.index(c)] for c in columns]
+        part = relation.project(", ".join(f"{identifier(p)} AS column_{i}" for i, p in enumerate(places)))
+        whole = part if whole is None else whole.union(part)
+    names = {c: f"column_{i}" for i, c in enumerate(columns)}
+    return Source(whole, connection, label, "text", names, tuple(dict.fromkeys(notes)))
 
 
-def _check_gzip(file: str) -> None:
-    """DuckDB 1 takes the readable beginning of a truncated file for the whole of it."""
+def _layout(file: str, kind: str) -> _Layout | None:
+    """The names in the first line and what separates them; None where Python cannot look into the file."""
+    if "://" in file or file.lower().endswith(".zst"):
+        return None
+    opener: Any = gzip.open if file.lower().endswith(".gz") else open
+    with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
+        start = stream.read(1 << 16)
+        # a quoted name may hold separators and line ends
+        first = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", start), maxsplit=1)[0]
+        delimiter = "\t" if kind == "tsv" else max(",;\t|", key=first.count)
+        stream.seek(0)
+        header = tuple(next(csv.reader(stream, delimiter=delimiter), []))
+    if not header:
+        raise DataError(f"{shown(file, 120)} is empty: a file needs a header and at least one row")
+    return _Layout(header, delimiter)
+
+
+def _exhaust(file: str) -> None:
+    """Read to the end: DuckDB 1 takes the readable beginning of a truncated gzip file for the whole of it."""
     with gzip.open(file) as stream:
         while stream.read(1 << 20):
             pass
 
 
-def _header(file: str, kind: str) -> tuple[list[str], str]:
-    """The names in the first line and what separates them."""
-    opener: Any = gzip.open if file.lower().endswith(".gz") else open
-    with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
-        line = stream.readline()
-    bare = re.sub(r'"[^"]*"', "", line)  # a quoted name may hold any separator
-    delimiter = "\t" if kind == "tsv" else max(",;\t|", key=bare.count)
-    return next(csv.reader([line], delimiter=delimiter), []), delimiter
-
-
-def _repeated(source: Source, header: list[str], needed: Sequence[str]) -> tuple[str, ...]:
+def _repeated(relation: Any, header: tuple[str, ...], needed: Sequence[str], where: str) -> list[str]:
     """A needed column may stand twice in a header only if both say the same."""
     notes = []
-    columns = source.relation.columns
-    for name in dict.fromkeys(needed):
-        places = [columns[i] for i, found in enumerate(header) if found == name]
+    for name in needed:
+        places = [identifier(relation.columns[i]) for i, found in enumerate(header) if found == name]
         if len(places) < 2:
             continue
-        differ = " OR ".join(f"{identifier(places[0])} IS DISTINCT FROM {identifier(p)}" for p in places[1:])
-        if source.relation.filter(differ).limit(1).fetchall():
-            raise DataError(
-                f"{source.label} has {len(places)} columns called {shown(name)} that differ: rename one of them"
-            )
+        differ = " OR ".join(f"{places[0]} IS DISTINCT FROM {p}" for p in places[1:])
+        if relation.filter(differ).limit(1).fetchall():
+            raise DataError(f"{where} has {len(places)} columns called {shown(name)} that differ: rename one of them")
         notes.append(f"the file has {len(places)} columns called {shown(name)}; they are identical")
-    return tuple(notes)
+    return notes
 
 
 def check_columns(wanted: Sequence[str], present: Sequence[Any], where: str) -> None:

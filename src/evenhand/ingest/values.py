@@ -207,14 +207,32 @@ def outcomes(values: Any, favorable: Any, column: str, role: str, known: set[str
             f"favourable value {shown(favorable)} is not in {role} column {shown(column)} (it has: {listed(spelt)})"
             f"{nearest(wanted, present)}; {way_out}"
         )
+    if role == "prediction":
+        _check_decisions(distinct, present, wanted, known or set(), column)
     hit = np.array([k == wanted for k in keys] or [False], np.bool_)
     missing = np.array([k is None for k in keys] or [True], np.bool_)
     return Outcomes(hit[codes], missing[codes], wanted, present)
 
 
+def _check_decisions(distinct: list[Any], present: set[str], wanted: str, known: set[str], column: str) -> None:
+    """Two values alone do not make a decision: 0.3 and 1 are scores, and 2 is no answer to a label of 0 and 1."""
+    for value in distinct:
+        if isinstance(value, float | Decimal) and not _is_nan(value) and value != int(value):
+            raise DataError(f"prediction column {shown(column)} holds {shown(value)}: {_AS_SCORE}")
+    values = known | {wanted}
+    if len(values) == 2 and not present <= values | {"0", "1"}:
+        raise DataError(
+            f"prediction column {shown(column)} has the values {listed(sorted(present))}, but the label has "
+            f"{listed(sorted(values))}: code predictions with the values of the label"
+        )
+
+
+_AS_SCORE = "if it is a score, pass it as score= (--score) with a threshold"
+
+
 def _too_many(column: str, role: str, present: Sequence[str]) -> str:
     way_out = (
-        "if it is a score, pass it as score= (--score) with a threshold"
+        _AS_SCORE
         if role == "prediction"
         else "recode it to the favourable outcome and the other one, or leave rows with other values out"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.measures.rates import ratio
+from evenhand.measures.rates import effective, ratio
 from evenhand.table import Counts, Grouping, Table
 
 
@@ -15,7 +15,7 @@ def observed(bins: Counts) -> tuple[Floats, Floats]:
     rate = ratio(bins.array[..., 1], whole)
     if bins.squares is None:
         return rate, whole
-    return rate, whole * np.nan_to_num(ratio(whole, bins.squares.sum(-1)))
+    return rate, effective(bins.array[..., 1], whole, bins.squares[..., 1], bins.squares.sum(-1))
 
 
 def errors(table: Table, grouping: Grouping, bins: int) -> tuple[Floats, Floats, Floats]:

@@ -83,17 +83,32 @@ def share(counts: Counts, rate: str) -> Floats:
     return ratio(total(counts.array, r.part), total(counts.array, r.whole))
 
 
+def effective(part: NDArray[Any], whole: NDArray[Any], part2: NDArray[Any], whole2: NDArray[Any]) -> Floats:
+    """How many equally weighted people would know a weighted share p as well.
+
+    The variance of p is Σw²(y − p)²/(Σw)² (linearised), and n people have p(1 − p)/n. At 0 and 1, where that says
+    nothing, Kish's (Σw)²/Σw². `part2` and `whole2` are sums of squared weights.
+    """
+    p, whole = ratio(part, whole), np.asarray(whole, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = (part2 * (1 - p) ** 2 + (whole2 - part2) * p**2) / whole**2
+        kish = np.where(whole > 0, whole**2 / np.where(whole2 > 0, whole2, 1), 0.0)
+        return np.where((p > 0) & (p < 1) & (variance > 0), p * (1 - p) / variance, kish)
+
+
 def trials(counts: Counts, rate: str) -> Floats:
-    """How many people a rate rests on; with sampling weights, Kish's effective number (Σw)²/Σw²."""
-    whole = np.asarray(total(counts.array, RATES[rate].whole), np.float64)
+    """How many people a rate rests on; with sampling weights, the effective number."""
+    return _people(counts, RATES[rate].part, RATES[rate].whole)
+
+
+def _people(counts: Counts, part: tuple[tuple[int, int], ...], whole: tuple[tuple[int, int], ...]) -> Floats:
+    people = np.asarray(total(counts.array, whole), np.float64)
     if counts.squares is None:
-        return whole
-    return whole * np.nan_to_num(ratio(whole, total(counts.squares, RATES[rate].whole)))
+        return people
+    return effective(total(counts.array, part), people, total(counts.squares, part), total(counts.squares, whole))
 
 
 def jaccard(counts: Counts) -> tuple[Floats, Floats]:
-    """TP / (TP + FP + FN) and its number of people; F1 = 2J / (1 + J) grows with it."""
-    cells = (TP, FP, FN)
-    whole = np.asarray(total(counts.array, cells), np.float64)
-    n = whole if counts.squares is None else whole * np.nan_to_num(ratio(whole, total(counts.squares, cells)))
-    return ratio(total(counts.array, (TP,)), whole), n
+    """TP / (TP + FP + FN) and the people it rests on; F1 = 2J / (1 + J) grows with it."""
+    part, whole = (TP,), (TP, FP, FN)
+    return ratio(total(counts.array, part), total(counts.array, whole)), _people(counts, part, whole)

@@ -66,7 +66,7 @@ def _data(table: Table, threshold: float | None) -> dict[str, Any]:
 def _rule(table: Table, threshold: float | None) -> str:
     if table.decision is not None:
         return f"{table.meaning.prediction} is {table.meaning.favorable}"
-    return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:g}"
+    return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:.15g}"
 
 
 def _attribute(a: AttributeAudit) -> dict[str, Any]:

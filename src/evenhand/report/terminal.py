@@ -123,7 +123,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     found = [m for m in attribute["measures"] if m["group"] == group]
     title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
     yield title
-    grid = _grid("measure", "gap", f"{confidence:.0%} interval", "limit", "verdict")
+    grid = _grid("measure", "gap", _level(confidence), "limit", "verdict")
     reasons: dict[str, list[str]] = {}
     for family, heading in _FAMILIES.items():
         members = [m for m in found if m["family"] == family]
@@ -168,7 +168,9 @@ def _summary(found: list[dict[str, Any]], group: str) -> str:
 
 def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> Iterator[RenderableType]:
     yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
-    grid = _grid("group", "n", *_SHORT.values())
+    ids = list(dict.fromkeys(m["id"] for m in attribute["measures"]))
+    ids = [id_ for id_ in ids if id_ in _SHORT] or ids[:3]
+    grid = _grid("group", "n", *(_SHORT.get(id_, MEASURES[id_].title) for id_ in ids))
     shown, more = _most_people([g for g in attribute["groups"] if g["name"] in set(others)])
     sizes = {g["name"]: g["n"] for g in shown}
     by_group: dict[str, dict[str, Any]] = {}
@@ -177,16 +179,16 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
             by_group.setdefault(m["group"], {})[m["id"]] = m
     for group in sizes:
         found = by_group[group]
-        cells = [_mark(_gap(MEASURES[id_], found[id_]), found[id_]) for id_ in _SHORT]
+        cells = [_mark(_gap(MEASURES[id_], found[id_]), found[id_]) for id_ in ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
-    legend = f"! all of its {confidence:.0%} interval is beyond the limit, ? not settled; --json has every measure"
+    legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled; --json has every measure"
     yield _indented(Text(legend + more))
 
 
 def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield Text("The most different pair of groups", style="bold")
-    grid = _grid("measure", "gap", f"{confidence:.0%} interval", "higher", "lower", text_from=3)
+    grid = _grid("measure", "gap", _level(confidence), "higher", "lower", text_from=3)
     for m in attribute["largest"]:
         measure = MEASURES[m["id"]]
         high, low = (shown_name(g, 24) for g in m["pair"] or ("–", "–"))
@@ -216,6 +218,10 @@ def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
     if changes and len(changes) <= FEW_GROUPS:
         reference = shown_name(found["equalised_to"])
         yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
+
+
+def _level(confidence: float) -> str:
+    return f"{100 * confidence:g}% interval"
 
 
 # ---- cells -----------------------------------------------------------------------------------------------
