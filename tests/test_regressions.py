@@ -437,6 +437,14 @@ def test_names_that_cannot_be_encoded_can_be_written(tmp_path: Path) -> None:
     assert evenhand.load(tmp_path / "t") == a.table
 
 
+def test_a_product_of_everybody_is_left_out() -> None:
+    rng = np.random.default_rng(0)
+    columns = {f"a{i}": rng.integers(0, 2, 12_000) for i in range(30)}
+    a = evenhand.audit(score=rng.random(12_000), group=columns, bootstrap=0)
+    assert len(a.attributes) == 30
+    assert any("groups, too many to compare: name fewer group columns" in note for note in a.notes)
+
+
 # ---- the command line ------------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MANY_GROUPS = 500
 """Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""
 
+MOST_PRODUCTS = 10_000
+
 Progress = Callable[[float, str], None]
 
 
@@ -197,14 +199,25 @@ def audit(
     options, notes = _with_threshold(options, table)
     random = generator(rng)
     attributes = []
-    for i, grouping in enumerate(table.groupings):
+    groupings, remarks = _comparable(table)
+    notes += remarks
+    for i, grouping in enumerate(groupings):
         if progress:
-            progress(i / len(table.groupings), f"comparing the groups of {shown_name(grouping.name)}")
+            progress(i / len(groupings), f"comparing the groups of {shown_name(grouping.name)}")
         ref, remarks = reference_group(table, grouping, reference)
         notes += remarks
         attributes.append(_audit_grouping(table, grouping, ref, chosen, options, random))
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
+
+
+def _comparable(table: Table) -> tuple[list[Grouping], list[str]]:
+    """What is compared: everything, but not a product of so many columns that nearly everybody is a group."""
+    *single, last = table.groupings
+    if not single or len(last.groups) <= MOST_PRODUCTS:
+        return [*single, last], []
+    remark = f"{shown(last.name)} has {len(last.groups):,} groups, too many to compare: name fewer group columns"
+    return single, [remark]
 
 
 def as_table(data: Any, words: Mapping[str, Any]) -> Table:
