@@ -97,11 +97,12 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
 
 
 def _groups(attribute: dict[str, Any]) -> Grid:
-    grid = _grid("group", "n", *_COLUMNS.values())
+    columns = {r: title for r, title in _COLUMNS.items() if r in attribute["groups"][0]["rates"]}
+    grid = _grid("group", "n", *columns.values())
     shown, more = _most_people(attribute["groups"])
     for g in shown:
         mark = "*" if g["name"] == attribute["reference"] else ""
-        rates = (g["rates"].get(r, {"value": None})["value"] for r in _COLUMNS)
+        rates = (g["rates"][r]["value"] for r in columns)
         left = f" (−{g['left_out']:,})" if g["left_out"] else ""
         grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *(_rate(r) for r in rates))
     left_out = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
@@ -204,7 +205,7 @@ def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text()
     p = "p < 0.001" if found["p_value"] is not None and found["p_value"] < 0.001 else f"p = {found['p_value'] or 0:.3f}"
     if not found["base_rates_differ"]:
-        yield Text(f"Base rates are not shown to differ ({p}), so no criteria exclude each other here.")
+        yield Text(f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
         return
     yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
     for conflict in found["conflicts"]:
