@@ -18,7 +18,8 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
     "cells": set(),
-    "table": {"cells", "storage"},  # Table.save calls storage when it is used
+    "rules": {"table"},  # its type only
+    "table": {"cells", "rules", "storage"},  # Table.save calls storage when it is used
     "storage": {"table", "cells", "files"},
     "examples": {"table", "cells"},
     "ingest": {"table", "cells", "files", "storage"},  # storage, to refuse a saved table as rows

@@ -34,22 +34,22 @@ class Gap:
     id: str
     group: str
     reference: str
-    value: float
-    """The magnitude; for a ratio, group over reference."""
-    signed: float | None
-    """Group minus reference, where a single sign exists."""
-    ratio: float | None
-    """Group over reference, where the measure compares one rate."""
-    ci: Pair | None
-    """Belongs to `signed` where there is one, else to `value`."""
-    method: str | None
-    ci_bootstrap: Pair | None
     tolerance: float
-    passes: bool | None
-    conclusive: bool | None
+    value: float = np.nan
+    """The magnitude; for a ratio, group over reference."""
+    signed: float | None = None
+    """Group minus reference, where a single sign exists."""
+    ratio: float | None = None
+    """Group over reference, where the measure compares one rate."""
+    ci: Pair | None = None
+    """Belongs to `signed` where there is one, else to `value`."""
+    method: str | None = None
+    ci_bootstrap: Pair | None = None
+    passes: bool | None = None
+    conclusive: bool | None = None
     """Whether the whole interval is on the side of the verdict."""
-    undefined: str | None
-    interpretation: str
+    undefined: str | None = None
+    interpretation: str = ""
     parts: tuple[Part, ...] = ()
     empty_bins: tuple[str, ...] = ()
 
@@ -131,20 +131,16 @@ def _gap(
         columns = zip(component_names(m), a, b, differences, each, strict=True)
         parts = tuple(Part(*column) for column in columns if column[3] == column[3])
     return Gap(
-        id=m.id,
-        group=names[0],
-        reference=names[1],
+        m.id,
+        *names,
+        m.tolerance,
         value=value,
         signed=differences[0] if m.signed else None,
         ratio=ratio,
         ci=ci,
         method=method,
-        ci_bootstrap=None,
-        tolerance=m.tolerance,
         passes=passes,
         conclusive=conclusive,
-        undefined=None,
-        interpretation="",
         parts=parts,
         empty_bins=empty,
     )
@@ -153,23 +149,7 @@ def _gap(
 def undefined_gap(m: Measure, group: str, reference: str, because: str, empty: tuple[str, ...] = ()) -> Gap:
     """A comparison that does not exist is listed with its reason, not passed over."""
     sentence = f"{m.title} of {shown_name(group)} against {shown_name(reference)} is undefined {because}."
-    return Gap(
-        id=m.id,
-        group=group,
-        reference=reference,
-        value=np.nan,
-        signed=None,
-        ratio=None,
-        ci=None,
-        method=None,
-        ci_bootstrap=None,
-        tolerance=m.tolerance,
-        passes=None,
-        conclusive=None,
-        undefined=because,
-        interpretation=sentence,
-        empty_bins=empty,
-    )
+    return Gap(m.id, group, reference, m.tolerance, undefined=because, interpretation=sentence, empty_bins=empty)
 
 
 def _reasons(m: Measure, counts: Counts, profile: Profile, reference: int) -> list[str | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.cells import Attribute, Bools, Floats, Ints, tidy
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.rules import check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +105,7 @@ class Table:
     __hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        _check(self)
+        check(self)
         for name in ("codes", "n", "score", "decision", "label", "weight", "weight2"):
             array = getattr(self, name)
             if array is not None:
@@ -429,55 +430,3 @@ def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
     if a is None or b is None:
         return a is b
     return np.array_equal(a, b)
-
-
-def _check(t: Table) -> None:
-    """Everything a measure may rely on."""
-    cells = len(t.n)
-
-    def rule(ok: Any, text: str) -> None:
-        if not ok:
-            raise DataError(f"a table needs {text}")
-
-    rule(cells > 0, "at least one row")
-    rule(t.attributes, "at least one group column")
-    names = [a.name for a in t.attributes]
-    rule(len(set(names)) == len(names), f"different names for its group columns, not {listed(names)}")
-    rule(t.codes.shape == (len(t.attributes), cells), "one group per attribute and cell")
-    rule(t.n.dtype.kind == "i" and (t.n > 0).all(), "whole, positive counts")
-    for a, row in zip(t.attributes, t.codes, strict=True):
-        rule(row.min() >= 0 and row.max() < len(a.groups), f"group codes that exist in {shown(a.name)}")
-        rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
-    rule(t.score is not None or t.decision is not None, "a score or a prediction")
-    for name in ("score", "decision", "label", "weight", "weight2"):
-        array = getattr(t, name)
-        rule(array is None or array.shape == (cells,), f"one {name} per cell")
-    if t.score is not None:
-        rule(np.isfinite(t.score).all(), "finite scores")
-        rule((t.score[1:] >= t.score[:-1]).all(), "cells sorted by score")
-        lo, hi = t.score_range
-        rule(np.isfinite(hi - lo), "scores whose range is a finite number: rescale them")
-        rule(
-            lo <= t.score[0] and t.score[-1] <= hi,
-            f"scores inside the stated range [{lo:g}, {hi:g}], not {t.score[0]:g} to {t.score[-1]:g}: "
-            "state a wider range or leave it out",
-        )
-    _check_meaning(t, rule)
-    rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
-    if t.weight is not None and t.weight2 is not None:
-        sums = np.isfinite(t.weight) & np.isfinite(t.weight2) & (t.weight > 0) & (t.weight2 > 0)
-        rule(sums.all(), "finite, positive weights")
-
-
-def _check_meaning(t: Table, rule: Callable[[Any, str], None]) -> None:
-    """What a file from elsewhere may get wrong beside the numbers."""
-    m = t.meaning
-    texts = (m.score, m.label, m.prediction, m.weight, m.favorable)
-    rule(all(x is None or isinstance(x, str) for x in texts), "names that are text")
-    rule(isinstance(m.risk, bool), "risk to be true or false")
-    rule((t.label is None and t.decision is None) or m.favorable is not None, "a favourable value for its labels")
-    tallies = [t.left_out, *t.left_out_groups.values()]
-    counts = [n for tally in tallies for n in tally.values()]
-    rule(all(isinstance(n, int) and n > 0 for n in counts), "whole, positive numbers of rows left out")
-    known = {a.name for a in t.attributes} | {" × ".join(a.name for a in t.attributes)}
-    rule(set(t.left_out_groups) <= known, f"rows left out by its own attributes, not {listed(t.left_out_groups)}")
