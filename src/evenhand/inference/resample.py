@@ -24,7 +24,7 @@ def bootstrap(
     variance Σw².
 
     `support` adds half a person to some cells of the population that is drawn from, so that a rate of 0 or 1
-    in a small group is not taken for certain. `centre` says what the resamples then vary around.
+    in a small group is not taken for certain; resamples then vary around `smoothed`.
     """
     population = smoothed(counts, support)
     size = population.size
