@@ -13,7 +13,7 @@ from evenhand.extremes import support
 from evenhand.gaps import Pair
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, smoothed
-from evenhand.measures import BINS, RATES
+from evenhand.measures import RATES
 from evenhand.measures.calibration import errors, observed
 from evenhand.measures.rates import jaccard, share, trials
 from evenhand.table import Counts, Grouping, Table, tally_key
@@ -98,7 +98,7 @@ def _calibration_errors(
         because = "because the score runs from {:g} to {:g} and is no probability".format(*table.score_range)
         nothing = [Estimate(np.nan, None, because) for _ in grouping.groups]
         return nothing, nothing
-    ece, mce, gap = errors(table, grouping, BINS)
+    ece, mce, gap = errors(table, grouping, bins)
     rate, n = observed(bins)
     each = confidence ** (1 / np.maximum((n > 0).sum(0), 1))
     lo, hi = interval.wilson(rate, n, each)

@@ -37,22 +37,16 @@ def wilson(p: Number, n: Number, confidence: Number = 0.95) -> Interval:
 def difference(a: Number, a_limits: Interval, b: Number, b_limits: Interval) -> Interval:
     """Interval of a − b from an interval of each: the square-and-add rule.
 
-    With Wilson intervals this is Newcombe's interval for a difference of shares (1998, method 10).
+    With Wilson intervals this is Newcombe's interval for a difference of shares (1998, method 10). His example:
+
+    >>> lo, hi = difference(56 / 70, wilson(56 / 70, 70), 48 / 80, wilson(48 / 80, 80))
+    >>> round(float(lo), 4), round(float(hi), 4)
+    (0.0524, 0.3339)
     """
     d = np.asarray(a - b, np.float64)
     lo = d - np.hypot(a - a_limits[0], b_limits[1] - b)
     hi = d + np.hypot(a_limits[1] - a, b - b_limits[0])
     return lo, hi
-
-
-def newcombe(a: Number, n_a: Number, b: Number, n_b: Number, confidence: Number = 0.95) -> Interval:
-    """Newcombe's interval of a difference of two shares.
-
-    >>> lo, hi = newcombe(56 / 70, 70, 48 / 80, 80)   # Newcombe's example (a)
-    >>> round(float(lo), 4), round(float(hi), 4)
-    (0.0524, 0.3339)
-    """
-    return difference(a, wilson(a, n_a, confidence), b, wilson(b, n_b, confidence))
 
 
 def ratio_of_shares(a: Number, n_a: Number, b: Number, n_b: Number, confidence: Number = 0.95) -> Interval:

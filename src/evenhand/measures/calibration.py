@@ -18,28 +18,18 @@ def observed(bins: Counts) -> tuple[Floats, Floats]:
     return rate, effective(bins.array[..., 1], whole, bins.squares[..., 1], bins.squares.sum(-1))
 
 
-def errors(table: Table, grouping: Grouping, bins: int) -> tuple[Floats, Floats, Floats]:
+def errors(table: Table, grouping: Grouping, bins: Counts) -> tuple[Floats, Floats, Floats]:
     """Expected and maximal calibration error of each group, for scores that are probabilities.
 
-    Also favourable rate minus mean score, axes (bin, group).
-    ECE weighs the gap between mean score and favourable rate of each bin by the people in it; MCE is the
-    largest such gap.
+    ECE weighs the gap between mean score and favourable rate of each bin by the people in it; MCE is the largest
+    such gap. Third come the gaps themselves, favourable rate minus mean score, axes (bin, group).
     """
-    counts = table.binned(grouping, bins).array
-    groups = len(grouping.groups)
-    key = table.bin_of_cells(bins) * groups + grouping.codes
+    counts = bins.array
+    levels, groups, _ = counts.shape
+    key = table.bin_of_cells(levels) * groups + grouping.codes
     mass = table.oriented() * table.mass
-    score_sum = np.bincount(key, weights=mass, minlength=bins * groups).reshape(bins, groups)
+    score_sum = np.bincount(key, weights=mass, minlength=levels * groups).reshape(levels, groups)
     people = counts.sum(-1)
     gap = ratio(counts[..., 1], people) - ratio(score_sum, people)
-    size = np.abs(gap)
-    empty = people.sum(0) == 0
-    ece = np.where(empty, np.nan, np.nansum(size * people, axis=0) / np.where(empty, 1, people.sum(0)))
-    mce = np.where(empty, np.nan, np.nan_to_num(size).max(0))
-    return ece, mce, gap
-
-
-def edges(table: Table, bins: int) -> Floats:
-    """The borders of the score bins."""
-    lo, hi = table.score_range
-    return lo + (hi - lo) * (np.arange(bins + 1) / bins)
+    size = np.nan_to_num(np.abs(gap))  # an empty bin weighs nothing
+    return (size * people).sum(0) / people.sum(0), size.max(0), gap
