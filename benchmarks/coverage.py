@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.extremes import largest_gap, resampled_ranges
 from evenhand.gaps import gaps
-from evenhand.measures import MEASURES
+from evenhand.measures import MEASURES, RateMeasure
 from evenhand.table import Counts
 
 EVEN = np.array([[0.35, 0.15], [0.15, 0.35]])  # P(decision, label)
@@ -31,7 +31,7 @@ SIZES = {"200/200/150/100": [200, 200, 150, 100], "500/300/30/12": [500, 300, 30
 
 
 def single_gaps(replications: int, rng: np.random.Generator) -> None:
-    decisions = [m for m in MEASURES.values() if m.levels == "decision"]
+    decisions = [m for m in MEASURES.values() if isinstance(m, RateMeasure) and m.levels == "decision"]
     print(f"{'coverage in %':<24}" + "".join(f"{m.id[:13]:>15}" for m in decisions))
     for name, (shares, sizes) in SITUATIONS.items():
         truth = Counts(np.stack(shares, axis=1) * 1e9, ("a", "b"))
@@ -51,7 +51,8 @@ def single_gaps(replications: int, rng: np.random.Generator) -> None:
 
 
 def largest_gaps(replications: int, rng: np.random.Generator) -> None:
-    chosen = [MEASURES["demographic_parity"], MEASURES["disparate_impact"]]
+    ids = ("demographic_parity", "disparate_impact")
+    chosen = [m for m in MEASURES.values() if isinstance(m, RateMeasure) and m.id in ids]
     print(f"\n{'largest pair of four':<24}{'sizes':>18}" + "".join(f"{m.id:>20}" for m in chosen))
     for name, rates in RATES.items():
         goal = {"demographic_parity": max(rates) - min(rates), "disparate_impact": min(rates) / max(rates)}

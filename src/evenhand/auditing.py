@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.distances import MOST_SCORES, Compared, compare
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
-from evenhand.extremes import LargestGap, largest_gap, resampled_ranges
+from evenhand.extremes import LargestGap, largest_distance, largest_gap, resampled_ranges
 from evenhand.gaps import Gap, gaps, resampled_gaps, undefined_gap
 from evenhand.inference.resample import generator
 from evenhand.inference.significance import equal_shares
 from evenhand.ingest import tabulate
 from evenhand.ingest.columns import WeightKind
-from evenhand.measures import BINS, MEASURES, Measure
+from evenhand.measures import BINS, MEASURES, Measure, RateMeasure, ScoreMeasure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
+from evenhand.options import Options, checked, chosen_measures, with_threshold
 from evenhand.references import reference_group
+from evenhand.scores import ScoreView
 from evenhand.summaries import GroupSummary, summarise
 from evenhand.table import Counts, Grouping, Table, shown_name
 
@@ -31,17 +34,13 @@ MANY_GROUPS = 500
 
 MOST_PRODUCTS = 10_000
 
+MANY_SCORED = 100
+"""Above so many groups, comparisons of whole scores are not resampled."""
+
+MOST_PAIRS = 300
+"""Above so many pairs of groups, whole scores are compared with the reference only."""
+
 Progress = Callable[[float, str], None]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How an audit was asked for."""
-
-    threshold: float | None
-    confidence: float
-    bootstrap: int
-    seed: int | None
 
 
 @dataclass(frozen=True)
@@ -159,6 +158,9 @@ def audit(
     bootstrap: int = 1000,
     rng: int | np.random.Generator | None = None,
     measures: Sequence[str] | None = None,
+    ranks: str = "published",
+    calibration_bins: int = 50,
+    bandwidth: str | float = "scott",
     progress: Progress | None = None,
 ) -> Audit:
     """Compare how groups fare: every measure, with intervals and a verdict.
@@ -176,7 +178,11 @@ def audit(
     confidence, bootstrap, rng
         Level of the intervals, number of resamples (0 for none), and a seed or generator.
     measures
-        The ids of the measures to compute; by default all.
+        The ids of the measures to compute; by default all. A score bias of independence or separation also has
+        variants, such as `equal_opportunity_uniform_w2` (see docs/score-bias.md).
+    ranks, calibration_bins, bandwidth
+        Conventions of measures of whole scores: how tied scores are ranked ("published" or "mid"), the number of
+        calibration bins, and the bandwidth of densities ("scott", "silverman" or a share of the score range).
 
     Examples
     --------
@@ -193,20 +199,25 @@ def audit(
     }  # fmt: skip
     defaults = {"favorable": 1, "risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
-    options = checked(threshold, confidence, bootstrap, rng)
-    chosen = _chosen(measures)
+    options = checked(threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth)
+    chosen = chosen_measures(measures)
     table = as_table(data, words)
-    options, notes = _with_threshold(options, table)
+    options, notes = with_threshold(options, table)
     random = generator(rng)
     attributes = []
     groupings, remarks = _comparable(table)
     notes += remarks
     for i, grouping in enumerate(groupings):
-        if progress:
-            progress(i / len(groupings), f"comparing the groups of {shown_name(grouping.name)}")
+        what = f"comparing the groups of {shown_name(grouping.name)}"
+
+        def tell(done: float, i: int = i, what: str = what) -> None:
+            if progress:
+                progress((i + done) / len(groupings), what)
+
+        tell(0.0)
         ref, remarks = reference_group(table, grouping, reference)
         notes += remarks
-        attributes.append(_audit_grouping(table, grouping, ref, chosen, options, random))
+        attributes.append(_audit_grouping(table, grouping, ref, chosen, options, random, tell))
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
 
@@ -245,55 +256,6 @@ def as_table(data: Any, words: Mapping[str, Any]) -> Table:
     return table
 
 
-def checked(threshold: Any, confidence: Any, bootstrap: Any, rng: Any) -> Options:
-    """The options, if they make sense; better known before ten minutes of counting."""
-
-    def number(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            return float("nan")
-        try:
-            return float(value)
-        except (OverflowError, TypeError):
-            return float("nan")
-
-    if threshold is not None and not np.isfinite(number(threshold)):
-        raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
-    if not 0.5 <= number(confidence) <= 1 - 1e-9:
-        raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
-    if isinstance(bootstrap, bool) or not isinstance(bootstrap, int | np.integer) or not 0 <= bootstrap <= 1_000_000:
-        raise UsageError(f"bootstrap must be a whole number from 0 (none) to a million, not {shown(bootstrap)}")
-    generator(rng)  # refuse a bad seed before the work
-    seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
-    return Options(None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed)
-
-
-def _chosen(ids: Sequence[str] | None) -> list[Measure]:
-    if ids is not None and (isinstance(ids, str) or not isinstance(ids, Sequence)):
-        raise UsageError(f"measures is a list of ids, not {shown(ids)}")
-    for id_ in ids or ():
-        if not isinstance(id_, str) or id_ not in MEASURES:
-            raise UsageError(
-                f"there is no measure {shown(id_)} (there are: {listed(MEASURES, 20)}){nearest(str(id_), MEASURES)}"
-            )
-    return [m for m in MEASURES.values() if ids is None or m.id in ids]
-
-
-def _with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
-    """Settle the threshold, and say so when it was chosen here."""
-    if table.decision is not None:
-        if options.threshold is not None:
-            raise UsageError("the prediction column decides already: leave the threshold out, or the prediction")
-        return options, []
-    if options.threshold is not None:
-        return options, []
-    lo, hi = table.score_range
-    middle = lo + (hi - lo) / 2
-    if (lo, hi) == (0.0, 1.0):
-        return replace(options, threshold=0.5), []
-    note = f"no threshold was given, so the middle of the score range [{lo:g}, {hi:g}] is used: {middle:g}"
-    return replace(options, threshold=middle), [note]
-
-
 def _audit_grouping(
     table: Table,
     grouping: Grouping,
@@ -301,17 +263,22 @@ def _audit_grouping(
     chosen: list[Measure],
     options: Options,
     rng: np.random.Generator,
+    tell: Callable[[float], None],
 ) -> AttributeAudit:
     decisions = table.decisions(grouping, options.threshold)
     bins = table.binned(grouping, BINS) if table.score is not None and table.label is not None else None
+    possible = [m for m in chosen if table.label is not None or not m.needs_label]
     found: dict[str, list[Gap]] = {}
     largest: dict[str, LargestGap] = {}
     many = len(grouping.groups) > MANY_GROUPS
-    for counts, levels in ((decisions, "decision"), (bins, "bins")):
-        measures = [m for m in chosen if m.levels == levels and (table.label is not None or not m.needs_label)]
+    random = rng.spawn(6)  # always, so that a measure asked for alone has the interval it has among others
+    for counts, levels, (draw_gaps, draw_ranges) in (
+        (decisions, "decision", random[0:2]),
+        (bins, "bins", random[2:4]),
+    ):
+        measures = [m for m in possible if isinstance(m, RateMeasure) and m.levels == levels]
         if counts is None or not measures:
             continue
-        draw_gaps, draw_ranges = rng.spawn(2)
         resampled: dict[str, Any] = {}
         ranges: dict[str, Any] = {}
         if options.bootstrap and not many:
@@ -322,10 +289,15 @@ def _audit_grouping(
             found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id))
             if len(grouping.groups) > 2:
                 largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
-    everything = [g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference)]
     groups = summarise(
-        table, grouping, decisions, bins, options.confidence, 0 if many else options.bootstrap, rng.spawn(1)[0]
+        table, grouping, decisions, bins, options.confidence, 0 if many else options.bootstrap, random[4]
     )
+    scored = [m for m in possible if isinstance(m, ScoreMeasure)]
+    if table.score is not None and scored:
+        gaps_of, largest_of = _compare_scores(table, grouping, reference, scored, options, random[5], tell)
+        found |= gaps_of
+        largest |= largest_of
+    everything = [g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference)]
     return AttributeAudit(
         grouping.name,
         grouping.groups[reference],
@@ -336,9 +308,42 @@ def _audit_grouping(
     )
 
 
+def _compare_scores(
+    table: Table,
+    grouping: Grouping,
+    reference: int,
+    measures: list[ScoreMeasure],
+    options: Options,
+    rng: np.random.Generator,
+    tell: Callable[[float], None],
+) -> tuple[dict[str, list[Gap]], dict[str, LargestGap]]:
+    """Every group against the reference by whole scores and, of few groups, every pair."""
+    count = len(grouping.groups)
+    pairs = [(g, reference) for g in range(count) if g != reference]
+    everyone = count > 2 and count * (count - 1) // 2 <= MOST_PAIRS
+    if everyone:
+        pairs += [(a, b) for a in range(count) for b in range(a) if reference not in (a, b)]
+    draws = options.bootstrap if count <= MANY_SCORED else 0
+    most_scores = int(np.clip(5_000 / len(pairs), 64, MOST_SCORES))
+    view = ScoreView(table, grouping)
+    compared: list[list[Compared]] = []
+    for i, (pair, random) in enumerate(zip(pairs, rng.spawn(len(pairs)), strict=True)):
+        tell(i / len(pairs))
+        counts = view(pair)
+        compared.append(compare(measures, counts, options.scores, options.confidence, draws, random, most_scores))
+    found, largest = {}, {}
+    for k, m in enumerate(measures):
+        all_gaps = [c[k].gap for c in compared]
+        found[m.id] = all_gaps[: count - 1]
+        if everyone:
+            largest[m.id] = largest_distance(m, all_gaps, [c[k].distance for c in compared], options.confidence)
+    return found, largest
+
+
 def _without(m: Measure, table: Table, grouping: Grouping, reference: int) -> list[Gap]:
     """A measure that these data cannot give."""
-    because = "because there are no labels" if table.label is None else "because there is no score"
+    no_labels = table.label is None and m.needs_label
+    because = "because there are no labels" if no_labels else "because there is no score"
     ref = grouping.groups[reference]
     return [undefined_gap(m, g, ref, because) for g in grouping.groups if g != ref]
 

@@ -80,6 +80,28 @@ def _auditing(command: Command) -> Command:
         click.option(
             "--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none."
         ),
+        click.option(
+            "--measures",
+            metavar="ID[,ID…]",
+            help="Only these measures, by their ids in JSON  [default: all]",
+        ),
+        click.option(
+            "--ranks",
+            type=click.Choice(["published", "mid"]),
+            default="published",
+            show_default=True,
+            help="How tied scores are ranked.",
+        ),
+        click.option(
+            "--calibration-bins", metavar="N", type=int, default=50, show_default=True, help="Bins of calibration bias."
+        ),
+        click.option(
+            "--bandwidth",
+            metavar="B",
+            default="scott",
+            show_default=True,
+            help="Of densities: scott, silverman, or a share of the score range.",
+        ),
         click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling."),
         click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output."),
     )
@@ -99,13 +121,19 @@ def demo(**how: Any) -> None:
     _show(compas(), {}, how)
 
 
+_HOW = (
+    "threshold", "reference", "confidence", "bootstrap", "measures", "ranks", "calibration_bins", "bandwidth", "seed",
+    "json_path",
+)  # fmt: skip
+
+
 @cli.command()
 @click.argument("data")
 @_columns
 @_auditing
 def audit(data: str, **words: Any) -> None:
     """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
-    how = {k: words.pop(k) for k in ("threshold", "reference", "confidence", "bootstrap", "seed", "json_path")}
+    how = {k: words.pop(k) for k in _HOW}
     _show(data, _read_words(words), how)
 
 
@@ -197,6 +225,13 @@ def _split(text: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
+def _number_or_word(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _references(table: Any, stated: tuple[str, ...]) -> str | dict[str, str] | None:
     """--reference V, or --reference COL=V for each of several columns; a group may be called 'a=b'."""
     names = [a.name for a in table.attributes]
@@ -215,19 +250,24 @@ def _references(table: Any, stated: tuple[str, ...]) -> str | dict[str, str] | N
 
 
 def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
-    from evenhand.auditing import as_table, checked
+    from evenhand.auditing import as_table
     from evenhand.auditing import audit as run
+    from evenhand.options import checked, chosen_measures
 
     json_path = how.pop("json_path")
     seed = how.pop("seed")
     stated = how.pop("reference")
+    measures = how.pop("measures")
+    ids = None if measures is None else _split(measures)
+    how["bandwidth"] = _number_or_word(how["bandwidth"])
     checked(**how, rng=seed)
+    chosen_measures(ids)
     if json_path not in (None, "-"):
         check_target(json_path)
     with _progress() as progress:
         progress(0, "counting rows")
         table = as_table(data, words)
-        result = run(table, **how, rng=seed, reference=_references(table, stated), progress=progress)
+        result = run(table, **how, rng=seed, measures=ids, reference=_references(table, stated), progress=progress)
     if json_path == "-":
         sys.stdout.write(result.to_json())
         return

@@ -1,18 +1,19 @@
-"""One measure on one grouping → the two groups that differ most."""
+"""One measure on one grouping → the two groups that differ most, and the mean over all pairs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.cells import Floats
-from evenhand.gaps import Pair, verdict
+from evenhand.gaps import Gap, Pair, verdict
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, smoothed
-from evenhand.measures import Measure
+from evenhand.measures import RateMeasure, ScoreMeasure
 from evenhand.table import Counts
 
 
@@ -31,6 +32,9 @@ class LargestGap:
     undefined: str | None
     left_out: tuple[str, ...] = ()
     """Groups for which the measure is undefined."""
+    mean: float | None = None
+    """The mean gap over all pairs of groups, where a gap is one number."""
+    ci_mean: Pair | None = None
 
 
 def support(m_levels: str, counts: Counts) -> NDArray[Any]:
@@ -40,9 +44,12 @@ def support(m_levels: str, counts: Counts) -> NDArray[Any]:
 
 
 def resampled_ranges(
-    measures: list[Measure], counts: Counts, draws: int, rng: np.random.Generator
+    measures: list[RateMeasure], counts: Counts, draws: int, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """For each measure, how far the profiles of all groups moved apart in each resample: an array (draws,)."""
+    """For each measure how far the profiles of all groups moved apart in each resample, at most and on average.
+
+    Arrays (draws, 2).
+    """
     where = support(measures[0].levels, counts)
     centre = Counts(smoothed(counts, where), counts.groups)
     observed = {m.id: _comparable(m, m.profile(counts).values) for m in measures}
@@ -58,18 +65,19 @@ def resampled_ranges(
             if m.scale == "difference" and profile.trials is not None:
                 worst = np.where(middle[m.id] >= 0.5, -middle[m.id], 1 - middle[m.id])
             move = np.where(np.isnan(move), worst, move)
-            out[m.id].append(_range(np.where(np.isnan(observed[m.id]), np.nan, move)).max(-1))
+            move = np.where(np.isnan(observed[m.id]), np.nan, move)
+            out[m.id].append(np.stack([_range(move).max(-1), _mean_gap(move[..., 0, :])], axis=-1))
     return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
 
 
-def _comparable(m: Measure, values: Floats) -> Floats:
+def _comparable(m: RateMeasure, values: Floats) -> Floats:
     """Profiles with a group blanked out entirely when one of its rates is undefined (but not for bins)."""
     if m.levels == "bins":
         return values
     return np.where(np.isnan(values).any(-2, keepdims=True), np.nan, values)
 
 
-def _log(m: Measure, values: Floats) -> Floats:
+def _log(m: RateMeasure, values: Floats) -> Floats:
     if m.scale == "difference":
         return values
     with np.errstate(divide="ignore"):
@@ -84,7 +92,18 @@ def _range(values: Floats, nothing: float = 0.0) -> Floats:
     return np.where(known.sum(-1) >= 2, spread, nothing)
 
 
-def largest_gap(m: Measure, counts: Counts, confidence: float, ranges: Floats | None) -> LargestGap:
+def _mean_gap(values: Floats) -> Floats:
+    """Mean |difference| over all pairs of groups, undefined ones aside: a sum over sorted values."""
+    ordered = np.sort(values, axis=-1)  # NaN last
+    n = (~np.isnan(values)).sum(-1, keepdims=True)
+    place = np.arange(values.shape[-1])
+    factor = np.where(place < n, 2 * place - n + 1, 0)
+    with np.errstate(invalid="ignore"):
+        total = np.where(factor != 0, ordered * factor, 0.0).sum(-1)
+    return np.asarray(total / np.maximum(n * (n - 1) / 2, 1)[..., 0])
+
+
+def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Floats | None) -> LargestGap:
     """The two groups that differ most, among those for which the measure is defined."""
     profile = m.profile(counts)
     values = _comparable(m, profile.values)
@@ -102,19 +121,57 @@ def largest_gap(m: Measure, counts: Counts, confidence: float, ranges: Floats | 
         return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
     value = float(values[k, low] / values[k, high]) if m.scale == "ratio" else float(spread[k])
     ci = None
+    highest = np.inf if profile.trials is None else 1.0
     if ranges is not None and m.scale == "ratio":
-        ci = _ratio_range(value, counts, m, ranges, confidence)
+        ci = _ratio_range(value, counts, m, ranges[:, 0], confidence)
     elif ranges is not None:
-        ci = interval.norm(value, ranges, confidence, highest=np.inf if profile.trials is None else 1.0)
+        ci = interval.norm(value, ranges[:, 0], confidence, highest)
+    mean, ci_mean = None, None
+    if m.signed:
+        mean = float(_mean_gap(values[0]))
+        ci_mean = None if ranges is None else interval.norm(mean, ranges[:, 1], confidence, highest)
     method = None if ci is None else "bootstrap of the norm"
     passes, _ = verdict(m, value, None)
-    return LargestGap(m.id, pair, value, ci, method, m.tolerance, passes, None, left_out)
+    return LargestGap(m.id, pair, value, ci, method, m.tolerance, passes, None, left_out, mean, ci_mean)
 
 
-def _ratio_range(value: float, counts: Counts, m: Measure, ranges: Floats, confidence: float) -> Pair:
+def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
     """On the log scale the smallest ratio is a range too. A rate of 0 has no logarithm: its smoothed rate has."""
     q = interval.upper_quantile(ranges, confidence)
     centre = Counts(smoothed(counts, support(m.levels, counts)), counts.groups)
     middle = float(_range(_log(m, m.profile(centre).values)).max())
     observed = min(-np.log(value), middle) if value > 0 else middle
     return min(value, float(np.exp(-observed - q))), min(float(np.exp(q - observed)), 1.0)
+
+
+def largest_distance(
+    m: ScoreMeasure, gaps: Sequence[Gap], distances: Sequence[Floats | None], confidence: float
+) -> LargestGap:
+    """The two groups whose scores differ most, and the mean over pairs, from the comparison of every pair.
+
+    A maximum of norms changes by no more than the largest change of one; pairs were resampled apart, which makes that
+    a little larger than it is. A mean of norms changes by no more than the mean of the changes, here at their worst.
+    """
+    defined = [i for i, gap in enumerate(gaps) if gap.undefined is None]
+    names = list(dict.fromkeys(name for gap in gaps for name in (gap.group, gap.reference)))
+    present = {name for i in defined for name in (gaps[i].group, gaps[i].reference)}
+    left_out = tuple(name for name in names if name not in present)
+    if not defined:
+        because = "because no two groups can be compared"
+        return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
+    worst = max((gaps[i] for i in defined), key=lambda gap: m.inward(gap.value))
+    pair = (worst.group, worst.reference) if (worst.signed or 0) >= 0 else (worst.reference, worst.group)
+    mean = float(np.mean([gaps[i].value for i in defined]))
+    passes, _ = verdict(m, worst.value, None)
+    found = LargestGap(m.id, pair, worst.value, None, None, m.tolerance, passes, None, left_out, mean)
+    moved = [d for i in defined if (d := distances[i]) is not None]
+    if not moved:
+        return found
+
+    def limits(value: float, distance: Floats) -> Pair:
+        return m.outward_interval(*interval.norm(m.inward(value), distance, confidence, m.highest))
+
+    each = [limits(gaps[i].value, d) for i, d in zip(defined, moved, strict=True)]
+    lo, hi = (float(np.mean(ends)) for ends in zip(*each, strict=True))
+    ci = limits(worst.value, np.max(moved, axis=0))
+    return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=(lo, hi))

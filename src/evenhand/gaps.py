@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.cells import Floats
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap
-from evenhand.measures import BINS, RATES, Measure, Profile
+from evenhand.measures import BINS, RATES, Measure, Profile, RateMeasure
 from evenhand.measures.rates import share
 from evenhand.table import Counts, shown_name
 
@@ -42,9 +42,18 @@ class Gap:
     ratio: float | None = None
     """Group over reference, where the measure compares one rate."""
     ci: Pair | None = None
-    """Belongs to `signed` where there is one, else to `value`."""
+    """Of the signed difference where the measure is one (`Measure.signed`), else of `value`."""
     method: str | None = None
     ci_bootstrap: Pair | None = None
+    ci_signed: Pair | None = None
+    positive: float | None = None
+    """What favours the group, of a measure of whole scores."""
+    negative: float | None = None
+    """What favours the reference."""
+    positive_share: float | None = None
+    negative_share: float | None = None
+    ci_positive: Pair | None = None
+    ci_negative: Pair | None = None
     passes: bool | None = None
     conclusive: bool | None = None
     """Whether the whole interval is on the side of the verdict."""
@@ -52,9 +61,13 @@ class Gap:
     interpretation: str = ""
     parts: tuple[Part, ...] = ()
     empty_bins: tuple[str, ...] = ()
+    left_out_share: float | None = None
+    """Share of the people in bins or at thresholds where the two groups cannot be compared."""
 
 
-def gaps(measure: Measure, counts: Counts, reference: int, confidence: float, resampled: Floats | None) -> list[Gap]:
+def gaps(
+    measure: RateMeasure, counts: Counts, reference: int, confidence: float, resampled: Floats | None
+) -> list[Gap]:
     """Compare every group with the reference. `resampled` are the statistics of `resampled_gaps`."""
     profile = measure.profile(counts)
     reasons = _reasons(measure, counts, profile, reference)
@@ -91,7 +104,7 @@ class _Intervals:
         return list(zip(lo, hi, strict=True)), (float(self.gap[0][g]), float(self.gap[1][g])), self.method
 
 
-def _intervals(m: Measure, profile: Profile, r: int, confidence: float) -> _Intervals:
+def _intervals(m: RateMeasure, profile: Profile, r: int, confidence: float) -> _Intervals:
     a, b = profile.values, profile.values[:, [r]]
     if m.scale == "ratio":
         assert profile.trials is not None
@@ -111,7 +124,7 @@ def _intervals(m: Measure, profile: Profile, r: int, confidence: float) -> _Inte
 
 
 def _gap(
-    m: Measure,
+    m: RateMeasure,
     names: tuple[str, str],
     a: list[float],
     b: list[float],
@@ -138,6 +151,7 @@ def _gap(
         signed=differences[0] if m.signed else None,
         ratio=ratio,
         ci=ci,
+        ci_signed=ci if m.signed else None,
         method=method,
         passes=passes,
         conclusive=conclusive,
@@ -152,7 +166,7 @@ def undefined_gap(m: Measure, group: str, reference: str, because: str, empty: t
     return Gap(m.id, group, reference, m.tolerance, undefined=because, interpretation=sentence, empty_bins=empty)
 
 
-def _reasons(m: Measure, counts: Counts, profile: Profile, reference: int) -> list[str | None]:
+def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -> list[str | None]:
     """For each group why its comparison with the reference does not exist, in words, or None."""
     values = profile.values
     if m.levels == "bins":
@@ -181,7 +195,7 @@ def _limits(profile: Profile, confidence: interval.Number) -> interval.Interval:
     return interval.ratio_of_shares(part.values, part.trials, whole.values, whole.trials, confidence)
 
 
-def component_names(m: Measure) -> tuple[str, ...]:
+def component_names(m: RateMeasure) -> tuple[str, ...]:
     return m.components or tuple(f"bin {k + 1}" for k in range(BINS))
 
 
@@ -197,7 +211,7 @@ def verdict(m: Measure, value: float, ci: Pair | None) -> tuple[bool, bool | Non
     return passes, ci[1] < inside[0] or ci[0] > inside[1]
 
 
-def _sentence(m: Measure, gap: Gap, a: list[float], b: list[float], confidence: float) -> str:
+def _sentence(m: RateMeasure, gap: Gap, a: list[float], b: list[float], confidence: float) -> str:
     group, reference = shown_name(gap.group), shown_name(gap.reference)
     if len(a) == 1:
         direction = m.more if a[0] > b[0] else m.less
@@ -208,20 +222,25 @@ def _sentence(m: Measure, gap: Gap, a: list[float], b: list[float], confidence: 
         worst = max(gap.parts, key=lambda p: abs(p.difference))
         what = worst.name.upper() if m.levels == "decision" else f"score {worst.name}"
         text = f"{group} and {reference} differ most in {what}: {worst.group:.3f} against {worst.reference:.3f}"
-    if m.scale == "ratio":
-        size, limit = f"a ratio of {gap.value:.3f}", f"{m.tolerance:g} to {1 / m.tolerance:g}"
-    else:
-        size = f"a gap of {gap.value:.3f}" if gap.signed is None else f"a difference of {gap.signed:+.3f}"
-        limit = f"{m.tolerance:g}"
-    judged = f"{'within' if gap.passes else 'beyond'} the tolerance of {limit}"
+    return judged(m, gap, text, confidence)
+
+
+def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = False) -> str:
+    """A sentence about a gap, ended by its size, unless that was told, its interval and the verdict."""
+    limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{m.tolerance:g}"
+    if not sized and m.scale == "ratio":
+        text += f", a ratio of {gap.value:.3f}"
+    elif not sized:
+        text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
+    verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {limit}"
     if gap.ci is None:
-        return f"{text}, {size}; {judged}."
+        return f"{text}; {verdict}."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
-    return f"{text}, {size} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {judged}, {sure}."
+    return f"{text} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {verdict}, {sure}."
 
 
 def resampled_gaps(
-    measures: list[Measure], counts: Counts, reference: int, draws: int, rng: np.random.Generator
+    measures: list[RateMeasure], counts: Counts, reference: int, draws: int, rng: np.random.Generator
 ) -> dict[str, Floats]:
     """For each measure an array (draws, group): what `_resampled_interval` turns into an interval."""
     observed = {m.id: _against(m, m.profile(counts).values, reference) for m in measures}
@@ -236,7 +255,7 @@ def resampled_gaps(
     return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
 
 
-def _against(m: Measure, values: Floats, reference: int) -> Floats:
+def _against(m: RateMeasure, values: Floats, reference: int) -> Floats:
     base = values[..., [reference]]
     if m.scale == "difference":
         return values - base
@@ -251,7 +270,7 @@ def _largest_move(moves: Floats) -> Floats:
     return np.where(known.any(-2), np.where(known, sizes, 0.0).max(-2), np.nan)
 
 
-def _resampled_interval(m: Measure, value: float, resampled: Floats | None, confidence: float) -> Pair | None:
+def _resampled_interval(m: RateMeasure, value: float, resampled: Floats | None, confidence: float) -> Pair | None:
     """None if resampling is off, or if so many resamples are undefined that the bounds cannot be known."""
     if resampled is None or np.isnan(resampled).mean() > (1 - confidence) / 2:
         return None

@@ -16,7 +16,8 @@ from evenhand.errors import DataError, UsageError
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
 from evenhand.ingest.values import encode, label_key
-from evenhand.measures import MEASURES
+from evenhand.measures import RateMeasure, ScoreMeasure
+from evenhand.options import chosen_measures
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class MetricResult:
     undefined: str | None
     gaps: tuple[Gap, ...]
     """Every group against the reference."""
+    positive: float | None = None
+    """What favours the group, and what its reference, of a measure of whole scores with two groups."""
+    negative: float | None = None
+    mean: float | None = None
+    """The mean over all pairs of more than two groups."""
 
     def __float__(self) -> float:
         return self.value
@@ -49,7 +55,7 @@ class Metric:
     y_pred
         Decisions, in the values of `y_true`; or scores, which become decisions at `threshold`. Text, 0 and 1,
         values of `y_true`, and two whole numbers of which one is `favorable` are taken for decisions; a
-        `threshold` or `risk` makes them scores.
+        `threshold` or `risk` makes them scores. Measures of whole scores take numbers for scores always.
     sensitive_features
         The group of each person.
     sample_weight
@@ -87,13 +93,15 @@ class Metric:
         bootstrap: int = 1000,
         rng: int | np.random.Generator | None = None,
         missing: str = "refuse",
+        ranks: str = "published",
+        calibration_bins: int = 50,
+        bandwidth: str | float = "scott",
     ) -> MetricResult:
-        measure = MEASURES[self.id]
+        measure = chosen_measures([self.id])[0]
         if y_true is None and measure.needs_label:
             raise UsageError(f"{self.id} needs outcomes: pass y_true")
-        as_score = (
-            measure.levels == "bins" or threshold is not None or risk or not _are_decisions(y_true, y_pred, favorable)
-        )
+        whole = isinstance(measure, ScoreMeasure) or (isinstance(measure, RateMeasure) and measure.levels == "bins")
+        as_score = whole or threshold is not None or risk or not _are_decisions(y_true, y_pred, favorable)
         result = audit(
             label=y_true,
             group=sensitive_features,
@@ -108,6 +116,9 @@ class Metric:
             rng=rng,
             missing=missing,
             measures=[self.id],
+            ranks=ranks,
+            calibration_bins=calibration_bins,
+            bandwidth=bandwidth,
             **{"score" if as_score else "prediction": y_pred},
         )
         if len(result.attributes) > 1:
@@ -122,11 +133,13 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
     if largest is None:
         pair = (first.group, first.reference)
         return MetricResult(
-            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps)
-        )
+            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps),
+            first.positive, first.negative,
+        )  # fmt: skip
     return MetricResult(
-        first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps)
-    )
+        first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps),
+        mean=largest.mean,
+    )  # fmt: skip
 
 
 def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
@@ -158,26 +171,56 @@ def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
 
 demographic_parity = Metric("demographic_parity")
 disparate_impact = Metric("disparate_impact")
+delta_dp_b = Metric("delta_dp_b")
+delta_dp_c = Metric("delta_dp_c")
+abcc = Metric("abcc")
+abpc = Metric("abpc")
+mutual_information = Metric("mutual_information")
+independence_uniform = Metric("independence_uniform")
+independence_standardized = Metric("independence_standardized")
 equal_opportunity = Metric("equal_opportunity")
 predictive_equality = Metric("predictive_equality")
 equalized_odds = Metric("equalized_odds")
+equal_opportunity_uniform = Metric("equal_opportunity_uniform")
+equal_opportunity_standardized = Metric("equal_opportunity_standardized")
+predictive_equality_uniform = Metric("predictive_equality_uniform")
+predictive_equality_standardized = Metric("predictive_equality_standardized")
+roc = Metric("roc")
+xroc = Metric("xroc")
 predictive_parity = Metric("predictive_parity")
 negative_predictive_parity = Metric("negative_predictive_parity")
 calibration_gap = Metric("calibration_gap")
+calibration_uniform = Metric("calibration_uniform")
+calibration_standardized = Metric("calibration_standardized")
 accuracy_parity = Metric("accuracy_parity")
 treatment_equality = Metric("treatment_equality")
 
 __all__ = [
     "Metric",
     "MetricResult",
+    "abcc",
+    "abpc",
     "accuracy_parity",
     "calibration_gap",
+    "calibration_standardized",
+    "calibration_uniform",
+    "delta_dp_b",
+    "delta_dp_c",
     "demographic_parity",
     "disparate_impact",
     "equal_opportunity",
+    "equal_opportunity_standardized",
+    "equal_opportunity_uniform",
     "equalized_odds",
+    "independence_standardized",
+    "independence_uniform",
+    "mutual_information",
     "negative_predictive_parity",
     "predictive_equality",
+    "predictive_equality_standardized",
+    "predictive_equality_uniform",
     "predictive_parity",
+    "roc",
     "treatment_equality",
+    "xroc",
 ]

@@ -1,8 +1,8 @@
 """The table: how many people stand in each cell of score × group × label.
 
 Everything Evenhand says about groups is computed from this object. It holds one entry per non-empty
-cell, joint over all attributes, so it stays small when there are many groups; `decisions` and `binned`
-make the small dense arrays that measures work on.
+cell, joint over all attributes, so it stays small when there are many groups; `decisions`, `binned` and
+`scores.ScoreView` make the small dense arrays that measures work on.
 """
 
 from __future__ import annotations
@@ -224,16 +224,8 @@ class Table:
         return (score < threshold) if self.meaning.risk else (score >= threshold)
 
     def bin_of_cells(self, bins: int) -> Ints:
-        """Equal-width bins over the score range, closed on the right, the first on both sides.
-
-        Scores are compared with borders, never computed with: 0.7 * 10 is 7.000000000000001 and 1 - 0.7 is
-        0.30000000000000004, and both would leave their bin. So a risk score is not reflected; its bins are.
-        """
-        lo, hi = self.score_range
-        inner = lo + (hi - lo) * (np.arange(1, bins) / bins)
-        if self.meaning.risk:
-            return bins - 1 - np.searchsorted(inner, self._scores_of_cells(), side="right")
-        return np.searchsorted(inner, self._scores_of_cells(), side="left")
+        """Equal-width bins over the score range, closed on the right, the first on both sides."""
+        return equal_bins(self._scores_of_cells(), self.score_range, bins, self.meaning.risk)
 
     def oriented(self) -> Floats:
         """Score of each cell with higher = more favourable: a risk score is reflected over its range."""
@@ -365,6 +357,20 @@ class Table:
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
         return "Table: " + "; ".join(parts)
+
+
+def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk: bool) -> Ints:
+    """Bins of equal width over the score range, closed on the right, the first on both sides.
+
+    Scores are compared with borders, never computed with: 0.7 * 10 is 7.000000000000001 and 1 - 0.7 is
+    0.30000000000000004, and both would leave their bin. So a risk score is not reflected; its bins are.
+    """
+    lo, hi = score_range
+    step = np.arange(1, bins) / bins
+    inner = lo + (hi - lo) * step if np.isfinite(hi - lo) else lo * (1 - step) + hi * step
+    if risk:
+        return bins - 1 - np.searchsorted(inner, scores, side="right")
+    return np.searchsorted(inner, scores, side="left")
 
 
 def shown_name(name: object, limit: int = 40) -> str:

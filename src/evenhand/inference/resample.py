@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,12 @@ from evenhand.table import Counts
 
 _CELLS_AT_ONCE = 4_000_000
 
+AnyCounts = TypeVar("AnyCounts", bound=Counts)
+
 
 def bootstrap(
-    counts: Counts, draws: int, rng: np.random.Generator, support: NDArray[Any] | None = None
-) -> Iterator[Counts]:
+    counts: AnyCounts, draws: int, rng: np.random.Generator, support: NDArray[Any] | None = None
+) -> Iterator[AnyCounts]:
     """Batches of counts with a leading axis, `draws` in all: rows drawn with replacement.
 
     Whole counts: a multinomial over the cells. Sampling weights: each row is weighed by an exponential
@@ -43,7 +46,7 @@ def bootstrap(
                 shape = np.where(square > 0, flat * flat / square, 0.0)
                 scale = np.where(flat > 0, square / flat, 0.0)
             drawn = rng.gamma(shape, size=(batch, size)) * scale
-        yield Counts(drawn.reshape(batch, *population.shape), counts.groups)
+        yield replace(counts, array=drawn.reshape(batch, *population.shape), squares=None)
 
 
 def smoothed(counts: Counts, support: NDArray[Any] | None) -> Floats:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from evenhand import __version__
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair, Part
-from evenhand.measures import MEASURES
+from evenhand.measures import find
 from evenhand.table import Table
 
 if TYPE_CHECKING:
     from evenhand.auditing import AttributeAudit, Audit, Impossibility
+    from evenhand.options import Options
     from evenhand.summaries import Estimate, GroupSummary
 
 SCHEMA = "evenhand/audit/1"
@@ -39,9 +40,21 @@ def document(audit: Audit) -> dict[str, Any]:
         "schema": SCHEMA,
         "version": __version__,
         "data": _data(audit.table, options.threshold),
-        "options": {"confidence": options.confidence, "bootstrap": options.bootstrap, "seed": options.seed},
+        "options": _options(options),
         "attributes": [_attribute(a) for a in audit.attributes],
         "notes": list(audit.notes),
+    }
+
+
+def _options(options: Options) -> dict[str, Any]:
+    scores = options.scores
+    return {
+        "confidence": options.confidence,
+        "bootstrap": options.bootstrap,
+        "seed": options.seed,
+        "ranks": scores.ranks,
+        "calibration_bins": scores.calibration_bins,
+        "bandwidth": scores.bandwidth,
     }
 
 
@@ -95,17 +108,26 @@ def _estimate(e: Estimate) -> dict[str, Any]:
 
 
 def _gap(g: Gap) -> dict[str, Any]:
+    measure = find(g.id)
+    assert measure is not None
     return {
         "id": g.id,
-        "family": MEASURES[g.id].family,
+        "family": measure.family,
         "group": g.group,
         "reference": g.reference,
         "value": _number(g.value),
         "signed": _number(g.signed),
+        "positive": _number(g.positive),
+        "negative": _number(g.negative),
+        "positive_share": _number(g.positive_share),
+        "negative_share": _number(g.negative_share),
         "ratio": _number(g.ratio),
         "ci": _pair(g.ci),
         "method": g.method,
         "ci_bootstrap": _pair(g.ci_bootstrap),
+        "ci_signed": _pair(g.ci_signed),
+        "ci_positive": _pair(g.ci_positive),
+        "ci_negative": _pair(g.ci_negative),
         "tolerance": g.tolerance,
         "passes": g.passes,
         "conclusive": g.conclusive,
@@ -113,6 +135,7 @@ def _gap(g: Gap) -> dict[str, Any]:
         "interpretation": g.interpretation,
         "parts": [_part(p) for p in g.parts],
         "empty_bins": list(g.empty_bins),
+        "left_out_share": _number(g.left_out_share),
     }
 
 
@@ -137,6 +160,8 @@ def _largest(g: LargestGap) -> dict[str, Any]:
         "passes": g.passes,
         "undefined": g.undefined,
         "left_out": list(g.left_out),
+        "mean": _number(g.mean),
+        "ci_mean": _pair(g.ci_mean),
     }
 
 

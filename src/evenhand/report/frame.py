@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
 _TYPES = {
     "attribute": "str", "id": "str", "group": "str", "reference": "str", "value": "float", "signed": "float",
-    "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str", "tolerance": "float", "passes": "bool",
+    "positive": "float", "negative": "float", "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str",
+    "tolerance": "float", "passes": "bool",
     "conclusive": "bool", "undefined": "str", "interpretation": "str",
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.measures import MEASURES, Measure
+from evenhand.measures import Measure, find
 from evenhand.table import shown_name
 
 WIDTH = 80
@@ -24,9 +24,9 @@ _COLUMNS = {
     "accuracy": "acc.",
 }  # fmt: skip
 _FAMILIES = {
-    "independence": "Independence: decisions",
-    "separation": "Separation: errors",
-    "sufficiency": "Sufficiency: meaning",
+    "independence": "Independence: all alike?",
+    "separation": "Separation: same outcome?",
+    "sufficiency": "Sufficiency: same meaning?",
     "accuracy": "Accuracy",
 }
 _SHORT = {
@@ -124,20 +124,21 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     found = [m for m in attribute["measures"] if m["group"] == group]
     title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
     yield title
-    grid = _grid("measure", "gap", _level(confidence), "limit", "verdict")
+    grid = _grid("measure", "gap", _level(confidence), "for", "limit", "verdict")
     reasons: dict[str, list[str]] = {}
     for family, heading in _FAMILIES.items():
         members = [m for m in found if m["family"] == family]
         if members:
             grid.add_row(Text(heading, style="italic"))
         for m in members:
-            measure = MEASURES[m["id"]]
+            measure = _measure(m)
             if m["undefined"]:
                 reasons.setdefault(m["undefined"], []).append(measure.title)
             grid.add_row(
                 Text("  " + measure.title),
                 _gap(measure, m),
                 _interval(measure, m["ci"]),
+                "" if m["positive_share"] is None or measure.signed else f"{100 * m['positive_share']:.0f}%",
                 _limit(measure, m["tolerance"]),
                 _verdict(m),
             )
@@ -154,16 +155,17 @@ def _summary(found: list[dict[str, Any]], group: str) -> str:
     unsure = [m for m in found if m["passes"] is not None and not m["conclusive"]]
     told = []
     for m in sure:
-        measure = MEASURES[m["id"]]
-        if m["signed"]:
+        measure = _measure(m)
+        if measure.signed and m["signed"]:
             told.append(measure.more if m["signed"] > 0 else measure.less)
+    told = list(dict.fromkeys(told))
     text = ""
     if told:
         text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
     elif not sure:
         text = f"No gap of {name} is certainly beyond its limit. "
     if unsure:
-        text += f"These data cannot settle: {', '.join(MEASURES[m['id']].title for m in unsure)} (marked ?)."
+        text += f"These data cannot settle: {', '.join(_measure(m).title for m in unsure)} (marked ?)."
     return text.strip()
 
 
@@ -171,7 +173,7 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
     yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
     ids = list(dict.fromkeys(m["id"] for m in attribute["measures"]))
     ids = [id_ for id_ in ids if id_ in _SHORT] or ids[:3]
-    grid = _grid("group", "n", *(_SHORT.get(id_, MEASURES[id_].title) for id_ in ids))
+    grid = _grid("group", "n", *(_SHORT.get(id_, _measure({"id": id_}).title) for id_ in ids))
     shown, more = _most_people([g for g in attribute["groups"] if g["name"] in set(others)])
     sizes = {g["name"]: g["n"] for g in shown}
     by_group: dict[str, dict[str, Any]] = {}
@@ -180,7 +182,7 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
             by_group.setdefault(m["group"], {})[m["id"]] = m
     for group in sizes:
         found = by_group[group]
-        cells = [_mark(_gap(MEASURES[id_], found[id_]), found[id_]) for id_ in ids]
+        cells = [_mark(_gap(_measure(found[id_]), found[id_]), found[id_]) for id_ in ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
     legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled; --json has every measure"
@@ -191,7 +193,7 @@ def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[Renderabl
     yield Text("The most different pair of groups", style="bold")
     grid = _grid("measure", "gap", _level(confidence), "higher", "lower", text_from=3)
     for m in attribute["largest"]:
-        measure = MEASURES[m["id"]]
+        measure = _measure(m)
         high, low = (shown_name(g, 24) for g in m["pair"] or ("–", "–"))
         value = _plain(measure, m["value"])
         grid.add_row(Text(measure.title), value, _interval(measure, m["ci"], signed=False), Text(high), Text(low))
@@ -209,7 +211,7 @@ def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
         return
     yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
     for conflict in found["conflicts"]:
-        yield _indented(Text("• " + " + ".join(MEASURES[id_].title for id_ in conflict)))
+        yield _indented(Text("• " + " + ".join(_measure({"id": id_}).title for id_ in conflict)))
     changes = [
         f"{shown_name(f['group'], 24)} {f['fpr']:.3f} → {f['forced_fpr']:.3f}"
         + (" (impossible)" if f["forced_fpr"] > 1 else "")
@@ -219,6 +221,12 @@ def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
     if changes and len(changes) <= FEW_GROUPS:
         reference = shown_name(found["equalised_to"])
         yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
+
+
+def _measure(m: dict[str, Any]) -> Measure:
+    measure = find(m["id"])
+    assert measure is not None
+    return measure
 
 
 def _level(confidence: float) -> str:
@@ -252,7 +260,7 @@ def _plain(measure: Measure, value: float | None) -> str:
 
 
 def _gap(measure: Measure, m: dict[str, Any]) -> str:
-    return _plain(measure, m["value"]) if m["signed"] is None else f"{m['signed']:+.3f}"
+    return f"{m['signed']:+.3f}" if measure.signed and m["signed"] is not None else _plain(measure, m["value"])
 
 
 def _interval(measure: Measure, ci: list[float | None] | None, signed: bool = True) -> str:
@@ -263,7 +271,9 @@ def _interval(measure: Measure, ci: list[float | None] | None, signed: bool = Tr
 
 
 def _limit(measure: Measure, tolerance: float) -> str:
-    return f"{tolerance:g} to {1 / tolerance:g}" if measure.scale == "ratio" else f"±{tolerance:g}"
+    if measure.scale == "ratio":
+        return f"×÷{tolerance:g}"
+    return f"±{tolerance:g}" if measure.signed else f"{tolerance:g}"
 
 
 def _verdict(m: dict[str, Any]) -> Text:

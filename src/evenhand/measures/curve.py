@@ -1,0 +1,83 @@
+"""A gap as a curve: how far two groups are apart at each threshold, and how much each threshold weighs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.cells import Floats
+
+RANKS = ("published", "mid")
+BANDWIDTHS = ("scott", "silverman")
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """The conventions that measures of whole scores leave open."""
+
+    ranks: str = "published"
+    """How scores become ranks: mid-ranks with the ends pinned to 0 and 1 (as published), or plain mid-ranks."""
+    calibration_bins: int = 50
+    bandwidth: str | float = "scott"
+    """Of the density estimate: "scott", "silverman", or a width as a share of the score range."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A signed gap at some points and the weight of each point, axes (…, point); leading axes are resamples.
+
+    Positive gaps favour the group. The measure is the norm Σ |gap|·weight of the curve, or its p-th relative.
+    """
+
+    at: Floats
+    """Where the points lie: a rank, a share, a position on the score range or a bin."""
+    gap: Floats
+    weight: Floats
+    people: Floats | float = np.nan
+    """What share of the people the curve rests on, where some had to be left out."""
+
+    def norm(self, p: float = 1.0) -> Floats:
+        """(Σ |gap|^p · weight)^(1/p); points that weigh nothing do not count."""
+        return norm(self.gap, self.weight, p)
+
+    def favouring(self, group: bool, p: float = 1.0) -> Floats:
+        """The part of the norm that favours the group (002 eq. 11), or its reference (eq. 12)."""
+        return norm(np.maximum(self.gap if group else -self.gap, 0.0), self.weight, p)
+
+    @property
+    def signed(self) -> Floats:
+        """Σ gap·weight: a difference of means, mean ranks or areas, and never larger than the norm."""
+        return np.asarray(np.where(self.weight > 0, self.gap * self.weight, 0.0).sum(-1))
+
+
+def norm(gap: Floats, weight: Floats, p: float = 1.0) -> Floats:
+    """(Σ |gap|^p · weight)^(1/p) over the last axis.
+
+    >>> import numpy as np
+    >>> float(norm(np.array([0.5, -1.0]), np.array([0.5, 0.25]))), float(norm(np.array([3.0, 4.0]), np.ones(2), 2))
+    (0.5, 5.0)
+    """
+    size = np.where(weight > 0, np.abs(gap), 0.0)
+    if p == np.inf:
+        return np.asarray(size.max(-1, initial=0.0))
+    if p == 1:
+        return np.asarray((size * weight).sum(-1))
+    # the largest gap is taken out first, so that no power vanishes or overflows
+    most = size.max(-1, initial=0.0)
+    scale = np.where(most > 0, most, 1.0)
+    return np.asarray(scale * ((size / scale[..., None]) ** p * weight).sum(-1) ** (1 / p))
+
+
+def rowwise(function: Any, *arrays: Floats) -> tuple[Floats, ...]:
+    """Apply a function of one row to arrays (…, point) and stack what it returns, padded with zeros."""
+    lead = arrays[0].shape[:-1]
+    rows = [function(*row) for row in zip(*(a.reshape(-1, a.shape[-1]) for a in arrays), strict=True)]
+    stacked = []
+    for column in zip(*rows, strict=True):
+        padded = np.zeros((len(column), max(map(len, column))))
+        for i, values in enumerate(column):
+            padded[i, : len(values)] = values
+        stacked.append(padded.reshape(*lead, -1))
+    return tuple(stacked)

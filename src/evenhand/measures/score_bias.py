@@ -1,0 +1,102 @@
+"""Score bias (002): how far two groups are apart over all thresholds, weighted evenly or by how many people they split.
+
+For independence all people count, for equal opportunity those with the favourable label, for predictive equality the
+others. The curve is always PR_group − PR_reference = F_reference − F_group.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand.cells import Floats
+from evenhand.measures.curve import Curve, ScoreOptions, rowwise
+from evenhand.scores import ScoreCounts
+
+LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0}
+"""Which people each concept compares, by label."""
+
+QUANTILES = 512
+
+
+def thresholds(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Floats:
+    """Where scores lie: on the score range from 0 to 1, or by rank."""
+    return counts.ranks(options.ranks) if standardized else counts.unit
+
+
+def bias(counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions) -> Curve:
+    """The gap between positive rates at every threshold between two neighbouring scores.
+
+    >>> import evenhand
+    >>> from evenhand.scores import ScoreView
+    >>> table = evenhand.compas()
+    >>> pair = ScoreView(table, table.grouping("race"))([0, 1])
+    >>> round(float(bias(pair, 1, True, ScoreOptions()).norm()), 3)
+    0.161
+    """
+    f = counts.cdf(label)
+    at = thresholds(counts, standardized, options)
+    gap = f[..., :-1, 1] - f[..., :-1, 0]
+    return Curve(at[..., :-1], gap, np.diff(at, axis=-1))
+
+
+def shortfall(counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions) -> Curve:
+    """By how much the lower positive rate falls short of the higher, as a share of it: 1 − min/max of the two rates.
+
+    Its norm is 1 minus the mean impact ratio over all thresholds. Thresholds that select nobody of either group weigh
+    nothing.
+    """
+    people = counts.up_to(label)
+    above = (people[..., -1:, :] - people)[..., :-1, :]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = above / people[..., -1:, :]
+        most = np.maximum(rate[..., 0], rate[..., 1])
+        gap = (rate[..., 0] - rate[..., 1]) / most
+    at = thresholds(counts, standardized, options)
+    weight = np.where(most > 0, np.diff(at, axis=-1), 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Curve(at[..., :-1], np.where(most > 0, gap, 0.0), weight / weight.sum(-1, keepdims=True))
+
+
+def quantile_gap(
+    counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions, like: Curve | None = None
+) -> Curve:
+    """Q_group − Q_reference over shares of people: its L_p norm is the Wasserstein-p distance.
+
+    `like` asks for the gap at the points of another curve, so that resamples can be compared with it.
+    """
+    f = counts.cdf(label)
+    at = np.broadcast_to(thresholds(counts, standardized, options), f.shape[:-1])
+    if like is not None:
+        (gap,) = rowwise(
+            lambda x, a, b: [_quantiles(x, a, like.at) - _quantiles(x, b, like.at)], at, f[..., 0], f[..., 1]
+        )
+        return Curve(like.at, gap, like.weight)
+
+    def exact(x: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
+        if np.isnan(a[-1] + b[-1]):
+            return np.zeros(1), np.full(1, np.nan), np.ones(1)
+        shares = np.unique(np.concatenate([a, b]))
+        middle = shares - np.diff(shares, prepend=0.0) / 2
+        return middle, _quantiles(x, a, middle) - _quantiles(x, b, middle), np.diff(shares, prepend=0.0)
+
+    return Curve(*rowwise(exact, at, f[..., 0], f[..., 1]))
+
+
+def _quantiles(x: Floats, cdf: Floats, share: Floats) -> Floats:
+    if np.isnan(cdf[-1]):
+        return np.full(len(share), np.nan)
+    return x[np.minimum(np.searchsorted(cdf, share, side="left"), len(x) - 1)]
+
+
+def even_shares() -> Curve:
+    """Evenly spread shares of people, to compare quantiles at."""
+    at = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    return Curve(at, np.zeros(QUANTILES), np.full(QUANTILES, 1 / QUANTILES))
+
+
+def means(counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions) -> Floats:
+    """Mean position or mean rank of each group, axes (…, group)."""
+    at = thresholds(counts, standardized, options)
+    people = counts.people if label is None else counts.array[..., label]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.einsum("...sg,...s->...g", people, at) / people.sum(-2))

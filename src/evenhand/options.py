@@ -1,0 +1,116 @@
+"""How an audit was asked for, and whether that makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.inference.resample import generator
+from evenhand.measures import MEASURES, Measure, ScoreOptions, find
+from evenhand.measures.curve import BANDWIDTHS, RANKS
+from evenhand.table import Table
+
+LEAST_BANDWIDTH = 1e-5
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an audit was asked for."""
+
+    threshold: float | None
+    confidence: float
+    bootstrap: int
+    seed: int | None
+    scores: ScoreOptions
+
+
+def checked(
+    threshold: Any,
+    confidence: Any,
+    bootstrap: Any,
+    rng: Any,
+    ranks: Any = "published",
+    calibration_bins: Any = 50,
+    bandwidth: Any = "scott",
+) -> Options:
+    """The options, if they make sense; better known before ten minutes of counting."""
+    if threshold is not None and not np.isfinite(_number(threshold)):
+        raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
+    if not 0.5 <= _number(confidence) <= 1 - 1e-9:
+        raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
+    if not _whole(bootstrap) or not 0 <= bootstrap <= 1_000_000:
+        raise UsageError(f"bootstrap must be a whole number from 0 (none) to a million, not {shown(bootstrap)}")
+    generator(rng)  # refuse a bad seed before the work
+    seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
+    scores = checked_scores(ranks, calibration_bins, bandwidth)
+    return Options(None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed, scores)
+
+
+def checked_scores(ranks: Any, calibration_bins: Any, bandwidth: Any) -> ScoreOptions:
+    """The conventions for whole scores, if they make sense."""
+    if not isinstance(ranks, str) or ranks not in RANKS:
+        raise UsageError(f"ranks must be one of {listed(RANKS)}, not {shown(ranks)}{nearest(str(ranks), RANKS)}")
+    if not _whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
+        raise UsageError(f"calibration_bins must be a whole number from 2 to 10,000, not {shown(calibration_bins)}")
+    if isinstance(bandwidth, str):
+        if bandwidth not in BANDWIDTHS:
+            raise UsageError(f"bandwidth must be {listed(BANDWIDTHS)} or a number, not {shown(bandwidth)}")
+    elif not LEAST_BANDWIDTH <= _number(bandwidth) <= 10:
+        raise UsageError(
+            f"bandwidth is a share of the score range, from {LEAST_BANDWIDTH:g} to 10, not {shown(bandwidth)}"
+        )
+    else:
+        bandwidth = float(bandwidth)
+    return ScoreOptions(ranks, int(calibration_bins), bandwidth)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return float("nan")
+    try:
+        return float(value)
+    except (OverflowError, TypeError):
+        return float("nan")
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def chosen_measures(ids: Sequence[str] | None) -> list[Measure]:
+    if ids is not None and (isinstance(ids, str) or not isinstance(ids, Sequence)):
+        raise UsageError(f"measures is a list of ids, not {shown(ids)}")
+    if ids is None:
+        return list(MEASURES.values())
+    found = {}
+    for id_ in ids:
+        m = find(id_) if isinstance(id_, str) else None
+        if m is None:
+            raise UsageError(
+                f"there is no measure {shown(id_)} (there are: {listed(MEASURES, 40)}){nearest(str(id_), MEASURES)}"
+            )
+        found[m.id] = m
+    if not found:
+        raise UsageError("name at least one measure, or leave measures out for all")
+    known = [m for m in MEASURES.values() if m.id in found]
+    return known + [m for m in found.values() if m.id not in MEASURES]
+
+
+def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
+    """Settle the threshold, and say so when it was chosen here."""
+    if table.decision is not None:
+        if options.threshold is not None:
+            raise UsageError("the prediction column decides already: leave the threshold out, or the prediction")
+        return options, []
+    if options.threshold is not None:
+        return options, []
+    lo, hi = table.score_range
+    middle = lo + (hi - lo) / 2
+    if (lo, hi) == (0.0, 1.0):
+        return replace(options, threshold=0.5), []
+    note = f"no threshold was given, so the middle of the score range [{lo:g}, {hi:g}] is used: {middle:g}"
+    return replace(options, threshold=middle), [note]

@@ -1,0 +1,188 @@
+"""Counts at every score: the dense view that measures of whole scores work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.cells import Floats, Ints
+from evenhand.errors import UsageError
+from evenhand.table import Counts, Grouping, Table, equal_bins
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreCounts(Counts):
+    """Counts of some groups at every score they hold, axes (…, score, group, label).
+
+    Scores run from the least favourable to the most; for a risk score they fall. A measure of two groups takes the
+    first for the group and the second for its reference.
+    """
+
+    scores: Floats
+    """As they were given."""
+    score_range: tuple[float, float]
+    risk: bool = False
+    person: float = 1.0
+    """What a person weighs."""
+
+    @cached_property
+    def unit(self) -> Floats:
+        """Where each score lies between the least (0) and the most favourable (1) possible one."""
+        return position(self.scores, self.score_range, self.risk)
+
+    @property
+    def has_length(self) -> bool:
+        """Whether the score range is more than one point."""
+        return self.score_range[0] < self.score_range[1]
+
+    # Sums over axes of length two are written as additions: numpy is ten times slower at them.
+
+    @cached_property
+    def people(self) -> Floats:
+        """People of each group at each score, whatever their label: axes (…, score, group)."""
+        return np.asarray(self.array[..., 0] + self.array[..., 1] if self.has_label else self.array[..., 0])
+
+    @cached_property
+    def cumulative(self) -> Floats:
+        """People at or below each score."""
+        return np.cumsum(self.array, axis=-3, dtype=np.float64)
+
+    def up_to(self, label: int | None = None) -> Floats:
+        """People of each group at or below each score, of one label or of both: axes (…, score, group)."""
+        if label is None and self.has_label:
+            return np.asarray(self.cumulative[..., 0] + self.cumulative[..., 1])
+        return np.asarray(self.cumulative[..., label or 0])
+
+    def cdf(self, label: int | None = None) -> Floats:
+        """Share of each group at or below each score; NaN for a group without such people."""
+        people = self.up_to(label)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(people / people[..., -1:, :])
+
+    def ranks(self, how: str = "published") -> Floats:
+        """Rank of each score among all people of the counts, as a share, axes (…, score).
+
+        Published: the mean of the places 0 … n−1 of the people who share a score, over n − 1, with the lowest score
+        pinned to 0 and the highest to 1. Mid: people below plus half of those with this score, over n.
+        """
+        return self._mid_ranks if how == "mid" else self._published_ranks
+
+    @cached_property
+    def _below(self) -> tuple[Floats, Floats]:
+        """People of all groups below each score, and at or below it."""
+        here, upto = self.people, self.up_to()
+        pooled = sum(upto[..., g] for g in range(upto.shape[-1]))
+        return np.asarray(pooled - sum(here[..., g] for g in range(here.shape[-1]))), np.asarray(pooled)
+
+    @cached_property
+    def _mid_ranks(self) -> Floats:
+        below, upto = self._below
+        return np.asarray((below + upto) / (2 * upto[..., -1:]))
+
+    @cached_property
+    def _published_ranks(self) -> Floats:
+        below, upto = self._below
+        total = upto[..., -1:]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            middle = np.clip((below + upto - self.person) / (2 * (total - self.person)), 0.0, 1.0)
+        return np.where(below <= 0, 0.0, np.where(upto >= total, 1.0, middle))
+
+    def bin_of_scores(self, bins: int) -> Ints:
+        """Equal-width bins over the score range, as in `Table.bin_of_cells`."""
+        return equal_bins(self.scores, self.score_range, bins, self.risk)
+
+    def merged(self, cell: Ints) -> ScoreCounts:
+        """Fewer scores: those with the same number in `cell` (which must not fall) become one, at their mean."""
+        starts = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]])
+        array = np.add.reduceat(self.array, starts, axis=-3)
+        mass = self.people.sum(-1).astype(np.float64)
+        share = mass / np.repeat(np.add.reduceat(mass, starts), np.diff(np.r_[starts, len(mass)]))
+        return replace(
+            self,
+            array=array,
+            squares=None if self.squares is None else np.add.reduceat(self.squares, starts, axis=-3),
+            scores=np.clip(np.add.reduceat(self.scores * share, starts), self.scores.min(), self.scores.max()),
+        )
+
+    def coarse(self, most: int) -> ScoreCounts:
+        """At most so many scores, each standing for few people and for a short piece of the range.
+
+        Only for resampling: how far a curve moves is known well enough from some hundred of its points.
+        """
+        if len(self.scores) <= most:
+            return self
+        half = most // 2
+        people = self.people.sum(-1).astype(np.float64)
+        above = np.cumsum(people)
+        by_mass = np.floor((above - people / 2) / above[-1] * half)
+        by_width = np.floor(self.unit * (half - 1))
+        changed = (np.diff(by_mass) > 0) | (np.diff(by_width) > 0)
+        return self.merged(np.r_[0, np.cumsum(changed)])
+
+
+def position(scores: Floats, score_range: tuple[float, float], risk: bool) -> Floats:
+    """Scores as shares of the way from the least favourable to the most favourable possible one."""
+    lo, hi = score_range
+    if lo == hi:
+        return np.zeros_like(scores)
+    if np.isinf(hi - lo):  # ±1e308: the range itself is no number
+        scores, lo, hi = scores / 2, lo / 2, hi / 2
+    return (hi - scores) / (hi - lo) if risk else (scores - lo) / (hi - lo)
+
+
+class ScoreView:
+    """The people of a grouping by score: makes the dense counts of any of its groups, quickly for many pairs."""
+
+    def __init__(self, table: Table, grouping: Grouping) -> None:
+        if table.score is None:
+            raise UsageError("this needs scores, but the table has none: pass score= when you tabulate the data")
+        self.table, self.grouping = table, grouping
+        self._cells: list[Ints] | None = None
+
+    def __call__(self, groups: Sequence[int]) -> ScoreCounts:
+        """Dense counts of these groups at every score that one of them holds."""
+        t, total = self.table, len(self.grouping.groups)
+        assert t.score is not None
+        place = np.full(total, -1, np.int64)
+        place[list(groups)] = np.arange(len(groups))
+        cells = slice(None) if len(groups) == total else self._of(groups)
+        score, code = t.score[cells], place[self.grouping.codes[cells]]
+        new = np.r_[True, score[1:] != score[:-1]]
+        level = np.cumsum(new) - 1
+        labels = 1 if t.label is None else 2
+        key = (level * len(groups) + code) * labels
+        if t.label is not None:
+            key += t.label[cells]
+        shape = (int(level[-1]) + 1, len(groups), labels)
+
+        def dense(mass: NDArray[Any]) -> Floats:
+            sums: Any = np.bincount(key, weights=mass[cells], minlength=shape[0] * shape[1] * shape[2])
+            return np.asarray(sums.reshape(shape), np.float64)
+
+        array, scores = dense(t.mass), score[new]
+        squares = None if t.weight2 is None else dense(t.weight2)
+        if t.meaning.risk:
+            array, scores = array[::-1], scores[::-1]
+            squares = None if squares is None else squares[::-1]
+        return ScoreCounts(
+            array=array,
+            groups=tuple(self.grouping.groups[g] for g in groups),
+            squares=squares,
+            scores=scores,
+            score_range=t.score_range,
+            risk=t.meaning.risk,
+            person=1.0 if squares is None else float(squares.sum() / array.sum()),
+        )
+
+    def _of(self, groups: Sequence[int]) -> Ints:
+        """The cells of some groups, in the order of scores."""
+        if self._cells is None:
+            codes = self.grouping.codes
+            ends = np.cumsum(np.bincount(codes, minlength=len(self.grouping.groups)))
+            self._cells = np.split(np.argsort(codes, kind="stable"), ends[:-1])
+        return np.sort(np.concatenate([self._cells[g] for g in groups]))
