@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
     from evenhand.ingest import tabulate
+    from evenhand.shapes import Curves, curves
     from evenhand.storage import load
     from evenhand.table import Table
 
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Advice": "advice",
     "Audit": "auditing",
+    "Curves": "shapes",
     "DataError": "errors",
     "EvenhandError": "errors",
     "MissingLibrary": "errors",
@@ -33,6 +35,7 @@ _HOME = {
     "UsageError": "errors",
     "audit": "auditing",
     "compas": "examples",
+    "curves": "shapes",
     "guide": "advice",
     "load": "storage",
     "tabulate": "ingest",
@@ -41,6 +44,7 @@ _HOME = {
 __all__ = [
     "Advice",
     "Audit",
+    "Curves",
     "DataError",
     "EvenhandError",
     "MissingLibrary",
@@ -50,6 +54,7 @@ __all__ = [
     "__version__",
     "audit",
     "compas",
+    "curves",
     "guide",
     "load",
     "metrics",

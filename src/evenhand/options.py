@@ -42,7 +42,7 @@ def checked(
         raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
     if not 0.5 <= _number(confidence) <= 1 - 1e-9:
         raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
-    if not _whole(bootstrap) or not 0 <= bootstrap <= 1_000_000:
+    if not whole(bootstrap) or not 0 <= bootstrap <= 1_000_000:
         raise UsageError(f"bootstrap must be a whole number from 0 (none) to a million, not {shown(bootstrap)}")
     generator(rng)  # refuse a bad seed before the work
     seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
@@ -54,7 +54,7 @@ def checked_scores(ranks: Any, calibration_bins: Any, bandwidth: Any) -> ScoreOp
     """The conventions for whole scores, if they make sense."""
     if not isinstance(ranks, str) or ranks not in RANKS:
         raise UsageError(f"ranks must be one of {listed(RANKS)}, not {shown(ranks)}{nearest(str(ranks), RANKS)}")
-    if not _whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
+    if not whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
         raise UsageError(f"calibration_bins must be a whole number from 2 to 10,000, not {shown(calibration_bins)}")
     if isinstance(bandwidth, str):
         if bandwidth not in BANDWIDTHS:
@@ -77,7 +77,7 @@ def _number(value: Any) -> float:
         return float("nan")
 
 
-def _whole(value: Any) -> bool:
+def whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 

@@ -32,6 +32,17 @@ def reference_group(table: Table, grouping: Grouping, stated: Any) -> tuple[int,
     return largest, [f"nobody is in {shown(' × '.join(wanted.values()))}, so {instead}"]
 
 
+def group_named(grouping: Grouping, stated: Any) -> int:
+    """The place of a group, by its name."""
+    name = str(name_of(stated))
+    if name not in grouping.groups:
+        raise UsageError(
+            f"{shown(stated)} is not a group of {shown(grouping.name)} (there are: {listed(grouping.groups)})"
+            f"{nearest(name, grouping.groups)}"
+        )
+    return grouping.groups.index(name)
+
+
 def _by_attribute(table: Table, stated: Any) -> dict[str, str]:
     """References by attribute; every one of them must exist."""
     groups = {a.name: a.groups for a in table.attributes}

@@ -22,23 +22,27 @@ _TYPES = {
 
 
 def frame(audit: Audit, library: str | None = None) -> Any:
-    """One row per attribute, measure and group.
+    """One row per attribute, measure and group."""
+    return plain_frame(_columns(audit), _TYPES, library or audit.library)
+
+
+def plain_frame(columns: dict[str, list[Any]], types: dict[str, str], library: str | None) -> Any:
+    """Columns as a dataframe of the library named, else of the first that is installed.
 
     DuckDB comes with evenhand, so there is always an answer; the others have to be installed.
     """
     if library is None:
-        library = audit.library or next(name for name in LIBRARIES if find_spec(name))
+        library = next(name for name in LIBRARIES if find_spec(name))
     if library not in LIBRARIES:
         raise UsageError(f"library must be one of {listed(LIBRARIES)}, not {shown(library)}")
     if not find_spec(library):
         raise MissingLibrary(f"to_frame({library!r}) needs {library}: pip install {library}")
-    columns = _columns(audit)
     if library == "duckdb":
-        return _relation(columns)
+        return _relation(columns, types)
     import narwhals as nw
 
     kinds = {"str": nw.String, "float": nw.Float64, "bool": nw.Boolean}
-    data = nw.from_dict(columns, {c: kinds[t]() for c, t in _TYPES.items()}, backend=import_module(library))
+    data = nw.from_dict(columns, {c: kinds[t]() for c, t in types.items()}, backend=import_module(library))
     return data.to_native()
 
 
@@ -53,16 +57,16 @@ def _columns(audit: Audit) -> dict[str, list[Any]]:
     return columns
 
 
-def _relation(columns: dict[str, list[Any]]) -> Any:
+def _relation(columns: dict[str, list[Any]], types: dict[str, str]) -> Any:
     import duckdb
 
     kinds = {"str": "VARCHAR", "float": "DOUBLE", "bool": "BOOLEAN"}
     # The default connection: a relation of DuckDB 1 does not keep its own one alive.
     connection = duckdb.connect(":default:")
-    name = f"evenhand_audit_{uuid4().hex}"
-    columns_sql = ", ".join(f'"{c}" {kinds[t]}' for c, t in _TYPES.items())
+    name = f"evenhand_{uuid4().hex}"
+    columns_sql = ", ".join(f'"{c}" {kinds[t]}' for c, t in types.items())
     connection.execute(f"CREATE TEMP TABLE {name} ({columns_sql})")
     connection.executemany(
-        f"INSERT INTO {name} VALUES ({', '.join('?' * len(_TYPES))})", list(zip(*columns.values(), strict=True))
+        f"INSERT INTO {name} VALUES ({', '.join('?' * len(types))})", list(zip(*columns.values(), strict=True))
     )
     return connection.table(name)
