@@ -23,32 +23,39 @@ ARROWS: dict[str, set[str]] = {
     "storage": {"table", "cells", "files"},
     "examples": {"table", "cells"},
     "ingest": {"table", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
-    "measures": {"table", "cells"},
+    "scores": {"table", "cells"},
+    "measures": {"scores", "table", "cells"},
     "inference": {"table", "cells"},
     "gaps": {"measures", "inference", "table", "cells"},
+    "distances": {"gaps", "measures", "inference", "scores", "table", "cells"},
     "extremes": {"gaps", "measures", "inference", "table", "cells"},
+    "options": {"measures", "inference", "table"},
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
     "references": {"ingest", "table"},
     "auditing": {
         "references",
         "summaries",
+        "distances",
         "extremes",
         "gaps",
+        "options",
         "measures",
         "inference",
         "ingest",
         "storage",
         "files",
+        "scores",
         "table",
         "cells",
         "report",
     },
-    "report": {"auditing", "summaries", "extremes", "gaps", "measures", "table", "cells", "__version__"},
-    "metrics": {"auditing", "extremes", "gaps", "measures", "ingest"},
+    "report": {"auditing", "options", "summaries", "extremes", "gaps", "measures", "table", "cells", "__version__"},
+    "shapes": {"options", "references", "report", "measures", "inference", "scores", "table", "cells"},
+    "metrics": {"auditing", "extremes", "gaps", "options", "measures", "ingest"},
     "advice": set(),
-    "cli": {"advice", "auditing", "examples", "files", "ingest", "storage", "table", "__version__"},
+    "cli": {"advice", "auditing", "examples", "files", "ingest", "options", "storage", "table", "__version__"},
     "__main__": {"cli"},
-    "__init__": {"advice", "auditing", "examples", "ingest", "storage", "table", "metrics"},
+    "__init__": {"advice", "auditing", "examples", "ingest", "shapes", "storage", "table", "metrics"},
 }
 
 
@@ -124,6 +131,6 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    for name in ("audit", "compas", "guide", "load", "tabulate", "Table"):
+    for name in ("audit", "compas", "curves", "guide", "load", "tabulate", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

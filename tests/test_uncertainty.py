@@ -19,7 +19,7 @@ from evenhand.gaps import gaps, resampled_gaps
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, generator, smoothed
 from evenhand.inference.significance import equal_shares
-from evenhand.measures import MEASURES
+from evenhand.measures import MEASURES, RateMeasure
 from evenhand.table import Counts
 
 SIZES = [pytest.param(400, id="reduced"), pytest.param(4000, id="full", marks=pytest.mark.full)]
@@ -55,7 +55,7 @@ def covered(hits: int, trials: int, level: float) -> bool:
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_intervals_of_gaps_cover(situation: str, replications: int) -> None:
     rng = np.random.default_rng(1)
-    decisions = [m for m in MEASURES.values() if m.levels == "decision"]
+    decisions = [m for m in MEASURES.values() if isinstance(m, RateMeasure) and m.levels == "decision"]
     true = {m.id: gaps(m, truth(situation), 0, 0.95, None)[0] for m in decisions}
     hits = {m.id: 0 for m in decisions}
     seen = dict(hits)
@@ -223,7 +223,7 @@ def test_resamples_do_not_depend_on_the_batch(monkeypatch: pytest.MonkeyPatch) -
 
 def test_bootstrap_intervals_agree_with_closed_forms_on_large_samples() -> None:
     counts = Counts(draw("moderate gap", np.random.default_rng(0)).array * 20, ("a", "b"))
-    decisions = [m for m in MEASURES.values() if m.levels == "decision"]
+    decisions = [m for m in MEASURES.values() if isinstance(m, RateMeasure) and m.levels == "decision"]
     resampled = resampled_gaps(decisions, counts, 0, 4000, np.random.default_rng(1))
     for m in decisions:
         gap = gaps(m, counts, 0, 0.95, resampled[m.id])[0]

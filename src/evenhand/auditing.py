@@ -378,8 +378,13 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
                 f"with the favourable one ({tpr:.3f}): check which value is favourable, and if this is a risk score"
             )
     for a in attributes:
+        many = f"{shown(a.name)} has {len(a.groups):,} groups"
         if len(a.groups) > MANY_GROUPS:
-            notes.append(f"{shown(a.name)} has {len(a.groups):,} groups: most bootstrap intervals were left out")
+            notes.append(f"{many}: most bootstrap intervals were left out")
+        elif table.score is not None and len(a.groups) > MANY_SCORED:
+            notes.append(f"{many}: measures of whole scores were not resampled, so they have no intervals")
+        if table.score is not None and len(a.groups) * (len(a.groups) - 1) // 2 > MOST_PAIRS:
+            notes.append(f"{many}, too many pairs: whole scores were compared with the reference only")
     gone = {
         f"{g} of {a}" for a, tally in table.left_out_groups.items() for g in tally
         if g not in next((x.groups for x in table.attributes if x.name == a), g) and g

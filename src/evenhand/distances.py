@@ -92,7 +92,7 @@ def _reason(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> str | 
 def _nowhere(m: ScoreMeasure) -> str:
     if m.view is not None:
         return "because no score bin holds people of both groups"
-    return "because at no threshold are people of both groups selected"
+    return "because no threshold selects ten people of both groups"
 
 
 # ---- one comparison ----------------------------------------------------------------------------------------

@@ -130,8 +130,6 @@ def position(scores: Floats, score_range: tuple[float, float], risk: bool) -> Fl
     lo, hi = score_range
     if lo == hi:
         return np.zeros_like(scores)
-    if np.isinf(hi - lo):  # ±1e308: the range itself is no number
-        scores, lo, hi = scores / 2, lo / 2, hi / 2
     return (hi - scores) / (hi - lo) if risk else (scores - lo) / (hi - lo)
 
 

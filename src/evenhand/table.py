@@ -366,8 +366,7 @@ def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk
     0.30000000000000004, and both would leave their bin. So a risk score is not reflected; its bins are.
     """
     lo, hi = score_range
-    step = np.arange(1, bins) / bins
-    inner = lo + (hi - lo) * step if np.isfinite(hi - lo) else lo * (1 - step) + hi * step
+    inner = lo + (hi - lo) * (np.arange(1, bins) / bins)
     if risk:
         return bins - 1 - np.searchsorted(inner, scores, side="right")
     return np.searchsorted(inner, scores, side="left")

@@ -243,7 +243,8 @@ def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, standar
         return replace(
             plain, id=id, title=f"{plain.title}, ratio", formula="∫ min(P(S>s | group), P(S>s | reference)) / max(…)",
             scale="ratio", tolerance=0.8, summaries=None,
-            curve=lambda counts, options, _: score_bias.shortfall(counts, label, standardized, options),
+            curve=lambda counts, options, like: score_bias.shortfall(counts, label, standardized, options, like),
+            grid=lambda counts, options: score_bias.shortfall(counts, label, standardized, options),
         )  # fmt: skip
     p = float(name[1:])
     if p < 1 or (name[0] == "w" and p == np.inf):

@@ -16,6 +16,7 @@ LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0
 """Which people each concept compares, by label."""
 
 QUANTILES = 512
+LEAST_SELECTED = 10
 
 
 def thresholds(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Floats:
@@ -39,22 +40,29 @@ def bias(counts: ScoreCounts, label: int | None, standardized: bool, options: Sc
     return Curve(at[..., :-1], gap, np.diff(at, axis=-1))
 
 
-def shortfall(counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions) -> Curve:
+def shortfall(
+    counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions, like: Curve | None = None
+) -> Curve:
     """By how much the lower positive rate falls short of the higher, as a share of it: 1 − min/max of the two rates.
 
-    Its norm is 1 minus the mean impact ratio over all thresholds. Thresholds that select nobody of either group weigh
-    nothing.
+    Its norm is 1 minus the mean impact ratio. Thresholds that select fewer than ten people of a group weigh nothing: a
+    ratio of two or three people is noise that no interval could describe. Resamples keep the weights of `like`.
     """
     people = counts.up_to(label)
     above = (people[..., -1:, :] - people)[..., :-1, :]
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = above / people[..., -1:, :]
-        most = np.maximum(rate[..., 0], rate[..., 1])
-        gap = (rate[..., 0] - rate[..., 1]) / most
+        gap = (rate[..., 0] - rate[..., 1]) / np.maximum(rate[..., 0], rate[..., 1])
     at = thresholds(counts, standardized, options)
-    weight = np.where(most > 0, np.diff(at, axis=-1), 0.0)
+    if like is not None:
+        return Curve(like.at, np.where(like.weight > 0, gap, 0.0), like.weight)
+    whole = np.diff(at, axis=-1)
+    enough = np.minimum(above[..., 0], above[..., 1]) >= LEAST_SELECTED * counts.person * (1 - 1e-9)
+    weight = np.where(enough, whole, 0.0)
+    total = weight.sum(-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Curve(at[..., :-1], np.where(most > 0, gap, 0.0), weight / weight.sum(-1, keepdims=True))
+        share = (total / whole.sum(-1, keepdims=True))[..., 0]
+        return Curve(at[..., :-1], np.where(enough, gap, 0.0), weight / total, share)
 
 
 def quantile_gap(
