@@ -27,7 +27,7 @@ ARROWS: dict[str, set[str]] = {
     "measures": {"scores", "table", "cells"},
     "inference": {"table", "cells"},
     "gaps": {"measures", "inference", "table", "cells"},
-    "distances": {"gaps", "measures", "inference", "scores", "table", "cells"},
+    "distances": {"extremes", "gaps", "measures", "inference", "scores", "table", "cells"},
     "extremes": {"gaps", "measures", "inference", "table", "cells"},
     "options": {"measures", "inference", "table"},
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import evenhand
 from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions, find
 from evenhand.measures.distribution import bias_density
 from evenhand.scores import ScoreCounts, ScoreView
+from evenhand.table import equal_bins
 
 SCORE_MEASURES = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
 VARIANTS = ["w1", "w2", "w1.5", "l1", "l2", "linf", "ratio"]
@@ -280,11 +282,16 @@ def test_the_mean_impact_ratio_by_hand() -> None:
     # 20 people each at two scores; above 0.2, half of group 1 and all of group 0
     s, g = [0.2] * 20 + [0.6] * 20 + [0.6] * 40, [1] * 40 + [0] * 40
     gap = gap_of("independence_uniform_ratio", s, g)
-    assert gap.value == pytest.approx(0.5)
-    assert (gap.positive, gap.negative) == pytest.approx((0, 0.5))
     assert gap.passes is False
-    few = gap_of("independence_uniform_ratio", s[:25] + s[40:], g[:25] + g[40:])  # five are selected
-    assert few.undefined == "because no threshold selects ten people of both groups"
+    # below 0.2 everybody is selected: ratio 1 on a third of the way
+    assert gap.value == pytest.approx(2 / 3)
+    assert (gap.positive, gap.negative) == pytest.approx((0, 1 / 3))
+    few = gap_of("independence_uniform_ratio", s[:4] + s[40:], g[:4] + g[40:])
+    assert few.undefined == "because no threshold is expected to select five people of each group"
+    # a group that is shut out above 0.5 is no noise: its ratio is 0 there
+    s = np.concatenate([np.linspace(0, 0.5, 1000), np.linspace(0, 1, 1000)])
+    out = gap_of("independence_uniform_ratio", s, np.repeat([1, 0], 1000))
+    assert out.value == pytest.approx(1 - np.log(2), abs=0.003)  # ∫ (1 − 2t)/(1 − t) up to 0.5
 
 
 @pytest.mark.parametrize("weighting", ["uniform", "standardized"])
@@ -496,3 +503,130 @@ def test_a_curve_is_what_its_measure_adds_up() -> None:
         if not m.squared:
             assert float(m.value(curve)) == pytest.approx(float((np.abs(curve.gap) * curve.weight).sum()))
             assert float(curve.signed) == pytest.approx(float(curve.favouring(True) - curve.favouring(False)))
+
+
+# ---- mistakes that were made -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "bins"), [(0, 100, 50), (0, 10, 50), (0, 5, 50), (-1, 1, 50), (-1, 1, 10), (1, 10, 10)]
+)
+def test_a_score_on_a_border_is_in_the_bin_that_ends_there(lo: int, hi: int, bins: int) -> None:
+    borders = np.array([Fraction(lo) + Fraction(hi - lo, bins) * k for k in range(bins + 1)], np.float64)
+    assert equal_bins(borders, (lo, hi), bins, risk=False).tolist() == [0, *range(bins)]
+    assert equal_bins(borders, (lo, hi), bins, risk=True).tolist() == [*range(bins - 1, -1, -1), 0]
+
+
+def test_the_unit_of_weights_moves_nobody_across_a_border() -> None:
+    s, y, g = np.arange(101) / 100, np.tile([0, 0, 1], 34)[:101], np.tile([0, 1], 51)[:101]
+    plain = gap_of("calibration_standardized", s, g, y)
+    for unit in (0.1, 0.3, 7.7):
+        weighted = gap_of("calibration_standardized", s, g, y, weight=np.full(101, unit))
+        assert weighted.value == pytest.approx(plain.value)
+        assert weighted.left_out_share == plain.left_out_share
+
+
+def test_weights_of_very_different_size() -> None:
+    rng = np.random.default_rng(0)
+    s, g, y = rng.random(400), rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+    w = 10.0 ** rng.uniform(-9, 9, 400)
+    gap = gap_of("calibration_uniform", s, g, y, weight=w, calibration_bins=5)
+    bins = np.ceil(s * 5).clip(1)
+    rate = [
+        [np.average(y[(bins == k) & (g == i)], weights=w[(bins == k) & (g == i)]) for i in (0, 1)] for k in range(1, 6)
+    ]
+    assert gap.value == pytest.approx(np.mean([abs(a - b) for a, b in rate]), rel=1e-9)
+
+
+def test_one_group_without_a_density_does_not_stop_the_audit() -> None:
+    """Twenty million people at one score and one elsewhere: Scott's bandwidth is too narrow for any grid."""
+    words: dict[str, Any] = {"score": [0.5, 0.9, 0.4, 0.6], "group": list("aabb"), "weight": [30_000_000, 1, 5, 5]}
+    a = evenhand.audit(label=[0, 1, 0, 1], **words, bootstrap=30)
+    assert "group a has no density" in (a.measure("abpc").undefined or a.measure("abpc", "b").undefined or "")
+    assert a.measure("abcc").undefined is None
+    assert "pdf" in evenhand.curves(evenhand.tabulate(**words))  # of the other group
+
+
+@pytest.mark.parametrize("bandwidth", ["scott", 0.1])
+def test_a_constant_group_has_no_density(bandwidth: Any) -> None:
+    gap = gap_of("abpc", [0.5, 0.5, 0.2, 0.9], [1, 1, 0, 0], bandwidth=bandwidth)
+    assert "group 1 has no density" in gap.undefined
+
+
+def test_the_largest_gap_does_not_depend_on_weights_of_thresholds() -> None:
+    s, g, w = [0.1, 0.2, 0.3, 0.4], [1, 1, 0, 0], [0.5, 0.1, 0.1, 9.7]
+    assert gap_of("independence_standardized_linf", s, g, weight=w).value == 1
+    assert gap_of("independence_uniform_linf", s, g, weight=w).value == 1
+    assert gap_of("independence_uniform_linf", s, g, weight=w).positive_share is None
+
+
+def test_values_stay_below_their_maximum() -> None:
+    for id_, most in (("abpc", 2.0), ("mutual_information", np.log(2))):
+        gap = gap_of(id_, [0.1, 0.2, 0.7, 0.8], [1, 1, 0, 0], bandwidth=1e-5, bootstrap=30)
+        assert gap.value <= most
+        assert gap.ci[0] <= gap.value <= gap.ci[1] + 1e-12
+
+
+def test_signed_intervals_stay_within_the_possible() -> None:
+    gap = gap_of("calibration_uniform", [0.1, 0.9, 0.4, 0.4], [1, 0, 0, 1], [0, 1, 1, 0], bootstrap=100)
+    assert -1 <= gap.ci_signed[0] <= gap.ci_signed[1] <= 1
+    assert gap.ci_positive[1] <= 1
+
+
+def test_intervals_of_parts_hold_them() -> None:
+    """Percentile intervals of the parts excluded their own estimates, and covered 0 to 11 % at parity."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        s, g = rng.beta(2, 2, 300), rng.integers(0, 2, 300)
+        y = (rng.random(300) < s).astype(int)
+        a = evenhand.audit(score=s, label=y, group=g, bootstrap=60)
+        for m in SCORE_MEASURES:
+            gap = a.measure(m.id)
+            if m.directed:
+                for part, ci in ((gap.positive, gap.ci_positive), (gap.negative, gap.ci_negative)):
+                    assert ci is not None
+                    assert ci[0] <= part <= ci[1]  # type: ignore[operator]
+        assert a.measure("calibration_standardized").ci_positive[0] == 0  # type: ignore[index]
+
+
+def test_six_people_are_not_certain() -> None:
+    a = evenhand.audit(score=[0.4] * 6 + [0.6] * 6, group=[0] * 6 + [1] * 6, reference=0)
+    for id_ in ("delta_dp_c", "abcc", "independence_standardized"):
+        lo, hi = a.measure(id_).ci  # type: ignore[misc]
+        assert hi - lo > 0.1
+    apart = [0.1] * 6 + [0.9] * 6
+    b = evenhand.audit(score=apart * 2, label=[0] * 6 + [1] * 6 + [0] * 6 + [1] * 6, group=[0] * 12 + [1] * 12)
+    assert b.measure("roc").ci[1] > 0.05  # type: ignore[index]
+
+
+def test_the_limit_of_mutual_information_depends_on_the_shares() -> None:
+    """5 people can tell little about 20 000: information is bounded by the entropy of the group."""
+    rng = np.random.default_rng(0)
+    s, g = np.concatenate([rng.uniform(0, 0.4, 2000), rng.uniform(0.6, 1, 10)]), np.repeat([0, 1], [2000, 10])
+    gap = gap_of("mutual_information", s, g, bootstrap=100)
+    assert gap.value < 0.04
+    assert gap.tolerance == pytest.approx(0.02 * 10 * 2000 / 2010**2)
+    assert gap.passes is False
+
+
+def test_too_few_resamples_give_no_bound() -> None:
+    s, g, _ = two_groups(0)
+    assert gap_of("abcc", s, g, bootstrap=5).ci == (0, 1)
+    assert gap_of("abcc", s, g, bootstrap=19).ci != (0, 1)
+    assert gap_of("abcc", s, g, bootstrap=100, confidence=0.9999).ci == (0, 1)
+
+
+def test_what_an_audit_does_not_have() -> None:
+    a = evenhand.audit(evenhand.compas(), bootstrap=0, measures=["abcc"])
+    with pytest.raises(evenhand.UsageError, match="no group 'zz' \\(it has: "):
+        a.measure("abcc", group="zz")
+    with pytest.raises(evenhand.UsageError, match="no attribute 'sex'"):
+        a.measure("abcc", attribute="sex")
+    with pytest.raises(evenhand.UsageError, match="no measure 'roc' \\(it has: 'abcc'\\)"):
+        a.measure("roc")
+
+
+def test_a_constant_score_still_has_a_calibration() -> None:
+    a = evenhand.audit(score=[600] * 8, label=[0, 1, 1, 1, 0, 0, 0, 1], group=[0] * 4 + [1] * 4, reference=0, **ASK)
+    assert a.measure("calibration_uniform").value == 0.5
+    assert a.measure("calibration_standardized").value == 0.5

@@ -14,7 +14,7 @@ from scipy import stats
 
 import evenhand
 from conftest import people
-from evenhand.extremes import largest_gap, resampled_ranges, support
+from evenhand.extremes import half_a_person, largest_gap, resampled_ranges
 from evenhand.gaps import gaps, resampled_gaps
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, generator, smoothed
@@ -235,8 +235,8 @@ def test_bootstrap_intervals_agree_with_closed_forms_on_large_samples() -> None:
 
 def test_smoothing_leaves_impossible_cells_alone() -> None:
     counts = Counts(np.array([[[3, 0], [0, 0]], [[0, 2], [0, 0]]]), ("a", "nobody"))
-    assert smoothed(counts, support("decision", counts)).tolist() == [[[3.5, 0.5], [0, 0]], [[0.5, 2.5], [0, 0]]]
-    assert smoothed(counts, support("bins", counts)).tolist() == [[[3.5, 0.5], [0, 0]], [[0.5, 2.5], [0, 0]]]
+    assert smoothed(counts, half_a_person("decision", counts)).tolist() == [[[3.5, 0.5], [0, 0]], [[0.5, 2.5], [0, 0]]]
+    assert smoothed(counts, half_a_person("bins", counts)).tolist() == [[[3.5, 0.5], [0, 0]], [[0.5, 2.5], [0, 0]]]
 
 
 def test_too_many_undefined_resamples_give_no_interval() -> None:

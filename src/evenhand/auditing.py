@@ -17,7 +17,7 @@ from evenhand.inference.resample import generator
 from evenhand.inference.significance import equal_shares
 from evenhand.ingest import tabulate
 from evenhand.ingest.columns import WeightKind
-from evenhand.measures import BINS, MEASURES, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
 from evenhand.options import Options, checked, chosen_measures, with_threshold
@@ -116,11 +116,16 @@ class Audit:
             if gap.id == id and group in (None, gap.group)
         ]
         if not found:
-            raise UsageError(
-                f"this audit has no measure {shown(id)}"
-                + (f" for group {shown(group)}" if group else "")
-                + nearest(str(id), MEASURES)
-            )
+            attributes = [a for a in self.attributes if attribute in (None, a.name)]
+            there = {
+                "attribute": (attribute, [a.name for a in self.attributes]),
+                "measure": (id, list(dict.fromkeys(g.id for a in attributes for g in a.measures))),
+                "group": (group, list(dict.fromkeys(g.group for a in attributes for g in a.measures))),
+            }
+            for what, (wanted, present) in there.items():
+                if wanted is not None and wanted not in present:
+                    close = nearest(str(wanted), present)
+                    raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(present)}){close}")
         return found[0]
 
     def __rich__(self) -> Any:
@@ -320,17 +325,21 @@ def _compare_scores(
     """Every group against the reference by whole scores and, of few groups, every pair."""
     count = len(grouping.groups)
     pairs = [(g, reference) for g in range(count) if g != reference]
+    asked = len(pairs)
     everyone = count > 2 and count * (count - 1) // 2 <= MOST_PAIRS
     if everyone:
         pairs += [(a, b) for a in range(count) for b in range(a) if reference not in (a, b)]
     draws = options.bootstrap if count <= MANY_SCORED else 0
+    # Pairs that were not asked for only serve to find the largest: many of them share the work.
+    fewer = min(draws, max(200, 15 * draws // len(pairs)))
     most_scores = int(np.clip(5_000 / len(pairs), 64, MOST_SCORES))
     view = ScoreView(table, grouping)
     compared: list[list[Compared]] = []
     for i, (pair, random) in enumerate(zip(pairs, rng.spawn(len(pairs)), strict=True)):
         tell(i / len(pairs))
         counts = view(pair)
-        compared.append(compare(measures, counts, options.scores, options.confidence, draws, random, most_scores))
+        resamples = draws if i < asked else fewer
+        compared.append(compare(measures, counts, options.scores, options.confidence, resamples, random, most_scores))
     found, largest = {}, {}
     for k, m in enumerate(measures):
         all_gaps = [c[k].gap for c in compared]

@@ -222,7 +222,10 @@ def _split(text: str) -> list[str]:
     """Names between commas; a name that holds a comma is put in double quotes."""
     import csv
 
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    try:
+        return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error as error:
+        raise UsageError(f"{shown(text)} is no list of names between commas ({error})") from error
 
 
 def _number_or_word(text: str) -> str | float:
@@ -258,7 +261,7 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
     seed = how.pop("seed")
     stated = how.pop("reference")
     measures = how.pop("measures")
-    ids = None if measures is None else _split(measures)
+    ids = None if measures is None else [id_ for id_ in _split(measures) if id_]
     how["bandwidth"] = _number_or_word(how["bandwidth"])
     checked(**how, rng=seed)
     chosen_measures(ids)

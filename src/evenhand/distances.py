@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.cells import Floats
+from evenhand.extremes import half_a_person
 from evenhand.gaps import Gap, Pair, Part, judged, undefined_gap, verdict
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import ScoreMeasure, ScoreOptions
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import bandwidths
-from evenhand.measures.score_bias import means
 from evenhand.scores import ScoreCounts
 from evenhand.table import Counts, shown_name
 
@@ -25,14 +25,15 @@ MOST_SCORES = 512
 
 @dataclass(frozen=True)
 class Moves:
-    """How a curve behaves in resamples, arrays (draws,): distance from the observed one, and the size of its parts."""
+    """How far a curve moves in resamples, arrays (draws,): as a whole, and its positive and negative part."""
 
     distance: Floats
-    signed: Floats
     positive: Floats
     negative: Floats
-    centre: tuple[float, float, float]
-    """Signed sum and parts of the curve that resamples vary around."""
+    signed: Floats
+    """The signed sum itself."""
+    centre: float
+    """The signed sum of the curve that resamples vary around."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def compare(
 
 def _reason(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> str | None:
     """Why a measure does not exist for this pair, in words, or None."""
-    if not m.ranked and not pair.has_length:
+    if m.view is None and not m.ranked and not pair.has_length:
         return f"because the score is constant ({pair.scores[0]:g}) and no score range is stated"
     for label in m.labels:
         for g in (0, 1):
@@ -92,7 +93,7 @@ def _reason(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> str | 
 def _nowhere(m: ScoreMeasure) -> str:
     if m.view is not None:
         return "because no score bin holds people of both groups"
-    return "because no threshold selects ten people of both groups"
+    return "because no threshold is expected to select five people of each group"
 
 
 # ---- one comparison ----------------------------------------------------------------------------------------
@@ -101,7 +102,7 @@ def _nowhere(m: ScoreMeasure) -> str:
 def _gap(
     m: ScoreMeasure, pair: ScoreCounts, curve: Curve, options: ScoreOptions, confidence: float, moves: Moves | None
 ) -> Gap:
-    size = float(curve.norm(m.order))
+    size = min(float(curve.norm(m.order)), m.highest)
     value, signed = float(m.outward(np.asarray(size))), float(curve.signed)
     ci, ci_bootstrap, method = _interval(m, pair, size, signed, confidence, moves)
     group, reference = pair.groups
@@ -109,7 +110,7 @@ def _gap(
         m.id,
         group,
         reference,
-        m.tolerance,
+        m.limit(pair),
         value=value,
         signed=signed if m.directed else None,
         ci=ci,
@@ -119,7 +120,7 @@ def _gap(
         left_out_share=_left_out(curve),
     )
     gap = _with_parts(m, gap, curve, size, confidence, moves) if m.directed else gap
-    passes, conclusive = verdict(m, gap.signed if m.signed and gap.signed is not None else value, ci)
+    passes, conclusive = verdict(m, value, ci, gap.tolerance)
     gap = replace(gap, passes=passes, conclusive=conclusive)
     return replace(gap, interpretation=_sentence(m, gap, confidence))
 
@@ -133,30 +134,26 @@ def _with_parts(m: ScoreMeasure, gap: Gap, curve: Curve, size: float, confidence
     """The positive and the negative part, as amounts and as shares of the whole."""
     parts = [float(curve.favouring(group, m.order)) for group in (True, False)]
     gap = replace(gap, positive=parts[0], negative=parts[1])
-    if size > 0:
-        share = (parts[0] / size) ** m.order if m.order < np.inf else float(parts[0] >= parts[1])
+    if size > 0 and m.order < np.inf:  # of a largest gap there are no parts that add up
+        share = min((parts[0] / size) ** m.order, 1.0)
         gap = replace(gap, positive_share=share, negative_share=1 - share)
     if moves is None:
         return gap
-    shifted = [
-        _around(observed, resampled, centre, confidence, least)
-        for observed, resampled, centre, least in zip(
-            (float(curve.signed), *parts),
-            (moves.signed, moves.positive, moves.negative),
-            moves.centre,
-            (-np.inf, 0.0, 0.0),
-            strict=True,
-        )
-    ]
-    return replace(gap, ci_signed=gap.ci if m.signed else shifted[0], ci_positive=shifted[1], ci_negative=shifted[2])
+    # A part changes by no more than the whole curve does, so it has the interval of a norm too.
+    of_parts = (
+        interval.norm(part, moved, confidence, m.highest)
+        for part, moved in zip(parts, (moves.positive, moves.negative), strict=True)
+    )
+    signed = gap.ci if m.signed else _around(float(curve.signed), moves, confidence, m.highest)
+    return replace(gap, ci_signed=signed, ci_positive=next(of_parts), ci_negative=next(of_parts))
 
 
-def _around(observed: float, resampled: Floats, centre: float, confidence: float, least: float) -> Pair | None:
-    """Percentile interval, moved from what resamples vary around to what was observed."""
-    if np.isnan(resampled).mean() > (1 - confidence) / 2:
+def _around(observed: float, moves: Moves, confidence: float, highest: float) -> Pair | None:
+    """Percentile interval of a signed sum, moved from what resamples vary around to what was observed."""
+    if np.isnan(moves.signed).mean() > (1 - confidence) / 2:
         return None
-    lo, hi = (float(b) + observed - centre for b in interval.percentile(resampled, confidence))
-    return max(lo, least), max(hi, least)
+    lo, hi = (float(b) + observed - moves.centre for b in interval.percentile(moves.signed, confidence))
+    return max(lo, -highest), min(hi, highest)
 
 
 def _interval(
@@ -164,7 +161,7 @@ def _interval(
 ) -> tuple[Pair | None, Pair | None, str | None]:
     """Of the gap, by its own method and by the bootstrap."""
     if m.single:
-        percentile = None if moves is None else _around(signed, moves.signed, moves.centre[0], confidence, -np.inf)
+        percentile = None if moves is None else _around(signed, moves, confidence, m.highest)
         return _welch(pair, signed, confidence), percentile, "Welch"
     if moves is None:
         return None, None, None
@@ -177,15 +174,15 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
     """Welch's interval for a difference of mean scores; None for a group of one."""
     from scipy.special import stdtrit
 
-    people = pair.people.astype(np.float64)
-    mean = means(pair, None, False, ScoreOptions())
-    squares = people if pair.squares is None else pair.squares.sum(-1)
-    total = people.sum(0)
-    n = total**2 / squares.sum(0)
-    if (n <= 1).any():
+    extra = one_of_everybody(pair).sum(-1)  # or a group with one score would be certain
+    people = pair.people + pair.person * extra
+    squares = people if pair.squares is None else pair.squares.sum(-1) + pair.person**2 * extra
+    mean = (people * pair.unit[:, None]).sum(0) / people.sum(0)
+    n = pair.people.sum(0) ** 2 / (squares - pair.person**2 * extra).sum(0)
+    if (n <= 1 + 1e-9).any():
         return None
     # Σw²(x − mean)²/(Σw)² is the linearised variance of a weighted mean
-    variance = (squares * (pair.unit[:, None] - mean) ** 2).sum(0) / total**2 * n / (n - 1)
+    variance = (squares * (pair.unit[:, None] - mean) ** 2).sum(0) / people.sum(0) ** 2 * n / (n - 1)
     if variance.sum() == 0:
         return difference, difference
     df = variance.sum() ** 2 / (variance**2 / (n - 1)).sum()
@@ -210,6 +207,9 @@ def _sentence(m: ScoreMeasure, gap: Gap, confidence: float) -> str:
     text = f"{text}: {m.title} {gap.value:.3f}"
     if share is not None:
         text += f", {100 * share:.0f}% of it in favour of {group}"
+    if gap.left_out_share:
+        what = "thresholds select too few people" if m.scale == "ratio" else "people are in bins without both groups"
+        text += f" ({100 * gap.left_out_share:.2g}% of {what})"
     return judged(m, gap, text, confidence, sized=True)
 
 
@@ -230,34 +230,42 @@ def _resampled(
     whole = [m for m in measures if m.view is None]
     if whole:
         coarse = pair.coarse(most_scores)
-        grids = {m.id: None if m.grid is None else m.grid(coarse, options) for m in whole}
-        centres = {m.id: m.curve(coarse, options, grids[m.id]) for m in whole}
+        extra = one_of_everybody(coarse)
+        population = replace(coarse, array=smoothed(coarse, extra))
+        grids = {m.id: None if m.grid is None else m.grid(population, options) for m in whole}
+        centres = {m.id: m.curve(population, options, grids[m.id]) for m in whole}
         pieces: dict[str, list[Moves]] = {m.id: [] for m in whole}
-        for batch in bootstrap(coarse, draws, draw_scores):
+        for batch in bootstrap(coarse, draws, draw_scores, extra):
             for m in whole:
                 pieces[m.id].append(_moves(m, m.curve(batch, options, grids[m.id]), centres[m.id]))
         found.update({id_: _joined(p) for id_, p in pieces.items()})
     for m in measures:
         if m.view is not None:
             bins = m.view(pair, options)
-            support = np.broadcast_to(bins.array.sum(-1, keepdims=True) > 0, bins.array.shape)
-            centre = m.curve(Counts(smoothed(bins, support), bins.groups), options, None)
-            batches = bootstrap(bins, draws, deepcopy(draw_bins), support)
+            extra = half_a_person("bins", bins)
+            centre = m.curve(Counts(smoothed(bins, extra), bins.groups), options, None)
+            batches = bootstrap(bins, draws, deepcopy(draw_bins), extra)
             found[m.id] = _joined([_moves(m, m.curve(b, options, None), centre) for b in batches])
     return found
+
+
+def one_of_everybody(pair: ScoreCounts) -> Floats:
+    """One person more for each group, with anybody's score and either label: what six people happen to lack exists."""
+    scores = pair.people.sum(-1)
+    person = scores[:, None, None] / scores.sum() / pair.array.shape[-1]
+    return np.asarray(np.broadcast_to(person, pair.array.shape))
 
 
 def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
     """By the triangle inequality a norm changes by no more than this: gaps that moved, and weights that moved."""
     gaps = norm(curve.gap - centre.gap, curve.weight, m.order)
-    weights = np.abs(norm(centre.gap, curve.weight, m.order) - centre.norm(m.order))
-    middle = centre.signed, centre.favouring(True, m.order), centre.favouring(False, m.order)
+
+    def weights(gap: Floats) -> Floats:
+        return np.abs(norm(gap, curve.weight, m.order) - norm(gap, centre.weight, m.order))
+
+    up, down = np.maximum(centre.gap, 0.0), np.maximum(-centre.gap, 0.0)
     return Moves(
-        gaps + weights,
-        curve.signed,
-        curve.favouring(True, m.order),
-        curve.favouring(False, m.order),
-        (float(middle[0]), float(middle[1]), float(middle[2])),
+        gaps + weights(centre.gap), gaps + weights(up), gaps + weights(down), curve.signed, float(centre.signed)
     )
 
 
@@ -265,4 +273,4 @@ def _joined(pieces: list[Moves]) -> Moves:
     def column(name: str) -> Floats:
         return np.concatenate([getattr(p, name) for p in pieces])
 
-    return Moves(column("distance"), column("signed"), column("positive"), column("negative"), pieces[0].centre)
+    return Moves(column("distance"), column("positive"), column("negative"), column("signed"), pieces[0].centre)

@@ -23,7 +23,7 @@ class LargestGap:
 
     id: str
     pair: tuple[str, str] | None
-    """The group with the higher rate first."""
+    """The group with the higher rate first; of a measure of whole scores, the one its sign favours."""
     value: float
     ci: Pair | None
     method: str | None
@@ -37,10 +37,13 @@ class LargestGap:
     ci_mean: Pair | None = None
 
 
-def support(m_levels: str, counts: Counts) -> NDArray[Any]:
-    """Cells that could hold people: for decisions all of a group, for bins those of a bin with people in it."""
-    axes = (-3, -1) if m_levels == "decision" else (-1,)
-    return np.broadcast_to(counts.array.sum(axes, keepdims=True) > 0, counts.array.shape)
+def half_a_person(levels: str, counts: Counts) -> NDArray[Any]:
+    """Half a person in each cell that could hold some: all of a group, or those of a bin with people in it.
+
+    For resampling: a rate of 0 or 1 in a small group is then not taken for certain.
+    """
+    axes = (-3, -1) if levels == "decision" else (-1,)
+    return 0.5 * np.broadcast_to(counts.array.sum(axes, keepdims=True) > 0, counts.array.shape)
 
 
 def resampled_ranges(
@@ -50,7 +53,7 @@ def resampled_ranges(
 
     Arrays (draws, 2).
     """
-    where = support(measures[0].levels, counts)
+    where = half_a_person(measures[0].levels, counts)
     centre = Counts(smoothed(counts, where), counts.groups)
     observed = {m.id: _comparable(m, m.profile(counts).values) for m in measures}
     middle = {m.id: _log(m, m.profile(centre).values) for m in measures}
@@ -138,7 +141,7 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
 def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
     """On the log scale the smallest ratio is a range too. A rate of 0 has no logarithm: its smoothed rate has."""
     q = interval.upper_quantile(ranges, confidence)
-    centre = Counts(smoothed(counts, support(m.levels, counts)), counts.groups)
+    centre = Counts(smoothed(counts, half_a_person(m.levels, counts)), counts.groups)
     middle = float(_range(_log(m, m.profile(centre).values)).max())
     observed = min(-np.log(value), middle) if value > 0 else middle
     return min(value, float(np.exp(-observed - q))), min(float(np.exp(q - observed)), 1.0)
@@ -162,8 +165,7 @@ def largest_distance(
     worst = max((gaps[i] for i in defined), key=lambda gap: m.inward(gap.value))
     pair = (worst.group, worst.reference) if (worst.signed or 0) >= 0 else (worst.reference, worst.group)
     mean = float(np.mean([gaps[i].value for i in defined]))
-    passes, _ = verdict(m, worst.value, None)
-    found = LargestGap(m.id, pair, worst.value, None, None, m.tolerance, passes, None, left_out, mean)
+    found = LargestGap(m.id, pair, worst.value, None, None, worst.tolerance, worst.passes, None, left_out, mean)
     moved = [d for i in defined if (d := distances[i]) is not None]
     if not moved:
         return found
@@ -171,7 +173,15 @@ def largest_distance(
     def limits(value: float, distance: Floats) -> Pair:
         return m.outward_interval(*interval.norm(m.inward(value), distance, confidence, m.highest))
 
-    each = [limits(gaps[i].value, d) for i, d in zip(defined, moved, strict=True)]
-    lo, hi = (float(np.mean(ends)) for ends in zip(*each, strict=True))
-    ci = limits(worst.value, np.max(moved, axis=0))
-    return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=(lo, hi))
+    draws = min(map(len, moved))
+    ci = limits(worst.value, np.max([d[:draws] for d in moved], axis=0))
+    p = 2 if m.squared else 1  # a mean of squares is the square of a norm
+    size, move = (
+        float(np.mean(np.power(numbers, p)) ** (1 / p))
+        for numbers in (
+            [m.inward(gaps[i].value) for i in defined],
+            [interval.upper_quantile(d, confidence) for d in moved],
+        )
+    )
+    ci_mean = m.outward_interval(max(size - move, 0.0), min(size + move, m.highest))
+    return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=ci_mean)

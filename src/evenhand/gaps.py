@@ -62,7 +62,7 @@ class Gap:
     parts: tuple[Part, ...] = ()
     empty_bins: tuple[str, ...] = ()
     left_out_share: float | None = None
-    """Share of the people in bins or at thresholds where the two groups cannot be compared."""
+    """Share of the people in bins (of a ratio, of the thresholds) where the two groups cannot be compared."""
 
 
 def gaps(
@@ -199,9 +199,10 @@ def component_names(m: RateMeasure) -> tuple[str, ...]:
     return m.components or tuple(f"bin {k + 1}" for k in range(BINS))
 
 
-def verdict(m: Measure, value: float, ci: Pair | None) -> tuple[bool, bool | None]:
+def verdict(m: Measure, value: float, ci: Pair | None, tolerance: float | None = None) -> tuple[bool, bool | None]:
     """Whether the value is within tolerance, and whether all of its interval agrees."""
-    inside = (m.tolerance, 1 / m.tolerance) if m.scale == "ratio" else (-m.tolerance, m.tolerance)
+    limit = m.tolerance if tolerance is None else tolerance
+    inside = (limit, 1 / limit) if m.scale == "ratio" else (-limit, limit)
     # 0.4 − 0.3 is 0.10000000000000003 in a computer, and within a tolerance of 0.1 for everybody else
     passes = inside[0] - 1e-12 <= value <= inside[1] + 1e-12
     if ci is None:
@@ -227,7 +228,7 @@ def _sentence(m: RateMeasure, gap: Gap, a: list[float], b: list[float], confiden
 
 def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = False) -> str:
     """A sentence about a gap, ended by its size, unless that was told, its interval and the verdict."""
-    limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{m.tolerance:g}"
+    limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{gap.tolerance:.3g}"
     if not sized and m.scale == "ratio":
         text += f", a ratio of {gap.value:.3f}"
     elif not sized:

@@ -16,7 +16,7 @@ from evenhand.errors import DataError, UsageError
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
 from evenhand.ingest.values import encode, label_key
-from evenhand.measures import RateMeasure, ScoreMeasure
+from evenhand.measures import RateMeasure, ScoreMeasure, find
 from evenhand.options import chosen_measures
 
 
@@ -167,6 +167,13 @@ def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
     labels = {label_key(v) for v in distinct(y_true)} if y_true is not None else set()
     whole = all(isinstance(v, int | float | np.number) and float(v).is_integer() for v in values)
     return keys <= {"0", "1"} or keys <= labels or (whole and label_key(favorable) in keys)
+
+
+def __getattr__(name: str) -> Metric:
+    """A variant by its id, such as `metrics.equal_opportunity_uniform_w2`."""
+    if find(name) is None:
+        raise AttributeError(f"there is no measure {name!r}")
+    return Metric(name)
 
 
 demographic_parity = Metric("demographic_parity")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from evenhand.options import checked_scores, whole
 from evenhand.references import group_named, reference_group
 from evenhand.report.frame import plain_frame
 from evenhand.scores import ScoreCounts, ScoreView
-from evenhand.table import Grouping, Table
+from evenhand.table import Grouping, Table, bin_edges
 
 GIVEN = {"everyone": None, "favourable": 1, "unfavourable": 0}
 DENSITY_POINTS = 512
@@ -55,7 +55,7 @@ class Curves:
     reference: str
     tables: Mapping[str, Columns]
     max_error: Mapping[str, float]
-    """How far a thinned curve is from the exact one at most; 0 where every point is kept."""
+    """How far a thinned curve is from the exact one at most, at the scores of the data; 0 where all are kept."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,13 +63,13 @@ class Curves:
 
     def columns(self, name: str) -> Columns:
         """One curve as a dict of columns."""
-        if name not in self.tables:
-            missing = " (it needs labels)" if name in _TYPES else ""
+        if not isinstance(name, str) or name not in self.tables:
+            missing = ": these people have none" if name in list(_TYPES) else ""
             raise UsageError(
-                f"there is no curve {shown(name)}{missing}; there are: {listed(self.tables, 20)}"
+                f"there is no curve {shown(name)}{missing} (there are: {listed(self.tables, 20)})"
                 f"{nearest(str(name), self.tables)}"
             )
-        return dict(self.tables[name])
+        return {column: values.copy() for column, values in self.tables[name].items()}
 
     def to_frame(self, name: str, library: str | None = None) -> Any:
         """One curve as a dataframe of the library named, by default the first of those installed."""
@@ -78,8 +78,17 @@ class Curves:
     def __getitem__(self, name: str) -> Any:
         return self.to_frame(name)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self.tables)
+
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{name} ({len(next(iter(t.values())))} points)" for name, t in self.tables.items())
+        sizes = ", ".join(f"{name} ({len(t['group'])} points)" for name, t in self.tables.items())
         return f"Curves of {shown(self.attribute)} against {shown(self.reference)}: {sizes}"
 
 
@@ -104,7 +113,8 @@ def curves(
     move how far (its density adds up to ABCC).
 
     Scores are in the units of the data. Every curve holds every score, unless `points` asks for fewer: `max_error`
-    then tells how far the straight lines between the points are from the exact curve at most.
+    then tells how far the straight lines between the points are from the exact curve at most, at the scores of the
+    data. Densities have 512 points unless `points` says otherwise.
 
     Parameters
     ----------
@@ -152,6 +162,12 @@ def _grouping(table: Table, attribute: Any) -> Grouping:
     return table.groupings[0]
 
 
+def _column(pieces: list[Columns], column: str, kind: str) -> Any:
+    """Pieces of a column as one array; names as objects, which share their text."""
+    values = [np.array(p[column], object if kind == "str" else np.float64) for p in pieces]
+    return np.concatenate([np.broadcast_to(v, p["_"]) for v, p in zip(values, pieces, strict=True)])
+
+
 class _Drawing:
     """Collects the points of all curves."""
 
@@ -170,14 +186,12 @@ class _Drawing:
         for name in _TYPES:
             pieces = self.pieces.get(name, [])
             if pieces:
-                found[name] = {
-                    column: np.concatenate([np.broadcast_to(p[column], len(p["_"])) for p in pieces])
-                    for column in _TYPES[name]
-                }
+                found[name] = {column: _column(pieces, column, kind) for column, kind in _TYPES[name].items()}
         return found
 
     def _add(self, name: str, size: int, columns: Columns, error: float = 0.0) -> None:
-        self.pieces.setdefault(name, []).append({**columns, "_": range(size)})
+        if size:
+            self.pieces.setdefault(name, []).append({**columns, "_": size})
         self.errors[name] = max(self.errors.get(name, 0.0), error)
 
     # ---- every group ------------------------------------------------------------------------------------
@@ -208,7 +222,7 @@ class _Drawing:
         squares = None if counts.squares is None else counts.squares[:, 0].sum(-1)
         width = bandwidth(counts.unit, people, squares, self.options.bandwidth)
         lo, hi = counts.score_range
-        if np.isnan(width) or not hi > lo:
+        if np.isnan(width) or not hi - lo > 1e-300:
             return
         found = density(counts.unit, people, width)
         inside = found.x[(found.x > 0) & (found.x < 1)]
@@ -305,7 +319,7 @@ class _Drawing:
     def _edges(self, counts: ScoreCounts, bin_of: Ints, bins: int, observed: bool = False) -> tuple[Floats, Floats]:
         """Lowest and highest score of each bin: of equal bins their borders, else what was observed."""
         if not observed and len(counts.scores) > self.options.calibration_bins:
-            edges = np.linspace(*counts.score_range, bins + 1)
+            edges = bin_edges(counts.score_range, bins)
             low, high = edges[:-1], edges[1:]
             return (low[::-1], high[::-1]) if counts.risk else (low, high)
         low, high = np.full(bins, np.inf), np.full(bins, -np.inf)
@@ -333,7 +347,8 @@ def thinned(x: Floats, y: Floats, points: int | None) -> tuple[Ints, float]:
     """
     if points is None or len(x) <= points:
         return np.arange(len(x)), 0.0
-    keep = _spread(_length(x) + sum(_length(column) for column in y.T), points)
+    x = _length(x)
+    keep = _spread(x + sum(_length(column) for column in y.T), points)
     error = max(float(np.abs(np.interp(x, x[keep], column[keep]) - column).max()) for column in y.T)
     return keep, error
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.extremes import support
+from evenhand.extremes import half_a_person
 from evenhand.gaps import Pair
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, smoothed
@@ -108,7 +108,7 @@ def _calibration_errors(
     if not draws:
         return [Estimate(float(v), None) for v in ece], mce_column
     # ECE is the L1 norm of (favourable people − sum of scores) per bin, over all people: an interval of a norm.
-    where = support("bins", bins)
+    where = half_a_person("bins", bins)
     mean = np.nan_to_num(predicted)
 
     def excess(array: Any) -> Any:

@@ -359,14 +359,23 @@ class Table:
         return "Table: " + "; ".join(parts)
 
 
+def bin_edges(score_range: tuple[float, float], bins: int) -> Floats:
+    """Borders of bins of equal width; one division each, so that a border of 58 or 1.8 is that number exactly."""
+    lo, hi = score_range
+    k = np.arange(bins + 1)
+    scale = max(abs(lo), abs(hi), 1.0)
+    if scale > 1e300:  # the product below would overflow
+        return np.linspace(lo, hi, bins + 1)
+    return np.asarray((lo * (bins - k) + hi * k) / bins)
+
+
 def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk: bool) -> Ints:
     """Bins of equal width over the score range, closed on the right, the first on both sides.
 
     Scores are compared with borders, never computed with: 0.7 * 10 is 7.000000000000001 and 1 - 0.7 is
     0.30000000000000004, and both would leave their bin. So a risk score is not reflected; its bins are.
     """
-    lo, hi = score_range
-    inner = lo + (hi - lo) * (np.arange(1, bins) / bins)
+    inner = bin_edges(score_range, bins)[1:-1]
     if risk:
         return bins - 1 - np.searchsorted(inner, scores, side="right")
     return np.searchsorted(inner, scores, side="left")

@@ -111,6 +111,10 @@ def norm(value: float, deviations: Floats, confidence: float, highest: float = n
 
 
 def upper_quantile(deviations: Floats, confidence: float) -> float:
-    """An order statistic, never interpolated; a resample without a value counts as infinitely far."""
+    """An order statistic, never interpolated; a resample without a value counts as infinitely far.
+
+    Infinite if there are too few resamples to know it.
+    """
     worst_last = np.sort(np.where(np.isnan(deviations), np.inf, deviations))
-    return float(worst_last[min(int(np.ceil(confidence * (len(worst_last) + 1))), len(worst_last)) - 1])
+    place = int(np.ceil(confidence * (len(worst_last) + 1) - 1e-9))
+    return float(worst_last[place - 1]) if place <= len(worst_last) else float("inf")

@@ -18,7 +18,7 @@ AnyCounts = TypeVar("AnyCounts", bound=Counts)
 
 
 def bootstrap(
-    counts: AnyCounts, draws: int, rng: np.random.Generator, support: NDArray[Any] | None = None
+    counts: AnyCounts, draws: int, rng: np.random.Generator, extra: NDArray[Any] | None = None
 ) -> Iterator[AnyCounts]:
     """Batches of counts with a leading axis, `draws` in all: rows drawn with replacement.
 
@@ -26,14 +26,14 @@ def bootstrap(
     variable (Rubin's Bayesian bootstrap), so a cell's total is close to a gamma variable with mean Σw and
     variance Σw².
 
-    `support` adds half a person to some cells of the population that is drawn from, so that a rate of 0 or 1
-    in a small group is not taken for certain; resamples then vary around `smoothed`.
+    `extra` are people added to the population that is drawn from, so that what a small group happens to lack is not
+    taken for impossible; resamples then vary around `smoothed`.
     """
-    population = smoothed(counts, support)
+    population = smoothed(counts, extra)
     size = population.size
     at_once = max(1, _CELLS_AT_ONCE // size)
     if counts.squares is not None:
-        squares = counts.squares if support is None else counts.squares + 0.5 * _unit(counts) ** 2 * support
+        squares = counts.squares if extra is None else counts.squares + _unit(counts) ** 2 * extra
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
         if counts.squares is None:
@@ -49,10 +49,10 @@ def bootstrap(
         yield replace(counts, array=drawn.reshape(batch, *population.shape), squares=None)
 
 
-def smoothed(counts: Counts, support: NDArray[Any] | None) -> Floats:
-    """The population resamples are drawn from: half a person more in each cell of the support."""
+def smoothed(counts: Counts, extra: NDArray[Any] | None) -> Floats:
+    """The population resamples are drawn from: some people more."""
     population = counts.array.astype(np.float64)
-    return population if support is None else population + 0.5 * _unit(counts) * support
+    return population if extra is None else population + _unit(counts) * extra
 
 
 def _unit(counts: Counts) -> float:

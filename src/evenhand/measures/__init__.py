@@ -67,7 +67,7 @@ def _bias(concept: str, standardized: bool) -> ScoreMeasure:
     thresholds = "weighted by people" if standardized else "evenly weighted"
     return ScoreMeasure(
         f"{concept}_{'standardized' if standardized else 'uniform'}",
-        f"{concept.replace('_', ' ')}, {over}",
+        f"{concept.replace('_', ' ')} ({over})",
         _FAMILY[concept],
         f"{_ASKS[concept][:-1]}, at all thresholds {thresholds}?",
         f"∫ |P(S>s | group{given}) − P(S>s | reference{given})| {per}",
@@ -111,12 +111,12 @@ def _calibration_bias(standardized: bool) -> ScoreMeasure:
     per = "people in the bin" if standardized else "1 / bins"
     return ScoreMeasure(
         f"calibration_{'standardized' if standardized else 'uniform'}",
-        f"calibration, {'ranks' if standardized else 'scores'}",
+        f"calibration ({'ranks' if standardized else 'scores'})",
         "sufficiency",
         f"Does the same {'rank' if standardized else 'score'} mean the same, over all bins?",
         f"Σ |P(Y=1 | bin, reference) − P(Y=1 | bin, group)| · {per}",
-        "is scored better than it turns out",
-        "is scored worse than it turns out",
+        "is scored more generously",
+        "is scored less generously",
         curve=lambda bins, options, _: calibration.bias(bins, standardized),
         view=lambda counts, options: calibration.binned(counts, standardized, options),
         labels=(),
@@ -157,7 +157,7 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                  "How much does a score tell about the group?", "H(S) − Σ P(g) H(S | g)",
                  "has more people at some scores", "has fewer people at some scores", needs_label=False,
                  tolerance=0.005, curve=distribution.information, grid=distribution.sparse_grid, smooth=True,
-                 order=2.0, squared=True, directed=False),
+                 order=2.0, squared=True, directed=False, shared=True),
     _bias("independence", standardized=False),
     _bias("independence", standardized=True),
     RateMeasure("equal_opportunity", "equal opportunity", "separation",
@@ -215,7 +215,7 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
 # fmt: on
 
 
-_VARIANT = re.compile(r"(\w+)_(uniform|standardized)_(ratio|[wl](?:\d+(?:\.\d+)?|inf))")
+_VARIANT = re.compile(r"(\w+)_(uniform|standardized)_(ratio|[wl](?:[0-9]+(?:\.[0-9]+)?|inf))", re.ASCII)
 
 
 def find(id: str) -> Measure | None:
@@ -225,7 +225,7 @@ def find(id: str) -> Measure | None:
     largest gap over all thresholds), `_ratio` the mean impact ratio, the lower positive rate over the higher.
 
     >>> find("equal_opportunity_uniform_w2").title
-    'equal opportunity, scores, Wasserstein-2'
+    'equal opportunity (scores, W2)'
     """
     if id in MEASURES:
         return MEASURES[id]
@@ -241,21 +241,21 @@ def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, standar
     over = "r" if standardized else "s"
     if name == "ratio":
         return replace(
-            plain, id=id, title=f"{plain.title}, ratio", formula="∫ min(P(S>s | group), P(S>s | reference)) / max(…)",
-            scale="ratio", tolerance=0.8, summaries=None,
+            plain, id=id, title=f"{plain.title[:-1]}, ratio)",
+            formula="∫ min(P(S>s | group), P(S>s | reference)) / max(…)", scale="ratio", tolerance=0.8, summaries=None,
             curve=lambda counts, options, like: score_bias.shortfall(counts, label, standardized, options, like),
             grid=lambda counts, options: score_bias.shortfall(counts, label, standardized, options),
         )  # fmt: skip
     p = float(name[1:])
-    if p < 1 or (name[0] == "w" and p == np.inf):
+    if p < 1 or f"{p:g}" != name[1:] or (name[0] == "w" and p == np.inf):
         return None
     if name[0] == "l":
         formula = (
             "sup |F(group) − F(reference)|" if p == np.inf else f"(∫ |F(group) − F(reference)|^{p:g} d{over})^(1/{p:g})"
         )
-        return replace(plain, id=id, title=f"{plain.title}, L{p:g}", formula=formula, order=p)
+        return replace(plain, id=id, title=f"{plain.title[:-1]}, L{p:g})", formula=formula, order=p)
     return replace(
-        plain, id=id, title=f"{plain.title}, Wasserstein-{p:g}", order=p,
+        plain, id=id, title=f"{plain.title[:-1]}, W{p:g})", order=p,
         formula=f"(∫ |Q(group) − Q(reference)|^{p:g} du)^(1/{p:g})",
         curve=lambda counts, options, like: score_bias.quantile_gap(counts, label, standardized, options, like),
         grid=lambda counts, options: score_bias.even_shares(),

@@ -47,27 +47,28 @@ def bins_of(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> I
     if not standardized:
         return counts.bin_of_scores(options.calibration_bins)
     inner = np.arange(1, options.calibration_bins) / options.calibration_bins
-    return np.searchsorted(inner, counts.ranks(options.ranks), side="left")
+    # Rounded, because sums of weights put a rank of 0.02 just beside it.
+    return np.searchsorted(np.round(inner, 12), np.round(counts.ranks(options.ranks), 12), side="left")
 
 
 def binned(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Counts:
     """Counts by calibration bin, group and label."""
     bin_of = bins_of(counts, standardized, options)
     bins = min(options.calibration_bins, len(counts.scores))
-    array = _sum_bins(counts.cumulative, bin_of, bins)
-    squares = None if counts.squares is None else _sum_bins(np.cumsum(counts.squares, axis=-3), bin_of, bins)
+    array = _sum_bins(counts.array, bin_of, bins)
+    squares = None if counts.squares is None else _sum_bins(counts.squares, bin_of, bins)
     return Counts(array, counts.groups, squares)
 
 
-def _sum_bins(cumulative: Floats, bin_of: Ints, bins: int) -> Floats:
-    """Sums per bin: bins never fall from one score to the next, so each is a difference of cumulated counts."""
-    lead, shape = cumulative.shape[:-3], cumulative.shape[-3:]
-    rows = cumulative.reshape(-1, *shape)
-    each = np.broadcast_to(bin_of, (*lead, shape[0])).reshape(-1, shape[0])
-    ends = np.stack([np.searchsorted(row, np.arange(bins), side="right") for row in each])
-    upto = np.stack([row[end - 1] for row, end in zip(rows, ends, strict=True)])
-    upto[ends == 0] = 0.0  # nobody yet
-    return np.diff(upto, axis=1, prepend=0.0).reshape(*lead, bins, *shape[1:])
+def _sum_bins(array: Floats, bin_of: Ints, bins: int) -> Floats:
+    """Sums per bin; bins never fall from one score to the next, so each is a run of scores."""
+    lead, shape = array.shape[:-3], array.shape[-3:]
+    sums = np.zeros((int(np.prod(lead)), bins, *shape[1:]))
+    rows = zip(array.reshape(-1, *shape), np.broadcast_to(bin_of, (*lead, shape[0])).reshape(-1, shape[0]), strict=True)
+    for total, (row, own) in zip(sums, rows, strict=True):
+        starts = np.flatnonzero(np.r_[True, own[1:] != own[:-1]])
+        total[own[starts]] = np.add.reduceat(row, starts, axis=0)
+    return sums.reshape(*lead, bins, *shape[1:])
 
 
 def bias(bins: Counts, standardized: bool) -> Curve:

@@ -53,15 +53,15 @@ class Curve:
 
 
 def norm(gap: Floats, weight: Floats, p: float = 1.0) -> Floats:
-    """(Σ |gap|^p · weight)^(1/p) over the last axis.
+    """(Σ |gap|^p · weight)^(1/p) over the last axis; for p = ∞ the largest gap, whatever it weighs.
 
     >>> import numpy as np
     >>> float(norm(np.array([0.5, -1.0]), np.array([0.5, 0.25]))), float(norm(np.array([3.0, 4.0]), np.ones(2), 2))
     (0.5, 5.0)
     """
-    size = np.where(weight > 0, np.abs(gap), 0.0)
     if p == np.inf:
-        return np.asarray(size.max(-1, initial=0.0))
+        return np.asarray(np.abs(gap).max(-1, initial=0.0))
+    size = np.where(weight > 0, np.abs(gap), 0.0)
     if p == 1:
         return np.asarray((size * weight).sum(-1))
     # the largest gap is taken out first, so that no power vanishes or overflows

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.errors import UsageError
 
 PER_WIDTH = 32
 """Grid points per bandwidth."""
 REACH = 8.0
 """Where a kernel ends, in bandwidths: beyond it has less than 1e-14 of its mass."""
 MOST_POINTS = 2**22
+"""Of a grid; a group whose scores spread over more bandwidths than that is as good as constant."""
 LEAST_WIDTH = 1e-10
 """Below so small a share of the score range, a group is constant as far as numbers between 0 and 1 can tell."""
 
@@ -35,6 +35,10 @@ def bandwidth(x: Floats, mass: Floats, squares: Floats | None, how: str | float)
 
     Scott: n^(−1/5) times the sample standard deviation; with sampling weights n is Kish's effective number.
     """
+    present = mass > 0
+    x, mass = x[present], mass[present]
+    if len(x) < 2:
+        return float("nan")
     if not isinstance(how, str):
         return float(how)
     total = float(mass.sum())
@@ -45,7 +49,8 @@ def bandwidth(x: Floats, mass: Floats, squares: Floats | None, how: str | float)
     variance = float((mass * (x - mean) ** 2).sum() / total) * n / (n - 1)
     factor = n if how == "scott" else 0.75 * n
     width = float(np.sqrt(variance) * factor**-0.2)
-    return width if width > LEAST_WIDTH else float("nan")
+    narrow = width <= LEAST_WIDTH or (x[-1] - x[0]) / width * PER_WIDTH > MOST_POINTS
+    return float("nan") if narrow else width
 
 
 def density(x: Floats, mass: Floats, width: float) -> Density:
@@ -63,12 +68,6 @@ def density(x: Floats, mass: Floats, width: float) -> Density:
     start = x[0] - REACH * width
     places = (x - start) / step
     size = int(places[-1]) + int(REACH * PER_WIDTH) + 2
-    if size > MOST_POINTS:
-        shortest = (x[-1] - x[0]) * PER_WIDTH / MOST_POINTS
-        raise UsageError(
-            f"a bandwidth of {width:.3g} is too small to draw a density with (scores spread over {x[-1] - x[0]:.3g}): "
-            f"choose one of at least {shortest:.3g}"
-        )
     left = places.astype(np.int64)
     right = places - left
     share = mass / mass.sum()

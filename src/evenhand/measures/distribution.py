@@ -13,6 +13,7 @@ from evenhand.cells import Floats
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
 from evenhand.measures.density import Density, bandwidth, common_grid, density, trapezoid_weights
 from evenhand.scores import ScoreCounts
+from evenhand.table import bin_edges
 
 GRID = 512
 
@@ -163,6 +164,5 @@ def bias_density(counts: ScoreCounts, bins: int = 50) -> BiasDensity:
     distance = np.abs(counts.unit[x] - counts.unit[y])
     matrices = (np.bincount(cell, weights=w, minlength=bins * bins) for w in (mass, mass * distance))
     coupling, found = (np.asarray(m, np.float64).reshape(bins, bins) for m in matrices)
-    lo, hi = counts.score_range
-    edges = np.linspace(lo, hi, bins + 1)
+    edges = bin_edges(counts.score_range, bins)
     return BiasDensity(edges[::-1] if counts.risk else edges, coupling, found)

@@ -96,6 +96,8 @@ class ScoreMeasure(Measure):
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
     """Whether the curve is one point."""
+    shared: bool = False
+    """Whether it cannot exceed what the shares of the groups allow: its tolerance is then for groups of equal size."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
     """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
 
@@ -110,6 +112,13 @@ class ScoreMeasure(Measure):
     def value(self, curve: Curve) -> Floats:
         """The number, from the curve."""
         return self.outward(curve.norm(self.order))
+
+    def limit(self, counts: ScoreCounts) -> float:
+        """The tolerance for these two groups."""
+        if not self.shared:
+            return self.tolerance
+        n = counts.people.sum(-2)
+        return float(4 * n[0] * n[1] / n.sum() ** 2) * self.tolerance
 
     def outward(self, size: Floats) -> Floats:
         """From the scale of the norm to that of the measure."""

@@ -16,7 +16,7 @@ LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0
 """Which people each concept compares, by label."""
 
 QUANTILES = 512
-LEAST_SELECTED = 10
+LEAST_EXPECTED = 5
 
 
 def thresholds(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Floats:
@@ -45,24 +45,27 @@ def shortfall(
 ) -> Curve:
     """By how much the lower positive rate falls short of the higher, as a share of it: 1 − min/max of the two rates.
 
-    Its norm is 1 minus the mean impact ratio. Thresholds that select fewer than ten people of a group weigh nothing: a
-    ratio of two or three people is noise that no interval could describe. Resamples keep the weights of `like`.
+    Its norm is 1 minus the mean impact ratio. Thresholds at which fewer than five people of a group would be selected
+    at the rate of both together weigh nothing: a ratio of two or three people is noise that no interval can describe.
+    Below the lowest score everybody is selected and the ratio is 1. Resamples keep the weights of `like`.
     """
     people = counts.up_to(label)
-    above = (people[..., -1:, :] - people)[..., :-1, :]
+    total = people[..., -1, :]
+    above = (total[..., None, :] - people)[..., :-1, :]
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = above / people[..., -1:, :]
+        rate = above / total[..., None, :]
         gap = (rate[..., 0] - rate[..., 1]) / np.maximum(rate[..., 0], rate[..., 1])
     at = thresholds(counts, standardized, options)
     if like is not None:
         return Curve(like.at, np.where(like.weight > 0, gap, 0.0), like.weight)
-    whole = np.diff(at, axis=-1)
-    enough = np.minimum(above[..., 0], above[..., 1]) >= LEAST_SELECTED * counts.person * (1 - 1e-9)
-    weight = np.where(enough, whole, 0.0)
-    total = weight.sum(-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = (total / whole.sum(-1, keepdims=True))[..., 0]
-        return Curve(at[..., :-1], np.where(enough, gap, 0.0), weight / total, share)
+        share = total.min(-1) / total.sum(-1)
+        enough = above.sum(-1) * share[..., None] >= LEAST_EXPECTED * counts.person * (1 - 1e-9)
+        weight = np.where(enough, np.diff(at, axis=-1), 0.0)
+        known = weight.sum(-1) + at[..., 0]
+        kept = known / at[..., -1]
+        known = np.where(enough.any(-1), known, np.nan)
+        return Curve(at[..., :-1], np.where(enough, gap, 0.0), weight / known[..., None], kept)
 
 
 def quantile_gap(

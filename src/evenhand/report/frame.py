@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import numpy as np
+
 from evenhand.errors import MissingLibrary, UsageError, listed, shown
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ _TYPES = {
     "attribute": "str", "id": "str", "group": "str", "reference": "str", "value": "float", "signed": "float",
     "positive": "float", "negative": "float", "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str",
     "tolerance": "float", "passes": "bool",
-    "conclusive": "bool", "undefined": "str", "interpretation": "str",
+    "conclusive": "bool", "left_out_share": "float", "undefined": "str", "interpretation": "str",
 }  # fmt: skip
 
 
@@ -64,9 +66,8 @@ def _relation(columns: dict[str, list[Any]], types: dict[str, str]) -> Any:
     # The default connection: a relation of DuckDB 1 does not keep its own one alive.
     connection = duckdb.connect(":default:")
     name = f"evenhand_{uuid4().hex}"
-    columns_sql = ", ".join(f'"{c}" {kinds[t]}' for c, t in types.items())
-    connection.execute(f"CREATE TEMP TABLE {name} ({columns_sql})")
-    connection.executemany(
-        f"INSERT INTO {name} VALUES ({', '.join('?' * len(types))})", list(zip(*columns.values(), strict=True))
-    )
+    arrays = {c: np.array(v, np.float64 if types[c] == "float" else object) for c, v in columns.items()}
+    selected = ", ".join(f'CAST("{c}" AS {kinds[t]}) AS "{c}"' for c, t in types.items())
+    connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {selected} FROM arrays")
+    del arrays  # it is read by its name, as DuckDB does with variables
     return connection.table(name)

@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.measures import Measure, find
+from evenhand.measures import Measure, ScoreMeasure, find
 from evenhand.table import shown_name
 
 WIDTH = 80
@@ -30,9 +30,11 @@ _FAMILIES = {
     "accuracy": "Accuracy",
 }
 _SHORT = {
-    "demographic_parity": "dem. parity", "disparate_impact": "impact", "equal_opportunity": "eq. opp.",
-    "predictive_equality": "pred. eq.", "equalized_odds": "odds",
+    "demographic_parity": "dem. parity", "disparate_impact": "impact", "equalized_odds": "odds", "abcc": "ABCC",
+    "equal_opportunity": "eq. opp.", "predictive_equality": "pred. eq.", "xroc": "cross-ROC", "roc": "ROC",
+    "abpc": "ABPC",
 }  # fmt: skip
+_MOST_COLUMNS = 5
 
 
 def as_text(document: dict[str, Any]) -> str:
@@ -143,22 +145,24 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
                 _verdict(m),
             )
     yield grid
+    if any(m["positive_share"] is not None for m in found):
+        yield _indented(Text(f"for: how much of the gap favours {shown_name(group)}", style="dim"))
+    for m in found:
+        if m["left_out_share"]:
+            why = "no people of both groups" if _measure(m).scale == "difference" else "too few people selected"
+            yield _indented(Text(f"{_measure(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there"))
     for because, titles in reasons.items():
         yield _indented(Text(f"Undefined: {', '.join(titles)}: {shown_name(because, 200)}"))
-    yield _indented(Text(_summary(found, group)))
+    if any(m["passes"] is not None for m in found):
+        yield _indented(Text(_summary(found, group)))
 
 
 def _summary(found: list[dict[str, Any]], group: str) -> str:
     """Which gaps are certain, in words."""
     name = shown_name(group)
     sure = [m for m in found if m["passes"] is False and m["conclusive"]]
-    unsure = [m for m in found if m["passes"] is not None and not m["conclusive"]]
-    told = []
-    for m in sure:
-        measure = _measure(m)
-        if measure.signed and m["signed"]:
-            told.append(measure.more if m["signed"] > 0 else measure.less)
-    told = list(dict.fromkeys(told))
+    unsure = [m for m in found if m["conclusive"] is False]
+    told = _directions([m for m in sure if _measure(m).signed]) or _directions(sure)
     text = ""
     if told:
         text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
@@ -169,11 +173,23 @@ def _summary(found: list[dict[str, Any]], group: str) -> str:
     return text.strip()
 
 
+def _directions(sure: list[dict[str, Any]]) -> list[str]:
+    """In whose favour gaps go, where they mostly go one way."""
+    told = []
+    for m in sure:
+        measure, share = _measure(m), m["positive_share"]
+        up = bool(m["signed"] and m["signed"] > 0)
+        if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
+            told.append(measure.more if up else measure.less)
+    return list(dict.fromkeys(told))
+
+
 def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> Iterator[RenderableType]:
     yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
     ids = list(dict.fromkeys(m["id"] for m in attribute["measures"]))
-    ids = [id_ for id_ in ids if id_ in _SHORT] or ids[:3]
-    grid = _grid("group", "n", *(_SHORT.get(id_, _measure({"id": id_}).title) for id_ in ids))
+    shown_ids = [id_ for id_ in (*_SHORT, *ids) if id_ in ids] if len(ids) > _MOST_COLUMNS else ids
+    shown_ids = shown_ids[:_MOST_COLUMNS]
+    grid = _grid("group", "n", *(_SHORT.get(id_, _measure({"id": id_}).title) for id_ in shown_ids))
     shown, more = _most_people([g for g in attribute["groups"] if g["name"] in set(others)])
     sizes = {g["name"]: g["n"] for g in shown}
     by_group: dict[str, dict[str, Any]] = {}
@@ -182,22 +198,30 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
             by_group.setdefault(m["group"], {})[m["id"]] = m
     for group in sizes:
         found = by_group[group]
-        cells = [_mark(_gap(_measure(found[id_]), found[id_]), found[id_]) for id_ in ids]
+        cells = [_mark(_gap(_measure(found[id_]), found[id_]), found[id_]) for id_ in shown_ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
-    legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled; --json has every measure"
-    yield _indented(Text(legend + more))
+    legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled"
+    left = f"; {len(ids) - len(shown_ids)} more measures are in --json" if len(ids) > len(shown_ids) else ""
+    yield _indented(Text(legend + left + more))
 
 
 def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield Text("The most different pair of groups", style="bold")
-    grid = _grid("measure", "gap", _level(confidence), "higher", "lower", text_from=3)
+    grid = _grid("measure", "gap", _level(confidence), "pair", text_from=3)
     for m in attribute["largest"]:
         measure = _measure(m)
-        high, low = (shown_name(g, 24) for g in m["pair"] or ("–", "–"))
         value = _plain(measure, m["value"])
-        grid.add_row(Text(measure.title), value, _interval(measure, m["ci"], signed=False), Text(high), Text(low))
+        grid.add_row(Text(measure.title), value, _interval(measure, m["ci"], signed=False), Text(_pair(measure, m)))
     yield grid
+    yield _indented(Text("> has the higher rate, or is favoured over all scores; – without direction"))
+
+
+def _pair(measure: Measure, m: dict[str, Any]) -> str:
+    if m["pair"] is None:
+        return "–"
+    sign = "–" if isinstance(measure, ScoreMeasure) and not measure.directed else ">"
+    return f" {sign} ".join(shown_name(g, 24) for g in m["pair"])
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
@@ -273,21 +297,23 @@ def _interval(measure: Measure, ci: list[float | None] | None, signed: bool = Tr
 def _limit(measure: Measure, tolerance: float) -> str:
     if measure.scale == "ratio":
         return f"×÷{tolerance:g}"
-    return f"±{tolerance:g}" if measure.signed else f"{tolerance:g}"
+    return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
 
 
 def _verdict(m: dict[str, Any]) -> Text:
     if m["passes"] is None:
         return Text("undefined", style="dim")
     word = "within" if m["passes"] else "beyond"
-    if m["conclusive"]:
-        return Text(word, style="green" if m["passes"] else "bold red")
-    return Text(word + " ?", style="yellow")
+    if m["conclusive"] is False:
+        return Text(word + " ?", style="yellow")
+    return Text(word, style="green" if m["passes"] else "bold red")
 
 
 def _mark(text: str, m: dict[str, Any]) -> Text:
     if m["passes"] is None:
         return Text("–", style="dim")
-    if not m["conclusive"]:
+    if m["conclusive"] is False:
         return Text(text + "?", style="yellow")
-    return Text(text + " ", style="green") if m["passes"] else Text(text + "!", style="bold red")
+    if m["passes"] or m["conclusive"] is None:
+        return Text(text + " ", style="green" if m["passes"] else "red")
+    return Text(text + "!", style="bold red")
