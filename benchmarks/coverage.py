@@ -1,4 +1,4 @@
-"""How often 95 % intervals of gaps and of the largest gap contain the truth.
+"""How often 95 % intervals contain the truth: of gaps, of the largest gap, and (a quarter as often) of whole scores.
 
 python benchmarks/coverage.py [replications]
 """
@@ -6,12 +6,15 @@ python benchmarks/coverage.py [replications]
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import numpy as np
 
+from evenhand.distances import compare
 from evenhand.extremes import largest_gap, resampled_ranges
 from evenhand.gaps import gaps
-from evenhand.measures import MEASURES, RateMeasure
+from evenhand.measures import MEASURES, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.scores import ScoreCounts
 from evenhand.table import Counts
 
 EVEN = np.array([[0.35, 0.15], [0.15, 0.35]])  # P(decision, label)
@@ -68,12 +71,63 @@ def largest_gaps(replications: int, rng: np.random.Generator) -> None:
             print(f"{name:<24}{label:>18}" + "".join(f"{100 * hits[m.id] / replications:>20.1f}" for m in chosen))
 
 
+LEVELS = (np.arange(200) + 0.5) / 200
+
+
+def _beta(a: float, b: float) -> Any:
+    p = LEVELS ** (a - 1) * (1 - LEVELS) ** (b - 1)
+    return p / p.sum()
+
+
+def _population(*groups: tuple[Any, Any]) -> Any:
+    """P(score, label | group), from score shares and favourable rates of each group."""
+    return np.stack([np.stack([p * (1 - rate), p * rate], axis=-1) for p, rate in groups], axis=1)
+
+
+POPULATIONS = {
+    "parity": _population((_beta(2, 3), LEVELS), (_beta(2, 3), LEVELS)),
+    "small gap": _population((_beta(2.2, 3), LEVELS), (_beta(2, 3), LEVELS)),
+    "other spread": _population((_beta(6, 9), LEVELS), (_beta(2, 3), LEVELS * 0.9 + 0.05)),
+    "large gap": _population((_beta(4, 2.5), LEVELS * 0.8), (_beta(2, 3), LEVELS)),
+}
+
+
+def _counts(array: Any) -> ScoreCounts:
+    some = array.sum((1, 2)) > 0
+    return ScoreCounts(array=array[some].astype(float), groups=("a", "b"), scores=LEVELS[some], score_range=(0.0, 1.0))
+
+
+def whole_scores(replications: int, rng: np.random.Generator) -> None:
+    """Measures of whole scores; the truth of a density measure is smoothed as a sample of that size is."""
+    measures = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure) and m.id != "abcc"]
+    options = ScoreOptions()
+    short = [f"{m.id[:4]}…{m.id[-4:]}" if len(m.id) > 10 else m.id for m in measures]
+    print(f"\n{'whole scores':<26}" + "".join(f"{name[:13]:>14}" for name in short))
+    for name, shares in POPULATIONS.items():
+        for sizes in ((300, 200), (3000, 2000), (60, 25)):
+            people = shares * np.array(sizes)[:, None]
+            goal = {}
+            for m in measures:
+                curve = m.of(_counts(people if m.smooth else people * 1e7), options)
+                goal[m.id] = float(curve.signed) if m.signed else float(m.value(curve))
+            hits, seen = dict.fromkeys(goal, 0), dict.fromkeys(goal, 0)
+            for _ in range(replications):
+                drawn = [rng.multinomial(n, shares[:, g].ravel()).reshape(-1, 2) for g, n in enumerate(sizes)]
+                for c in compare(measures, _counts(np.stack(drawn, axis=1)), options, 0.95, 200, rng.spawn(1)[0]):
+                    if c.gap.ci is not None:
+                        seen[c.gap.id] += 1
+                        hits[c.gap.id] += c.gap.ci[0] - 1e-12 <= goal[c.gap.id] <= c.gap.ci[1] + 1e-12
+            found = "".join(f"{100 * hits[m.id] / max(seen[m.id], 1):>14.1f}" for m in measures)
+            print(f"{name:<14}{sizes[0]:>6}/{sizes[1]:<5}{found}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("replications", type=int, nargs="?", default=4000)
     replications = parser.parse_args().replications
     single_gaps(replications, np.random.default_rng(0))
     largest_gaps(replications, np.random.default_rng(1))
+    whole_scores(max(replications // 4, 1), np.random.default_rng(2))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
 
 
 def test_every_measure_is_documented() -> None:
-    page = text("docs/decision-measures.md").replace("\\|", "|")
+    pages = ("decision-measures", "distribution-measures", "score-bias", "roc-bias", "calibration-bias")
+    page = "".join(text(f"docs/{name}.md") for name in pages).replace("\\|", "|")
     for m in MEASURES.values():
         limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{m.tolerance:g}"
         row = f"| `{m.id}` | {m.asks} | {m.formula} |"

@@ -174,15 +174,19 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
     """Welch's interval for a difference of mean scores; None for a group of one."""
     from scipy.special import stdtrit
 
-    extra = one_of_everybody(pair).sum(-1)  # or a group with one score would be certain
-    people = pair.people + pair.person * extra
-    squares = people if pair.squares is None else pair.squares.sum(-1) + pair.person**2 * extra
-    mean = (people * pair.unit[:, None]).sum(0) / people.sum(0)
-    n = pair.people.sum(0) ** 2 / (squares - pair.person**2 * extra).sum(0)
+    anybody = pair.pooled / pair.pooled.sum()  # or a group with one score would be certain
+    moments = []
+    for g in (0, 1):
+        own = pair.people[:, g]
+        squares = own if pair.squares is None else pair.squares[:, g].sum(-1)
+        n = own.sum() ** 2 / squares.sum()
+        weight, square = own + pair.person * anybody, squares + pair.person**2 * anybody
+        away = (pair.unit - weight @ pair.unit / weight.sum()) ** 2
+        # Σw²(x − mean)²/(Σw)² is the linearised variance of a weighted mean
+        moments.append((n, square @ away / weight.sum() ** 2 * n / max(n - 1, 1e-9)))
+    n, variance = np.array(moments).T
     if (n <= 1 + 1e-9).any():
         return None
-    # Σw²(x − mean)²/(Σw)² is the linearised variance of a weighted mean
-    variance = (squares * (pair.unit[:, None] - mean) ** 2).sum(0) / people.sum(0) ** 2 * n / (n - 1)
     if variance.sum() == 0:
         return difference, difference
     df = variance.sum() ** 2 / (variance**2 / (n - 1)).sum()
@@ -207,10 +211,11 @@ def _sentence(m: ScoreMeasure, gap: Gap, confidence: float) -> str:
     text = f"{text}: {m.title} {gap.value:.3f}"
     if share is not None:
         text += f", {100 * share:.0f}% of it in favour of {group}"
+    text = judged(m, gap, text, confidence, sized=True)
     if gap.left_out_share:
         what = "thresholds select too few people" if m.scale == "ratio" else "people are in bins without both groups"
-        text += f" ({100 * gap.left_out_share:.2g}% of {what})"
-    return judged(m, gap, text, confidence, sized=True)
+        text += f" Left out: {100 * gap.left_out_share:.2g}% of {what}."
+    return text
 
 
 # ---- resampling ---------------------------------------------------------------------------------------------
@@ -251,8 +256,7 @@ def _resampled(
 
 def one_of_everybody(pair: ScoreCounts) -> Floats:
     """One person more for each group, with anybody's score and either label: what six people happen to lack exists."""
-    scores = pair.people.sum(-1)
-    person = scores[:, None, None] / scores.sum() / pair.array.shape[-1]
+    person = (pair.pooled / pair.pooled.sum())[:, None, None] / pair.array.shape[-1]
     return np.asarray(np.broadcast_to(person, pair.array.shape))
 
 

@@ -48,6 +48,17 @@ class ScoreCounts(Counts):
         return np.asarray(self.array[..., 0] + self.array[..., 1] if self.has_label else self.array[..., 0])
 
     @cached_property
+    def pooled(self) -> Floats:
+        """People of all groups at each score: axes (…, score)."""
+        groups = range(self.people.shape[-1])
+        return np.asarray(sum(self.people[..., g] for g in groups), np.float64)
+
+    @property
+    def sizes(self) -> Floats:
+        """People of each group."""
+        return self.up_to()[..., -1, :]
+
+    @cached_property
     def cumulative(self) -> Floats:
         """People at or below each score."""
         return np.cumsum(self.array, axis=-3, dtype=np.float64)
@@ -75,9 +86,8 @@ class ScoreCounts(Counts):
     @cached_property
     def _below(self) -> tuple[Floats, Floats]:
         """People of all groups below each score, and at or below it."""
-        here, upto = self.people, self.up_to()
-        pooled = sum(upto[..., g] for g in range(upto.shape[-1]))
-        return np.asarray(pooled - sum(here[..., g] for g in range(here.shape[-1]))), np.asarray(pooled)
+        upto = np.cumsum(self.pooled, axis=-1)
+        return upto - self.pooled, upto
 
     @cached_property
     def _mid_ranks(self) -> Floats:
@@ -100,7 +110,7 @@ class ScoreCounts(Counts):
         """Fewer scores: those with the same number in `cell` (which must not fall) become one, at their mean."""
         starts = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]])
         array = np.add.reduceat(self.array, starts, axis=-3)
-        mass = self.people.sum(-1).astype(np.float64)
+        mass = self.pooled
         share = mass / np.repeat(np.add.reduceat(mass, starts), np.diff(np.r_[starts, len(mass)]))
         return replace(
             self,
@@ -117,9 +127,8 @@ class ScoreCounts(Counts):
         if len(self.scores) <= most:
             return self
         half = most // 2
-        people = self.people.sum(-1).astype(np.float64)
-        above = np.cumsum(people)
-        by_mass = np.floor((above - people / 2) / above[-1] * half)
+        below, upto = self._below
+        by_mass = np.floor((below + upto) / (2 * upto[-1]) * half)
         by_width = np.floor(self.unit * (half - 1))
         changed = (np.diff(by_mass) > 0) | (np.diff(by_width) > 0)
         return self.merged(np.r_[0, np.cumsum(changed)])

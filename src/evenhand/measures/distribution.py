@@ -63,8 +63,8 @@ def information(counts: ScoreCounts, options: ScoreOptions, like: Curve | None =
     negative; the curve is its root, with the sign of f_group − f_reference.
     """
     x, a, b, weight, widths = _both(counts, options, like)
-    people = counts.people.sum(-2)
-    share = people / people.sum(-1, keepdims=True)
+    sizes = counts.sizes
+    share = sizes / sizes.sum(-1, keepdims=True)
     p, q = share[..., :1], share[..., 1:]
     mixed = p * a + q * b
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -82,7 +82,7 @@ def _both(
     if isinstance(like, Densities):
         # The bandwidths stay, so a density is a linear function of the counts.
         with np.errstate(invalid="ignore", divide="ignore"):
-            shares = people / people.sum(-2, keepdims=True)
+            shares = people / counts.sizes[..., None, :]
         a, b = (shares[..., g] @ _kernel(counts.unit, like.at, w) for g, w in enumerate(like.bandwidths))
         return like.at, a, b, like.weight, like.bandwidths
     if people.ndim > 2:

@@ -110,4 +110,4 @@ def means(counts: ScoreCounts, label: int | None, standardized: bool, options: S
     at = thresholds(counts, standardized, options)
     people = counts.people if label is None else counts.array[..., label]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.einsum("...sg,...s->...g", people, at) / people.sum(-2))
+        return np.asarray(np.einsum("...sg,...s->...g", people, at) / counts.up_to(label)[..., -1, :])
