@@ -177,7 +177,7 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
     anybody = pair.pooled / pair.pooled.sum()  # or a group with one score would be certain
     moments = []
     for g in (0, 1):
-        own = pair.people[:, g]
+        own = pair.of()[g]
         squares = own if pair.squares is None else pair.squares[:, g].sum(-1)
         n = own.sum() ** 2 / squares.sum()
         weight, square = own + pair.person * anybody, squares + pair.person**2 * anybody

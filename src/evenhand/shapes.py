@@ -208,7 +208,7 @@ class _Drawing:
                 self._calibration(counts, name)
 
     def _cdf(self, counts: ScoreCounts, name: str, given: str, label: int | None) -> None:
-        people = counts.people[:, 0] if label is None else counts.array[:, 0, label]
+        people = counts.of(label)[0]
         score, people = _rising(counts.scores), people[::-1] if counts.risk else people
         if not people.any():
             return
@@ -218,7 +218,7 @@ class _Drawing:
         self._add("cdf", len(keep), columns, error)
 
     def _pdf(self, counts: ScoreCounts, name: str) -> None:
-        people = counts.people[:, 0]
+        people = counts.of()[0]
         squares = None if counts.squares is None else counts.squares[:, 0].sum(-1)
         width = bandwidth(counts.unit, people, squares, self.options.bandwidth)
         lo, hi = counts.score_range
@@ -248,7 +248,7 @@ class _Drawing:
         rate, n = calibration.observed(bins)
         ci_low, ci_high = interval.wilson(rate, n)
         people = bins.array.sum((-2, -1))
-        scores = np.bincount(bin_of, weights=counts.people[:, 0] * counts.scores, minlength=len(people))
+        scores = np.bincount(bin_of, weights=counts.of()[0] * counts.scores, minlength=len(people))
         some = np.flatnonzero(people)
         some = some[np.argsort(low[some])]
         columns = {
@@ -272,13 +272,11 @@ class _Drawing:
         self._bias_density(counts, name)
 
     def _c_bias(self, counts: ScoreCounts, name: str, concept: str, label: int | None) -> None:
-        people = counts.people if label is None else counts.array[..., label]
-        upto = counts.up_to(label)
-        total = upto[-1]
+        upto, total = counts.up_to(label).T, counts.sizes(label)
         if not total.all():
             return
         # Favourable at scores ≥ t, for a risk score at scores < t: the rule of the decision measures.
-        rate = (total - upto if counts.risk else total - (upto - people)) / total
+        rate = (total - upto if counts.risk else total - (upto - counts.of(label).T)) / total
         gap, rank = rate[:, 0] - rate[:, 1], counts.ranks(self.options.ranks)
         order = _risen(counts)
         score, gap, rank, rate = counts.scores[order], gap[order], rank[order], rate[order]

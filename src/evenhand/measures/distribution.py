@@ -27,19 +27,18 @@ class Densities(Curve):
 
 def bandwidths(counts: ScoreCounts, options: ScoreOptions) -> tuple[float, float]:
     """Of the group and its reference, on the score range from 0 to 1; NaN for a group without a density."""
-    people = counts.people
+    people = counts.of()
     squares = None if counts.squares is None else counts.squares.sum(-1)
     a, b = (
-        bandwidth(counts.unit, people[:, g], None if squares is None else squares[:, g], options.bandwidth)
-        for g in (0, 1)
+        bandwidth(counts.unit, people[g], None if squares is None else squares[:, g], options.bandwidth) for g in (0, 1)
     )
     return a, b
 
 
 def densities(counts: ScoreCounts, options: ScoreOptions) -> tuple[Density, Density]:
     """The density of each of two groups, on the score range from 0 to 1."""
-    people = counts.people
-    a, b = (_density(counts.unit, people[:, g], w) for g, w in enumerate(bandwidths(counts, options)))
+    people = counts.of()
+    a, b = (_density(counts.unit, people[g], w) for g, w in enumerate(bandwidths(counts, options)))
     return a, b
 
 
@@ -63,7 +62,7 @@ def information(counts: ScoreCounts, options: ScoreOptions, like: Curve | None =
     negative; the curve is its root, with the sign of f_group − f_reference.
     """
     x, a, b, weight, widths = _both(counts, options, like)
-    sizes = counts.sizes
+    sizes = counts.sizes()
     share = sizes / sizes.sum(-1, keepdims=True)
     p, q = share[..., :1], share[..., 1:]
     mixed = p * a + q * b
@@ -78,12 +77,12 @@ def _both(
     counts: ScoreCounts, options: ScoreOptions, like: Curve | None
 ) -> tuple[Floats, Floats, Floats, Floats, tuple[float, float]]:
     """Points, the two densities there, the weights of an integral, and the bandwidths."""
-    people = counts.people
+    people = counts.of()
     if isinstance(like, Densities):
         # The bandwidths stay, so a density is a linear function of the counts.
         with np.errstate(invalid="ignore", divide="ignore"):
-            shares = people / counts.sizes[..., None, :]
-        a, b = (shares[..., g] @ _kernel(counts.unit, like.at, w) for g, w in enumerate(like.bandwidths))
+            shares = people / counts.sizes()[..., None]
+        a, b = (shares[..., g, :] @ _kernel(counts.unit, like.at, w) for g, w in enumerate(like.bandwidths))
         return like.at, a, b, like.weight, like.bandwidths
     if people.ndim > 2:
         x, a, b, weight = rowwise(
@@ -98,7 +97,7 @@ def _both_of_one(
     counts: ScoreCounts, people: Floats, options: ScoreOptions
 ) -> tuple[Floats, Floats, Floats, Floats, tuple[float, float]]:
     one = ScoreCounts(
-        array=people[..., None], groups=counts.groups, scores=counts.scores, score_range=counts.score_range,
+        array=people.T[..., None], groups=counts.groups, scores=counts.scores, score_range=counts.score_range,
         risk=counts.risk, squares=None if counts.squares is None else counts.squares.sum(-1, keepdims=True),
     )  # fmt: skip
     a, b = densities(one, options)
@@ -158,7 +157,7 @@ def bias_density(counts: ScoreCounts, bins: int = 50) -> BiasDensity:
     f = counts.cdf()
     shares = np.unique(f)
     mass = np.diff(shares, prepend=0.0)
-    x, y = (np.minimum(np.searchsorted(f[:, g], shares - mass / 2), len(counts.unit) - 1) for g in (0, 1))
+    x, y = (np.minimum(np.searchsorted(f[g], shares - mass / 2), len(counts.unit) - 1) for g in (0, 1))
     bin_of = counts.bin_of_scores(bins)
     cell = bin_of[x] * bins + bin_of[y]
     distance = np.abs(counts.unit[x] - counts.unit[y])

@@ -117,7 +117,7 @@ class ScoreMeasure(Measure):
         """The tolerance for these two groups."""
         if not self.shared:
             return self.tolerance
-        n = counts.sizes
+        n = counts.sizes()
         return float(4 * n[0] * n[1] / n.sum() ** 2) * self.tolerance
 
     def outward(self, size: Floats) -> Floats:

@@ -36,7 +36,7 @@ def bias(counts: ScoreCounts, label: int | None, standardized: bool, options: Sc
     """
     f = counts.cdf(label)
     at = thresholds(counts, standardized, options)
-    gap = f[..., :-1, 1] - f[..., :-1, 0]
+    gap = f[..., 1, :-1] - f[..., 0, :-1]
     return Curve(at[..., :-1], gap, np.diff(at, axis=-1))
 
 
@@ -49,18 +49,17 @@ def shortfall(
     at the rate of both together weigh nothing: a ratio of two or three people is noise that no interval can describe.
     Below the lowest score everybody is selected and the ratio is 1. Resamples keep the weights of `like`.
     """
-    people = counts.up_to(label)
-    total = people[..., -1, :]
-    above = (total[..., None, :] - people)[..., :-1, :]
+    people, total = counts.up_to(label), counts.sizes(label)
+    above = (total[..., None] - people)[..., :-1]
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = above / total[..., None, :]
-        gap = (rate[..., 0] - rate[..., 1]) / np.maximum(rate[..., 0], rate[..., 1])
+        rate = above / total[..., None]
+        gap = (rate[..., 0, :] - rate[..., 1, :]) / np.maximum(rate[..., 0, :], rate[..., 1, :])
     at = thresholds(counts, standardized, options)
     if like is not None:
         return Curve(like.at, np.where(like.weight > 0, gap, 0.0), like.weight)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = total.min(-1) / total.sum(-1)
-        enough = above.sum(-1) * share[..., None] >= LEAST_EXPECTED * counts.person * (1 - 1e-9)
+        enough = above.sum(-2) * share[..., None] >= LEAST_EXPECTED * counts.person * (1 - 1e-9)
         weight = np.where(enough, np.diff(at, axis=-1), 0.0)
         known = weight.sum(-1) + at[..., 0]
         kept = known / at[..., -1]
@@ -76,7 +75,7 @@ def quantile_gap(
     `like` asks for the gap at the points of another curve, so that resamples can be compared with it.
     """
     f = counts.cdf(label)
-    at = np.broadcast_to(thresholds(counts, standardized, options), f.shape[:-1])
+    at = np.broadcast_to(thresholds(counts, standardized, options), f[..., 0, :].shape)
     if like is not None:
         (gap,) = rowwise(
             lambda x, a, b: [_quantiles(x, a, like.at) - _quantiles(x, b, like.at)], at, f[..., 0], f[..., 1]
@@ -90,7 +89,7 @@ def quantile_gap(
         middle = shares - np.diff(shares, prepend=0.0) / 2
         return middle, _quantiles(x, a, middle) - _quantiles(x, b, middle), np.diff(shares, prepend=0.0)
 
-    return Curve(*rowwise(exact, at, f[..., 0], f[..., 1]))
+    return Curve(*rowwise(exact, at, f[..., 0, :], f[..., 1, :]))
 
 
 def _quantiles(x: Floats, cdf: Floats, share: Floats) -> Floats:
@@ -108,6 +107,5 @@ def even_shares() -> Curve:
 def means(counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions) -> Floats:
     """Mean position or mean rank of each group, axes (…, group)."""
     at = thresholds(counts, standardized, options)
-    people = counts.people if label is None else counts.array[..., label]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.einsum("...sg,...s->...g", people, at) / counts.up_to(label)[..., -1, :])
+        return np.asarray(np.einsum("...gs,...s->...g", counts.of(label), at) / counts.sizes(label))
