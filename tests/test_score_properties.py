@@ -206,6 +206,16 @@ def test_a_coarse_table_is_close(counts: ScoreCounts, m: ScoreMeasure) -> None:
     assert value(m, coarse) == pytest.approx(value(m, counts), abs=0.02)
 
 
+@settings(max_examples=40, deadline=None)
+@given(untied(least=60, most=200), st.sampled_from([m for m in EVERY if m.grid is not None]))
+def test_a_curve_on_a_common_grid_is_close_to_the_exact_one(counts: ScoreCounts, m: ScoreMeasure) -> None:
+    assert m.grid is not None
+    options = ScoreOptions()
+    curve = m.curve(counts, options, m.grid(counts, options))
+    assert float(m.value(curve)) == pytest.approx(value(m, counts), abs=0.005)
+    assert float(curve.signed) == pytest.approx(float(m.of(counts, options).signed), abs=0.005)
+
+
 # ---- theorems ------------------------------------------------------------------------------------------------
 
 

@@ -77,10 +77,9 @@ def quantile_gap(
     f = counts.cdf(label)
     at = np.broadcast_to(thresholds(counts, standardized, options), f[..., 0, :].shape)
     if like is not None:
-        (gap,) = rowwise(
-            lambda x, a, b: [_quantiles(x, a, like.at) - _quantiles(x, b, like.at)], at, f[..., 0], f[..., 1]
-        )
-        return Curve(like.at, gap, like.weight)
+        u = like.at
+        (gap,) = rowwise(lambda x, a, b: [_quantiles(x, a, u) - _quantiles(x, b, u)], at, f[..., 0, :], f[..., 1, :])
+        return Curve(u, gap, like.weight)
 
     def exact(x: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
         if np.isnan(a[-1] + b[-1]):
