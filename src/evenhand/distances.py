@@ -15,7 +15,7 @@ from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import ScoreMeasure, ScoreOptions
 from evenhand.measures.curve import Curve, norm
-from evenhand.measures.distribution import bandwidths
+from evenhand.measures.distribution import densities
 from evenhand.scores import ScoreCounts
 from evenhand.table import Counts, shown_name
 
@@ -54,11 +54,11 @@ def compare(
     most_scores: int = MOST_SCORES,
 ) -> list[Compared]:
     """Compare a group with its reference by every measure."""
-    reasons = {m.id: _reason(m, pair, options) for m in measures}
+    reasons = {m.id: _reason(m, pair) for m in measures}
     curves = {m.id: m.of(pair, options) for m in measures if reasons[m.id] is None}
     for m in measures:
         if m.id in curves and not np.isfinite(curves[m.id].norm(m.order)):
-            reasons[m.id] = _nowhere(m)
+            reasons[m.id] = _nowhere(m, pair, options)
     defined = [m for m in measures if reasons[m.id] is None]
     moves = _resampled(defined, pair, options, draws, rng, most_scores) if draws else {}
     group, reference = pair.groups
@@ -74,7 +74,7 @@ def compare(
     return found
 
 
-def _reason(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> str | None:
+def _reason(m: ScoreMeasure, pair: ScoreCounts) -> str | None:
     """Why a measure does not exist for this pair, in words, or None."""
     if m.view is None and not m.ranked and not pair.has_length:
         return f"because the score is constant ({pair.scores[0]:g}) and no score range is stated"
@@ -83,14 +83,14 @@ def _reason(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> str | 
             if not pair.array[:, g, label].any():
                 word = "favourable" if label else "unfavourable"
                 return f"because group {shown_name(pair.groups[g])} has no row with the {word} label"
-    if m.smooth:
-        for group, width in zip(pair.groups, bandwidths(pair, options), strict=True):
-            if np.isnan(width):
-                return f"because group {shown_name(group)} has no density: it is one person or has (nearly) one score"
     return None
 
 
-def _nowhere(m: ScoreMeasure) -> str:
+def _nowhere(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> str:
+    """Why a curve has no number to show."""
+    if m.smooth:
+        without = [g for g, d in zip(pair.groups, densities(pair, options), strict=True) if np.isnan(d.bandwidth)]
+        return f"because group {shown_name(without[0])} has no density: it is one person or has (nearly) one score"
     if m.view is not None:
         return "because no score bin holds people of both groups"
     return "because no threshold is expected to select five people of each group"

@@ -12,7 +12,7 @@ from evenhand.cells import Floats, Ints
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference import interval
 from evenhand.measures import ScoreOptions, calibration, distribution, roc, score_bias
-from evenhand.measures.density import bandwidth, density
+from evenhand.measures.density import estimate
 from evenhand.options import checked_scores, whole
 from evenhand.references import group_named, reference_group
 from evenhand.report.frame import plain_frame
@@ -219,12 +219,11 @@ class _Drawing:
 
     def _pdf(self, counts: ScoreCounts, name: str) -> None:
         people = counts.of()[0]
-        squares = None if counts.squares is None else counts.squares[:, 0].sum(-1)
-        width = bandwidth(counts.unit, people, squares, self.options.bandwidth)
+        squares = None if counts.squares is None else float(counts.squares.sum())
+        found = estimate(counts.unit, people, self.options.bandwidth, squares)
         lo, hi = counts.score_range
-        if np.isnan(width) or not hi - lo > 1e-300:
+        if np.isnan(found.bandwidth) or not hi - lo > 1e-300:
             return
-        found = density(counts.unit, people, width)
         inside = found.x[(found.x > 0) & (found.x < 1)]
         x = np.unique(np.concatenate([[0.0], inside, [1.0]]))
         y = found(x)

@@ -30,23 +30,34 @@ class Density:
         return np.interp(x, self.x, self.y, left=0.0, right=0.0)
 
 
-def bandwidth(x: Floats, mass: Floats, squares: Floats | None, how: str | float) -> float:
+def estimate(x: Floats, mass: Floats, how: str | float, squares: float | None = None) -> Density:
+    """The density of people at x (increasing); of a group with one score, or nearly, one that is nowhere a number.
+
+    `squares` is the sum of squared sampling weights.
+    """
+    present = np.flatnonzero(mass)
+    x, mass = x[present], mass[present]
+    width = bandwidth(x, mass, how, squares)
+    if np.isnan(width):
+        return Density(np.array([0.0, 1.0]), np.full(2, np.nan), width)
+    return density(x, mass, width)
+
+
+def bandwidth(x: Floats, mass: Floats, how: str | float, squares: float | None = None) -> float:
     """The standard deviation of the kernel: Scott's or Silverman's rule, or a number. NaN for a constant score.
 
     Scott: n^(−1/5) times the sample standard deviation; with sampling weights n is Kish's effective number.
     """
-    present = mass > 0
-    x, mass = x[present], mass[present]
     if len(x) < 2:
         return float("nan")
     if not isinstance(how, str):
         return float(how)
     total = float(mass.sum())
-    n = total if squares is None else total**2 / float(squares.sum())
+    n = total if squares is None else total**2 / squares
     if n <= 1:
         return float("nan")
-    mean = float((mass * x).sum() / total)
-    variance = float((mass * (x - mean) ** 2).sum() / total) * n / (n - 1)
+    mean = float(mass @ x) / total
+    variance = float(mass @ (x - mean) ** 2) / total * n / (n - 1)
     factor = n if how == "scott" else 0.75 * n
     width = float(np.sqrt(variance) * factor**-0.2)
     narrow = width <= LEAST_WIDTH or (x[-1] - x[0]) / width * PER_WIDTH > MOST_POINTS

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.cells import Floats
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
-from evenhand.measures.density import Density, bandwidth, common_grid, density, trapezoid_weights
+from evenhand.measures.density import Density, common_grid, estimate, trapezoid_weights
 from evenhand.scores import ScoreCounts
 from evenhand.table import bin_edges
 
@@ -25,28 +25,12 @@ class Densities(Curve):
     bandwidths: tuple[float, float] = (np.nan, np.nan)
 
 
-def bandwidths(counts: ScoreCounts, options: ScoreOptions) -> tuple[float, float]:
-    """Of the group and its reference, on the score range from 0 to 1; NaN for a group without a density."""
-    people = counts.of()
-    squares = None if counts.squares is None else counts.squares.sum(-1)
-    a, b = (
-        bandwidth(counts.unit, people[g], None if squares is None else squares[:, g], options.bandwidth) for g in (0, 1)
-    )
+def densities(counts: ScoreCounts, options: ScoreOptions, people: Floats | None = None) -> tuple[Density, Density]:
+    """The density of the group and of its reference, on the score range from 0 to 1."""
+    people = counts.of() if people is None else people
+    squares = [None, None] if counts.squares is None else counts.squares.sum((0, 2)).tolist()
+    a, b = (estimate(counts.unit, people[g], options.bandwidth, squares[g]) for g in (0, 1))
     return a, b
-
-
-def densities(counts: ScoreCounts, options: ScoreOptions) -> tuple[Density, Density]:
-    """The density of each of two groups, on the score range from 0 to 1."""
-    people = counts.of()
-    a, b = (_density(counts.unit, people[g], w) for g, w in enumerate(bandwidths(counts, options)))
-    return a, b
-
-
-def _density(x: Floats, people: Floats, width: float) -> Density:
-    if np.isnan(width):
-        return Density(np.array([0.0, 1.0]), np.full(2, np.nan), width)
-    present = people > 0
-    return density(x[present], people[present].astype(np.float64), width)
 
 
 def area(counts: ScoreCounts, options: ScoreOptions, like: Curve | None = None) -> Curve:
@@ -86,21 +70,14 @@ def _both(
         return like.at, a, b, like.weight, like.bandwidths
     if people.ndim > 2:
         x, a, b, weight = rowwise(
-            lambda row: _both_of_one(counts, row.reshape(people.shape[-2:]), options)[:4],
+            lambda row: _drawn(*densities(counts, options, row.reshape(people.shape[-2:])))[:4],
             people.reshape(*people.shape[:-2], -1),
         )
         return x, a, b, weight, (np.nan, np.nan)
-    return _both_of_one(counts, people, options)
+    return _drawn(*densities(counts, options))
 
 
-def _both_of_one(
-    counts: ScoreCounts, people: Floats, options: ScoreOptions
-) -> tuple[Floats, Floats, Floats, Floats, tuple[float, float]]:
-    one = ScoreCounts(
-        array=people.T[..., None], groups=counts.groups, scores=counts.scores, score_range=counts.score_range,
-        risk=counts.risk, squares=None if counts.squares is None else counts.squares.sum(-1, keepdims=True),
-    )  # fmt: skip
-    a, b = densities(one, options)
+def _drawn(a: Density, b: Density) -> tuple[Floats, Floats, Floats, Floats, tuple[float, float]]:
     x = common_grid(a, b)
     return x, a(x), b(x), trapezoid_weights(x), (a.bandwidth, b.bandwidth)
 
