@@ -505,6 +505,30 @@ def test_a_curve_is_what_its_measure_adds_up() -> None:
             assert float(curve.signed) == pytest.approx(float(curve.favouring(True) - curve.favouring(False)))
 
 
+def test_very_many_scores_are_put_together_with_a_known_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    g = rng.integers(0, 3, 6000)
+    s = rng.beta(2 + g, 3)
+    s[:500] = np.round(s[:500], 2)  # some on the borders of calibration bins
+    y = (rng.random(6000) < s).astype(int)
+    for words in ({}, {"risk": True}, {"ranks": "mid"}, {"weight": rng.random(6000) + 0.5}):
+        exact = evenhand.audit(score=s, group=g, label=y, **ASK, **words)  # type: ignore[arg-type]
+        monkeypatch.setattr("evenhand.scores.MOST_SCORES", 1000)
+        monkeypatch.setattr("evenhand.scores.CELLS", 600)
+        merged = evenhand.audit(score=s, group=g, label=y, **ASK, **words)  # type: ignore[arg-type]
+        monkeypatch.undo()
+        resolution = merged.attributes[0].resolution
+        assert exact.attributes[0].resolution == 0
+        assert 0 < resolution < 0.02
+        assert any("so many distinct scores" in note for note in merged.notes)
+        for m in SCORE_MEASURES:
+            for group in ("0", "1", "2"):
+                if group == exact.attributes[0].reference:
+                    continue
+                off = abs(exact.measure(m.id, group).value - merged.measure(m.id, group).value)
+                assert off <= (1e-9 if m.view is not None else resolution), (m.id, words)
+
+
 # ---- mistakes that were made -------------------------------------------------------------------------------
 
 

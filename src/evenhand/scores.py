@@ -14,6 +14,9 @@ from evenhand.cells import Floats, Ints
 from evenhand.errors import UsageError
 from evenhand.table import Counts, Grouping, Table, equal_bins
 
+MOST_SCORES = 2_000_000
+CELLS = 200_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreCounts(Counts):
@@ -29,6 +32,8 @@ class ScoreCounts(Counts):
     risk: bool = False
     person: float = 1.0
     """What a person weighs."""
+    resolution: float = 0.0
+    """How much measures may be off because scores were put together; 0 if none were."""
 
     @cached_property
     def unit(self) -> Floats:
@@ -150,35 +155,48 @@ def position(scores: Floats, score_range: tuple[float, float], risk: bool) -> Fl
 
 
 class ScoreView:
-    """The people of a grouping by score: makes the dense counts of any of its groups, quickly for many pairs."""
+    """The people of a grouping by score: makes the dense counts of any of its groups, quickly for many pairs.
 
-    def __init__(self, table: Table, grouping: Grouping) -> None:
+    More than `MOST_SCORES` distinct scores are put together to `CELLS` cells, none of them wide or heavy or across the
+    border of a calibration bin, and `ScoreCounts.resolution` tells how much that can change a measure.
+    """
+
+    def __init__(self, table: Table, grouping: Grouping, calibration_bins: int = 50) -> None:
         if table.score is None:
             raise UsageError("this needs scores, but the table has none: pass score= when you tabulate the data")
-        self.table, self.grouping = table, grouping
+        self.table, self.grouping, self.bins = table, grouping, calibration_bins
         self._cells: list[Ints] | None = None
 
     def __call__(self, groups: Sequence[int]) -> ScoreCounts:
         """Dense counts of these groups at every score that one of them holds."""
-        t, total = self.table, len(self.grouping.groups)
+        t = self.table
         assert t.score is not None
-        place = np.full(total, -1, np.int64)
-        place[list(groups)] = np.arange(len(groups))
-        cells = slice(None) if len(groups) == total else self._of(groups)
-        score, code = t.score[cells], place[self.grouping.codes[cells]]
-        new = np.r_[True, score[1:] != score[:-1]]
-        level = np.cumsum(new) - 1
-        labels = 1 if t.label is None else 2
-        levels = int(level[-1]) + 1
-        kind = code * labels if t.label is None else code * labels + t.label[cells]
-        key = kind * levels + level
+        cells = self._of(groups)
+        score, mass = t.score[cells], t.mass[cells]
+        new = np.concatenate([[True], score[1:] != score[:-1]])
+        many = np.count_nonzero(new) > MOST_SCORES
+        level = self._merged(score, mass, new) if many else np.cumsum(new) - 1
+        levels, labels = int(level[-1]) + 1, 1 if t.label is None else 2
+        place = np.zeros(len(self.grouping.groups), np.int64)
+        place[list(groups)] = np.arange(len(groups)) * labels * levels
+        key = level + place[self.grouping.codes[cells]]
+        if t.label is not None:
+            key += levels * t.label[cells]
 
-        def dense(mass: NDArray[Any]) -> Floats:
-            sums: Any = np.bincount(key, weights=mass[cells], minlength=len(groups) * labels * levels)
+        def dense(weights: NDArray[Any]) -> Floats:
+            sums: Any = np.bincount(key, weights=weights, minlength=len(groups) * labels * levels)
             return np.moveaxis(np.asarray(sums, np.float64).reshape(len(groups), labels, levels), -1, 0)
 
-        array, scores = dense(t.mass), score[new]
-        squares = None if t.weight2 is None else dense(t.weight2)
+        array = dense(mass)
+        squares = None if t.weight2 is None else dense(t.weight2[cells])
+        first = np.flatnonzero(np.diff(level, prepend=-1)) if many else new
+        scores, resolution = score[first], 0.0
+        if many:
+            last = score[np.append(first[1:], len(score)) - 1]
+            width = position(last, t.score_range, False) - position(scores, t.score_range, False)
+            resolution = _resolution(array, width)
+            mean = np.bincount(level, weights=score * mass) / np.bincount(level, weights=mass)
+            scores = np.clip(mean, scores, last)  # a cell of one score keeps it to the last digit
         if t.meaning.risk:
             array, scores = array[::-1], scores[::-1]
             squares = None if squares is None else squares[::-1]
@@ -190,12 +208,59 @@ class ScoreView:
             score_range=t.score_range,
             risk=t.meaning.risk,
             person=1.0 if squares is None else float(squares.sum() / array.sum()),
+            resolution=resolution,
         )
 
-    def _of(self, groups: Sequence[int]) -> Ints:
-        """The cells of some groups, in the order of scores."""
+    def _of(self, groups: Sequence[int]) -> Any:
+        """What picks the cells of some groups, in the order of scores."""
+        codes, total = self.grouping.codes, len(self.grouping.groups)
+        if len(groups) == total:
+            return slice(None)
+        if len(codes) > MOST_SCORES:  # indices would take more memory than the scores
+            return np.isin(codes, groups)
         if self._cells is None:
-            codes = self.grouping.codes
-            ends = np.cumsum(np.bincount(codes, minlength=len(self.grouping.groups)))
+            ends = np.cumsum(np.bincount(codes, minlength=total))
             self._cells = np.split(np.argsort(codes, kind="stable"), ends[:-1])
         return np.sort(np.concatenate([self._cells[g] for g in groups]))
+
+    def _merged(self, score: Floats, mass: NDArray[Any], new: NDArray[Any]) -> Ints:
+        """For each cell of the table, which of at most `CELLS` (and a few more) cells it belongs to."""
+        starts = np.flatnonzero(new)
+        upto = np.cumsum(mass, dtype=np.float64)[np.append(starts[1:], len(mass)) - 1]
+        middle = upto - np.diff(upto, prepend=0.0) / 2
+        middle /= upto[-1]
+        changed = np.zeros(len(starts), np.bool_)
+
+        def split(place: NDArray[Any]) -> None:
+            changed[1:] |= place[1:] != place[:-1]
+
+        split(np.floor(middle * (CELLS // 2)))
+        # Published ranks lie within a person of the middle: scores so near to the border of a bin stand alone.
+        t = self.table
+        person = 1.0 if t.weight2 is None else float(t.weight2.sum() / t.mass.sum())
+        middle *= self.bins
+        near = np.abs(middle - np.round(middle)) <= self.bins * person / upto[-1]
+        changed |= near
+        changed[1:] |= near[:-1]
+        split(np.floor(middle))
+        levels = score[starts]
+        del middle, upto
+        split(np.floor(position(levels, t.score_range, False) * (CELLS // 2)))
+        split(equal_bins(levels, t.score_range, self.bins, t.meaning.risk))
+        changed[0] = False
+        return np.repeat(np.cumsum(changed), np.diff(np.append(starts, len(mass))))
+
+
+def _resolution(array: Floats, width: Floats) -> float:
+    """How much a measure of two groups can change by putting scores together: Σ size · (ΔF_group + ΔF_reference).
+
+    Size is the width of a cell for uniform measures, its share of all people for standardised ones; F is of all people
+    or of those with one label.
+    """
+    pooled = array.sum((-2, -1))
+    heaviness = pooled / pooled.sum()
+    bounds = []
+    for people in (array.sum(-1), *np.moveaxis(array, -1, 0)):
+        shares = (people / np.maximum(people.sum(0), 1e-300)).sum(-1)
+        bounds += [width @ shares, heaviness @ shares]
+    return float(max(bounds))

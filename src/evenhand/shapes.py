@@ -174,7 +174,7 @@ class _Drawing:
     def __init__(
         self, table: Table, grouping: Grouping, options: ScoreOptions, points: int | None, density_bins: int
     ) -> None:
-        self.view, self.grouping = ScoreView(table, grouping), grouping
+        self.view, self.grouping = ScoreView(table, grouping, options.calibration_bins), grouping
         self.options, self.points, self.density_bins = options, points, density_bins
         self.labels = table.label is not None
         self.pieces: dict[str, list[Columns]] = {}

@@ -14,7 +14,8 @@ from evenhand.measures import find
 from evenhand.table import Table
 
 if TYPE_CHECKING:
-    from evenhand.auditing import AttributeAudit, Audit, Impossibility
+    from evenhand.attributes import AttributeAudit, Impossibility
+    from evenhand.auditing import Audit
     from evenhand.options import Options
     from evenhand.summaries import Estimate, GroupSummary
 
@@ -90,6 +91,7 @@ def _attribute(a: AttributeAudit) -> dict[str, Any]:
         "measures": [_gap(g) for g in a.measures],
         "largest": [_largest(g) for g in a.largest],
         "impossibility": _impossibility(a.impossibility, a.reference),
+        "resolution": a.resolution,
     }
 
 
