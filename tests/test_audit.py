@@ -345,3 +345,66 @@ def test_the_guide_refuses_nonsense() -> None:
         evenhand.guide(ground_truth=True, priority="error")
     with pytest.raises(evenhand.UsageError, match="leave the priority 'errors' out"):
         evenhand.guide(ground_truth=False, priority="errors")
+
+
+# ---- what a person reads about whole scores -----------------------------------------------------------------
+
+
+def test_the_report_tells_shares_and_who_is_favoured() -> None:
+    text = repr(evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200))
+    assert "for: how much of the gap favours African-American" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "calibration (ranks)" in text
+    some = repr(evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, measures=["abcc", "xroc"]))
+    assert "African-American is scored lower and wins fewer comparisons across groups." in some
+
+
+def test_no_interval_is_no_doubt() -> None:
+    text = repr(evenhand.audit(evenhand.compas(), bootstrap=0, measures=["abcc"]))
+    assert "beyond ?" not in text
+    assert "cannot settle" not in text
+    assert "certainly" not in text
+
+
+def test_too_few_resamples_are_remarked() -> None:
+    a = evenhand.audit(evenhand.compas(), bootstrap=10, measures=["abcc"])
+    assert any("10 resamples are too few to know an interval at 95%" in note for note in a.notes)
+    assert a.measure("abcc").ci == (0, 1)
+
+
+def test_many_groups_show_the_measures_asked_for() -> None:
+    data = people(900, groups=9)
+    text = repr(evenhand.audit(data, **{**WORDS, "measures": ["abcc", "roc", "xroc", "calibration_uniform"]}))
+    for title in ("ABCC", "ROC", "cross-ROC", "calibration (scores)"):
+        assert title in text
+    everything = repr(evenhand.audit(data, **WORDS))
+    assert "20 more measures are in --json" in " ".join(everything.split())
+    assert max(map(len, everything.splitlines())) <= 80
+
+
+def test_pairs_without_direction_are_shown_without_one() -> None:
+    text = repr(evenhand.audit(people(300, groups=3), **{**WORDS, "measures": ["abpc", "abcc"]}))
+    assert " – " in [line for line in text.splitlines() if "ABPC" in line][-1]
+    assert " > " in [line for line in text.splitlines() if "ABCC" in line][-1]
+
+
+def test_shares_left_out_are_told() -> None:
+    rng = np.random.default_rng(0)
+    s, g = rng.random(60), np.repeat(["a", "b"], 30)
+    a = evenhand.audit(score=s, label=rng.integers(0, 2, 60), group=g, bootstrap=50)
+    gap = a.measure("calibration_uniform")
+    assert gap.left_out_share
+    assert f"{100 * gap.left_out_share:.2g}% of people are in bins without both groups" in gap.interpretation
+    assert f"calibration (scores): {100 * gap.left_out_share:.2g}% left out" in repr(a)
+
+
+def test_interpretations_read_as_sentences() -> None:
+    a = evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200)
+    assert a.measure("equal_opportunity_standardized").interpretation.startswith(
+        "African-American is ranked lower when deserving than Caucasian: equal opportunity (ranks) 0.161, 0% of it in "
+        "favour of African-American (95% interval 0.1"
+    )
+    assert a.measure("calibration_standardized").interpretation.startswith(
+        "African-American is scored more generously than Caucasian: calibration (ranks) 0.034, 79% of it in favour"
+    )
+    assert a.measure("roc").interpretation.startswith("African-American and Caucasian differ in both directions: ROC")

@@ -160,6 +160,20 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "reference attribute": ({"reference": {"sex": "m"}}, "no attribute 'sex'"),
     "reference of attribute": ({"reference": {"g": "x"}}, "reference 'x' is not a group of 'g'"),
     "measure": ({"measures": ["demografic_parity"]}, "did you mean 'demographic_parity'"),
+    "measure of nothing": ({"measures": []}, "name at least one measure"),
+    "measure text": ({"measures": "abcc"}, "measures is a list of ids, not 'abcc'"),
+    "measure number": ({"measures": [3]}, "there is no measure 3"),
+    "variant": ({"measures": ["equal_opportunity_uniform_w0.5"]}, "there is no measure"),
+    "variant of nothing": ({"measures": ["roc_w2"]}, "there is no measure 'roc_w2'"),
+    "ranks": ({"ranks": "middle"}, "ranks must be one of 'published', 'mid', not 'middle'"),
+    "ranks number": ({"ranks": 1}, "ranks must be one of"),
+    "bins 1": ({"calibration_bins": 1}, "calibration_bins must be a whole number from 2 to 10,000, not 1"),
+    "bins fraction": ({"calibration_bins": 10.0}, "calibration_bins must be a whole number"),
+    "bins absurd": ({"calibration_bins": 10**6}, "calibration_bins must be a whole number"),
+    "bandwidth word": ({"bandwidth": "wide"}, "bandwidth must be 'scott', 'silverman' or a number, not 'wide'"),
+    "bandwidth 0": ({"bandwidth": 0}, "bandwidth is a share of the score range, from 1e-05 to 10, not 0"),
+    "bandwidth nan": ({"bandwidth": float("nan")}, "bandwidth is a share"),
+    "bandwidth truth": ({"bandwidth": True}, "bandwidth is a share"),
 }
 
 

@@ -110,3 +110,19 @@ def test_undefined_is_nan_with_a_reason() -> None:
 def test_bad_input(y_true: Any, y_pred: Any, words: dict[str, Any], message: str) -> None:
     with pytest.raises(evenhand.EvenhandError, match=message):
         metrics.equalized_odds(y_true, y_pred, **{"sensitive_features": ["a", "b", "b"], **words})
+
+
+def test_variants_are_metrics_too() -> None:
+    s, g = [0.1, 0.4, 0.6, 0.9], ["f", "f", "m", "m"]
+    found = evenhand.metrics.independence_uniform_w2(None, s, sensitive_features=g, reference="m", bootstrap=0)
+    assert float(found) == pytest.approx(0.5)
+    with pytest.raises(AttributeError, match="no measure 'independence_uniform_x2'"):
+        evenhand.metrics.independence_uniform_x2  # noqa: B018
+
+
+def test_whole_score_metrics_take_0_and_1_for_scores() -> None:
+    found = evenhand.metrics.abcc(
+        None, [0, 1, 1, 1], sensitive_features=["f", "f", "m", "m"], reference="m", bootstrap=0
+    )
+    assert (float(found), found.positive, found.negative) == (0.5, 0.0, 0.5)
+    assert found.pair == ("f", "m")

@@ -500,7 +500,7 @@ def test_a_curve_is_what_its_measure_adds_up() -> None:
     for m in SCORE_MEASURES:
         curve = m.of(pair, ScoreOptions())
         assert isinstance(pair, ScoreCounts)
-        if not m.squared:
+        if not m.information:
             assert float(m.value(curve)) == pytest.approx(float((np.abs(curve.gap) * curve.weight).sum()))
             assert float(curve.signed) == pytest.approx(float(curve.favouring(True) - curve.favouring(False)))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.distances import MOST_SCORES, Compared, compare
+from evenhand.distances import RESAMPLED_SCORES, Compared, compare
 from evenhand.extremes import LargestGap, largest_distance, largest_gap, resampled_ranges
 from evenhand.gaps import Gap, gaps, resampled_gaps, undefined_gap
 from evenhand.inference.significance import equal_shares
@@ -129,8 +129,8 @@ def _compare_scores(
         pairs += [(a, b) for a in range(count) for b in range(a) if reference not in (a, b)]
     draws = options.bootstrap if count <= MANY_SCORED else 0
     # Pairs that were not asked for only serve to find the largest: many of them share the work.
-    fewer = min(draws, max(200, 15 * draws // len(pairs)))
-    most_scores = int(np.clip(5_000 / len(pairs), 64, MOST_SCORES))
+    fewer = min(draws, max(200, int(2 / (1 - options.confidence)), 15 * draws // len(pairs)))
+    most_scores = int(np.clip(5_000 / len(pairs), 64, RESAMPLED_SCORES))
     view = ScoreView(table, grouping, options.scores.calibration_bins)
     compared: list[list[Compared]] = []
     resolution = 0.0

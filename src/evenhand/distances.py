@@ -19,7 +19,7 @@ from evenhand.measures.distribution import densities
 from evenhand.scores import ScoreCounts
 from evenhand.table import Counts, shown_name
 
-MOST_SCORES = 512
+RESAMPLED_SCORES = 512
 """So many scores at most are resampled; more are put together to as many cells (values stay exact)."""
 
 
@@ -51,7 +51,7 @@ def compare(
     confidence: float,
     draws: int,
     rng: np.random.Generator,
-    most_scores: int = MOST_SCORES,
+    most_scores: int = RESAMPLED_SCORES,
 ) -> list[Compared]:
     """Compare a group with its reference by every measure."""
     reasons = {m.id: _reason(m, pair) for m in measures}

@@ -175,7 +175,7 @@ def largest_distance(
 
     draws = min(map(len, moved))
     ci = limits(worst.value, np.max([d[:draws] for d in moved], axis=0))
-    p = 2 if m.squared else 1  # a mean of squares is the square of a norm
+    p = 2 if m.information else 1  # a mean of squares is the square of a norm
     size, move = (
         float(np.mean(np.power(numbers, p)) ** (1 / p))
         for numbers in (

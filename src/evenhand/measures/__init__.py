@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -47,7 +46,6 @@ def _calibration(counts: Counts) -> Profile:
 
 # ---- measures of whole scores -----------------------------------------------------------------------------
 
-_Concept = Literal["independence", "equal_opportunity", "predictive_equality"]
 _FAMILY: dict[str, Family] = {
     "independence": "independence", "equal_opportunity": "separation", "predictive_equality": "separation",
 }  # fmt: skip
@@ -157,7 +155,7 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                  "How much does a score tell about the group?", "H(S) − Σ P(g) H(S | g)",
                  "has more people at some scores", "has fewer people at some scores", needs_label=False,
                  tolerance=0.005, curve=distribution.information, grid=distribution.sparse_grid, smooth=True,
-                 order=2.0, squared=True, directed=False, shared=True),
+                 order=2.0, information=True, directed=False),
     _bias("independence", standardized=False),
     _bias("independence", standardized=True),
     RateMeasure("equal_opportunity", "equal opportunity", "separation",

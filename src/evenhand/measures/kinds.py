@@ -91,13 +91,12 @@ class ScoreMeasure(Measure):
     """Whether it needs a density of each group."""
     order: float = 1.0
     """p of the norm."""
-    squared: bool = False
+    information: bool = False
+    """Whether it is information about the group: a squared norm, and no more than the shares of the groups allow."""
     directed: bool = True
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
     """Whether the curve is one point."""
-    shared: bool = False
-    """Whether it cannot exceed what the shares of the groups allow: its tolerance is then for groups of equal size."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
     """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
 
@@ -114,8 +113,8 @@ class ScoreMeasure(Measure):
         return self.outward(curve.norm(self.order))
 
     def limit(self, counts: ScoreCounts) -> float:
-        """The tolerance for these two groups."""
-        if not self.shared:
+        """The tolerance for these two groups; the one stated for information is for groups of equal size."""
+        if not self.information:
             return self.tolerance
         n = counts.sizes()
         return float(4 * n[0] * n[1] / n.sum() ** 2) * self.tolerance
@@ -124,7 +123,7 @@ class ScoreMeasure(Measure):
         """From the scale of the norm to that of the measure."""
         if self.scale == "ratio":
             return 1 - size
-        return size * size if self.squared else size
+        return size * size if self.information else size
 
     def outward_interval(self, lo: float, hi: float) -> tuple[float, float]:
         """An interval on the scale of the measure; 1 minus a norm turns it round."""
@@ -135,11 +134,11 @@ class ScoreMeasure(Measure):
         """From the measure back to the norm."""
         if self.scale == "ratio":
             return 1 - value
-        return float(np.sqrt(value)) if self.squared else value
+        return float(np.sqrt(value)) if self.information else value
 
     @property
     def highest(self) -> float:
         """The most the norm can be."""
         if self.smooth:
-            return float(np.sqrt(np.log(2))) if self.squared else 2.0
+            return float(np.sqrt(np.log(2))) if self.information else 2.0
         return 1.0

@@ -166,7 +166,7 @@ def _summary(found: list[dict[str, Any]], group: str) -> str:
     text = ""
     if told:
         text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
-    elif not sure:
+    elif not sure and any(m["conclusive"] is not None for m in found):
         text = f"No gap of {name} is certainly beyond its limit. "
     if unsure:
         text += f"These data cannot settle: {', '.join(_measure(m).title for m in unsure)} (marked ?)."
