@@ -44,7 +44,7 @@ SITUATIONS = {
 }
 PEOPLE = {"300/200": (300, 200), "3000/2000": (3000, 2000), "60/25": (60, 25)}
 CASES = [pytest.param(s, "300/200", 50, id=f"{s}, 300/200, reduced") for s in SITUATIONS] + [
-    pytest.param(s, p, 300, id=f"{s}, {p}, full", marks=pytest.mark.full) for s in SITUATIONS for p in PEOPLE
+    pytest.param(s, p, 200, id=f"{s}, {p}, full", marks=pytest.mark.full) for s in SITUATIONS for p in PEOPLE
 ]
 
 
@@ -103,7 +103,7 @@ def test_intervals_cover(situation: str, people: str, replications: int) -> None
 
 
 @pytest.mark.parametrize(
-    "replications", [pytest.param(40, id="reduced"), pytest.param(300, id="full", marks=pytest.mark.full)]
+    "replications", [pytest.param(40, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)]
 )
 @pytest.mark.parametrize("shapes", [[2, 2, 2, 2], [2, 2.3, 2.6, 3]], ids=["parity", "gaps"])
 def test_intervals_of_the_largest_and_the_mean_pair_cover(shapes: list[float], replications: int) -> None:
