@@ -510,6 +510,7 @@ def test_very_many_scores_are_put_together_with_a_known_error(monkeypatch: pytes
     g = rng.integers(0, 3, 6000)
     s = rng.beta(2 + g, 3)
     s[:500] = np.round(s[:500], 2)  # some on the borders of calibration bins
+    s[500:2000] = 0.0  # a quarter of all at one score, which is a cell of its own
     y = (rng.random(6000) < s).astype(int)
     for words in ({}, {"risk": True}, {"ranks": "mid"}, {"weight": rng.random(6000) + 0.5}):
         exact = evenhand.audit(score=s, group=g, label=y, **ASK, **words)  # type: ignore[arg-type]

@@ -258,7 +258,7 @@ def _resolution(array: Floats, width: Floats) -> float:
     or of those with one label.
     """
     pooled = array.sum((-2, -1))
-    heaviness = pooled / pooled.sum()
+    heaviness = np.where(width > 0, pooled / pooled.sum(), 0.0)  # a cell of one score is exact
     bounds = []
     for people in (array.sum(-1), *np.moveaxis(array, -1, 0)):
         shares = (people / np.maximum(people.sum(0), 1e-300)).sum(-1)
