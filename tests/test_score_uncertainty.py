@@ -147,6 +147,33 @@ def test_the_mean_impact_ratio_covers_at_parity() -> None:
     assert covered(hits, 150, 0.94), hits
 
 
+@pytest.mark.parametrize(
+    "replications", [pytest.param(25, id="reduced"), pytest.param(150, id="full", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize("sizes", [(300, 200), (60, 1000), (500, 5000)], ids=str)
+@pytest.mark.parametrize("weights", ["none", "equal", "with the score"])
+def test_intervals_cover_with_uneven_groups_and_weights(
+    sizes: tuple[int, int], weights: str, replications: int
+) -> None:
+    """Bins of one or two people, whose rates are 0 or 1, once made calibration intervals cover 1 to 60 %."""
+    rng = np.random.default_rng(5)
+    ids = ["calibration_uniform", "calibration_standardized", "equal_opportunity_standardized", "roc", "abcc"]
+    hits = dict.fromkeys(ids, 0)
+    for _ in range(replications):
+        n = sum(sizes)
+        s = rng.beta(2, 3, n)
+        y = (rng.random(n) < 0.2 + 0.6 * s).astype(int)
+        weight = {"none": None, "equal": np.full(n, 2.5), "with the score": 0.3 + 2 * s + rng.random(n)}[weights]
+        words = {} if weight is None else {"weight": weight, "weight_kind": "sampling"}
+        a = evenhand.audit(score=s, label=y, group=np.repeat([1, 0], sizes), measures=ids, bootstrap=150, **words)
+        for id_ in ids:
+            ci = a.measure(id_).ci
+            assert ci is not None
+            hits[id_] += ci[0] == 0
+    for id_, n in hits.items():
+        assert covered(n, replications, 0.92), (id_, n / replications)
+
+
 def test_intervals_of_a_coarse_table_are_those_of_the_exact_one() -> None:
     rng = np.random.default_rng(4)
     g = rng.integers(0, 2, 3000)

@@ -15,7 +15,7 @@ import evenhand
 from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions, find
 from evenhand.measures.distribution import bias_density
 from evenhand.scores import ScoreCounts, ScoreView
-from evenhand.table import equal_bins
+from evenhand.table import bin_edges, equal_bins
 
 SCORE_MEASURES = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
 VARIANTS = ["w1", "w2", "w1.5", "l1", "l2", "linf", "ratio"]
@@ -534,7 +534,7 @@ def test_very_many_scores_are_put_together_with_a_known_error(monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("lo", "hi", "bins"), [(0, 100, 50), (0, 10, 50), (0, 5, 50), (-1, 1, 50), (-1, 1, 10), (1, 10, 10)]
+    ("lo", "hi", "bins"), [(0, 100, 50), (0, 10, 50), (0, 5, 50), (-1, 1, 50), (-1, 1, 10), (1, 10, 10), (300, 850, 50)]
 )
 def test_a_score_on_a_border_is_in_the_bin_that_ends_there(lo: int, hi: int, bins: int) -> None:
     borders = np.array([Fraction(lo) + Fraction(hi - lo, bins) * k for k in range(bins + 1)], np.float64)
@@ -655,3 +655,52 @@ def test_a_constant_score_still_has_a_calibration() -> None:
     a = evenhand.audit(score=[600] * 8, label=[0, 1, 1, 1, 0, 0, 0, 1], group=[0] * 4 + [1] * 4, reference=0, **ASK)
     assert a.measure("calibration_uniform").value == 0.5
     assert a.measure("calibration_standardized").value == 0.5
+
+
+def test_borders_between_decimals_are_decimals() -> None:
+    assert bin_edges((0.1, 0.7), 10).tolist() == [0.1, 0.16, 0.22, 0.28, 0.34, 0.4, 0.46, 0.52, 0.58, 0.64, 0.7]
+    assert equal_bins(np.array([0.22, 0.28, 0.34, 0.4, 0.46]), (0.1, 0.7), 10, False).tolist() == [1, 2, 3, 4, 5]
+    assert bin_edges((0.001, 0.002), 4).tolist() == [0.001, 0.00125, 0.0015, 0.00175, 0.002]
+
+
+def test_densities_too_small_to_be_mixed() -> None:
+    """5e-324 times one half is nothing, and 0 · log(∞) was taken for an unknown resample."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        s = np.concatenate([0.4 + 0.01 * rng.normal(size=100), 0.41 + 0.01 * rng.normal(size=200)])
+        gap = gap_of("mutual_information", s, np.repeat([1, 0], [100, 200]), bootstrap=60)
+        assert gap.ci[1] < 0.5
+
+
+def test_the_weight_of_one_group_does_not_widen_the_interval_of_another() -> None:
+    """A person weighs what people of the same group weigh: an oversampled minority is not swamped."""
+    rng = np.random.default_rng(0)
+    g = np.repeat([1, 0], [200, 2000])
+    s, w = rng.beta(2 + g, 3), rng.random(2200) + 0.5
+    y = (rng.random(2200) < s).astype(int)
+    for id_ in ("delta_dp_c", "abcc", "equal_opportunity_uniform"):
+        alike, uneven = (
+            gap_of(id_, s, g, y, weight=np.where(g == 0, k * w, w), bootstrap=200).ci for k in (1.0, 1000.0)
+        )
+        assert uneven[1] - uneven[0] == pytest.approx(alike[1] - alike[0], rel=0.25), id_
+    many = gap_of("equal_opportunity_uniform_ratio", s, g, y, weight=np.where(g == 0, 1000 * w, w))
+    assert many.undefined is None
+
+
+def test_information_passes_only_if_every_pair_does() -> None:
+    rng = np.random.default_rng(0)
+    s = np.concatenate([rng.beta(2, 3, 8000), rng.beta(2.25, 3, 8000), rng.beta(4, 3, 60)])
+    a = evenhand.audit(
+        score=s, group=np.repeat(["a", "b", "c"], [8000, 8000, 60]), measures=["mutual_information"], **ASK
+    )
+    largest = a.attributes[0].largest[0]
+    assert largest.passes == all(gap.passes for gap in a.attributes[0].measures)
+    assert largest.passes is False
+
+
+def test_a_class_of_one_person_settles_nothing() -> None:
+    rng = np.random.default_rng(0)
+    s, g = rng.random(60), np.repeat([1, 0], 30)
+    y = np.concatenate([[1], np.zeros(29), rng.integers(0, 2, 30)]).astype(int)
+    gap = gap_of("equal_opportunity_uniform", s, g, y, bootstrap=100)
+    assert gap.ci == (0, 1)

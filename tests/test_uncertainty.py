@@ -14,10 +14,10 @@ from scipy import stats
 
 import evenhand
 from conftest import people
-from evenhand.extremes import half_a_person, largest_gap, resampled_ranges
+from evenhand.extremes import largest_gap, resampled_ranges, smoothed_rates
 from evenhand.gaps import gaps, resampled_gaps
 from evenhand.inference import interval
-from evenhand.inference.resample import bootstrap, generator, smoothed
+from evenhand.inference.resample import bootstrap, generator
 from evenhand.inference.significance import equal_shares
 from evenhand.measures import MEASURES, RateMeasure
 from evenhand.table import Counts
@@ -233,10 +233,15 @@ def test_bootstrap_intervals_agree_with_closed_forms_on_large_samples() -> None:
         assert gap.ci_bootstrap == pytest.approx(gap.ci, abs=0.15 * width), m.id
 
 
-def test_smoothing_leaves_impossible_cells_alone() -> None:
+def test_smoothing_invents_nobody() -> None:
+    """Half a person in each cell once made a small group half as large again in its resamples."""
     counts = Counts(np.array([[[3, 0], [0, 0]], [[0, 2], [0, 0]]]), ("a", "nobody"))
-    assert smoothed(counts, half_a_person("decision", counts)).tolist() == [[[3.5, 0.5], [0, 0]], [[0.5, 2.5], [0, 0]]]
-    assert smoothed(counts, half_a_person("bins", counts)).tolist() == [[[3.5, 0.5], [0, 0]], [[0.5, 2.5], [0, 0]]]
+    by_group = smoothed_rates("decision", counts)
+    assert by_group[:, 0].ravel() == pytest.approx(np.array([3.5, 0.5, 0.5, 2.5]) * 5 / 7)
+    by_bin = smoothed_rates("bins", counts)
+    assert by_bin[:, 0].ravel() == pytest.approx([3.5 * 3 / 4, 0.5 * 3 / 4, 0.5 * 2 / 3, 2.5 * 2 / 3])
+    assert not by_group[:, 1].any()
+    assert not by_bin[:, 1].any()
 
 
 def test_too_many_undefined_resamples_give_no_interval() -> None:

@@ -259,7 +259,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
         if a.resolution:
             notes.append(
                 f"{shown(a.name)} has so many distinct scores that measures of whole scores were computed on {CELLS:,} "
-                f"cells: they are within {a.resolution:.1g} of their exact values"
+                f"cells: score, calibration and ROC biases are within {a.resolution:.1g} of their exact values"
             )
         if table.score is not None and len(a.groups) * (len(a.groups) - 1) // 2 > MOST_PAIRS:
             notes.append(f"{many}, too many pairs: whole scores were compared with the reference only")

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.extremes import half_a_person
 from evenhand.gaps import Gap, Pair, Part, judged, undefined_gap, verdict
 from evenhand.inference import interval
-from evenhand.inference.resample import bootstrap, smoothed
+from evenhand.inference.resample import bootstrap, person, smoothed
 from evenhand.measures import ScoreMeasure, ScoreOptions
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import densities
@@ -21,6 +20,9 @@ from evenhand.table import Counts, shown_name
 
 RESAMPLED_SCORES = 512
 """So many scores at most are resampled; more are put together to as many cells (values stay exact)."""
+
+
+BORROWED = 4
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Moves:
     """The signed sum itself."""
     centre: float
     """The signed sum of the curve that resamples vary around."""
+
+    def wider(self, factor: float) -> Moves:
+        """All moves larger by a factor."""
+        signed = self.centre + factor * (self.signed - self.centre)
+        return Moves(factor * self.distance, factor * self.positive, factor * self.negative, signed, self.centre)
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ def compare(
         if m.id in curves and not np.isfinite(curves[m.id].norm(m.order)):
             reasons[m.id] = _nowhere(m, pair, options)
     defined = [m for m in measures if reasons[m.id] is None]
-    moves = _resampled(defined, pair, options, draws, rng, most_scores) if draws else {}
+    moves = _resampled(defined, pair, options, confidence, draws, rng, most_scores) if draws else {}
     group, reference = pair.groups
     found = []
     for m in measures:
@@ -176,11 +183,11 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
 
     anybody = pair.pooled / pair.pooled.sum()  # or a group with one score would be certain
     moments = []
-    for g in (0, 1):
+    for g, one in enumerate(person(pair)):
         own = pair.of()[g]
         squares = own if pair.squares is None else pair.squares[:, g].sum(-1)
         n = own.sum() ** 2 / squares.sum()
-        weight, square = own + pair.person * anybody, squares + pair.person**2 * anybody
+        weight, square = own + one * anybody, squares + one**2 * anybody
         away = (pair.unit - weight @ pair.unit / weight.sum()) ** 2
         # Σw²(x − mean)²/(Σw)² is the linearised variance of a weighted mean
         moments.append((n, square @ away / weight.sum() ** 2 * n / max(n - 1, 1e-9)))
@@ -225,6 +232,7 @@ def _resampled(
     measures: Sequence[ScoreMeasure],
     pair: ScoreCounts,
     options: ScoreOptions,
+    confidence: float,
     draws: int,
     rng: np.random.Generator,
     most_scores: int,
@@ -235,29 +243,79 @@ def _resampled(
     whole = [m for m in measures if m.view is None]
     if whole:
         coarse = pair.coarse(most_scores)
-        extra = one_of_everybody(coarse)
-        population = replace(coarse, array=smoothed(coarse, extra))
-        grids = {m.id: None if m.grid is None else m.grid(population, options) for m in whole}
-        centres = {m.id: m.curve(population, options, grids[m.id]) for m in whole}
+        everybody = replace(coarse, array=smoothed(coarse, one_of_everybody(coarse), within=(-3, -1)))
+        grids = {m.id: None if m.grid is None else m.grid(everybody, options) for m in whole}
+        centres = {m.id: m.curve(everybody, options, grids[m.id]) for m in whole}
         pieces: dict[str, list[Moves]] = {m.id: [] for m in whole}
-        for batch in bootstrap(coarse, draws, draw_scores, extra):
+        for batch in bootstrap(coarse, draws, draw_scores, everybody.array):
             for m in whole:
                 pieces[m.id].append(_moves(m, m.curve(batch, options, grids[m.id]), centres[m.id]))
         found.update({id_: _joined(p) for id_, p in pieces.items()})
     for m in measures:
         if m.view is not None:
             bins = m.view(pair, options)
-            extra = half_a_person("bins", bins)
-            centre = m.curve(Counts(smoothed(bins, extra), bins.groups), options, None)
-            batches = bootstrap(bins, draws, deepcopy(draw_bins), extra)
-            found[m.id] = _joined([_moves(m, m.curve(b, options, None), centre) for b in batches])
-    return found
+            rates, people = borrowed_rates(bins), bins.array.sum(-1)
+            population = np.stack([people * (1 - rates), people * rates], axis=-1)
+            centre = m.curve(Counts(population, bins.groups), options, None)
+            drawn = _resampled_bins(bins, rates, draws, deepcopy(draw_bins))
+            found[m.id] = _moves(m, m.curve(drawn, options, None), centre)
+    return {m.id: found[m.id].wider(student(m, pair, confidence)) for m in measures}
+
+
+def student(m: ScoreMeasure, pair: ScoreCounts, confidence: float) -> float:
+    """By how much resamples of the smallest class move too little: Student's quantile over the normal one, √n/(n−1)."""
+    from scipy.special import ndtri, stdtrit
+
+    squares = pair.array if pair.squares is None else pair.squares
+    kinds = [slice(None)] if not m.labels else [slice(y, y + 1) for y in m.labels]
+    sums = [(pair.array[..., y].sum((0, 2)), squares[..., y].sum((0, 2))) for y in kinds]
+    n = min(float((w**2 / w2).min()) for w, w2 in sums)
+    if n <= 1 + 1e-9:
+        return 1e6  # nothing is known
+    tail = (1 + confidence) / 2
+    return float(min(stdtrit(n - 1, tail) / ndtri(tail) * np.sqrt(n / (n - 1)), 1e6))
 
 
 def one_of_everybody(pair: ScoreCounts) -> Floats:
     """One person more for each group, with anybody's score and either label: what six people happen to lack exists."""
     person = (pair.pooled / pair.pooled.sum())[:, None, None] / pair.array.shape[-1]
     return np.asarray(np.broadcast_to(person, pair.array.shape))
+
+
+def borrowed_rates(bins: Counts) -> Floats:
+    """The favourable rate of each bin and group with four people more, who have the rate of both groups together.
+
+    A bin of one person has a rate of 0 or 1 and tells nothing about how far it may be off; a rate of many is kept.
+    """
+    favourable, people = bins.array[..., 1], bins.array.sum(-1)
+    one = people.sum() / _people(bins).sum()
+    both = (favourable.sum(-1) + 0.5 * one) / (people.sum(-1) + one)
+    return np.asarray((favourable + BORROWED * one * both[:, None]) / (people + BORROWED * one), np.float64)
+
+
+def _people(bins: Counts) -> Floats:
+    """People in each bin and group; with sampling weights as many as know a rate as well."""
+    people = np.asarray(bins.array.sum(-1), np.float64)
+    if bins.squares is None:
+        return people
+    return np.asarray(np.divide(people**2, bins.squares.sum(-1), out=np.zeros_like(people), where=people > 0))
+
+
+def _resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Generator) -> Counts:
+    """Bins of the people there are, with new outcomes, and as much heavier or lighter as new samples would make them.
+
+    Drawing the people of a bin anew as well would make a bin of one a bin of two as often, and so less noisy.
+    """
+    n = np.rint(_people(bins)).astype(np.int64).clip(1)
+    # p(1 − p) of an estimated rate is too small on average, by its variance: that is put right here.
+    both, k = n.sum(-1, keepdims=True), BORROWED
+    known = 1 - (n + (k * k + 2 * k * n) / both) / (n + k) ** 2
+    rate = rates + (rng.binomial(n, rates, size=(draws, *n.shape)) / n - rates) / np.sqrt(known)
+    mass = bins.array.sum((-2, -1))
+    whole, share = int(np.rint(_people(bins).sum())), mass / mass.sum()
+    factor = rng.multinomial(whole, share, size=draws) / np.maximum(whole * share, 1e-300)
+    people = factor[..., None] * bins.array.sum(-1)
+    return Counts(np.stack([people * (1 - rate), people * rate], axis=-1), bins.groups)
 
 
 def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:

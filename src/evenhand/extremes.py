@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.cells import Floats
 from evenhand.gaps import Gap, Pair, verdict
@@ -37,13 +35,9 @@ class LargestGap:
     ci_mean: Pair | None = None
 
 
-def half_a_person(levels: str, counts: Counts) -> NDArray[Any]:
-    """Half a person in each cell that could hold some: all of a group, or those of a bin with people in it.
-
-    For resampling: a rate of 0 or 1 in a small group is then not taken for certain.
-    """
-    axes = (-3, -1) if levels == "decision" else (-1,)
-    return 0.5 * np.broadcast_to(counts.array.sum(axes, keepdims=True) > 0, counts.array.shape)
+def smoothed_rates(levels: str, counts: Counts) -> Floats:
+    """Half a person more in each cell of a group, or of a bin, so that a rate of 0 or 1 is not taken for certain."""
+    return smoothed(counts, np.full(counts.array.shape, 0.5), within=(-3, -1) if levels == "decision" else (-1,))
 
 
 def resampled_ranges(
@@ -53,12 +47,12 @@ def resampled_ranges(
 
     Arrays (draws, 2).
     """
-    where = half_a_person(measures[0].levels, counts)
-    centre = Counts(smoothed(counts, where), counts.groups)
+    population = smoothed_rates(measures[0].levels, counts)
+    centre = Counts(population, counts.groups)
     observed = {m.id: _comparable(m, m.profile(counts).values) for m in measures}
     middle = {m.id: _log(m, m.profile(centre).values) for m in measures}
     out: dict[str, list[Floats]] = {m.id: [] for m in measures}
-    for batch in bootstrap(counts, draws, rng, where):
+    for batch in bootstrap(counts, draws, rng, population):
         for m in measures:
             profile = m.profile(batch)
             with np.errstate(invalid="ignore"):
@@ -141,7 +135,7 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
 def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
     """On the log scale the smallest ratio is a range too. A rate of 0 has no logarithm: its smoothed rate has."""
     q = interval.upper_quantile(ranges, confidence)
-    centre = Counts(smoothed(counts, half_a_person(m.levels, counts)), counts.groups)
+    centre = Counts(smoothed_rates(m.levels, counts), counts.groups)
     middle = float(_range(_log(m, m.profile(centre).values)).max())
     observed = min(-np.log(value), middle) if value > 0 else middle
     return min(value, float(np.exp(-observed - q))), min(float(np.exp(q - observed)), 1.0)
@@ -165,7 +159,8 @@ def largest_distance(
     worst = max((gaps[i] for i in defined), key=lambda gap: m.inward(gap.value))
     pair = (worst.group, worst.reference) if (worst.signed or 0) >= 0 else (worst.reference, worst.group)
     mean = float(np.mean([gaps[i].value for i in defined]))
-    found = LargestGap(m.id, pair, worst.value, None, None, worst.tolerance, worst.passes, None, left_out, mean)
+    passes = all(gaps[i].passes for i in defined)  # the limit of information differs from pair to pair
+    found = LargestGap(m.id, pair, worst.value, None, None, worst.tolerance, passes, None, left_out, mean)
     moved = [d for i in defined if (d := distances[i]) is not None]
     if not moved:
         return found

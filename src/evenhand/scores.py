@@ -75,6 +75,11 @@ class ScoreCounts(Counts):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(people / people[..., -1:])
 
+    @property
+    def people_weigh(self) -> Floats | float:
+        """What a person of each group weighs."""
+        return 1.0 if self.squares is None else self.squares.sum((-3, -1)) / self.array.sum((-3, -1))
+
     @cached_property
     def pooled(self) -> Floats:
         """People of all groups at each score: axes (…, score)."""
@@ -263,4 +268,7 @@ def _resolution(array: Floats, width: Floats) -> float:
     for people in (array.sum(-1), *np.moveaxis(array, -1, 0)):
         shares = (people / np.maximum(people.sum(0), 1e-300)).sum(-1)
         bounds += [width @ shares, heaviness @ shares]
+    if array.shape[-2:] == (2, 2):  # a ROC curve may take any way through the rectangle of a cell
+        steps = np.where(width > 0, (array / np.maximum(array.sum(0), 1e-300)).T, 0.0)  # label, group, cell
+        bounds += [np.einsum("gc,gc", steps[0], steps[1]), np.einsum("gc,gc", steps[0], steps[1, ::-1])]
     return float(max(bounds))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.extremes import half_a_person
+from evenhand.extremes import smoothed_rates
 from evenhand.gaps import Pair
 from evenhand.inference import interval
-from evenhand.inference.resample import bootstrap, smoothed
+from evenhand.inference.resample import bootstrap
 from evenhand.measures import RATES
 from evenhand.measures.calibration import errors, observed
 from evenhand.measures.rates import jaccard, share, trials
@@ -108,15 +108,15 @@ def _calibration_errors(
     if not draws:
         return [Estimate(float(v), None) for v in ece], mce_column
     # ECE is the L1 norm of (favourable people − sum of scores) per bin, over all people: an interval of a norm.
-    where = half_a_person("bins", bins)
+    population = smoothed_rates("bins", bins)
     mean = np.nan_to_num(predicted)
 
     def excess(array: Any) -> Any:
         people = array.sum(-1)
         return (array[..., 1] - people * mean) / np.maximum(people.sum(-2, keepdims=True), 1e-300)
 
-    centre = excess(smoothed(bins, where))
-    moved = [np.abs(excess(batch.array) - centre).sum(-2) for batch in bootstrap(bins, draws, rng, where)]
+    centre = excess(population)
+    moved = [np.abs(excess(batch.array) - centre).sum(-2) for batch in bootstrap(bins, draws, rng, population)]
     deviations = np.concatenate(moved)
     ece_column = [
         Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0))

@@ -11,7 +11,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -359,14 +360,13 @@ class Table:
         return "Table: " + "; ".join(parts)
 
 
+@lru_cache
 def bin_edges(score_range: tuple[float, float], bins: int) -> Floats:
-    """Borders of bins of equal width; one division each, so that a border of 58 or 1.8 is that number exactly."""
-    lo, hi = score_range
-    k = np.arange(bins + 1)
-    scale = max(abs(lo), abs(hi), 1.0)
-    if scale > 1e300:  # the product below would overflow
-        return np.linspace(lo, hi, bins + 1)
-    return np.asarray((lo * (bins - k) + hi * k) / bins)
+    """Borders of bins of equal width, rounded once: those between 0.1 and 0.7 are 0.16, 0.22, … to the last digit."""
+    lo, hi = (Fraction(repr(float(end))) for end in score_range)
+    edges = np.array([float(lo + (hi - lo) * k / bins) for k in range(bins + 1)])
+    edges.flags.writeable = False
+    return edges
 
 
 def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk: bool) -> Ints:

@@ -18,46 +18,54 @@ AnyCounts = TypeVar("AnyCounts", bound=Counts)
 
 
 def bootstrap(
-    counts: AnyCounts, draws: int, rng: np.random.Generator, extra: NDArray[Any] | None = None
+    counts: AnyCounts, draws: int, rng: np.random.Generator, population: Floats | None = None
 ) -> Iterator[AnyCounts]:
     """Batches of counts with a leading axis, `draws` in all: rows drawn with replacement.
 
-    Whole counts: a multinomial over the cells. Sampling weights: each row is weighed by an exponential
-    variable (Rubin's Bayesian bootstrap), so a cell's total is close to a gamma variable with mean Σw and
-    variance Σw².
+    Whole counts: a multinomial over the cells. Sampling weights: each row is drawn a Poisson number of times, so a
+    cell's total is close to a Poisson variable, scaled to have mean Σw and variance Σw².
 
-    `extra` are people added to the population that is drawn from, so that what a small group happens to lack is not
-    taken for impossible; resamples then vary around `smoothed`.
+    `population` is what is drawn from, if it is not the counts themselves but, say, `smoothed` ones.
     """
-    population = smoothed(counts, extra)
-    size = population.size
-    at_once = max(1, _CELLS_AT_ONCE // size)
-    if counts.squares is not None:
-        squares = counts.squares if extra is None else counts.squares + _unit(counts) ** 2 * extra
+    drawn_from = counts.array.astype(np.float64) if population is None else population
+    at_once = max(1, _CELLS_AT_ONCE // drawn_from.size)
+    flat = drawn_from.ravel()
+    weight = (drawn_from > 0) * _weight_of_a_person(counts)
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
         if counts.squares is None:
-            rows = int(counts.array.sum())
-            flat = population.ravel() / population.sum()
-            drawn: NDArray[Any] = rng.multinomial(rows, flat, size=batch)
+            drawn: NDArray[Any] = rng.multinomial(int(counts.array.sum()), flat / flat.sum(), size=batch)
         else:
-            flat, square = population.ravel(), squares.ravel()
-            with np.errstate(divide="ignore", invalid="ignore"):
-                shape = np.where(square > 0, flat * flat / square, 0.0)
-                scale = np.where(flat > 0, square / flat, 0.0)
-            drawn = rng.gamma(shape, size=(batch, size)) * scale
-        yield replace(counts, array=drawn.reshape(batch, *population.shape), squares=None)
+            people = np.divide(flat, weight.ravel(), out=np.zeros_like(flat), where=flat > 0)
+            drawn = rng.poisson(people, size=(batch, flat.size)) * weight.ravel()
+        yield replace(counts, array=drawn.reshape(batch, *drawn_from.shape), squares=None)
 
 
-def smoothed(counts: Counts, extra: NDArray[Any] | None) -> Floats:
-    """The population resamples are drawn from: some people more."""
-    population = counts.array.astype(np.float64)
-    return population if extra is None else population + _unit(counts) * extra
+def smoothed(counts: Counts, extra: NDArray[Any], within: tuple[int, ...]) -> Floats:
+    """The counts with some people more, scaled back so that sums over the axes `within` stay what they are.
+
+    What a small group happens to lack is then not taken for impossible, and the group is no larger than it is.
+    """
+    more = counts.array + person(counts)[:, None] * extra
+    whole = counts.array.sum(within, keepdims=True)
+    total = more.sum(within, keepdims=True)
+    return np.asarray(more * np.divide(whole, total, out=np.zeros(total.shape), where=total > 0))
 
 
-def _unit(counts: Counts) -> float:
-    """What a person weighs, so that intervals do not depend on the unit of the weights."""
-    return 1.0 if counts.squares is None else float(counts.squares.sum() / counts.array.sum())
+def person(counts: Counts) -> Floats:
+    """What a person of each group weighs, so that intervals do not depend on the unit of the weights."""
+    if counts.squares is None:
+        return np.ones(counts.array.shape[-2])
+    weights, squares = counts.array.sum((-3, -1)), counts.squares.sum((-3, -1))
+    return np.asarray(np.divide(squares, weights, out=np.ones_like(squares), where=weights > 0))
+
+
+def _weight_of_a_person(counts: Counts) -> Floats:
+    """In each cell; where nobody is, the group's."""
+    group = np.broadcast_to(person(counts)[:, None], counts.array.shape)
+    if counts.squares is None:
+        return group
+    return np.asarray(np.divide(counts.squares, counts.array, out=group.copy(), where=counts.array > 0))
 
 
 def generator(rng: Any) -> np.random.Generator:

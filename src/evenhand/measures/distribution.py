@@ -51,7 +51,8 @@ def information(counts: ScoreCounts, options: ScoreOptions, like: Curve | None =
     p, q = share[..., :1], share[..., 1:]
     mixed = p * a + q * b
     with np.errstate(invalid="ignore", divide="ignore"):
-        terms = (np.where(f > 0, s * f * np.log(f / mixed), 0.0) for s, f in ((p, a), (q, b)))
+        # a density may be so small that its share of the mixture is none
+        terms = (np.where(s * f > 0, s * f * np.log(f / mixed), 0.0) for s, f in ((p, a), (q, b)))
         integrand = np.maximum(sum(terms), 0.0)
     undefined = np.isnan(a + b)
     return Densities(x, np.where(undefined, np.nan, np.sign(a - b) * np.sqrt(integrand)), weight, bandwidths=widths)

@@ -58,8 +58,9 @@ def shortfall(
     if like is not None:
         return Curve(like.at, np.where(like.weight > 0, gap, 0.0), like.weight)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = total.min(-1) / total.sum(-1)
-        enough = above.sum(-2) * share[..., None] >= LEAST_EXPECTED * counts.person * (1 - 1e-9)
+        rate = above.sum(-2) / total.sum(-1)[..., None]
+        fewest = (total / counts.people_weigh).min(-1)
+        enough = rate * fewest[..., None] >= LEAST_EXPECTED * (1 - 1e-9)
         weight = np.where(enough, np.diff(at, axis=-1), 0.0)
         known = weight.sum(-1) + at[..., 0]
         kept = known / at[..., -1]
