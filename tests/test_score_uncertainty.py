@@ -97,9 +97,9 @@ def test_intervals_cover(situation: str, people: str, replications: int) -> None
         assert seen[m.id] > 0.9 * replications
         assert covered(hits[m.id], seen[m.id], 0.92 if few else 0.94), (m.id, hits[m.id] / seen[m.id])
         assert signed[m.id] == 0 or covered(signed[m.id], seen[m.id], 0.89 if few else 0.92), (m.id, "signed")
-    if situation == "parity" and replications > 100:  # nor are they needlessly wide where it matters
+    if situation == "parity" and replications > 100 and not few:  # nor are they needlessly wide where it matters
         for id_ in ("abcc", "equal_opportunity_standardized", "roc"):
-            assert hits[id_] / seen[id_] < 0.985, id_
+            assert hits[id_] / seen[id_] < 0.99, id_
 
 
 @pytest.mark.parametrize(
