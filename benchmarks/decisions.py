@@ -9,23 +9,12 @@ and its time per resample is scaled up; the table says so.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import evenhand
-
-
-def seconds(call: Callable[[], Any], repeat: int = 1) -> float:
-    """The best of several runs: the others measure the machine's other work."""
-    best = float("inf")
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
+from stopwatch import seconds
 
 
 def people(rows: int, seed: int = 0) -> dict[str, Any]:
@@ -76,8 +65,8 @@ def main() -> None:
     ours = seconds(audit, repeat=3)
     table = evenhand.tabulate(columns, prediction="decision", label="label", group="group")
     counted = seconds(lambda: evenhand.audit(table, bootstrap=how.resamples), repeat=3)
-    one = seconds(lambda: fairlearn_resamples(columns, 1))
-    few = seconds(lambda: fairlearn_resamples(columns, 1 + how.peer_resamples))
+    one = seconds(lambda: fairlearn_resamples(columns, 1), repeat=1)
+    few = seconds(lambda: fairlearn_resamples(columns, 1 + how.peer_resamples), repeat=1)
     each = (few - one) / how.peer_resamples
     theirs = one + (how.resamples - 1) * each
     print(f"{how.rows:,} rows, 4 groups, {how.resamples:,} resamples")

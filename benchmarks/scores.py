@@ -14,9 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 import venv
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ import numpy as np
 import evenhand
 from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions
 from evenhand.scores import ScoreView
+from stopwatch import seconds
 
 BIASES = [
     f"{concept}_{weighting}"
@@ -57,16 +56,6 @@ for name, metric in metrics.items():
     found[name] = [float(bias), time.perf_counter() - start]
 print(json.dumps(found))
 """
-
-
-def seconds(call: Callable[[], Any], repeat: int = 5) -> float:
-    """The best of several runs: the others measure the machine's other work."""
-    best = float("inf")
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 def people(rows: int) -> dict[str, Any]:

@@ -12,10 +12,11 @@ import pytest
 from scipy import stats
 
 import evenhand
+from evenhand.distances import _resampled_bins, borrowed_rates
 from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions, find
 from evenhand.measures.distribution import bias_density
 from evenhand.scores import ScoreCounts, ScoreView
-from evenhand.table import bin_edges, equal_bins
+from evenhand.table import Counts, bin_edges, equal_bins
 
 SCORE_MEASURES = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
 VARIANTS = ["w1", "w2", "w1.5", "l1", "l2", "linf", "ratio"]
@@ -704,3 +705,14 @@ def test_a_class_of_one_person_settles_nothing() -> None:
     y = np.concatenate([[1], np.zeros(29), rng.integers(0, 2, 30)]).astype(int)
     gap = gap_of("equal_opportunity_uniform", s, g, y, bootstrap=100)
     assert gap.ci == (0, 1)
+
+
+def test_many_resamples_of_many_bins_come_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once, a million resamples of 10,000 bins would take hundreds of gigabytes."""
+    monkeypatch.setattr("evenhand.distances.CELLS_AT_ONCE", 1000)
+    bins = Counts(np.random.default_rng(0).integers(0, 5, (20, 2, 2)), ("a", "b"))
+    rates = borrowed_rates(bins)
+    batches = list(_resampled_bins(bins, rates, 100, np.random.default_rng(0)))
+    assert sum(len(b.array) for b in batches) == 100
+    assert max(b.array.size for b in batches) <= 1000
+    assert ((rates > 0) & (rates < 1)).all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.cells import Floats
 from evenhand.gaps import Gap, Pair, Part, judged, undefined_gap, verdict
 from evenhand.inference import interval
-from evenhand.inference.resample import bootstrap, person, smoothed
+from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures import ScoreMeasure, ScoreOptions
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import densities
@@ -183,7 +183,7 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
 
     anybody = pair.pooled / pair.pooled.sum()  # or a group with one score would be certain
     moments = []
-    for g, one in enumerate(person(pair)):
+    for g, one in enumerate(pair.weight_of_a_person):
         own = pair.of()[g]
         squares = own if pair.squares is None else pair.squares[:, g].sum(-1)
         n = own.sum() ** 2 / squares.sum()
@@ -257,19 +257,22 @@ def _resampled(
             rates, people = borrowed_rates(bins), bins.array.sum(-1)
             population = np.stack([people * (1 - rates), people * rates], axis=-1)
             centre = m.curve(Counts(population, bins.groups), options, None)
-            drawn = _resampled_bins(bins, rates, draws, deepcopy(draw_bins))
-            found[m.id] = _moves(m, m.curve(drawn, options, None), centre)
+            batches = _resampled_bins(bins, rates, draws, deepcopy(draw_bins))
+            found[m.id] = _joined([_moves(m, m.curve(batch, options, None), centre) for batch in batches])
     return {m.id: found[m.id].wider(student(m, pair, confidence)) for m in measures}
 
 
 def student(m: ScoreMeasure, pair: ScoreCounts, confidence: float) -> float:
-    """By how much resamples of the smallest class move too little: Student's quantile over the normal one, √n/(n−1)."""
+    """By how much resamples of the smallest class move too little: Student's quantile over the normal, √(n/(n−1))."""
     from scipy.special import ndtri, stdtrit
 
-    squares = pair.array if pair.squares is None else pair.squares
-    kinds = [slice(None)] if not m.labels else [slice(y, y + 1) for y in m.labels]
-    sums = [(pair.array[..., y].sum((0, 2)), squares[..., y].sum((0, 2))) for y in kinds]
-    n = min(float((w**2 / w2).min()) for w, w2 in sums)
+    totals = pair.cumulative[..., -1]
+    squares = totals if pair.squares is None else pair.squares.sum(0)
+    if m.labels:
+        totals, squares = totals[:, m.labels], squares[:, m.labels]
+    else:
+        totals, squares = totals.sum(-1), squares.sum(-1)
+    n = float((totals**2 / squares).min())
     if n <= 1 + 1e-9:
         return 1e6  # nothing is known
     tail = (1 + confidence) / 2
@@ -287,10 +290,10 @@ def borrowed_rates(bins: Counts) -> Floats:
 
     A bin of one person has a rate of 0 or 1 and tells nothing about how far it may be off; a rate of many is kept.
     """
-    favourable, people = bins.array[..., 1], bins.array.sum(-1)
-    one = people.sum() / _people(bins).sum()
-    both = (favourable.sum(-1) + 0.5 * one) / (people.sum(-1) + one)
-    return np.asarray((favourable + BORROWED * one * both[:, None]) / (people + BORROWED * one), np.float64)
+    n, people = _people(bins), bins.array.sum(-1)
+    favourable = n * np.divide(bins.array[..., 1], people, out=np.zeros_like(n), where=people > 0)
+    both = (favourable.sum(-1, keepdims=True) + 0.5) / (n.sum(-1, keepdims=True) + 1)
+    return np.asarray((favourable + BORROWED * both) / (n + BORROWED))
 
 
 def _people(bins: Counts) -> Floats:
@@ -301,7 +304,7 @@ def _people(bins: Counts) -> Floats:
     return np.asarray(np.divide(people**2, bins.squares.sum(-1), out=np.zeros_like(people), where=people > 0))
 
 
-def _resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Generator) -> Counts:
+def _resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Generator) -> Iterator[Counts]:
     """Bins of the people there are, with new outcomes, and as much heavier or lighter as new samples would make them.
 
     Drawing the people of a bin anew as well would make a bin of one a bin of two as often, and so less noisy.
@@ -310,12 +313,16 @@ def _resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Gene
     # p(1 − p) of an estimated rate is too small on average, by its variance: that is put right here.
     both, k = n.sum(-1, keepdims=True), BORROWED
     known = 1 - (n + (k * k + 2 * k * n) / both) / (n + k) ** 2
-    rate = rates + (rng.binomial(n, rates, size=(draws, *n.shape)) / n - rates) / np.sqrt(known)
-    mass = bins.array.sum((-2, -1))
+    people = bins.array.sum(-1)
+    mass = people.sum(-1)
     whole, share = int(np.rint(_people(bins).sum())), mass / mass.sum()
-    factor = rng.multinomial(whole, share, size=draws) / np.maximum(whole * share, 1e-300)
-    people = factor[..., None] * bins.array.sum(-1)
-    return Counts(np.stack([people * (1 - rate), people * rate], axis=-1), bins.groups)
+    at_once = max(1, CELLS_AT_ONCE // bins.array.size)
+    for start in range(0, draws, at_once):
+        batch = min(at_once, draws - start)
+        rate = rates + (rng.binomial(n, rates, size=(batch, *n.shape)) / n - rates) / np.sqrt(known)
+        factor = rng.multinomial(whole, share, size=batch) / np.maximum(whole * share, 1e-300)
+        drawn = factor[..., None] * people
+        yield Counts(np.stack([drawn * (1 - rate), drawn * rate], axis=-1), bins.groups)
 
 
 def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:

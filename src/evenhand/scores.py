@@ -31,7 +31,7 @@ class ScoreCounts(Counts):
     score_range: tuple[float, float]
     risk: bool = False
     person: float = 1.0
-    """What a person weighs."""
+    """What a person of all groups together weighs, for ranks."""
     resolution: float = 0.0
     """How much measures may be off because scores were put together; 0 if none were."""
 
@@ -74,11 +74,6 @@ class ScoreCounts(Counts):
         people = self.up_to(label)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(people / people[..., -1:])
-
-    @property
-    def people_weigh(self) -> Floats | float:
-        """What a person of each group weighs."""
-        return 1.0 if self.squares is None else self.squares.sum((-3, -1)) / self.array.sum((-3, -1))
 
     @cached_property
     def pooled(self) -> Floats:

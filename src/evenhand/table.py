@@ -67,6 +67,14 @@ class Counts:
     def has_label(self) -> bool:
         return bool(self.array.shape[-1] == 2)
 
+    @property
+    def weight_of_a_person(self) -> Floats:
+        """In each group: 1, or Σw²/Σw, so that nothing depends on the unit of the weights."""
+        if self.squares is None:
+            return np.ones(self.array.shape[-2])
+        weights, squares = self.array.sum((-3, -1)), self.squares.sum((-3, -1))
+        return np.asarray(np.divide(squares, weights, out=np.ones_like(squares), where=weights > 0))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand.cells import Floats
 from evenhand.table import Counts
 
-_CELLS_AT_ONCE = 4_000_000
+CELLS_AT_ONCE = 4_000_000
 
 AnyCounts = TypeVar("AnyCounts", bound=Counts)
 
@@ -28,9 +28,9 @@ def bootstrap(
     `population` is what is drawn from, if it is not the counts themselves but, say, `smoothed` ones.
     """
     drawn_from = counts.array.astype(np.float64) if population is None else population
-    at_once = max(1, _CELLS_AT_ONCE // drawn_from.size)
+    at_once = max(1, CELLS_AT_ONCE // drawn_from.size)
     flat = drawn_from.ravel()
-    weight = (drawn_from > 0) * _weight_of_a_person(counts)
+    weight = (drawn_from > 0) * _weight_in_cells(counts)
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
         if counts.squares is None:
@@ -46,23 +46,15 @@ def smoothed(counts: Counts, extra: NDArray[Any], within: tuple[int, ...]) -> Fl
 
     What a small group happens to lack is then not taken for impossible, and the group is no larger than it is.
     """
-    more = counts.array + person(counts)[:, None] * extra
+    more = counts.array + counts.weight_of_a_person[:, None] * extra
     whole = counts.array.sum(within, keepdims=True)
     total = more.sum(within, keepdims=True)
     return np.asarray(more * np.divide(whole, total, out=np.zeros(total.shape), where=total > 0))
 
 
-def person(counts: Counts) -> Floats:
-    """What a person of each group weighs, so that intervals do not depend on the unit of the weights."""
-    if counts.squares is None:
-        return np.ones(counts.array.shape[-2])
-    weights, squares = counts.array.sum((-3, -1)), counts.squares.sum((-3, -1))
-    return np.asarray(np.divide(squares, weights, out=np.ones_like(squares), where=weights > 0))
-
-
-def _weight_of_a_person(counts: Counts) -> Floats:
-    """In each cell; where nobody is, the group's."""
-    group = np.broadcast_to(person(counts)[:, None], counts.array.shape)
+def _weight_in_cells(counts: Counts) -> Floats:
+    """What a person weighs in each cell; where nobody is, what one of the group does."""
+    group = np.broadcast_to(counts.weight_of_a_person[:, None], counts.array.shape)
     if counts.squares is None:
         return group
     return np.asarray(np.divide(counts.squares, counts.array, out=group.copy(), where=counts.array > 0))

@@ -117,7 +117,6 @@ def _calibration_bias(standardized: bool) -> ScoreMeasure:
         "is scored less generously",
         curve=lambda bins, options, _: calibration.bias(bins, standardized),
         view=lambda counts, options: calibration.binned(counts, standardized, options),
-        labels=(),
         ranked=standardized,
     )
 

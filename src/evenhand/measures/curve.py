@@ -39,7 +39,7 @@ class Curve:
     """What share of the people the curve rests on, where some had to be left out."""
 
     def norm(self, p: float = 1.0) -> Floats:
-        """(Σ |gap|^p · weight)^(1/p); points that weigh nothing do not count."""
+        """(Σ |gap|^p · weight)^(1/p)."""
         return norm(self.gap, self.weight, p)
 
     def favouring(self, group: bool, p: float = 1.0) -> Floats:

@@ -59,7 +59,7 @@ def shortfall(
         return Curve(like.at, np.where(like.weight > 0, gap, 0.0), like.weight)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = above.sum(-2) / total.sum(-1)[..., None]
-        fewest = (total / counts.people_weigh).min(-1)
+        fewest = (total / counts.weight_of_a_person).min(-1)
         enough = rate * fewest[..., None] >= LEAST_EXPECTED * (1 - 1e-9)
         weight = np.where(enough, np.diff(at, axis=-1), 0.0)
         known = weight.sum(-1) + at[..., 0]
