@@ -215,7 +215,7 @@ def test_resamples_do_not_depend_on_the_batch(monkeypatch: pytest.MonkeyPatch) -
     weighted = Counts(counts.array * 1.5, counts.groups, counts.array * 2.5)
     for c in (counts, weighted):
         whole = np.concatenate([b.array for b in bootstrap(c, 50, np.random.default_rng(1))])
-        monkeypatch.setattr("evenhand.inference.resample._CELLS_AT_ONCE", 24)
+        monkeypatch.setattr("evenhand.inference.resample.CELLS_AT_ONCE", 24)
         pieces = np.concatenate([b.array for b in bootstrap(c, 50, np.random.default_rng(1))])
         monkeypatch.undo()
         assert (whole == pieces).all()
