@@ -6,6 +6,7 @@ measure estimates is the area between *smoothed* densities: the truth is smoothe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -195,4 +196,5 @@ def test_a_measure_alone_has_the_interval_it_has_among_others() -> None:
     everything = evenhand.audit(evenhand.compas(), bootstrap=100)
     for id_ in IDS:
         alone = evenhand.audit(evenhand.compas(), bootstrap=100, measures=[id_])
-        assert alone.measure(id_) == everything.measure(id_)
+        both = (replace(a.measure(id_), p_adjusted=None, p_adjusted_bh=None) for a in (alone, everything))
+        assert next(both) == next(both)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
     from evenhand.ingest import tabulate
+    from evenhand.planning import Plan, power
     from evenhand.shapes import Curves, curves
     from evenhand.storage import load
     from evenhand.table import Table
@@ -30,6 +31,7 @@ _HOME = {
     "DataError": "errors",
     "EvenhandError": "errors",
     "MissingLibrary": "errors",
+    "Plan": "planning",
     "Table": "table",
     "TableFileError": "errors",
     "UsageError": "errors",
@@ -38,6 +40,7 @@ _HOME = {
     "curves": "shapes",
     "guide": "advice",
     "load": "storage",
+    "power": "planning",
     "tabulate": "ingest",
 }
 
@@ -48,6 +51,7 @@ __all__ = [
     "DataError",
     "EvenhandError",
     "MissingLibrary",
+    "Plan",
     "Table",
     "TableFileError",
     "UsageError",
@@ -58,6 +62,7 @@ __all__ = [
     "guide",
     "load",
     "metrics",
+    "power",
     "tabulate",
 ]
 

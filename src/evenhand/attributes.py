@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from evenhand.distances import RESAMPLED_SCORES, Compared, compare
-from evenhand.extremes import LargestGap, largest_distance, largest_gap, resampled_ranges
+from evenhand.distances import RESAMPLED_SCORES, Compared, compare, recentred_nulls
+from evenhand.evidence import with_null, with_rate_tests
+from evenhand.extremes import (
+    LargestGap,
+    largest_distance,
+    largest_gap,
+    range_nulls,
+    recentred_range,
+    resampled_ranges,
+)
 from evenhand.gaps import Gap, gaps, resampled_gaps, undefined_gap
-from evenhand.inference.significance import equal_shares
+from evenhand.inference.significance import TestResult, chi_squared, g_test
 from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
+from evenhand.nulls import EXCHANGED_SCORES, Null, joint_nulls, rate_null, score_nulls
 from evenhand.options import Options
-from evenhand.scores import ScoreView
+from evenhand.ordinary import Ordinary, ordinary_intervals, rate_statistic
+from evenhand.scores import ScoreCounts, ScoreView
 from evenhand.summaries import GroupSummary, summarise
 from evenhand.table import Counts, Grouping, Table
 
 MANY_GROUPS = 500
 """Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""
+
+TESTED_RATES = ("base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy")
 
 MANY_SCORED = 100
 """Above so many groups, comparisons of whole scores are not resampled."""
@@ -42,6 +55,16 @@ class Impossibility:
 
 
 @dataclass(frozen=True)
+class RateTest:
+    """Tests that all groups have the same rate."""
+
+    rate: str
+    df: int
+    chi_squared: TestResult
+    g: TestResult
+
+
+@dataclass(frozen=True)
 class AttributeAudit:
     """Everything about one attribute, or about the product of several."""
 
@@ -52,6 +75,8 @@ class AttributeAudit:
     largest: tuple[LargestGap, ...]
     """The most different pair by each measure, when there are more than two groups."""
     impossibility: Impossibility
+    tests: tuple[RateTest, ...] = ()
+    """Whether the rates of all groups are equal."""
     resolution: float = 0.0
     """How far measures of whole scores may be from their exact values, because there were too many scores."""
 
@@ -72,10 +97,10 @@ def audit_attribute(
     found: dict[str, list[Gap]] = {}
     largest: dict[str, LargestGap] = {}
     many = len(grouping.groups) > MANY_GROUPS
-    random = rng.spawn(6)  # always, so that a measure asked for alone has the interval it has among others
-    for counts, levels, (draw_gaps, draw_ranges) in (
-        (decisions, "decision", random[0:2]),
-        (bins, "bins", random[2:4]),
+    random = rng.spawn(11)  # always, so that a measure asked for alone has the interval it has among others
+    for counts, levels, (draw_gaps, draw_ranges), (exchange, exchange_all) in (
+        (decisions, "decision", random[0:2], random[6:8]),
+        (bins, "bins", random[2:4], random[8:10]),
     ):
         measures = [m for m in possible if isinstance(m, RateMeasure) and m.levels == levels]
         if counts is None or not measures:
@@ -83,20 +108,35 @@ def audit_attribute(
         resampled: dict[str, Any] = {}
         ranges: dict[str, Any] = {}
         if options.bootstrap and not many:
-            resampled = resampled_gaps(measures, counts, reference, options.bootstrap, draw_gaps)
+            resampled = resampled_gaps(measures, counts, reference, options.bootstrap, draw_gaps, options.stratified)
         if options.bootstrap and len(grouping.groups) > 2 and (levels == "decision" or not many):
-            ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges)
+            ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges, options.stratified)
+        ordinary = {} if many else _ordinary(measures, counts, reference, options, draw_gaps)
         for m in measures:
-            found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id))
+            found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id), ordinary.get(m.id))
+            if not many:
+                found[m.id] = [_tested(m, gap, counts, reference, options, exchange) for gap in found[m.id]]
             if len(grouping.groups) > 2:
                 largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
+        if options.permutations and len(grouping.groups) > 2 and not many:
+            nulls = _range_nulls(measures, counts, options, exchange_all)
+            largest |= {m.id: replace(largest[m.id], null=nulls.get(m.id)) for m in measures}
     groups = summarise(
-        table, grouping, decisions, bins, options.confidence, 0 if many else options.bootstrap, random[4]
+        table,
+        grouping,
+        decisions,
+        bins,
+        options.confidence,
+        0 if many else options.bootstrap,
+        random[4],
+        options.stratified,
     )
     resolution = 0.0
     scored = [m for m in possible if isinstance(m, ScoreMeasure)]
     if table.score is not None and scored:
-        gaps_of, largest_of, resolution = _compare_scores(table, grouping, reference, scored, options, random[5], tell)
+        gaps_of, largest_of, resolution = _compare_scores(
+            table, grouping, reference, scored, options, (random[5], random[10]), tell
+        )
         found |= gaps_of
         largest |= largest_of
     everything = [g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference)]
@@ -107,8 +147,64 @@ def audit_attribute(
         tuple(everything),
         tuple(largest[m.id] for m in chosen if m.id in largest),
         _impossibility(decisions, reference, options.confidence),
+        _rate_tests(decisions),
         resolution,
     )
+
+
+def _tested(
+    m: RateMeasure, gap: Gap, counts: Counts, reference: int, options: Options, rng: np.random.Generator
+) -> Gap:
+    """A gap between rates with what tells it from chance."""
+    if gap.undefined:
+        return gap
+    pair = _two(counts, counts.groups.index(gap.group), reference)
+    if options.permutations:
+        null = rate_null(m, pair, options.null, options.permutations, deepcopy(rng), options.confidence)
+        gap = with_null(m, gap, null)
+    return with_rate_tests(m, gap, m.profile(pair), counts.squares is None, options.confidence)
+
+
+def _ordinary(
+    measures: list[RateMeasure], counts: Counts, reference: int, options: Options, rng: np.random.Generator
+) -> dict[str, dict[str, Ordinary]]:
+    """Ordinary bootstrap intervals by measure and group, if they were asked for."""
+    found: dict[str, dict[str, Ordinary]] = {m.id: {} for m in measures}
+    if options.interval == "auto":
+        return {}
+    statistics = {m.id: rate_statistic(m) for m in measures}
+    for g, random in zip(range(len(counts.groups)), rng.spawn(len(counts.groups)), strict=True):
+        pair = _two(counts, g, reference)
+        intervals = ordinary_intervals(
+            options.interval, statistics, pair, options.confidence, options.bootstrap, random, options.stratified
+        )
+        for id_, one in intervals.items():
+            found[id_][counts.groups[g]] = one
+    return found
+
+
+def _two(counts: Counts, a: int, b: int) -> Counts:
+    squares = None if counts.squares is None else counts.squares[..., [a, b], :]
+    return Counts(counts.array[..., [a, b], :], (counts.groups[a], counts.groups[b]), squares)
+
+
+def _range_nulls(
+    measures: list[RateMeasure], counts: Counts, options: Options, rng: np.random.Generator
+) -> dict[str, Null]:
+    if counts.squares is None:
+        return range_nulls(measures, counts, options.null, options.permutations, rng, options.confidence)
+    ranges = resampled_ranges(measures, counts, options.permutations, rng)
+    return {m.id: recentred_range(m, counts, ranges[m.id][:, 0], options.confidence) for m in measures}
+
+
+def _rate_tests(decisions: Counts) -> tuple[RateTest, ...]:
+    """For each rate of the report, whether it is the same in all groups."""
+    found = []
+    for rate in TESTED_RATES if decisions.has_label else ("selection_rate",):
+        p, n = share(decisions, rate), trials(decisions, rate)
+        df = int(np.isfinite(p).sum()) - 1
+        found.append(RateTest(rate, df, chi_squared(p, n), g_test(p, n)))
+    return tuple(found)
 
 
 def _compare_scores(
@@ -117,7 +213,7 @@ def _compare_scores(
     reference: int,
     measures: list[ScoreMeasure],
     options: Options,
-    rng: np.random.Generator,
+    rng: tuple[np.random.Generator, np.random.Generator],
     tell: Callable[[float], None],
 ) -> tuple[dict[str, list[Gap]], dict[str, LargestGap], float]:
     """Every group against the reference by whole scores and, of few groups, every pair; and how exact that is."""
@@ -128,25 +224,66 @@ def _compare_scores(
     if everyone:
         pairs += [(a, b) for a in range(count) for b in range(a) if reference not in (a, b)]
     draws = options.bootstrap if count <= MANY_SCORED else 0
+    exchanges = options.permutations if count <= MANY_SCORED else 0
     # Pairs that were not asked for only serve to find the largest: many of them share the work.
     fewer = min(draws, max(200, int(2 / (1 - options.confidence)), 15 * draws // len(pairs)))
     most_scores = int(np.clip(5_000 / len(pairs), 64, RESAMPLED_SCORES))
     view = ScoreView(table, grouping, options.scores.calibration_bins)
     compared: list[list[Compared]] = []
     resolution = 0.0
-    for i, (pair, random) in enumerate(zip(pairs, rng.spawn(len(pairs)), strict=True)):
+    streams = rng[0].spawn(len(pairs)), rng[1].spawn(len(pairs) + 1)
+    nulls: list[dict[str, Null]] = []
+    for i, (pair, random, exchange) in enumerate(zip(pairs, streams[0], streams[1][1:], strict=True)):
         tell(i / len(pairs))
         counts = view(pair)
         resolution = max(resolution, counts.resolution)
         resamples = draws if i < asked else fewer
-        compared.append(compare(measures, counts, options.scores, options.confidence, resamples, random, most_scores))
+        compared.append(
+            compare(
+                measures,
+                counts,
+                options.scores,
+                options.confidence,
+                resamples,
+                random,
+                most_scores,
+                options.stratified,
+                options.interval if resamples else "auto",
+            )
+        )
+        if i < asked:
+            defined = [m for m, c in zip(measures, compared[-1], strict=True) if not c.gap.undefined]
+            nulls.append(_score_nulls(defined, counts, options, exchanges, exchange))
     found, largest = {}, {}
     for k, m in enumerate(measures):
         all_gaps = [c[k].gap for c in compared]
-        found[m.id] = all_gaps[: count - 1]
+        found[m.id] = [
+            with_null(m, gap, null[m.id]) if m.id in null else gap
+            for gap, null in zip(all_gaps[:asked], nulls, strict=True)
+        ]
         if everyone:
             largest[m.id] = largest_distance(m, all_gaps, [c[k].distance for c in compared], options.confidence)
+    if everyone and exchanges and table.weight is None:
+        fewer = min(exchanges, max(200, 15 * exchanges // len(pairs)))
+        joint = joint_nulls(
+            measures, view(range(count), int(np.clip(5_000 / len(pairs), 64, EXCHANGED_SCORES))), pairs,
+            options.scores, options.null, fewer, streams[1][0], options.confidence,
+        )  # fmt: skip
+        largest |= {
+            id_: found_one if found_one.undefined else replace(found_one, null=joint[id_])
+            for id_, found_one in largest.items()
+        }
     return found, largest, resolution
+
+
+def _score_nulls(
+    measures: list[ScoreMeasure], counts: ScoreCounts, options: Options, draws: int, rng: np.random.Generator
+) -> dict[str, Null]:
+    if not draws or not measures:
+        return {}
+    if counts.squares is not None:
+        return recentred_nulls(measures, counts, options.scores, options.confidence, draws, rng)
+    return score_nulls(measures, counts, options.scores, options.null, draws, rng, options.confidence)
 
 
 def _without(m: Measure, table: Table, grouping: Grouping, reference: int) -> list[Gap]:
@@ -160,6 +297,6 @@ def _without(m: Measure, table: Table, grouping: Grouping, reference: int) -> li
 def _impossibility(decisions: Counts, reference: int, confidence: float) -> Impossibility:
     if not decisions.has_label:
         return Impossibility(False, np.nan, (), (), "because there are no labels")
-    p = equal_shares(share(decisions, "base_rate"), trials(decisions, "base_rate"))
+    p = chi_squared(share(decisions, "base_rate"), trials(decisions, "base_rate")).p_value
     differ = bool(p < 1 - confidence)
     return Impossibility(differ, p, CONFLICTS if differ else (), tuple(forced_errors(decisions, reference)), None)

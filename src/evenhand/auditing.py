@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, AttributeAudit, audit_attribute
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
+from evenhand.evidence import adjusted, too_small
 from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
 from evenhand.ingest import tabulate
@@ -128,6 +129,10 @@ def audit(
     ranks: str = "published",
     calibration_bins: int = 50,
     bandwidth: str | float = "scott",
+    permutations: int = 1000,
+    null: str = "concept",
+    interval: str = "auto",
+    stratified: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
     """Compare how groups fare: every measure, with intervals and a verdict.
@@ -150,6 +155,12 @@ def audit(
     ranks, calibration_bins, bandwidth
         Conventions of measures of whole scores: how tied scores are ranked ("published" or "mid"), the number of
         calibration bins, and the bandwidth of densities ("scott", "silverman" or a share of the score range).
+    permutations, null
+        How many tables with exchanged groups show what chance alone would do (0 for no tests), and who exchanges:
+        whom the "concept" of each measure calls alike, or everybody for every measure, as "published".
+    interval, stratified
+        Bootstrap intervals instead of the best known ones ("percentile", "basic", "bca"), and whether resamples keep
+        the size of every group. See docs/uncertainty.md.
 
     Examples
     --------
@@ -166,9 +177,14 @@ def audit(
     }  # fmt: skip
     defaults = {"favorable": 1, "risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
-    options = checked(threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth)
+    options = checked(
+        threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations, null, interval,
+        stratified,
+    )  # fmt: skip
     chosen = chosen_measures(measures)
     table = as_table(data, words)
+    if options.null == "published" and options.permutations and table.weight is not None:
+        raise UsageError("null='published' exchanges rows, which sampling weights do not allow: leave it out")
     options, notes = with_threshold(options, table)
     random = generator(rng)
     attributes = []
@@ -185,6 +201,8 @@ def audit(
         ref, remarks = reference_group(table, grouping, reference)
         notes += remarks
         attributes.append(audit_attribute(table, grouping, ref, chosen, options, random, tell))
+    found = adjusted([a.measures for a in attributes])
+    attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, found, strict=True)]
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
 
@@ -250,7 +268,17 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
                 f"people with the unfavourable label receive the favourable decision more often ({fpr:.3f}) than those "
                 f"with the favourable one ({tpr:.3f}): check which value is favourable, and if this is a risk score"
             )
+    tested = [g for a in attributes for g in a.measures if g.null is not None]
+    if tested and len(tested) / (1 + options.permutations) > 1 - options.confidence:
+        enough = int(np.ceil(len(tested) / (1 - options.confidence) / 1000) * 1000)
+        notes.append(
+            f"with {options.permutations:,} permutations and {len(tested):,} comparisons, adjusted p-values of whole "
+            f"scores may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
+        )
     for a in attributes:
+        small = [g.name for g in a.groups if g.name != a.reference and too_small(a.measures, g.name)]
+        if small:
+            notes.append(f"too small to conclude anything, by {shown(a.name)}: {listed(small)}")
         many = f"{shown(a.name)} has {len(a.groups):,} groups"
         if len(a.groups) > MANY_GROUPS:
             notes.append(f"{many}: most bootstrap intervals were left out")

@@ -102,6 +102,29 @@ def _auditing(command: Command) -> Command:
             show_default=True,
             help="Of densities: scott, silverman, or a share of the score range.",
         ),
+        click.option(
+            "--permutations",
+            metavar="N",
+            type=int,
+            default=1000,
+            show_default=True,
+            help="Tables with exchanged groups, for p-values and the noise floor; 0 for none.",
+        ),
+        click.option(
+            "--null",
+            type=click.Choice(["concept", "published"]),
+            default="concept",
+            show_default=True,
+            help="Who exchanges groups: whom a measure calls alike, or everybody.",
+        ),
+        click.option(
+            "--interval",
+            type=click.Choice(["auto", "percentile", "basic", "bca"]),
+            default="auto",
+            show_default=True,
+            help="The best known intervals, or ordinary bootstrap ones.",
+        ),
+        click.option("--stratified", is_flag=True, help="Resamples keep the size of every group."),
         click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling."),
         click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output."),
     )
@@ -122,8 +145,8 @@ def demo(**how: Any) -> None:
 
 
 _HOW = (
-    "threshold", "reference", "confidence", "bootstrap", "measures", "ranks", "calibration_bins", "bandwidth", "seed",
-    "json_path",
+    "threshold", "reference", "confidence", "bootstrap", "measures", "ranks", "calibration_bins", "bandwidth",
+    "permutations", "null", "interval", "stratified", "seed", "json_path",
 )  # fmt: skip
 
 
@@ -154,6 +177,31 @@ def tabulate(data: str, output: str, **words: Any) -> None:
         table = count(data, **read)
     table.save(output)
     click.echo(f"{table!r}\nsaved to {output}", err=True)
+
+
+@cli.command()
+@click.option("--n", metavar="N[,M]", help="People of each group, or of the group and of the reference.")
+@click.option("--base-rate", metavar="P", type=float, required=True, help="The rate of the reference.")
+@click.option("--gap", metavar="D", type=float, help="Rate of the group minus rate of the reference.")
+@click.option("--ratio", metavar="R", type=float, default=1.0, show_default=True, help="Reference people per person.")
+@click.option("--power", metavar="P", type=float, default=0.8, show_default=True, help="Wanted power.")
+@click.option("--level", metavar="P", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
+def power(n: str | None, json_path: str | None, **words: Any) -> None:
+    """Plan how many people it takes to find a gap: say --n or --gap, or both."""
+    from evenhand.planning import power as plan
+
+    people: Any = None
+    if n is not None:
+        try:
+            numbers = [int(part) for part in n.split(",")]
+        except ValueError:
+            raise UsageError(f"--n takes one or two whole numbers such as 200,1000, not {shown(n)}") from None
+        people = numbers[0] if len(numbers) == 1 else tuple(numbers)
+    if json_path not in (None, "-"):
+        check_target(json_path)
+    found = plan(people, **words)
+    _deliver(found.to_dict(), str(found), json_path)
 
 
 @cli.command()
@@ -277,6 +325,19 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
     if json_path is not None:
         result.to_json(json_path)
     _print(result)
+
+
+def _deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
+    """JSON to standard output, or to a file beside the text."""
+    from evenhand.files import write_text
+    from evenhand.report.document import as_json
+
+    if json_path == "-":
+        sys.stdout.write(as_json(document))
+        return
+    if json_path is not None:
+        write_text(json_path, as_json(document))
+    sys.stdout.write(text + "\n")
 
 
 def _print(result: Audit) -> None:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.gaps import Gap, Pair, Part, judged, undefined_gap, verdict
+from evenhand.gaps import Gap, Pair, Part, judged, undefined_gap, verdict, with_ordinary
 from evenhand.inference import interval
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures import ScoreMeasure, ScoreOptions
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import densities
+from evenhand.nulls import Null, null_of
+from evenhand.ordinary import Ordinary, ordinary_intervals, score_statistic
 from evenhand.scores import ScoreCounts
 from evenhand.table import Counts, shown_name
 
@@ -59,6 +61,8 @@ def compare(
     draws: int,
     rng: np.random.Generator,
     most_scores: int = RESAMPLED_SCORES,
+    stratified: bool = False,
+    interval_kind: str = "auto",
 ) -> list[Compared]:
     """Compare a group with its reference by every measure."""
     reasons = {m.id: _reason(m, pair) for m in measures}
@@ -67,7 +71,11 @@ def compare(
         if m.id in curves and not np.isfinite(curves[m.id].norm(m.order)):
             reasons[m.id] = _nowhere(m, pair, options)
     defined = [m for m in measures if reasons[m.id] is None]
-    moves = _resampled(defined, pair, options, confidence, draws, rng, most_scores) if draws else {}
+    streams = rng.spawn(4)
+    moves = _resampled(defined, pair, options, confidence, draws, streams, most_scores, stratified) if draws else {}
+    plain: dict[str, Ordinary] = {}
+    if interval_kind != "auto":
+        plain = _ordinary(interval_kind, defined, pair, options, confidence, draws, streams, most_scores, stratified)
     group, reference = pair.groups
     found = []
     for m in measures:
@@ -77,6 +85,9 @@ def compare(
             continue
         moved = moves.get(m.id)
         gap = _gap(m, pair, curves[m.id], options, confidence, moved)
+        if m.id in plain:
+            gap = with_ordinary(m, gap, plain[m.id])
+        gap = replace(gap, interpretation=_sentence(m, gap, confidence))
         found.append(Compared(gap, None if moved is None else moved.distance))
     return found
 
@@ -118,6 +129,7 @@ def _gap(
         group,
         reference,
         m.limit(pair),
+        m.scale,
         value=value,
         signed=signed if m.directed else None,
         ci=ci,
@@ -125,11 +137,11 @@ def _gap(
         ci_bootstrap=ci_bootstrap,
         parts=tuple(Part(*s, None) for s in m.summaries(pair, options)) if m.summaries else (),
         left_out_share=_left_out(curve),
+        resamples_undefined=None if moves is None else int(np.isnan(moves.distance).sum()),
     )
     gap = _with_parts(m, gap, curve, size, confidence, moves) if m.directed else gap
     passes, conclusive = verdict(m, value, ci, gap.tolerance)
-    gap = replace(gap, passes=passes, conclusive=conclusive)
-    return replace(gap, interpretation=_sentence(m, gap, confidence))
+    return replace(gap, passes=passes, conclusive=conclusive)
 
 
 def _left_out(curve: Curve) -> float | None:
@@ -234,12 +246,13 @@ def _resampled(
     options: ScoreOptions,
     confidence: float,
     draws: int,
-    rng: np.random.Generator,
+    streams: Sequence[np.random.Generator],
     most_scores: int,
+    stratified: bool = False,
 ) -> dict[str, Moves]:
     """What resamples say about each measure. Measures on bins resample their bins, all others share their draws."""
     found = {}
-    draw_scores, draw_bins = rng.spawn(2)
+    draw_scores, draw_bins = streams[:2]
     whole = [m for m in measures if m.view is None]
     if whole:
         coarse = pair.coarse(most_scores)
@@ -247,7 +260,7 @@ def _resampled(
         grids = {m.id: None if m.grid is None else m.grid(everybody, options) for m in whole}
         centres = {m.id: m.curve(everybody, options, grids[m.id]) for m in whole}
         pieces: dict[str, list[Moves]] = {m.id: [] for m in whole}
-        for batch in bootstrap(coarse, draws, draw_scores, everybody.array):
+        for batch in bootstrap(coarse, draws, draw_scores, everybody.array, stratified):
             for m in whole:
                 pieces[m.id].append(_moves(m, m.curve(batch, options, grids[m.id]), centres[m.id]))
         found.update({id_: _joined(p) for id_, p in pieces.items()})
@@ -260,6 +273,53 @@ def _resampled(
             batches = _resampled_bins(bins, rates, draws, deepcopy(draw_bins))
             found[m.id] = _joined([_moves(m, m.curve(batch, options, None), centre) for batch in batches])
     return {m.id: found[m.id].wider(student(m, pair, confidence)) for m in measures}
+
+
+def _ordinary(
+    kind: str,
+    measures: Sequence[ScoreMeasure],
+    pair: ScoreCounts,
+    options: ScoreOptions,
+    confidence: float,
+    draws: int,
+    streams: Sequence[np.random.Generator],
+    most_scores: int,
+    stratified: bool,
+) -> dict[str, Ordinary]:
+    """Ordinary bootstrap intervals."""
+
+    def found(members: Sequence[ScoreMeasure], counts: Counts, rng: np.random.Generator) -> dict[str, Ordinary]:
+        statistics = {m.id: score_statistic(m, counts, options) for m in members}
+        return ordinary_intervals(kind, statistics, counts, confidence, draws, deepcopy(rng), stratified)
+
+    whole = [m for m in measures if m.view is None]
+    intervals = found(whole, pair.coarse(most_scores), streams[2]) if whole else {}
+    for m in measures:
+        if m.view is not None:
+            intervals |= found([m], m.view(pair, options), streams[3])
+    return intervals
+
+
+def recentred_nulls(
+    measures: Sequence[ScoreMeasure],
+    pair: ScoreCounts,
+    options: ScoreOptions,
+    confidence: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> dict[str, Null]:
+    """What chance alone shows when people cannot exchange groups: how far each curve moves in resamples.
+
+    A gap of more than that is not one of chance, by the same inequality that makes the intervals of norms.
+    """
+    moves = _resampled(measures, pair, options, confidence, draws, rng.spawn(2), RESAMPLED_SCORES)
+    return {
+        m.id: null_of(
+            float(m.of(pair, options).norm(m.order)), moves[m.id].distance, f"{draws} resamples, recentred", confidence,
+            outward=m.outward, highest=m.highest,
+        )
+        for m in measures
+    }  # fmt: skip
 
 
 def student(m: ScoreMeasure, pair: ScoreCounts, confidence: float) -> float:
@@ -317,10 +377,11 @@ def _resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Gene
     mass = people.sum(-1)
     whole, share = int(np.rint(_people(bins).sum())), mass / mass.sum()
     at_once = max(1, CELLS_AT_ONCE // bins.array.size)
+    outcomes, sizes = rng.spawn(2)
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
-        rate = rates + (rng.binomial(n, rates, size=(batch, *n.shape)) / n - rates) / np.sqrt(known)
-        factor = rng.multinomial(whole, share, size=batch) / np.maximum(whole * share, 1e-300)
+        rate = rates + (outcomes.binomial(n, rates, size=(batch, *n.shape)) / n - rates) / np.sqrt(known)
+        factor = sizes.multinomial(whole, share, size=batch) / np.maximum(whole * share, 1e-300)
         drawn = factor[..., None] * people
         yield Counts(np.stack([drawn * (1 - rate), drawn * rate], axis=-1), bins.groups)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy as np
 from evenhand.cells import Floats
 from evenhand.gaps import Gap, Pair, verdict
 from evenhand.inference import interval
+from evenhand.inference.exchange import exchanged
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import RateMeasure, ScoreMeasure
+from evenhand.nulls import Null, NullKind, exchange_of, null_of, rate_outward
 from evenhand.table import Counts
 
 
@@ -33,6 +36,8 @@ class LargestGap:
     mean: float | None = None
     """The mean gap over all pairs of groups, where a gap is one number."""
     ci_mean: Pair | None = None
+    null: Null | None = None
+    """What chance alone shows of the largest gap, when all groups are alike."""
 
 
 def smoothed_rates(levels: str, counts: Counts) -> Floats:
@@ -41,7 +46,7 @@ def smoothed_rates(levels: str, counts: Counts) -> Floats:
 
 
 def resampled_ranges(
-    measures: list[RateMeasure], counts: Counts, draws: int, rng: np.random.Generator
+    measures: list[RateMeasure], counts: Counts, draws: int, rng: np.random.Generator, stratified: bool = False
 ) -> dict[str, Floats]:
     """For each measure how far the profiles of all groups moved apart in each resample, at most and on average.
 
@@ -52,7 +57,7 @@ def resampled_ranges(
     observed = {m.id: _comparable(m, m.profile(counts).values) for m in measures}
     middle = {m.id: _log(m, m.profile(centre).values) for m in measures}
     out: dict[str, list[Floats]] = {m.id: [] for m in measures}
-    for batch in bootstrap(counts, draws, rng, population):
+    for batch in bootstrap(counts, draws, rng, population, stratified):
         for m in measures:
             profile = m.profile(batch)
             with np.errstate(invalid="ignore"):
@@ -65,6 +70,47 @@ def resampled_ranges(
             move = np.where(np.isnan(observed[m.id]), np.nan, move)
             out[m.id].append(np.stack([_range(move).max(-1), _mean_gap(move[..., 0, :])], axis=-1))
     return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
+
+
+def range_nulls(
+    measures: Sequence[RateMeasure],
+    counts: Counts,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> dict[str, Null]:
+    """What chance alone shows of the largest gap between several groups, which all exchange their people."""
+    found = {}
+    for within in ("all", "label", "level"):
+        members = [m for m in measures if exchange_of(m, kind) == within]
+        random = deepcopy(rng)  # so that a measure alone has the p-value it has among others
+        pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
+        for block in exchanged(counts, draws, random, within) if members else ():
+            for m in members:
+                pieces[m.id].append(_spread(m, counts, m.profile(block).values))
+        for m in members:
+            observed = float(_spread(m, counts, m.profile(counts).values))
+            found[m.id] = null_of(
+                observed, np.concatenate(pieces[m.id]), f"{draws} exchanges", confidence, outward=rate_outward(m),
+                highest=np.inf if m.scale == "ratio" or m.profile(counts).trials is None else 1.0,
+            )  # fmt: skip
+    return found
+
+
+def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
+    """The same where people cannot exchange groups: how far rates move apart in resamples."""
+    observed = float(_spread(m, counts, m.profile(counts).values))
+    return null_of(observed, moved, f"{len(moved)} resamples, recentred", confidence, outward=rate_outward(m))
+
+
+def _spread(m: RateMeasure, counts: Counts, values: Floats) -> Floats:
+    """How far the profiles of all groups are apart; groups for which the measure is undefined stand aside."""
+    gone = np.isnan(_comparable(m, m.profile(counts).values))
+    with np.errstate(invalid="ignore"):
+        spread = _range(_log(m, np.where(gone, np.nan, values))).max(-1)
+    lost = (np.isnan(values) & ~gone).any((-2, -1))
+    return np.where(lost, np.nan, spread) if m.levels == "decision" else spread
 
 
 def _comparable(m: RateMeasure, values: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,8 +10,11 @@ import numpy as np
 from evenhand.cells import Floats
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap
+from evenhand.inference.significance import TestResult
 from evenhand.measures import BINS, RATES, Measure, Profile, RateMeasure
 from evenhand.measures.rates import share
+from evenhand.nulls import Null
+from evenhand.ordinary import Ordinary
 from evenhand.table import Counts, shown_name
 
 Pair = tuple[float, float]
@@ -35,6 +39,7 @@ class Gap:
     group: str
     reference: str
     tolerance: float
+    scale: str = "difference"
     value: float = np.nan
     """The magnitude; for a ratio, group over reference."""
     signed: float | None = None
@@ -63,12 +68,48 @@ class Gap:
     empty_bins: tuple[str, ...] = ()
     left_out_share: float | None = None
     """Share of the people in bins (of a ratio, of the thresholds) where the two groups cannot be compared."""
+    resamples_undefined: int | None = None
+    """Resamples in which the gap had no value; they count as infinitely far where the interval can know."""
+    null: Null | None = None
+    """What chance alone shows, with its distribution."""
+    p_adjusted: float | None = None
+    """Holm's, over all comparisons of the audit."""
+    p_adjusted_bh: float | None = None
+    """Benjamini and Hochberg's."""
+    detectable: float | None = None
+    """The smallest gap that these people would show 80 times of 100; None if they cannot show any."""
+    underpowered: bool | None = None
+    """Whether even a gap of three times the tolerance could go unnoticed."""
+    tests: tuple[TestResult, ...] = ()
+    """Classical tests, of measures that compare one rate."""
+    cohens_h: float | None = None
+
+    @property
+    def p_value(self) -> float | None:
+        """How often chance alone shows such a gap."""
+        return None if self.null is None else self.null.p_value
+
+    @property
+    def excess(self) -> float | None:
+        """The value minus what chance alone shows on average; of a ratio, the lower rate over the higher."""
+        if self.null is None:
+            return None
+        lower = min(self.value, 1 / self.value) if self.scale == "ratio" and self.value > 0 else self.value
+        return lower - self.null.mean
 
 
 def gaps(
-    measure: RateMeasure, counts: Counts, reference: int, confidence: float, resampled: Floats | None
+    measure: RateMeasure,
+    counts: Counts,
+    reference: int,
+    confidence: float,
+    resampled: Floats | None,
+    ordinary: Mapping[str, Ordinary] | None = None,
 ) -> list[Gap]:
-    """Compare every group with the reference. `resampled` are the statistics of `resampled_gaps`."""
+    """Compare every group with the reference. `resampled` are the statistics of `resampled_gaps`.
+
+    `ordinary` are intervals by group to take instead of the best known ones.
+    """
     profile = measure.profile(counts)
     reasons = _reasons(measure, counts, profile, reference)
     intervals = _intervals(measure, profile, reference, confidence)
@@ -86,9 +127,33 @@ def gaps(
             continue
         gap = _gap(measure, (group, counts.groups[reference]), a, b, intervals.of(g), empty)
         if resampled is not None:
-            gap = replace(gap, ci_bootstrap=_resampled_interval(measure, gap.value, resampled[:, g], confidence))
+            gap = replace(
+                gap,
+                ci_bootstrap=_resampled_interval(measure, gap.value, resampled[:, g], confidence),
+                resamples_undefined=int(np.isnan(resampled[:, g]).sum()),
+            )
+        if ordinary is not None:
+            gap = with_ordinary(measure, gap, ordinary[group])
         found.append(replace(gap, interpretation=_sentence(measure, gap, a, b, confidence)))
     return found
+
+
+def with_ordinary(m: Measure, gap: Gap, found: Ordinary) -> Gap:
+    """The gap with an ordinary bootstrap interval, and the verdict that it gives."""
+    ci = found.ci
+    if ci is not None and not m.signed:  # no distance is below 0
+        ci = max(ci[0], 0.0), max(ci[1], 0.0)
+    passes, conclusive = verdict(m, gap.value, ci, gap.tolerance)
+    return replace(
+        gap,
+        ci=ci,
+        ci_bootstrap=ci,
+        ci_signed=ci if m.signed else gap.ci_signed,
+        method=found.method,
+        resamples_undefined=found.undefined,
+        passes=passes,
+        conclusive=conclusive,
+    )
 
 
 @dataclass(frozen=True)
@@ -147,6 +212,7 @@ def _gap(
         m.id,
         *names,
         m.tolerance,
+        m.scale,
         value=value,
         signed=differences[0] if m.signed else None,
         ratio=ratio,
@@ -241,12 +307,17 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
 
 
 def resampled_gaps(
-    measures: list[RateMeasure], counts: Counts, reference: int, draws: int, rng: np.random.Generator
+    measures: list[RateMeasure],
+    counts: Counts,
+    reference: int,
+    draws: int,
+    rng: np.random.Generator,
+    stratified: bool = False,
 ) -> dict[str, Floats]:
     """For each measure an array (draws, group): what `_resampled_interval` turns into an interval."""
     observed = {m.id: _against(m, m.profile(counts).values, reference) for m in measures}
     out: dict[str, list[Floats]] = {m.id: [] for m in measures}
-    for batch in bootstrap(counts, draws, rng):
+    for batch in bootstrap(counts, draws, rng, stratified=stratified):
         for m in measures:
             gap = _against(m, m.profile(batch).values, reference)
             if len(observed[m.id]) == 1:

@@ -39,6 +39,8 @@ class MetricResult:
     negative: float | None = None
     mean: float | None = None
     """The mean over all pairs of more than two groups."""
+    p_value: float | None = None
+    """How often chance alone shows such a gap."""
 
     def __float__(self) -> float:
         return self.value
@@ -96,6 +98,10 @@ class Metric:
         ranks: str = "published",
         calibration_bins: int = 50,
         bandwidth: str | float = "scott",
+        permutations: int = 1000,
+        null: str = "concept",
+        interval: str = "auto",
+        stratified: bool = False,
     ) -> MetricResult:
         measure = chosen_measures([self.id])[0]
         if y_true is None and measure.needs_label:
@@ -119,6 +125,10 @@ class Metric:
             ranks=ranks,
             calibration_bins=calibration_bins,
             bandwidth=bandwidth,
+            permutations=permutations,
+            null=null,
+            interval=interval,
+            stratified=stratified,
             **{"score" if as_score else "prediction": y_pred},
         )
         if len(result.attributes) > 1:
@@ -134,11 +144,11 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
         pair = (first.group, first.reference)
         return MetricResult(
             first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps),
-            first.positive, first.negative,
+            first.positive, first.negative, p_value=first.p_value,
         )  # fmt: skip
     return MetricResult(
         first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps),
-        mean=largest.mean,
+        mean=largest.mean, p_value=None if largest.null is None else largest.null.p_value,
     )  # fmt: skip
 
 

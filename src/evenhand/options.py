@@ -12,9 +12,11 @@ from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.measures import MEASURES, Measure, ScoreOptions, find
 from evenhand.measures.curve import BANDWIDTHS, RANKS
+from evenhand.nulls import NULLS, NullKind
 from evenhand.table import Table
 
 LEAST_BANDWIDTH = 1e-5
+INTERVALS = ("auto", "percentile", "basic", "bca")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ class Options:
     bootstrap: int
     seed: int | None
     scores: ScoreOptions
+    permutations: int = 1000
+    null: NullKind = "concept"
+    interval: str = "auto"
+    stratified: bool = False
 
 
 def checked(
@@ -36,18 +42,33 @@ def checked(
     ranks: Any = "published",
     calibration_bins: Any = 50,
     bandwidth: Any = "scott",
+    permutations: Any = 1000,
+    null: Any = "concept",
+    interval: Any = "auto",
+    stratified: Any = False,
 ) -> Options:
     """The options, if they make sense; better known before ten minutes of counting."""
     if threshold is not None and not np.isfinite(_number(threshold)):
         raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
     if not 0.5 <= _number(confidence) <= 1 - 1e-9:
         raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
-    if not whole(bootstrap) or not 0 <= bootstrap <= 1_000_000:
-        raise UsageError(f"bootstrap must be a whole number from 0 (none) to a million, not {shown(bootstrap)}")
+    for word, number in (("bootstrap", bootstrap), ("permutations", permutations)):
+        if not whole(number) or not 0 <= number <= 1_000_000:
+            raise UsageError(f"{word} must be a whole number from 0 (none) to a million, not {shown(number)}")
+    for word, choice, known in (("null", null, NULLS), ("interval", interval, INTERVALS)):
+        if not isinstance(choice, str) or choice not in known:
+            raise UsageError(f"{word} must be one of {listed(known)}, not {shown(choice)}{nearest(str(choice), known)}")
+    if interval != "auto" and not bootstrap:
+        raise UsageError(f"interval={interval!r} rests on resamples: ask for some (bootstrap=1000), or leave it out")
+    if not isinstance(stratified, bool | np.bool_):
+        raise UsageError(f"stratified is True or False, not {shown(stratified)}")
     generator(rng)  # refuse a bad seed before the work
     seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
     scores = checked_scores(ranks, calibration_bins, bandwidth)
-    return Options(None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed, scores)
+    return Options(
+        None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed, scores,
+        int(permutations), null, interval, bool(stratified),
+    )  # fmt: skip
 
 
 def checked_scores(ranks: Any, calibration_bins: Any, bandwidth: Any) -> ScoreOptions:

@@ -167,28 +167,28 @@ class ScoreView:
         self.table, self.grouping, self.bins = table, grouping, calibration_bins
         self._cells: list[Ints] | None = None
 
-    def __call__(self, groups: Sequence[int]) -> ScoreCounts:
-        """Dense counts of these groups at every score that one of them holds."""
+    def __call__(self, groups: Sequence[int], cells: int | None = None) -> ScoreCounts:
+        """Dense counts of these groups at every score that one of them holds, or in about as many cells as asked."""
         t = self.table
         assert t.score is not None
-        cells = self._of(groups)
-        score, mass = t.score[cells], t.mass[cells]
+        own = self._of(groups)
+        score, mass = t.score[own], t.mass[own]
         new = np.concatenate([[True], score[1:] != score[:-1]])
-        many = np.count_nonzero(new) > MOST_SCORES
-        level = self._merged(score, mass, new) if many else np.cumsum(new) - 1
+        many = np.count_nonzero(new) > (cells or MOST_SCORES)
+        level = self._merged(score, mass, new, cells or CELLS) if many else np.cumsum(new) - 1
         levels, labels = int(level[-1]) + 1, 1 if t.label is None else 2
         place = np.zeros(len(self.grouping.groups), np.int64)
         place[list(groups)] = np.arange(len(groups)) * labels * levels
-        key = level + place[self.grouping.codes[cells]]
+        key = level + place[self.grouping.codes[own]]
         if t.label is not None:
-            key += levels * t.label[cells]
+            key += levels * t.label[own]
 
         def dense(weights: NDArray[Any]) -> Floats:
             sums: Any = np.bincount(key, weights=weights, minlength=len(groups) * labels * levels)
             return np.moveaxis(np.asarray(sums, np.float64).reshape(len(groups), labels, levels), -1, 0)
 
         array = dense(mass)
-        squares = None if t.weight2 is None else dense(t.weight2[cells])
+        squares = None if t.weight2 is None else dense(t.weight2[own])
         first = np.flatnonzero(np.diff(level, prepend=-1)) if many else new
         scores, resolution = score[first], 0.0
         if many:
@@ -223,8 +223,8 @@ class ScoreView:
             self._cells = np.split(np.argsort(codes, kind="stable"), ends[:-1])
         return np.sort(np.concatenate([self._cells[g] for g in groups]))
 
-    def _merged(self, score: Floats, mass: NDArray[Any], new: NDArray[Any]) -> Ints:
-        """For each cell of the table, which of at most `CELLS` (and a few more) cells it belongs to."""
+    def _merged(self, score: Floats, mass: NDArray[Any], new: NDArray[Any], cells: int) -> Ints:
+        """For each cell of the table, which of at most so many (and a few more) cells it belongs to."""
         starts = np.flatnonzero(new)
         upto = np.cumsum(mass, dtype=np.float64)[np.append(starts[1:], len(mass)) - 1]
         middle = upto - np.diff(upto, prepend=0.0) / 2
@@ -234,7 +234,7 @@ class ScoreView:
         def split(place: NDArray[Any]) -> None:
             changed[1:] |= place[1:] != place[:-1]
 
-        split(np.floor(middle * (CELLS // 2)))
+        split(np.floor(middle * (cells // 2)))
         # Published ranks lie within a person of the middle: scores so near to the border of a bin stand alone.
         t = self.table
         person = 1.0 if t.weight2 is None else float(t.weight2.sum() / t.mass.sum())
@@ -245,7 +245,7 @@ class ScoreView:
         split(np.floor(middle))
         levels = score[starts]
         del middle, upto
-        split(np.floor(position(levels, t.score_range, False) * (CELLS // 2)))
+        split(np.floor(position(levels, t.score_range, False) * (cells // 2)))
         split(equal_bins(levels, t.score_range, self.bins, t.meaning.risk))
         changed[0] = False
         return np.repeat(np.cumsum(changed), np.diff(np.append(starts, len(mass))))

@@ -48,6 +48,7 @@ def summarise(
     confidence: float,
     draws: int,
     rng: np.random.Generator,
+    stratified: bool = False,
 ) -> tuple[GroupSummary, ...]:
     """Every group's size and rates."""
     columns = {r: _rate(decisions, r, confidence) for r in RATES if decisions.has_label or not RATES[r].needs_label}
@@ -55,7 +56,7 @@ def summarise(
         columns["balanced_accuracy"] = _balanced_accuracy(decisions, confidence)
         columns["f1"] = _f1(decisions, confidence)
     if bins is not None:
-        columns["ece"], columns["mce"] = _calibration_errors(table, grouping, bins, confidence, draws, rng)
+        columns["ece"], columns["mce"] = _calibration_errors(table, grouping, bins, confidence, draws, rng, stratified)
     gone = table.left_out_groups.get(grouping.name, {})
     sizes = table.sizes(grouping)
     return tuple(
@@ -92,7 +93,13 @@ def _f1(decisions: Counts, confidence: float) -> list[Estimate]:
 
 
 def _calibration_errors(
-    table: Table, grouping: Grouping, bins: Counts, confidence: float, draws: int, rng: np.random.Generator
+    table: Table,
+    grouping: Grouping,
+    bins: Counts,
+    confidence: float,
+    draws: int,
+    rng: np.random.Generator,
+    stratified: bool,
 ) -> tuple[list[Estimate], list[Estimate]]:
     if table.score_range != (0.0, 1.0):
         because = "because the score runs from {:g} to {:g} and is no probability".format(*table.score_range)
@@ -116,7 +123,9 @@ def _calibration_errors(
         return (array[..., 1] - people * mean) / np.maximum(people.sum(-2, keepdims=True), 1e-300)
 
     centre = excess(population)
-    moved = [np.abs(excess(batch.array) - centre).sum(-2) for batch in bootstrap(bins, draws, rng, population)]
+    moved = [
+        np.abs(excess(batch.array) - centre).sum(-2) for batch in bootstrap(bins, draws, rng, population, stratified)
+    ]
     deviations = np.concatenate(moved)
     ece_column = [
         Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ from evenhand.rules import check
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+Within = Literal["all", "label", "level"]
+"""Some of the people: everybody, those with one label, those at one level (of a decision, of a score bin)."""
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,27 @@ def percentile(resamples: Floats, confidence: float) -> Interval:
     return lo, hi
 
 
+def bca(observed: float, resamples: Floats, left_out: Floats, people: Floats, confidence: float) -> tuple[float, float]:
+    """Efron's bias-corrected and accelerated interval.
+
+    `left_out` are the values without one of some people, and `people` how many of them there are of each kind.
+    """
+    from scipy.special import ndtr, ndtri
+
+    below = (np.count_nonzero(resamples < observed) + np.count_nonzero(resamples == observed) / 2) / len(resamples)
+    shift = float(ndtri(np.clip(below, 1 / (2 * len(resamples)), 1 - 1 / (2 * len(resamples)))))
+    known = np.isfinite(left_out)
+    left_out, people = left_out[known], people[known]
+    away = np.average(left_out, weights=people) - left_out
+    squares = float(people @ away**2)
+    skew = float(people @ away**3) / (6 * squares**1.5) if squares > 0 else 0.0
+    z = ndtri((1 - confidence) / 2)
+    ends = (shift + side for side in (z, -z))
+    levels = [float(ndtr(shift + end / max(1 - skew * end, 1e-9))) for end in ends]
+    lo, hi = np.quantile(resamples, levels)
+    return float(lo), float(hi)
+
+
 def norm(value: float, deviations: Floats, confidence: float, highest: float = np.inf) -> tuple[float, float]:
     """Interval of a norm ‖G‖ from the norms ‖G* − Ĝ‖ of resampled deviations.
 

@@ -18,27 +18,49 @@ AnyCounts = TypeVar("AnyCounts", bound=Counts)
 
 
 def bootstrap(
-    counts: AnyCounts, draws: int, rng: np.random.Generator, population: Floats | None = None
+    counts: AnyCounts,
+    draws: int,
+    rng: np.random.Generator,
+    population: Floats | None = None,
+    stratified: bool = False,
 ) -> Iterator[AnyCounts]:
     """Batches of counts with a leading axis, `draws` in all: rows drawn with replacement.
 
     Whole counts: a multinomial over the cells. Sampling weights: each row is drawn a Poisson number of times, so a
     cell's total is close to a Poisson variable, scaled to have mean Σw and variance Σw².
 
-    `population` is what is drawn from, if it is not the counts themselves but, say, `smoothed` ones.
+    `population` is what is drawn from, if it is not the counts themselves but, say, `smoothed` ones. `stratified`
+    keeps the size of every group.
     """
     drawn_from = counts.array.astype(np.float64) if population is None else population
     at_once = max(1, CELLS_AT_ONCE // drawn_from.size)
     flat = drawn_from.ravel()
     weight = (drawn_from > 0) * _weight_in_cells(counts)
+    size = drawn_from.sum((-3, -1), keepdims=True)
+    streams = rng.spawn(len(counts.groups)) if stratified else []
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
+        if stratified and counts.squares is None:
+            of_groups = (_group(drawn_from, g, batch, random) for g, random in enumerate(streams))
+            yield replace(counts, array=np.stack([*of_groups], axis=-2), squares=None)
+            continue
         if counts.squares is None:
             drawn: NDArray[Any] = rng.multinomial(int(counts.array.sum()), flat / flat.sum(), size=batch)
         else:
             people = np.divide(flat, weight.ravel(), out=np.zeros_like(flat), where=flat > 0)
             drawn = rng.poisson(people, size=(batch, flat.size)) * weight.ravel()
-        yield replace(counts, array=drawn.reshape(batch, *drawn_from.shape), squares=None)
+        drawn = drawn.reshape(batch, *drawn_from.shape)
+        if stratified:
+            total = drawn.sum((-3, -1), keepdims=True)
+            drawn = drawn * np.divide(size, total, out=np.zeros_like(total), where=total > 0)
+        yield replace(counts, array=drawn, squares=None)
+
+
+def _group(population: Floats, group: int, draws: int, rng: np.random.Generator) -> NDArray[Any]:
+    """One group, redrawn as large as it is: axes (draw, level, label)."""
+    own = population[:, group]
+    drawn = rng.multinomial(int(np.rint(own.sum())), own.ravel() / max(own.sum(), 1e-300), size=draws)
+    return drawn.reshape(draws, *own.shape)
 
 
 def smoothed(counts: Counts, extra: NDArray[Any], within: tuple[int, ...]) -> Floats:

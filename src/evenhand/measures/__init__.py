@@ -207,7 +207,7 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                 "Do errors fall to the same side?", "FNR/FPR(group) − FNR/FPR(reference)",
                 "has more harmful errors for each helpful one", "has fewer harmful errors for each helpful one",
                 profile=_treatment, components=("fnr/fpr",),
-                rests_on=("fnr", "fpr")),
+                rests_on=("fnr", "fpr"), exchanges="label"),
 )}
 # fmt: on
 

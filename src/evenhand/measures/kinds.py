@@ -11,9 +11,13 @@ import numpy as np
 from evenhand.cells import Floats
 from evenhand.measures.curve import Curve, ScoreOptions
 from evenhand.scores import ScoreCounts
-from evenhand.table import Counts
+from evenhand.table import Counts, Within
 
 Family = Literal["independence", "separation", "sufficiency", "accuracy"]
+
+_WITHIN: dict[Family, Within] = {
+    "independence": "all", "separation": "label", "sufficiency": "level", "accuracy": "all",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,13 @@ class Measure:
     scale: Literal["difference", "ratio"] = "difference"
     needs_label: bool = True
     tolerance: float = 0.1
+    exchanges: Within | None = None
+    """Within what people may exchange groups when there is no gap, where it is not what the family says."""
+
+    @property
+    def within(self) -> Within:
+        """Within what people may exchange groups when there is no gap."""
+        return self.exchanges or _WITHIN[self.family]
 
     @property
     def signed(self) -> bool:

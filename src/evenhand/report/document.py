@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from evenhand import __version__
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair, Part
+from evenhand.inference.significance import TestResult
 from evenhand.measures import find
+from evenhand.nulls import Null
 from evenhand.table import Table
 
 if TYPE_CHECKING:
-    from evenhand.attributes import AttributeAudit, Impossibility
+    from evenhand.attributes import AttributeAudit, Impossibility, RateTest
     from evenhand.auditing import Audit
     from evenhand.options import Options
     from evenhand.summaries import Estimate, GroupSummary
@@ -56,6 +58,10 @@ def _options(options: Options) -> dict[str, Any]:
         "ranks": scores.ranks,
         "calibration_bins": scores.calibration_bins,
         "bandwidth": scores.bandwidth,
+        "permutations": options.permutations,
+        "null": options.null,
+        "interval": options.interval,
+        "stratified": options.stratified,
     }
 
 
@@ -91,6 +97,7 @@ def _attribute(a: AttributeAudit) -> dict[str, Any]:
         "measures": [_gap(g) for g in a.measures],
         "largest": [_largest(g) for g in a.largest],
         "impossibility": _impossibility(a.impossibility, a.reference),
+        "tests": [_rate_test(t) for t in a.tests],
         "resolution": a.resolution,
     }
 
@@ -138,7 +145,35 @@ def _gap(g: Gap) -> dict[str, Any]:
         "parts": [_part(p) for p in g.parts],
         "empty_bins": list(g.empty_bins),
         "left_out_share": _number(g.left_out_share),
+        "resamples_undefined": g.resamples_undefined,
+        **_null(g.null, g.excess),
+        "p_adjusted": _number(g.p_adjusted),
+        "p_adjusted_bh": _number(g.p_adjusted_bh),
+        "detectable": _number(g.detectable),
+        "underpowered": g.underpowered,
+        "tests": [_test(t) for t in g.tests],
+        "cohens_h": _number(g.cohens_h),
     }
+
+
+def _null(null: Null | None, excess: float | None) -> dict[str, Any]:
+    """What chance alone shows."""
+    return {
+        "p_value": None if null is None else _number(null.p_value),
+        "null_mean": None if null is None else _number(null.mean),
+        "null_95": None if null is None else _number(null.high),
+        "excess": _number(excess),
+        "null_method": None if null is None else null.method,
+        "null_undefined": None if null is None else _number(null.undefined),
+    }
+
+
+def _test(t: TestResult) -> dict[str, Any]:
+    return {"name": t.name, "statistic": _number(t.statistic), "p_value": _number(t.p_value)}
+
+
+def _rate_test(t: RateTest) -> dict[str, Any]:
+    return {"rate": t.rate, "df": t.df, "chi_squared": _test(t.chi_squared), "g": _test(t.g)}
 
 
 def _part(p: Part) -> dict[str, Any]:
@@ -164,6 +199,7 @@ def _largest(g: LargestGap) -> dict[str, Any]:
         "left_out": list(g.left_out),
         "mean": _number(g.mean),
         "ci_mean": _pair(g.ci_mean),
+        **_null(g.null, None if g.null is None else g.value - g.null.mean),
     }
 
 

@@ -18,8 +18,9 @@ LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
 _TYPES = {
     "attribute": "str", "id": "str", "group": "str", "reference": "str", "value": "float", "signed": "float",
     "positive": "float", "negative": "float", "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str",
-    "tolerance": "float", "passes": "bool",
-    "conclusive": "bool", "left_out_share": "float", "undefined": "str", "interpretation": "str",
+    "p_value": "float", "p_adjusted": "float", "p_adjusted_bh": "float", "null_mean": "float", "null_95": "float",
+    "excess": "float", "detectable": "float", "tolerance": "float", "passes": "bool", "conclusive": "bool",
+    "left_out_share": "float", "undefined": "str", "interpretation": "str",
 }  # fmt: skip
 
 

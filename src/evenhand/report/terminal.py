@@ -26,7 +26,7 @@ _COLUMNS = {
 _FAMILIES = {
     "independence": "Independence: all alike?",
     "separation": "Separation: same outcome?",
-    "sufficiency": "Sufficiency: same meaning?",
+    "sufficiency": "Sufficiency: one meaning?",
     "accuracy": "Accuracy",
 }
 _SHORT = {
@@ -35,6 +35,10 @@ _SHORT = {
     "abpc": "ABPC",
 }  # fmt: skip
 _MOST_COLUMNS = 5
+_ABBREVIATED = {
+    "negative predictive": "neg. predictive", "predictive equality": "pred. equality",
+    "equal opportunity": "equal opport.",
+}  # fmt: skip
 
 
 def as_text(document: dict[str, Any]) -> str:
@@ -126,7 +130,9 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     found = [m for m in attribute["measures"] if m["group"] == group]
     title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
     yield title
-    grid = _grid("measure", "gap", _level(confidence), "for", "limit", "verdict")
+    tested = any(m["p_value"] is not None for m in found)
+    chance = ("chance", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *chance, "for", "limit", "verdict", tight=True)
     reasons: dict[str, list[str]] = {}
     for family, heading in _FAMILIES.items():
         members = [m for m in found if m["family"] == family]
@@ -137,14 +143,19 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
             if m["undefined"]:
                 reasons.setdefault(m["undefined"], []).append(measure.title)
             grid.add_row(
-                Text("  " + measure.title),
+                Text(" " + _shorter(measure.title)),
                 _gap(measure, m),
                 _interval(measure, m["ci"]),
+                *((_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_adjusted"], _least(m))) if tested else ()),
                 "" if m["positive_share"] is None or measure.signed else f"{100 * m['positive_share']:.0f}%",
                 _limit(measure, m["tolerance"]),
                 _verdict(m),
             )
     yield grid
+    if tested:
+        yield _indented(
+            Text("chance: alone it stays within this, 95 of 100 times; p: adjusted for all comparisons", style="dim")
+        )
     if any(m["positive_share"] is not None for m in found):
         yield _indented(Text(f"for: how much of the gap favours {shown_name(group)}", style="dim"))
     for m in found:
@@ -155,6 +166,14 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
         yield _indented(Text(f"Undefined: {', '.join(titles)}: {shown_name(because, 200)}"))
     if any(m["passes"] is not None for m in found):
         yield _indented(Text(_summary(found, group)))
+    told = [m["underpowered"] for m in found if m["underpowered"] is not None]
+    if told and all(told):
+        yield _indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
+                             "limit could go unnoticed.", style="yellow"))  # fmt: skip
+    for m in found:
+        if m["id"] == "demographic_parity" and m["detectable"] is not None:
+            size = m["detectable"]
+            yield _indented(Text(f"A gap in selection of {size:.3f} would be found 80 times of 100 with these people."))
 
 
 def _summary(found: list[dict[str, Any]], group: str) -> str:
@@ -208,11 +227,16 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
 
 def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield Text("The most different pair of groups", style="bold")
-    grid = _grid("measure", "gap", _level(confidence), "pair", text_from=3)
+    tested = any(m["p_value"] is not None for m in attribute["largest"])
+    chance = ("chance", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *chance, "pair", text_from=3 + len(chance), tight=True)
     for m in attribute["largest"]:
         measure = _measure(m)
-        value = _plain(measure, m["value"])
-        grid.add_row(Text(measure.title), value, _interval(measure, m["ci"], signed=False), Text(_pair(measure, m)))
+        cells = (_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_value"], _least(m))) if tested else ()
+        grid.add_row(
+            Text(_shorter(measure.title)), _plain(measure, m["value"]), _interval(measure, m["ci"], signed=False),
+            *cells, Text(_pair(measure, m)),
+        )  # fmt: skip
     yield grid
     yield _indented(Text("> has the higher rate, or is favoured over all scores; – without direction"))
 
@@ -260,8 +284,8 @@ def _level(confidence: float) -> str:
 # ---- cells -----------------------------------------------------------------------------------------------
 
 
-def _grid(first: str, *rest: str, text_from: int = 99) -> Grid:
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0) if tight else (0, 1), header_style="dim")
     grid.add_column(first, overflow="fold", min_width=12)
     for i, name in enumerate(rest, start=1):
         left = i >= text_from or name == "verdict"
@@ -291,7 +315,29 @@ def _interval(measure: Measure, ci: list[float | None] | None, signed: bool = Tr
     if ci is None:
         return "–"
     sign = "+" if measure.signed and signed else ""
-    return " to ".join("…" if bound is None else f"{bound:{sign}.3f}" for bound in ci)
+    return ", ".join("…" if bound is None else f"{bound:{sign}.3f}" for bound in ci)
+
+
+def _p(value: float | None, least: bool) -> str:
+    """A p-value; `least` says that no table came near, so that it may be smaller."""
+    if value is None:
+        return "–"
+    if value < 0.0005:
+        return "<.001"
+    return ("≤" if least else "") + f"{value:.3f}".removeprefix("0")
+
+
+def _least(m: dict[str, Any]) -> bool:
+    """Whether no exchanged table showed so large a gap."""
+    draws = (m["null_method"] or "").split(" ")[0]
+    return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
+
+
+def _shorter(title: str) -> str:
+    """A title that leaves room for numbers."""
+    for long, short in _ABBREVIATED.items():
+        title = title.replace(long, short) if len(title) > 24 else title
+    return title
 
 
 def _limit(measure: Measure, tolerance: float) -> str:

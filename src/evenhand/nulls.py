@@ -1,0 +1,332 @@
+"""What chance alone shows: each measure when the two groups are alike, and how the observed gap compares.
+
+Every distance between two finite samples is positive. So a gap is compared with those of tables in which people have
+exchanged their groups: within the label for separation, within the decision or the score bin for sufficiency, among
+all people for independence. Rates need no draws, their distribution is hypergeometric. With sampling weights people
+are not exchangeable: rates then count as many people as would know them as well, and whole scores compare the gap
+with how far it moves in resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand.cells import Floats
+from evenhand.inference.exchange import all_exchanged, exchanged
+from evenhand.inference.significance import LEAST_P, splits
+from evenhand.measures import Profile, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.scores import ScoreCounts
+from evenhand.table import Counts, Within
+
+NullKind = Literal["concept", "published"]
+NULLS = ("concept", "published")
+EXCHANGED_SCORES = 256
+"""So many scores at most are exchanged; more are put together to as many cells."""
+MOST_GRID = 250_000
+
+
+@dataclass(frozen=True)
+class Null:
+    """The distribution of a measure when groups are alike."""
+
+    p_value: float
+    """How often chance alone shows a gap at least as large; never 0."""
+    mean: float
+    high: float
+    """The point that chance stays below 95 times of 100; for a ratio, above."""
+    detectable: float
+    """A gap of this size would be found at least 80 times of 100; NaN if none is sure to be."""
+    method: str
+    sample: Floats = field(compare=False, repr=False)
+    """The distribution itself, from the least gap to the largest: draw it."""
+    chance: Floats | None = field(default=None, compare=False, repr=False)
+    """The probability of each value, if they are all there are; None if they were drawn."""
+    undefined: float = 0.0
+    """The share of tables without a value. They count as the largest."""
+
+
+Outward = Callable[[Any], Any]
+
+
+def null_of(
+    observed: float,
+    sizes: Floats,
+    method: str,
+    confidence: float,
+    *,
+    chance: Floats | None = None,
+    p_value: float | None = None,
+    outward: Outward = lambda size: size,
+    highest: float = np.inf,
+) -> Null:
+    """From the sizes of gaps, on a scale where more is worse (`outward` leads to the one of the measure)."""
+    order = np.argsort(sizes, kind="stable")  # NaN last
+    sizes = np.where(np.isnan(sizes), np.inf, sizes)[order]
+    unknown = ~np.isfinite(outward(sizes))
+    chance = None if chance is None else chance[order]
+    if p_value is None:
+        far = sizes >= observed - 1e-9 * abs(observed) - 1e-12
+        p_value = (1 + far.sum()) / (1 + len(sizes)) if chance is None else float(chance[far].sum())
+
+    def point(share: float) -> float:
+        if chance is None:
+            return float(sizes[min(int(np.ceil(share * (len(sizes) + 1) - 1e-9)), len(sizes)) - 1])
+        return float(sizes[min(int(np.searchsorted(np.cumsum(chance), share - 1e-12)), len(sizes) - 1)])
+
+    shown = np.asarray(outward(sizes), np.float64)
+    known = ~unknown
+    found = point(confidence) + point(0.8)
+    return Null(
+        p_value=min(max(float(p_value), LEAST_P), 1.0),
+        mean=float(np.average(shown[known], weights=None if chance is None else chance[known]))
+        if known.any()
+        else np.nan,
+        high=float(outward(point(0.95))),
+        detectable=float(outward(found)) if found <= highest else np.nan,
+        method=method,
+        sample=shown[known],
+        chance=None if chance is None else chance[known],
+        undefined=float(unknown.mean() if chance is None else chance[unknown].sum()),
+    )
+
+
+# ---- rates ---------------------------------------------------------------------------------------------------
+
+
+def rate_null(
+    m: RateMeasure,
+    pair: Counts,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> Null:
+    """Of one rate measure on a group and its reference."""
+    profile = m.profile(pair)
+    observed = float(rate_size(m, profile.values))
+    outward, highest = rate_outward(m), np.inf if m.scale == "ratio" or profile.trials is None else 1.0
+    if kind == "published":
+        sizes, chance, method = _by_exchange(pair, "all", draws, rng, lambda c: rate_size(m, m.profile(c).values))
+        return null_of(observed, sizes, method, confidence, chance=chance, outward=outward, highest=highest)
+    method = "exact" if pair.squares is None else "exact, effective numbers"
+    if profile.quotient is not None:
+        sizes, chance = _quotient(profile.quotient, draws, rng)
+        method = method if chance is not None else f"{draws} exchanges"
+        nothing = chance is not None and chance[sizes >= observed].sum() < 1e-14  # the far ends are left out
+        return null_of(observed, sizes, method, confidence, chance=chance, p_value=1e-14 if nothing else None)
+    parts = [_component(m, profile, c) for c in range(profile.values.shape[0])]
+    known = [p for p in parts if p is not None]
+    tails = [np.exp(log_p[sizes >= observed - 1e-9 * observed - 1e-12]).sum() for sizes, log_p in known]
+    p_value = float(-np.expm1(np.log1p(-np.minimum(tails, 1.0)).sum())) if max(tails) < 1 else 1.0
+    sizes, chance = _largest([(s, np.exp(log_p)) for s, log_p in known])
+    return null_of(
+        observed, sizes, method, confidence, chance=chance, p_value=p_value, outward=outward, highest=highest
+    )
+
+
+def rate_outward(m: RateMeasure) -> Outward:
+    """From the size of a gap between rates to the measure; a ratio is the lower rate over the higher."""
+    return (lambda size: np.exp(-np.asarray(size))) if m.scale == "ratio" else (lambda size: size)
+
+
+def rate_size(m: RateMeasure, values: Floats) -> Floats:
+    """How far two groups are apart, from profiles (…, component, group): more is worse. NaN if undefined."""
+    a, b = values[..., 0], values[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.abs(np.log(a / b)) if m.scale == "ratio" else np.abs(a - b)
+    if m.levels == "decision":
+        return np.asarray(apart.max(-1))
+    known = ~np.isnan(apart)
+    return np.where(known.any(-1), np.where(known, apart, 0.0).max(-1), np.nan)
+
+
+def _whole(profile: Profile, component: int) -> tuple[int, int, int, int]:
+    """People with and among a share: of the group, of the reference."""
+    assert profile.trials is not None
+    n = np.maximum(np.rint(profile.trials[component]), 1).astype(np.int64)
+    k = np.rint(profile.values[component] * n).astype(np.int64)
+    return int(k[0]), int(n[0]), int(k[1]), int(n[1])
+
+
+def _component(m: RateMeasure, profile: Profile, component: int) -> tuple[Floats, Floats] | None:
+    """Sizes of a gap between two shares when people exchange groups, and the logarithm of their chances."""
+    if np.isnan(profile.values[component]).any():
+        return None
+    a, n_a, b, n_b = _whole(profile, component)
+    k, log_p = splits(a + b, n_a, n_a + n_b)
+    shares = np.stack([k / n_a, (a + b - k) / n_b], axis=-1)[:, None, :]
+    sizes = rate_size(replace(m, levels="decision"), shares)
+    return np.where(np.isnan(sizes), 0.0, sizes), log_p  # 0 against 0: alike
+
+
+def _largest(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The distribution of the largest of independent sizes."""
+    likely = [(s[p > 1e-16], p[p > 1e-16]) for s, p in parts]
+    values = np.unique(np.concatenate([s for s, _ in likely]))
+    below = np.ones(len(values))
+    for sizes, chance in likely:
+        order = np.argsort(sizes, kind="stable")
+        upto = np.concatenate([[0.0], np.cumsum(chance[order])])
+        below *= upto[np.searchsorted(sizes[order], values, side="right")] / upto[-1]
+    return values, np.diff(below, prepend=0.0)
+
+
+def _quotient(profiles: tuple[Profile, Profile], draws: int, rng: np.random.Generator) -> tuple[Floats, Floats | None]:
+    """Sizes of |ratio of the group − ratio of the reference| for a ratio of two independent shares."""
+    shares, chances = [], []
+    for profile in profiles:
+        a, n_a, b, n_b = _whole(profile, 0)
+        k, log_p = splits(a + b, n_a, n_a + n_b)
+        likely = log_p > -36
+        k, own = k[likely], np.exp(log_p[likely])
+        shares.append((k / n_a, (a + b - k) / n_b))
+        chances.append(own / own.sum())
+    chance: Floats | None
+    sides = len(chances[0]), len(chances[1])
+    if sides[0] * sides[1] <= MOST_GRID:
+        i, j = (axis.ravel() for axis in np.indices(sides))
+        chance = np.multiply.outer(*chances).ravel()
+    else:
+        i, j = (rng.choice(len(p), size=draws, p=p) for p in chances)
+        chance = None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = [shares[0][g][i] / shares[1][g][j] for g in (0, 1)]
+        return np.abs(ratios[0] - ratios[1]), chance
+
+
+def _by_exchange(
+    counts: Any, within: Within, draws: int, rng: np.random.Generator, size: Callable[[Any], Floats]
+) -> tuple[Floats, Floats | None, str]:
+    """Sizes over exchanged tables: all of them where they are few."""
+    listed = all_exchanged(counts, within)
+    if listed is not None:
+        return size(listed[0]), listed[1], "exact"
+    return np.concatenate([size(c) for c in exchanged(counts, draws, rng, within)]), None, f"{draws} exchanges"
+
+
+# ---- whole scores ----------------------------------------------------------------------------------------------
+
+
+def score_nulls(
+    measures: Sequence[ScoreMeasure],
+    pair: ScoreCounts,
+    options: ScoreOptions,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> dict[str, Null]:
+    """Of measures of whole scores on a group and its reference, by id. People must count one each."""
+    found: dict[str, Null] = {}
+    for tables, counts, members in _tasks(measures, pair, options, kind, rng):
+        sizes: dict[str, Callable[[Any], Floats]] = {m.id: _size(m, counts, options) for m in members}
+        blocks, chance, method = tables(draws)
+        pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
+        for block in blocks:
+            for m in members:
+                pieces[m.id].append(sizes[m.id](block))
+        for m in members:
+            found[m.id] = null_of(
+                float(sizes[m.id](counts)), np.concatenate(pieces[m.id]), method, confidence, chance=chance,
+                outward=m.outward, highest=m.highest,
+            )  # fmt: skip
+    return found
+
+
+def joint_nulls(
+    measures: Sequence[ScoreMeasure],
+    everyone: ScoreCounts,
+    pairs: Sequence[tuple[int, int]],
+    options: ScoreOptions,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> dict[str, Null]:
+    """Of the largest gap over pairs of several groups, which all exchange their people."""
+    found: dict[str, Null] = {}
+    for tables, counts, members in _tasks(measures, everyone, options, kind, rng):
+        apart = {(m.id, p): _size(m, _only(counts, p), options) for m in members for p in pairs}
+        seen = {key: float(size(_only(counts, key[1]))) for key, size in apart.items()}
+        blocks, chance, method = tables(draws)
+        pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
+        for block in blocks:
+            most = {m.id: np.zeros(len(block.array)) for m in members}
+            for p in pairs:
+                two = _only(block, p)
+                for m in members:
+                    if np.isfinite(seen[m.id, p]):
+                        np.maximum(most[m.id], apart[m.id, p](two), out=most[m.id])
+            for m in members:
+                pieces[m.id].append(most[m.id])
+        for m in members:
+            largest = max((seen[m.id, p] for p in pairs if np.isfinite(seen[m.id, p])), default=np.nan)
+            found[m.id] = null_of(
+                largest, np.concatenate(pieces[m.id]), method, confidence, chance=chance, outward=m.outward,
+                highest=m.highest,
+            )  # fmt: skip
+    return found
+
+
+def _only(counts: Any, pair: tuple[int, int]) -> Any:
+    """The counts of two of the groups."""
+    return replace(
+        counts, array=counts.array[..., list(pair), :], groups=tuple(counts.groups[g] for g in pair), squares=None
+    )
+
+
+Tables = Callable[[int], tuple[Iterator[Any], Floats | None, str]]
+
+
+def _tasks(
+    measures: Sequence[ScoreMeasure], pair: ScoreCounts, options: ScoreOptions, kind: NullKind, rng: np.random.Generator
+) -> Iterator[tuple[Tables, Any, list[ScoreMeasure]]]:
+    """Measures that share exchanged tables: how to make these, the observed table, and the measures."""
+    coarse = pair.coarse(EXCHANGED_SCORES)
+    streams = rng.spawn(4)  # always, so that a measure alone has the p-value it has among others
+    for within, random in (("all", streams[0]), ("label", streams[1])):
+        members = [m for m in measures if m.view is None and exchange_of(m, kind) == within]
+        if members:
+            needs = kind == "published" or within == "label"
+            counts = coarse if needs else replace(coarse, array=coarse.array.sum(-1, keepdims=True))
+            yield _tables(counts, within, random), counts, members
+    binned = [m for m in measures if m.view is not None]
+    for m, random in zip(binned, (streams[2 + m.ranked] for m in binned), strict=True):
+        assert m.view is not None
+        bins = m.view(pair, options)
+        yield _tables(bins, exchange_of(m, kind), random), bins, [m]
+
+
+def exchange_of(m: ScoreMeasure | RateMeasure, kind: NullKind) -> Within:
+    """Who exchanges groups with whom."""
+    return "all" if kind == "published" else m.within
+
+
+def _tables(counts: Any, within: Any, rng: np.random.Generator) -> Tables:
+    def tables(draws: int) -> tuple[Iterator[Any], Floats | None, str]:
+        listed = all_exchanged(counts, within)
+        if listed is not None:
+            return iter([listed[0]]), listed[1], "exact"
+        return exchanged(counts, draws, rng, within), None, f"{draws} exchanges"
+
+    return tables
+
+
+def _size(m: ScoreMeasure, counts: Any, options: ScoreOptions) -> Callable[[Any], Floats]:
+    """The size of a gap as a function of exchanged tables, and of the observed one.
+
+    A density needs a bandwidth. That of both groups together stays the same whoever is in which.
+    """
+    grid = m.grid(_alike(counts), options) if m.smooth and m.grid else None
+    return lambda tables: m.curve(tables, options, grid).norm(m.order)
+
+
+def _alike(counts: ScoreCounts) -> ScoreCounts:
+    """Two groups with the scores of both together, each as large as it is."""
+    size = counts.array.sum((-3, -1))
+    share = counts.array.sum(-2, keepdims=True) / size.sum()
+    return replace(counts, array=share * size[:, None])

@@ -1,0 +1,119 @@
+"""Ordinary bootstrap intervals, for those who ask for them: percentile, basic, BCa.
+
+Near parity they fail for distances (docs/uncertainty.md has the measured coverage), so they are never the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.cells import Floats
+from evenhand.inference import interval
+from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap
+from evenhand.measures import RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.table import Counts
+
+Statistic = Callable[[Any], Floats]
+"""From counts of a group and its reference, with leading axes for resamples, to a number each."""
+
+
+@dataclass(frozen=True)
+class Ordinary:
+    """An interval, and in how many resamples there was no value."""
+
+    ci: tuple[float, float] | None
+    undefined: int
+    method: str
+
+
+def ordinary_intervals(
+    kind: str,
+    statistics: Mapping[str, Statistic],
+    counts: Counts,
+    confidence: float,
+    draws: int,
+    rng: np.random.Generator,
+    stratified: bool = False,
+) -> dict[str, Ordinary]:
+    """An interval for each statistic of a pair of groups.
+
+    Resamples without a value (a group lost its people) stand aside and are counted. When there are so many of them
+    that they could move a bound out of the others, there is no interval.
+    """
+    pieces: dict[str, list[Floats]] = {id_: [] for id_ in statistics}
+    for batch in bootstrap(counts, draws, rng, stratified=stratified):
+        for id_, statistic in statistics.items():
+            pieces[id_].append(statistic(batch))
+    found = {}
+    for id_, statistic in statistics.items():
+        values = np.concatenate(pieces[id_])
+        lost = int(np.isnan(values).sum())
+        ci = None
+        if lost <= len(values) * (1 - confidence) / 2:
+            ci = _bounds(kind, float(statistic(counts)), values[~np.isnan(values)], confidence, statistic, counts)
+        found[id_] = Ordinary(ci, lost, f"{'BCa' if kind == 'bca' else kind} bootstrap")
+    return found
+
+
+def _bounds(
+    kind: str, observed: float, values: Floats, confidence: float, statistic: Statistic, counts: Counts
+) -> tuple[float, float]:
+    if kind == "bca":
+        lo, hi = interval.bca(observed, values, *_left_one_out(statistic, counts), confidence)
+    else:
+        low, high = (float(bound) for bound in interval.percentile(values, confidence))
+        lo, hi = (low, high) if kind == "percentile" else (2 * observed - high, 2 * observed - low)
+    return lo, hi
+
+
+def _left_one_out(statistic: Statistic, counts: Counts) -> tuple[Floats, Floats]:
+    """The statistic without one person of each cell, and how many people each cell holds."""
+    array = np.asarray(counts.array, np.float64)
+    place = np.flatnonzero(array)
+    person = (
+        np.ones(array.size) if counts.squares is None else counts.squares.ravel() / np.maximum(array.ravel(), 1e-300)
+    )
+    at_once = max(1, CELLS_AT_ONCE // array.size)
+
+    def batches() -> Iterator[Floats]:
+        for start in range(0, len(place), at_once):
+            cells = place[start : start + at_once]
+            without = np.repeat(array.reshape(1, -1), len(cells), axis=0)
+            rows = np.arange(len(cells))
+            without[rows, cells] = np.maximum(without[rows, cells] - person[cells], 0.0)
+            yield statistic(replace(counts, array=without.reshape(-1, *array.shape), squares=None))
+
+    return np.concatenate([*batches()]), array.ravel()[place] / person[place]
+
+
+def rate_statistic(m: RateMeasure) -> Statistic:
+    """The signed difference, the ratio or the largest difference of rates."""
+
+    def statistic(counts: Counts) -> Floats:
+        values = m.profile(counts).values
+        a, b = values[..., 0], values[..., 1]
+        if m.scale == "ratio":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.where(b > 0, a / b, np.nan)[..., 0]
+        if m.signed:
+            return np.asarray((a - b)[..., 0])
+        apart = np.abs(a - b)
+        known = ~np.isnan(apart)
+        return np.where(known.any(-1), np.where(known, apart, 0.0).max(-1), np.nan)
+
+    return statistic
+
+
+def score_statistic(m: ScoreMeasure, counts: Any, options: ScoreOptions) -> Statistic:
+    """The number of a measure of whole scores; its sign where it has one. Densities keep their bandwidths."""
+    grid = m.grid(counts, options) if m.smooth and m.grid else None
+
+    def statistic(resampled: Any) -> Floats:
+        curve = m.curve(resampled, options, grid)
+        return curve.signed if m.single else m.value(curve)
+
+    return statistic
