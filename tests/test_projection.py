@@ -303,6 +303,16 @@ def test_constant_scores_are_fair() -> None:
     np.testing.assert_array_equal(t.shifts["logit"], t.shifts["shifted_logit"])
 
 
+@pytest.mark.parametrize("times", [1, 3, 7])
+def test_groups_with_the_same_scores_are_fair_whatever_the_rounding(times: int) -> None:
+    z = np.random.default_rng(times).normal(1, 2, 3000)
+    t = projection_test(
+        logit=np.tile(z, 2), label=np.ones(6000), group=np.repeat([0, 1], 3000), weight=np.repeat([1, times], 3000)
+    )
+    assert t.statistic < 1e-12
+    assert t.p_value > 0.999
+
+
 def test_where_scores_are_near_0_or_1_the_result_says_that_it_has_no_power() -> None:
     z = np.repeat([12.0, -12.0], 200)
     t = projection_test(logit=z, label=np.ones(400), group=z > 0, beta_norm=1.0)
@@ -358,8 +368,10 @@ def rejection_rates(people: int, replications: int, seed: int) -> Array:
     rejected = np.zeros(len(LEVELS))
     for _ in range(replications):
         cell = rng.choice(4, people, p=[0.2, 0.1, 0.3, 0.4])  # (A, Y) = (1, 1), (0, 1), (1, 0), (0, 0)
-        z = rng.normal(0, math.sqrt(5), people)[cell < 2]
-        found = project(z, np.ones(len(z)), cell[cell < 2] == 0, people, 1.0)
+        z, group = rng.normal(0, math.sqrt(5), people)[cell < 2], cell[cell < 2] == 0
+        if group.all() or not group.any():
+            continue  # no test, no rejection
+        found = project(z, np.ones(len(z)), group, people, 1.0)
         rejected += tail(found.statistic, (found.theta,)) < np.array(LEVELS)
     return rejected / replications
 

@@ -158,40 +158,48 @@ def _tested(
     """A gap between rates with what tells it from chance."""
     if gap.undefined:
         return gap
-    pair = _two(counts, counts.groups.index(gap.group), reference)
+    pair = counts.only([counts.groups.index(gap.group), reference])
     if options.permutations:
         null = rate_null(m, pair, options.null, options.permutations, deepcopy(rng), options.confidence)
         gap = with_null(m, gap, null)
-    return with_rate_tests(m, gap, m.profile(pair), counts.squares is None, options.confidence)
+    return with_rate_tests(m, gap, m.profile(pair), counts.exchangeable, options.confidence)
 
 
 def _ordinary(
     measures: list[RateMeasure], counts: Counts, reference: int, options: Options, rng: np.random.Generator
 ) -> dict[str, dict[str, Ordinary]]:
     """Ordinary bootstrap intervals by measure and group, if they were asked for."""
-    found: dict[str, dict[str, Ordinary]] = {m.id: {} for m in measures}
-    if options.interval == "auto":
+    kind = options.interval
+    if kind == "auto" and options.bootstrap and _spanning(counts):
+        kind = "percentile"  # closed forms take groups for independent, which they are not then
+        measures = [m for m in measures if m.signed or m.scale == "ratio"]
+    if kind == "auto":
         return {}
+    found: dict[str, dict[str, Ordinary]] = {m.id: {} for m in measures}
     statistics = {m.id: rate_statistic(m) for m in measures}
     for g, random in zip(range(len(counts.groups)), rng.spawn(len(counts.groups)), strict=True):
-        pair = _two(counts, g, reference)
+        pair = counts.only([g, reference])
         intervals = ordinary_intervals(
-            options.interval, statistics, pair, options.confidence, options.bootstrap, random, options.stratified
+            kind, statistics, pair, options.confidence, options.bootstrap, random, options.stratified
         )
         for id_, one in intervals.items():
             found[id_][counts.groups[g]] = one
     return found
 
 
-def _two(counts: Counts, a: int, b: int) -> Counts:
-    squares = None if counts.squares is None else counts.squares[..., [a, b], :]
-    return Counts(counts.array[..., [a, b], :], (counts.groups[a], counts.groups[b]), squares)
+def _spanning(counts: Counts) -> bool:
+    """Whether some cluster has people of several groups."""
+    if counts.units is None:
+        return False
+    groups, labels = counts.array.shape[-2:]
+    kinds = np.unique(counts.units.cluster * groups + counts.units.place // labels % groups)
+    return len(kinds) > counts.units.count
 
 
 def _range_nulls(
     measures: list[RateMeasure], counts: Counts, options: Options, rng: np.random.Generator
 ) -> dict[str, Null]:
-    if counts.squares is None:
+    if counts.exchangeable:
         return range_nulls(measures, counts, options.null, options.permutations, rng, options.confidence)
     ranges = resampled_ranges(measures, counts, options.permutations, rng)
     return {m.id: recentred_range(m, counts, ranges[m.id][:, 0], options.confidence) for m in measures}
@@ -263,7 +271,7 @@ def _compare_scores(
         ]
         if everyone:
             largest[m.id] = largest_distance(m, all_gaps, [c[k].distance for c in compared], options.confidence)
-    if everyone and exchanges and table.weight is None:
+    if everyone and exchanges and table.exchangeable:
         fewer = min(exchanges, max(200, 15 * exchanges // len(pairs)))
         joint = joint_nulls(
             measures, view(range(count), int(np.clip(5_000 / len(pairs), 64, EXCHANGED_SCORES))), pairs,
@@ -281,7 +289,7 @@ def _score_nulls(
 ) -> dict[str, Null]:
     if not draws or not measures:
         return {}
-    if counts.squares is not None:
+    if not counts.exchangeable:
         return recentred_nulls(measures, counts, options.scores, options.confidence, draws, rng)
     return score_nulls(measures, counts, options.scores, options.null, draws, rng, options.confidence)
 

@@ -120,6 +120,7 @@ def audit(
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
     weight_kind: WeightKind = "auto",
+    cluster: Any = None,
     threshold: float | None = None,
     reference: str | Mapping[str, str] | None = None,
     confidence: float = 0.95,
@@ -173,7 +174,7 @@ def audit(
     words = {
         "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
-        "weight_kind": weight_kind,
+        "weight_kind": weight_kind, "cluster": cluster,
     }  # fmt: skip
     defaults = {"favorable": 1, "risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
@@ -183,8 +184,9 @@ def audit(
     )  # fmt: skip
     chosen = chosen_measures(measures)
     table = as_table(data, words)
-    if options.null == "published" and options.permutations and table.weight is not None:
-        raise UsageError("null='published' exchanges rows, which sampling weights do not allow: leave it out")
+    if options.null == "published" and options.permutations and not table.exchangeable:
+        what = "clusters" if table.weight is None else "sampling weights"
+        raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
     random = generator(rng)
     attributes = []

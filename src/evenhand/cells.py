@@ -32,12 +32,15 @@ def tidy(
     label: Bools | None = None,
     weight: Floats | None = None,
     weight2: Floats | None = None,
+    cluster: Ints | None = None,
 ) -> dict[str, Any]:
     """Cells in canonical order: sorted, those that are the same added up, groups without people forgotten."""
     attributes, codes = _without_empty(attributes, codes)
     if score is not None and (np.signbit(score) & (score == 0)).any():
         score = score + 0.0  # negative zero is zero
-    order, starts = _runs(_combined(attributes, codes, decision, label), score)
+    if cluster is not None:
+        cluster = np.unique(cluster, return_inverse=True)[1].reshape(-1)
+    order, starts = _runs(_combined(attributes, codes, decision, label), score, cluster)
 
     def first(array: Any) -> Any:
         if array is None:
@@ -60,6 +63,7 @@ def tidy(
         "label": first(label),
         "weight": total(weight),
         "weight2": total(weight2),
+        "cluster": first(cluster),
     }
 
 
@@ -79,13 +83,15 @@ def _combined(attributes: tuple[Attribute, ...], codes: Ints, *flags: Bools | No
     return key
 
 
-def _runs(small: Ints, score: Floats | None) -> tuple[Ints | None, Ints | None]:
+def _runs(small: Ints, score: Floats | None, cluster: Ints | None) -> tuple[Ints | None, Ints | None]:
     """The order that sorts cells (None if they are sorted) and where each distinct one starts (None if all are)."""
-    keys: list[Any] = [small] if score is None else [small, score]
+    keys: list[Any] = [key for key in (cluster, small, score) if key is not None]
     if len(small) == 0:
         return None, None
     in_order = small[1:] >= small[:-1]
-    if score is not None:
+    if cluster is not None:
+        in_order = np.zeros(1, np.bool_)
+    elif score is not None:
         in_order = (score[1:] > score[:-1]) | ((score[1:] == score[:-1]) & in_order)
     order = None if in_order.all() else np.lexsort(keys)
     new = np.ones(len(small), np.bool_)

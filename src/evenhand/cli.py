@@ -50,6 +50,7 @@ def _columns(command: Command) -> Command:
             type=click.Choice(["auto", "frequency", "sampling"]),
             help="How weights are meant; auto takes whole numbers for numbers of people.",
         ),
+        click.option("--cluster", metavar="COL", help="Column that tells which rows belong to one person."),
         click.option("--favorable", metavar="V", help="The good value of label and prediction  [default: 1]"),
         click.option("--risk", is_flag=True, help="A high score is bad for the person."),
         click.option("--score-range", metavar="LO,HI", help="Lowest and highest possible score."),

@@ -181,6 +181,8 @@ def _interval(
     """Of the gap, by its own method and by the bootstrap."""
     if m.single:
         percentile = None if moves is None else _around(signed, moves, confidence, m.highest)
+        if pair.units is not None:
+            return percentile, percentile, None if percentile is None else "cluster bootstrap"
         return _welch(pair, signed, confidence), percentile, "Welch"
     if moves is None:
         return None, None, None
@@ -326,13 +328,8 @@ def student(m: ScoreMeasure, pair: ScoreCounts, confidence: float) -> float:
     """By how much resamples of the smallest class move too little: Student's quantile over the normal, √(n/(n−1))."""
     from scipy.special import ndtri, stdtrit
 
-    totals = pair.cumulative[..., -1]
-    squares = totals if pair.squares is None else pair.squares.sum(0)
-    if m.labels:
-        totals, squares = totals[:, m.labels], squares[:, m.labels]
-    else:
-        totals, squares = totals.sum(-1), squares.sum(-1)
-    n = float((totals**2 / squares).min())
+    people = pair.people(by_label=True)[:, m.labels] if m.labels else pair.people()
+    n = float(people.min())
     if n <= 1 + 1e-9:
         return 1e6  # nothing is known
     tail = (1 + confidence) / 2
@@ -359,6 +356,10 @@ def borrowed_rates(bins: Counts) -> Floats:
 def _people(bins: Counts) -> Floats:
     """People in each bin and group; with sampling weights as many as know a rate as well."""
     people = np.asarray(bins.array.sum(-1), np.float64)
+    if bins.units is not None:
+        kind = bins.units.place // bins.array.shape[-1]
+        squares = bins.units.squares(kind, people.size, bins.units.mass).reshape(people.shape)
+        return np.asarray(np.divide(people**2, squares, out=np.zeros_like(people), where=people > 0))
     if bins.squares is None:
         return people
     return np.asarray(np.divide(people**2, bins.squares.sum(-1), out=np.zeros_like(people), where=people > 0))

@@ -112,7 +112,7 @@ def rate_null(
     if kind == "published":
         sizes, chance, method = _by_exchange(pair, "all", draws, rng, lambda c: rate_size(m, m.profile(c).values))
         return null_of(observed, sizes, method, confidence, chance=chance, outward=outward, highest=highest)
-    method = "exact" if pair.squares is None else "exact, effective numbers"
+    method = "exact" if pair.exchangeable else "exact, effective numbers"
     if profile.quotient is not None:
         sizes, chance = _quotient(profile.quotient, draws, rng)
         method = method if chance is not None else f"{draws} exchanges"
@@ -250,14 +250,14 @@ def joint_nulls(
     """Of the largest gap over pairs of several groups, which all exchange their people."""
     found: dict[str, Null] = {}
     for tables, counts, members in _tasks(measures, everyone, options, kind, rng):
-        apart = {(m.id, p): _size(m, _only(counts, p), options) for m in members for p in pairs}
-        seen = {key: float(size(_only(counts, key[1]))) for key, size in apart.items()}
+        apart = {(m.id, p): _size(m, counts.only(p), options) for m in members for p in pairs}
+        seen = {key: float(size(counts.only(key[1]))) for key, size in apart.items()}
         blocks, chance, method = tables(draws)
         pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
         for block in blocks:
             most = {m.id: np.zeros(len(block.array)) for m in members}
             for p in pairs:
-                two = _only(block, p)
+                two = block.only(p)
                 for m in members:
                     if np.isfinite(seen[m.id, p]):
                         np.maximum(most[m.id], apart[m.id, p](two), out=most[m.id])
@@ -270,13 +270,6 @@ def joint_nulls(
                 highest=m.highest,
             )  # fmt: skip
     return found
-
-
-def _only(counts: Any, pair: tuple[int, int]) -> Any:
-    """The counts of two of the groups."""
-    return replace(
-        counts, array=counts.array[..., list(pair), :], groups=tuple(counts.groups[g] for g in pair), squares=None
-    )
 
 
 Tables = Callable[[int], tuple[Iterator[Any], Floats | None, str]]

@@ -15,7 +15,7 @@ from evenhand.cells import Floats
 from evenhand.inference import interval
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap
 from evenhand.measures import RateMeasure, ScoreMeasure, ScoreOptions
-from evenhand.table import Counts
+from evenhand.table import Counts, Units
 
 Statistic = Callable[[Any], Floats]
 """From counts of a group and its reference, with leading axes for resamples, to a number each."""
@@ -73,6 +73,8 @@ def _bounds(
 def _left_one_out(statistic: Statistic, counts: Counts) -> tuple[Floats, Floats]:
     """The statistic without one person of each cell, and how many people each cell holds."""
     array = np.asarray(counts.array, np.float64)
+    if counts.units is not None:
+        return _left_clusters_out(statistic, counts, counts.units)
     place = np.flatnonzero(array)
     person = (
         np.ones(array.size) if counts.squares is None else counts.squares.ravel() / np.maximum(array.ravel(), 1e-300)
@@ -85,9 +87,21 @@ def _left_one_out(statistic: Statistic, counts: Counts) -> tuple[Floats, Floats]
             without = np.repeat(array.reshape(1, -1), len(cells), axis=0)
             rows = np.arange(len(cells))
             without[rows, cells] = np.maximum(without[rows, cells] - person[cells], 0.0)
-            yield statistic(replace(counts, array=without.reshape(-1, *array.shape), squares=None))
+            yield statistic(replace(counts, array=without.reshape(-1, *array.shape), squares=None, units=None))
 
     return np.concatenate([*batches()]), array.ravel()[place] / person[place]
+
+
+def _left_clusters_out(statistic: Statistic, counts: Counts, units: Units) -> tuple[Floats, Floats]:
+    """The same without one of some hundred sets of clusters."""
+    sets = min(units.count, 500)
+    values = []
+    for k in range(sets):
+        gone = units.cluster % sets == k
+        mass = np.bincount(units.place[gone], weights=units.mass[gone], minlength=counts.array.size)
+        left = np.maximum(counts.array - mass.reshape(counts.array.shape), 0.0)
+        values.append(statistic(replace(counts, array=left[None], squares=None, units=None))[0])
+    return np.array(values), np.ones(sets)
 
 
 def rate_statistic(m: RateMeasure) -> Statistic:

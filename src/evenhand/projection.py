@@ -726,12 +726,12 @@ def _as_text(document: dict[str, Any]) -> str:
             numbers = f"{g['n']:>10,}{g['mean']:>8.3f}{g['mean_after']:>9.3f}{moved:>16}"
             lines.append(f"  {label:<13}{shown_name(g['name'], 20):<21}{numbers}")
             label = ""
-    where = f"in feature space, ‖β‖ = {document['beta_norm']:.4g}" if space == "features" else "logits, in score space"
+    where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if space == "features" else "in logits (score space)"
     lines += [
         "",
         f"  statistic {document['statistic']:.4g} · critical value {document['critical_value']:.4g} "
         f"({100 * document['level']:g} %) · p-value {document['p_value']:.3g}",
-        f"  distance to the nearest fair distribution: {document['distance']:.4g} {where}",
+        f"  distance to the nearest fair distribution {document['distance']:.4g} {where}",
         "",
     ]
     text = document["interpretation"]

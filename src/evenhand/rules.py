@@ -31,7 +31,7 @@ def check(t: Table) -> None:
         rule(row.min() >= 0 and row.max() < len(a.groups), f"group codes that exist in {shown(a.name)}")
         rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
     rule(t.score is not None or t.decision is not None, "a score or a prediction")
-    for name in ("score", "decision", "label", "weight", "weight2"):
+    for name in ("score", "decision", "label", "weight", "weight2", "cluster"):
         array = getattr(t, name)
         rule(array is None or array.shape == (cells,), f"one {name} per cell")
     if t.score is not None:
@@ -45,6 +45,8 @@ def check(t: Table) -> None:
             "state a wider range or leave it out",
         )
     _check_meaning(t, rule)
+    rule((t.cluster is None) == (t.meaning.cluster is None), "a name for its clusters")
+    rule(t.cluster is None or t.cluster.min() >= 0, "clusters that count from 0")
     rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
     if t.weight is not None and t.weight2 is not None:
         sums = np.isfinite(t.weight) & np.isfinite(t.weight2) & (t.weight > 0) & (t.weight2 > 0)
@@ -54,7 +56,7 @@ def check(t: Table) -> None:
 def _check_meaning(t: Table, rule: Callable[[Any, str], None]) -> None:
     """What a file from elsewhere may get wrong beside the numbers."""
     m = t.meaning
-    texts = (m.score, m.label, m.prediction, m.weight, m.favorable)
+    texts = (m.score, m.label, m.prediction, m.weight, m.favorable, m.cluster)
     rule(all(x is None or isinstance(x, str) for x in texts), "names that are text")
     rule(isinstance(m.risk, bool), "risk to be true or false")
     rule((t.label is None and t.decision is None) or m.favorable is not None, "a favourable value for its labels")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.cells import Floats, Ints
 from evenhand.errors import UsageError
-from evenhand.table import Counts, Grouping, Table, equal_bins
+from evenhand.table import Counts, Grouping, Table, Units, equal_bins
 
 MOST_SCORES = 2_000_000
 CELLS = 200_000
@@ -121,6 +121,7 @@ class ScoreCounts(Counts):
             self,
             array=array,
             squares=None if self.squares is None else np.add.reduceat(self.squares, starts, axis=-3),
+            units=moved(self, np.cumsum(np.r_[0, cell[1:] != cell[:-1]])),
             scores=np.clip(np.add.reduceat(self.scores * share, starts), self.scores.min(), self.scores.max()),
         )
 
@@ -137,6 +138,15 @@ class ScoreCounts(Counts):
         by_width = np.floor(self.unit * (half - 1))
         changed = (np.diff(by_mass) > 0) | (np.diff(by_width) > 0)
         return self.merged(np.r_[0, np.cumsum(changed)])
+
+
+def moved(counts: Counts, level: Ints) -> Units | None:
+    """The clusters of counts whose levels become others."""
+    if counts.units is None:
+        return None
+    inside = counts.array.shape[-2] * counts.array.shape[-1]
+    place = level[counts.units.place // inside] * inside + counts.units.place % inside
+    return replace(counts.units, place=place)
 
 
 def _labels(classes: Floats, label: int | None) -> Floats:
@@ -197,6 +207,10 @@ class ScoreView:
             resolution = _resolution(array, width)
             mean = np.bincount(level, weights=score * mass) / np.bincount(level, weights=mass)
             scores = np.clip(mean, scores, last)  # a cell of one score keeps it to the last digit
+        where = level if not t.meaning.risk else levels - 1 - level
+        place = place // levels  # group and label
+        inside = place[self.grouping.codes[own]] + (0 if t.label is None else t.label[own])
+        units = t.units(where * (len(groups) * labels) + inside, own)
         if t.meaning.risk:
             array, scores = array[::-1], scores[::-1]
             squares = None if squares is None else squares[::-1]
@@ -204,6 +218,7 @@ class ScoreView:
             array=array,
             groups=tuple(self.grouping.groups[g] for g in groups),
             squares=squares,
+            units=units,
             scores=scores,
             score_range=t.score_range,
             risk=t.meaning.risk,

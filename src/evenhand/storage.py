@@ -34,6 +34,8 @@ def save(table: Table, path: Any) -> None:
     columns["n"] = table.n
     if table.weight is not None:
         columns["weight"], columns["weight2"] = table.weight, table.weight2
+    if table.cluster is not None:
+        columns["cluster"] = table.cluster
     about = {
         "schema": SCHEMA,
         **describe(table),
@@ -135,6 +137,7 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
         label=column("label", np.bool_),
         weight=column("weight", np.float64),
         weight2=column("weight2", np.float64),
+        cluster=column("cluster", np.int64),
         meaning=Meaning(**meaning),
         left_out={str(k): int(v) for k, v in about["left_out"].items()},
         left_out_groups=about["left_out_groups"],

@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class Meaning:
     favorable: str | None = None
     risk: bool = False
     score_range: tuple[float, float] | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,31 @@ class Grouping:
     groups: tuple[str, ...]
     members: tuple[tuple[str, ...], ...]
     codes: Ints
+
+
+@dataclass(frozen=True)
+class Units:
+    """Rows that belong together, such as several of one person: what each cluster holds of dense counts."""
+
+    cluster: Ints
+    """Of each entry, from 0."""
+    place: Ints
+    """Where it stands in the flat array of counts."""
+    mass: Floats
+    count: int
+    """How many clusters there are."""
+
+    def squares(self, kind: Ints, kinds: int, value: Floats) -> Floats:
+        """Σ over clusters of the square of each cluster's sum, by kind of entry; a kind of −1 stands aside."""
+        used = kind >= 0
+        keys, place = np.unique(self.cluster[used] * kinds + kind[used], return_inverse=True)
+        sums = np.bincount(place.reshape(-1), weights=value[used])
+        return np.asarray(np.bincount(keys % kinds, weights=sums**2, minlength=kinds), np.float64)
+
+    def only(self, chosen: Bools, place: Ints) -> Units:
+        """Some of the entries, in new places; the clusters that are left count from 0."""
+        found, cluster = np.unique(self.cluster[chosen], return_inverse=True)
+        return Units(cluster.reshape(-1), place[chosen], self.mass[chosen], len(found))
 
 
 @dataclass(frozen=True)
@@ -66,6 +92,13 @@ class Counts:
     groups: tuple[str, ...]
     squares: Floats | None = None
     """Sums of squared weights, in the shape of `array`: present only for sampling weights."""
+    units: Units | None = None
+    """Which rows belong together, if not every row is a person."""
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether every row is one person like any other, so that people may exchange groups."""
+        return self.squares is None and self.units is None
 
     @property
     def has_label(self) -> bool:
@@ -74,10 +107,44 @@ class Counts:
     @property
     def weight_of_a_person(self) -> Floats:
         """In each group: 1, or Σw²/Σw, so that nothing depends on the unit of the weights."""
-        if self.squares is None:
-            return np.ones(self.array.shape[-2])
-        weights, squares = self.array.sum((-3, -1)), self.squares.sum((-3, -1))
-        return np.asarray(np.divide(squares, weights, out=np.ones_like(squares), where=weights > 0))
+        weights = np.asarray(self.array.sum((-3, -1)), np.float64)
+        people = self.people()
+        return np.asarray(np.divide(weights, people, out=np.ones_like(weights), where=people > 0))
+
+    def people(self, by_label: bool = False) -> Floats:
+        """How many people, or clusters, of equal weight would count as much, by group or by (group, label).
+
+        With sampling weights Kish's (Σw)²/Σw².
+        """
+        axes: Any = -3 if by_label else (-3, -1)
+        weights = np.asarray(self.array.sum(axes), np.float64)
+        if self.units is not None:
+            groups, labels = self.array.shape[-2:]
+            kind = self.units.place % (groups * labels) // (1 if by_label else labels)
+            squares = self.units.squares(kind, weights.size, self.units.mass).reshape(weights.shape)
+        elif self.squares is not None:
+            squares = np.asarray(self.squares.sum(axes))
+        else:
+            return weights
+        return np.asarray(np.divide(weights**2, squares, out=np.zeros_like(weights), where=weights > 0))
+
+    def only(self, groups: Sequence[int]) -> Self:
+        """The counts of some of the groups, in this order."""
+        chosen = list(groups)
+        units = self.units
+        if units is not None:
+            level, group, label = np.unravel_index(units.place, self.array.shape[-3:])
+            new = np.full(len(self.groups), -1)
+            new[chosen] = np.arange(len(chosen))
+            labels = self.array.shape[-1]
+            units = units.only(new[group] >= 0, (level * len(chosen) + new[group]) * labels + label)
+        return replace(
+            self,
+            array=self.array[..., chosen, :],
+            groups=tuple(self.groups[g] for g in chosen),
+            squares=None if self.squares is None else self.squares[..., chosen, :],
+            units=units,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,6 +175,8 @@ class Table:
     """Sum of the sampling weights in each cell; None when every person counts once."""
     weight2: Floats | None = None
     """Sum of their squares."""
+    cluster: Ints | None = None
+    """Which rows belong together: the cluster of each cell, if not every row is a person."""
     meaning: Meaning = Meaning()
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Rows left out, by reason. A row counts under its first reason only."""
@@ -119,7 +188,7 @@ class Table:
 
     def __post_init__(self) -> None:
         check(self)
-        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2"):
+        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster"):
             array = getattr(self, name)
             if array is not None:
                 array.flags.writeable = False
@@ -156,6 +225,11 @@ class Table:
     def rows(self) -> int:
         """People counted."""
         return int(self.n.sum())
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether every row is one person like any other."""
+        return self.weight is None and self.cluster is None
 
     @property
     def mass(self) -> NDArray[Any]:
@@ -255,7 +329,14 @@ class Table:
         size = levels * shape[1] * labels
         squares = None if self.weight2 is None else self._sum_by(key, self.weight2, size).reshape(shape)
         array = self._sum_by(key, self.mass, size).reshape(shape)
-        return Counts(array, grouping.groups, squares)
+        return Counts(array, grouping.groups, squares, self.units(key))
+
+    def units(self, place: Ints, cells: Any = slice(None)) -> Units | None:
+        """Which rows belong together, in dense counts where cells stand in these places."""
+        if self.cluster is None:
+            return None
+        found, cluster = np.unique(self.cluster[cells], return_inverse=True)
+        return Units(cluster.reshape(-1), place, self.mass[cells].astype(np.float64), len(found))
 
     @staticmethod
     def _sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:
@@ -292,6 +373,9 @@ class Table:
             label=_both(self.label, other.label),
             weight=_both(self.weight, other.weight),
             weight2=_both(self.weight2, other.weight2),
+            cluster=None
+            if self.cluster is None or other.cluster is None
+            else np.concatenate([self.cluster, self.cluster.max() + 1 + other.cluster]),
             meaning=self.meaning,
             left_out=added(self.left_out, other.left_out),
             left_out_groups={
@@ -322,7 +406,7 @@ class Table:
             and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
             and all(
                 _same(getattr(self, name), getattr(other, name))
-                for name in ("codes", "n", "score", "decision", "label", "weight", "weight2")
+                for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
             )
         )
 
@@ -333,7 +417,7 @@ class Table:
         """A fingerprint of the counts and their meaning: equal tables have equal digests."""
         h = hashlib.sha256()
         h.update(json.dumps(describe(self), sort_keys=True).encode())
-        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2"):
+        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster"):
             array = getattr(self, name)
             if array is not None:
                 h.update(name.encode())
@@ -360,6 +444,8 @@ class Table:
             parts.append(f"label {shown(self.meaning.label)} (favourable {shown_name(self.meaning.favorable)})")
         if self.weight is not None:
             parts.append(f"weight {shown(self.meaning.weight)}")
+        if self.cluster is not None:
+            parts.append(f"{self.cluster.max() + 1:,} clusters {shown(self.meaning.cluster)}")
         for grouping in self.groupings[: len(self.attributes)]:
             sizes = self.sizes(grouping)
             largest = np.argsort(-sizes, kind="stable")
@@ -414,7 +500,8 @@ def describe(t: Table) -> dict[str, Any]:
     return {
         "attributes": [{"name": a.name, "groups": list(a.groups)} for a in t.attributes],
         "meaning": {
-            **{k: v for k, v in vars(t.meaning).items() if k != "score_range"},
+            **{k: v for k, v in vars(t.meaning).items() if k not in ("score_range", "cluster")},
+            **({"cluster": t.meaning.cluster} if t.cluster is not None else {}),
             "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
         },
         "left_out": dict(sorted(t.left_out.items())),

@@ -35,7 +35,7 @@ def exchanged(counts: AnyCounts, draws: int, rng: np.random.Generator, within: W
         size = min(BLOCK, draws)
         draws -= size
         drawn = _multinomial(strata, size, random) if strata.sum() >= MOST_EXACT else _split(strata, size, random)
-        yield replace(counts, array=_unstratified(drawn, counts, within), squares=None)
+        yield replace(counts, array=_unstratified(drawn, counts, within), squares=None, units=None)
 
 
 def all_exchanged(counts: AnyCounts, within: Within) -> tuple[AnyCounts, Floats] | None:
@@ -63,7 +63,7 @@ def all_exchanged(counts: AnyCounts, within: Within) -> tuple[AnyCounts, Floats]
     both = np.stack([tables, strata.sum(-1) - tables], axis=-1)
     probability = np.exp(chance - chance.max())
     array = _unstratified(both, counts, within)
-    return replace(counts, array=array, squares=None), probability / probability.sum()
+    return replace(counts, array=array, squares=None, units=None), probability / probability.sum()
 
 
 def _strata(counts: Counts, within: Within) -> Ints:

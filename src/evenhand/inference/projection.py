@@ -33,6 +33,8 @@ KNEE = math.log(2 + math.sqrt(3))
 CHUNK = 1 << 15
 MANY = 50_000
 BINS = 4096
+ROUNDING = 1e-13
+"""A relative gap of means no larger than this is none: sums of many numbers are not more exact."""
 SAME = 1e-5
 """Two places of a person no further apart than this are one: their middle is off by 1e-12 at most."""
 
@@ -91,7 +93,7 @@ def project(z: Floats, n: Floats, group: Bools, people: float, beta_norm: float)
         wald=gap * gap / noise if noise > 0 else (math.inf if gap else 0.0),
     )
     scale = max(abs(m) for m in means)
-    if not math.isfinite(theta) or abs(gap) <= 4 * sys.float_info.epsilon * scale:
+    if not math.isfinite(theta) or abs(gap) <= ROUNDING * scale:
         return still  # no limit law, which the caller refuses; or no gap but rounding
     pair = _Pair.of(sides, gap > 0, pooled > 0.5)
     start = 2 * abs(gap) / steep  # exact for small gaps

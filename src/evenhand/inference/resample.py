@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.cells import Floats
-from evenhand.table import Counts
+from evenhand.table import Counts, Units
 
 CELLS_AT_ONCE = 4_000_000
 
@@ -27,11 +27,15 @@ def bootstrap(
     """Batches of counts with a leading axis, `draws` in all: rows drawn with replacement.
 
     Whole counts: a multinomial over the cells. Sampling weights: each row is drawn a Poisson number of times, so a
-    cell's total is close to a Poisson variable, scaled to have mean Σw and variance Σw².
+    cell's total is close to a Poisson variable, scaled to have mean Σw and variance Σw². Clusters: whole clusters are
+    drawn, which takes time in proportion to the rows.
 
     `population` is what is drawn from, if it is not the counts themselves but, say, `smoothed` ones. `stratified`
     keeps the size of every group.
     """
+    if counts.units is not None:
+        yield from _clusters(counts, counts.units, draws, rng, population, stratified)
+        return
     drawn_from = counts.array.astype(np.float64) if population is None else population
     at_once = max(1, CELLS_AT_ONCE // drawn_from.size)
     flat = drawn_from.ravel()
@@ -51,9 +55,39 @@ def bootstrap(
             drawn = rng.poisson(people, size=(batch, flat.size)) * weight.ravel()
         drawn = drawn.reshape(batch, *drawn_from.shape)
         if stratified:
-            total = drawn.sum((-3, -1), keepdims=True)
-            drawn = drawn * np.divide(size, total, out=np.zeros_like(total), where=total > 0)
+            drawn = _scaled(drawn, size)
         yield replace(counts, array=drawn, squares=None)
+
+
+def _clusters(
+    counts: AnyCounts,
+    units: Units,
+    draws: int,
+    rng: np.random.Generator,
+    population: Floats | None,
+    stratified: bool,
+) -> Iterator[AnyCounts]:
+    """Clusters drawn with replacement. A `population` shifts what they add up to, nowhere below 0."""
+    from scipy.sparse import csr_array
+
+    shape = counts.array.shape
+    holds = csr_array((units.mass, (units.place, units.cluster)), shape=(counts.array.size, units.count))
+    shift = 0.0 if population is None else population - counts.array
+    size = np.asarray(counts.array, np.float64).sum((-3, -1), keepdims=True)
+    at_once = max(1, CELLS_AT_ONCE // max(counts.array.size, units.count))
+    for start in range(0, draws, at_once):
+        batch = min(at_once, draws - start)
+        times = rng.multinomial(units.count, np.full(units.count, 1 / units.count), size=batch)
+        drawn = np.maximum((holds @ times.T.astype(np.float64)).T.reshape(batch, *shape) + shift, 0.0)
+        if stratified:
+            drawn = _scaled(drawn, size)
+        yield replace(counts, array=drawn, squares=None, units=None)
+
+
+def _scaled(drawn: NDArray[Any], size: Floats) -> Floats:
+    """Every group as large as it is."""
+    total = drawn.sum((-3, -1), keepdims=True)
+    return np.asarray(drawn * np.divide(size, total, out=np.zeros(total.shape), where=total > 0))
 
 
 def _group(population: Floats, group: int, draws: int, rng: np.random.Generator) -> NDArray[Any]:

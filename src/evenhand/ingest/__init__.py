@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def tabulate(
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
     weight_kind: WeightKind = "auto",
+    cluster: Any = None,
 ) -> Table:
     """Count people by score, group and label.
 
@@ -50,6 +52,9 @@ def tabulate(
     weight_kind
         "frequency": a row stands for that many people. "sampling": a survey weight. "auto" takes whole
         numbers for the former.
+    cluster
+        A column, or an array, that tells which rows belong together, such as several rows of one person. Intervals and
+        tests then take the cluster for the unit.
 
     Examples
     --------
@@ -71,48 +76,69 @@ def tabulate(
         raise UsageError("name at least one group column (--group)")
     if isinstance(data, Table):
         raise UsageError("this is a table already: audit it, or add it to another")
-    return count(_columns(data, given, group), words)
+    return count(_columns(data, given, group, cluster), words)
 
 
-def _columns(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
+def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
     """The columns by whichever way fits the data."""
     if isinstance(data, str | os.PathLike):
-        return _from_path(data, given, group)
+        return _from_path(data, given, group, cluster)
     if data is None or isinstance(data, Mapping) or _is_structured(data):
-        return _from_arrays(data, given, group)
+        return _from_arrays(data, given, group, cluster)
     if isinstance(data, np.ndarray | list | tuple):
         raise UsageError(
             "an array or list has no column names: pass a dict of columns, or arrays as score=, label=, group="
         )
-    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group)])
+    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), cluster or ""])
     if type(data).__name__ == "DuckDBPyRelation" and named:
         from evenhand.ingest.relations import count_relation
         from evenhand.ingest.sources import Source
 
-        return count_relation(Source(data), given, _group_names(group))
+        groups = _with_cluster(group, cluster)
+        return _without_cluster(count_relation(Source(data), given, groups), cluster)
     from evenhand.ingest.frames import columns_of, count_frame, wrapped
 
     if not named:
-        return _from_arrays(columns_of(data), given, group)  # arrays beside a dataframe
-    return count_frame(wrapped(data), given, _group_names(group))
+        return _from_arrays(columns_of(data), given, group, cluster)  # arrays beside a dataframe
+    return _without_cluster(count_frame(wrapped(data), given, _with_cluster(group, cluster)), cluster)
 
 
-def _from_path(path: str | os.PathLike[str], given: Mapping[str, Any], group: Any) -> Columns:
+def _with_cluster(group: Any, cluster: str | None) -> list[str]:
+    """An engine counts by cluster as it counts by group."""
+    groups = _group_names(group)
+    if cluster is None:
+        return groups
+    if not isinstance(cluster, str):
+        raise UsageError(f"cluster must be the name of a column, not {shown(cluster)}")
+    if cluster in groups:
+        raise UsageError(f"{shown(cluster)} cannot be both a group and the cluster: a cluster is a person, or the like")
+    return [*groups, cluster]
+
+
+def _without_cluster(columns: Columns, cluster: str | None) -> Columns:
+    if cluster is None:
+        return columns
+    groups = {name: values for name, values in columns.groups.items() if name != cluster}
+    names = {**columns.names, "cluster": cluster}
+    return replace(columns, groups=groups, cluster=columns.groups[cluster], names=names)
+
+
+def _from_path(path: str | os.PathLike[str], given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
     from evenhand.ingest.relations import count_relation
     from evenhand.ingest.sources import opened
     from evenhand.storage import is_table_file
 
-    groups = _group_names(group)
+    groups = _with_cluster(group, cluster)
     for role, column in given.items():
         if not isinstance(column, str):
             raise UsageError(f"{role} must be the name of a column of the file, not {shown(type(column).__name__)}")
     if is_table_file(path):
         raise UsageError(f"{shown(os.fspath(path))} is a saved table already: load it, or audit it as it is")
     with opened(path, [*given.values(), *groups]) as source:
-        return count_relation(source, given, groups)
+        return _without_cluster(count_relation(source, given, groups), cluster)
 
 
-def _from_arrays(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
+def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
     from evenhand.ingest.frames import as_values
     from evenhand.ingest.sources import check_columns
 
@@ -126,7 +152,8 @@ def _from_arrays(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
         check_columns([value], list(data.dtype.names if _is_structured(data) else data), "the data")
         return value, _flat(as_values(data[value])[0], value)
 
-    named = {role: column(value, role) for role, value in given.items()}
+    asked = given if cluster is None else {**given, "cluster": cluster}
+    named = {role: column(value, role) for role, value in asked.items()}
     groups = []
     for name, value in _group_items(group, data is not None):
         own, values = column(value, "group")
@@ -141,7 +168,7 @@ def _from_arrays(data: Any, given: Mapping[str, Any], group: Any) -> Columns:
         groups=dict(groups),
         n=np.ones(lengths[0][1], np.int64),
         weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
-        **{role: named[role][1] for role in ("score", "label", "prediction") if role in named},
+        **{role: named[role][1] for role in ("score", "label", "prediction", "cluster") if role in named},
     )
 
 

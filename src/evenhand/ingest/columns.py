@@ -51,6 +51,7 @@ class Columns:
     label: Any = None
     prediction: Any = None
     weights: Weights | None = None
+    cluster: Any = None
     notes: tuple[str, ...] = field(default=())
 
 
@@ -115,6 +116,11 @@ def count(columns: Columns, words: Words) -> Table:
         attributes.append(Attribute(writable(name), groups))
         codes.append(code)
         faults.append((f"without a group {shown(name)}", code < 0))
+    cluster = None
+    if columns.cluster is not None:
+        name = columns.names["cluster"]
+        cluster = _clusters(columns.cluster, name)
+        faults.append((f"without a cluster {shown(name)}", cluster < 0))
     weights, n, notes = _read_weights(columns, words.weight_kind)
     if weights is not None:
         faults.append((f"without a finite weight {shown(columns.names['weight'])}", weights.state == NOT_FINITE))
@@ -131,6 +137,7 @@ def count(columns: Columns, words: Words) -> Table:
         label=tally.kept(label.favourable) if label else None,
         weight=tally.kept(sampled.total) if sampled else None,
         weight2=tally.kept(sampled.squares) if sampled else None,
+        cluster=tally.kept(cluster),
         meaning=Meaning(
             **{role: writable(name) for role, name in columns.names.items() if role != "weight" or sampled},
             favorable=outcome.wanted if outcome else None,
@@ -141,6 +148,15 @@ def count(columns: Columns, words: Words) -> Table:
         left_out_groups=tally.by_group(),
         notes=(*columns.notes, *notes, *_suspicious(attributes)),
     )
+
+
+def _clusters(values: Any, name: str) -> Ints:
+    """Numbers in the order of the names of clusters, so that every engine gives the same; −1 where there is none."""
+    codes, names = group_codes(values, name)
+    number = np.empty(len(names) + 1, np.int64)
+    number[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    number[-1] = -1
+    return np.asarray(number[codes])
 
 
 def _read_weights(columns: Columns, kind: WeightKind) -> tuple[Weights | None, Ints, list[str]]:

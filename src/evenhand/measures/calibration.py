@@ -6,8 +6,8 @@ import numpy as np
 
 from evenhand.cells import Floats, Ints
 from evenhand.measures.curve import Curve, ScoreOptions
-from evenhand.measures.rates import effective, ratio
-from evenhand.scores import ScoreCounts
+from evenhand.measures.rates import effective, effective_units, ratio
+from evenhand.scores import ScoreCounts, moved
 from evenhand.table import Counts, Grouping, Table
 
 
@@ -15,6 +15,10 @@ def observed(bins: Counts) -> tuple[Floats, Floats]:
     """Favourable rate per score bin and group, axes (…, bin, group), and the people it rests on."""
     whole = bins.array.sum(-1).astype(np.float64)
     rate = ratio(bins.array[..., 1], whole)
+    if bins.units is not None:
+        kind = bins.units.place // 2
+        people = effective_units(bins.units, kind, bins.units.place % 2 == 1, rate.ravel(), whole.ravel())
+        return rate, people.reshape(rate.shape)
     if bins.squares is None:
         return rate, whole
     return rate, effective(bins.array[..., 1], whole, bins.squares[..., 1], bins.squares.sum(-1))
@@ -57,7 +61,7 @@ def binned(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Co
     bins = min(options.calibration_bins, len(counts.scores))
     array = _sum_bins(counts.array, bin_of, bins)
     squares = None if counts.squares is None else _sum_bins(counts.squares, bin_of, bins)
-    return Counts(array, counts.groups, squares)
+    return Counts(array, counts.groups, squares, moved(counts, bin_of))
 
 
 def _sum_bins(array: Floats, bin_of: Ints, bins: int) -> Floats:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.cells import Floats
-from evenhand.table import Counts
+from evenhand.cells import Bools, Floats, Ints
+from evenhand.table import Counts, Units
 
 # A confusion cell is (decision, label): 1 is the favourable one.
 TP, FP, FN, TN = (1, 1), (1, 0), (0, 1), (0, 0)
 _ALL = (TP, FP, FN, TN)
+
+CAUTION = 10
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,22 @@ def effective(part: NDArray[Any], whole: NDArray[Any], part2: NDArray[Any], whol
         return np.where((p > 0) & (p < 1) & (variance > 0), p * (1 - p) / variance, kish)
 
 
+def effective_units(units: Units, kind: Ints, part: Bools, p: Floats, whole: Floats) -> Floats:
+    """How many independent people would know shares as well as these clusters do, by kind of entry.
+
+    The variance of a share p is Σ over clusters of (Σ w(y − p))², over (Σw)². Of few clusters it is hardly known, so it
+    is drawn to what it would be if all rows of a cluster were the same, as if `CAUTION` clusters had shown that.
+    """
+    away = units.mass * (part - np.nan_to_num(p)[kind])
+    squares = np.maximum(units.squares(kind, len(p), units.mass), 1e-300)
+    clusters = np.where(whole > 0, whole**2 / squares, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        seen = units.squares(kind, len(p), away) / whole**2
+        same = p * (1 - p) / clusters
+        found = (seen * clusters + same * CAUTION) / (clusters + CAUTION)
+        return np.where((p > 0) & (p < 1), p * (1 - p) / found, clusters)
+
+
 def trials(counts: Counts, rate: str) -> Floats:
     """How many people a rate rests on; with sampling weights, the effective number."""
     return _people(counts, RATES[rate].part, RATES[rate].whole)
@@ -103,6 +121,16 @@ def trials(counts: Counts, rate: str) -> Floats:
 
 def _people(counts: Counts, part: tuple[tuple[int, int], ...], whole: tuple[tuple[int, int], ...]) -> Floats:
     people = np.asarray(total(counts.array, whole), np.float64)
+    if counts.units is not None:
+        labels = counts.array.shape[-1]
+        decision, group, label = np.unravel_index(counts.units.place, counts.array.shape)
+        chosen = [np.zeros((2, labels), np.bool_) for _ in (part, whole)]
+        for mask, cells in zip(chosen, (part, whole), strict=True):
+            for d, y in cells:
+                mask[d, min(y, labels - 1)] = True
+        kind = np.where(chosen[1][decision, label], group, -1)
+        p = ratio(total(counts.array, part), people)
+        return effective_units(counts.units, kind, chosen[0][decision, label], p, people)
     if counts.squares is None:
         return people
     return effective(total(counts.array, part), people, total(counts.squares, part), total(counts.squares, whole))

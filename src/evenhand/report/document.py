@@ -78,6 +78,8 @@ def _data(table: Table, threshold: float | None) -> dict[str, Any]:
         "label": m.label,
         "prediction": m.prediction,
         "weight": m.weight,
+        "cluster": m.cluster,
+        "clusters": None if table.cluster is None else int(table.cluster.max()) + 1,
         "decision_rule": _rule(table, threshold),
         "table": table.digest(),
     }

@@ -77,6 +77,8 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
         facts.append(f"{kind} {shown_name(data['score'])}, {lo:g} to {hi:g}")
     if data["label"] is not None:
         facts.append(f"label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}")
+    if data["cluster"] is not None:
+        facts.append(f"{data['clusters']:,} clusters {shown_name(data['cluster'])}")
     yield Text("Evenhand audit", style="bold")
     yield Text(" · ".join(facts))
     yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
