@@ -34,6 +34,9 @@ ARROWS: dict[str, set[str]] = {
     "extremes": {"gaps", "nulls", "measures", "inference", "table", "cells"},
     "options": {"nulls", "measures", "inference", "table"},
     "planning": {"inference"},
+    "logistic": {"ingest", "cells"},
+    "projection": {"auditing", "logistic", "references", "report", "inference", "storage", "files", "table", "cells"}
+    | {"__version__"},
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
     "references": {"ingest", "table"},
     "attributes": {
@@ -97,7 +100,18 @@ ARROWS: dict[str, set[str]] = {
         "__version__",
     },
     "__main__": {"cli"},
-    "__init__": {"advice", "auditing", "examples", "ingest", "planning", "shapes", "storage", "table", "metrics"},
+    "__init__": {
+        "advice",
+        "auditing",
+        "examples",
+        "ingest",
+        "planning",
+        "projection",
+        "shapes",
+        "storage",
+        "table",
+        "metrics",
+    },
 }
 
 

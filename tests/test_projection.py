@@ -13,7 +13,8 @@ from scipy import integrate, optimize, stats
 
 import evenhand
 from evenhand.errors import DataError, EvenhandError, UsageError
-from evenhand.inference.projection import FOLD, critical, descend, project, switch, tail
+from evenhand.inference.projection import FOLD, descend, project, switch
+from evenhand.inference.quadratic import critical, tail
 from evenhand.projection import ProjectionTest, projection_test
 
 Array = np.ndarray[Any, Any]
@@ -440,7 +441,7 @@ def defendants(folder: Path) -> tuple[Array, Array, Array]:
 def test_figure_4_on_compas(data_folder: Path) -> None:
     """004's Figure 4: the statistic falls with the penalty until the test does not reject.
 
-    That comes from the limit |γ| ≤ 5 of the published code. As ‖β‖ shrinks, the gap shrinks with it, and so does the
+    Found only with the limit |γ| ≤ 5 of the published code. As ‖β‖ shrinks, the gap shrinks with it, and so does the
     cost of closing it: the statistic keeps its size, γ grows as 1/‖β‖, and the test goes on rejecting.
     """
     linear_model = pytest.importorskip("sklearn.linear_model")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evenhand.examples import compas
     from evenhand.ingest import tabulate
     from evenhand.planning import Plan, power
+    from evenhand.projection import ProjectionTest, projection_test
     from evenhand.shapes import Curves, curves
     from evenhand.storage import load
     from evenhand.table import Table
@@ -32,6 +33,7 @@ _HOME = {
     "EvenhandError": "errors",
     "MissingLibrary": "errors",
     "Plan": "planning",
+    "ProjectionTest": "projection",
     "Table": "table",
     "TableFileError": "errors",
     "UsageError": "errors",
@@ -41,6 +43,7 @@ _HOME = {
     "guide": "advice",
     "load": "storage",
     "power": "planning",
+    "projection_test": "projection",
     "tabulate": "ingest",
 }
 
@@ -52,6 +55,7 @@ __all__ = [
     "EvenhandError",
     "MissingLibrary",
     "Plan",
+    "ProjectionTest",
     "Table",
     "TableFileError",
     "UsageError",
@@ -63,6 +67,7 @@ __all__ = [
     "load",
     "metrics",
     "power",
+    "projection_test",
     "tabulate",
 ]
 

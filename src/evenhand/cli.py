@@ -181,6 +181,38 @@ def tabulate(data: str, output: str, **words: Any) -> None:
 
 
 @cli.command()
+@click.argument("data")
+@click.option("--score", metavar="COL", help="Column with the probabilities of a logistic model.")
+@click.option("--logit", metavar="COL", help="Column with its logits, instead of the probabilities.")
+@click.option("--beta-norm", metavar="B", type=float, help="‖β‖ of the model; without it, distances are in logits.")
+@click.option("--label", metavar="COL", help="Column with the true outcome.")
+@click.option("--group", metavar="COL", help="Column that divides people into groups.")
+@click.option("--weight", metavar="COL", help="Column with numbers of people.")
+@click.option("--favorable", metavar="V", help="The good value of the label  [default: 1]")
+@click.option("--risk", is_flag=True, help="A high score is bad for the person.")
+@click.option("--missing", type=click.Choice(["refuse", "drop"]), help="What to do with incomplete rows.")
+@click.option("--reference", metavar="V", help="Group to compare with  [default: the largest]")
+@click.option("--compare", metavar="V", help="Group to compare, if there are more than two.")
+@click.option(
+    "--criterion",
+    type=click.Choice(["equal_opportunity", "equalized_odds"]),
+    default="equal_opportunity",
+    show_default=True,
+    help="What should hold.",
+)
+@click.option("--level", metavar="P", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
+def test(data: str, json_path: str | None, **words: Any) -> None:
+    """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
+    from evenhand.projection import projection_test
+
+    if json_path not in (None, "-"):
+        check_target(json_path)
+    found = projection_test(data, **{k: v for k, v in words.items() if v is not None})
+    _deliver(found.to_dict(), repr(found), json_path)
+
+
+@cli.command()
 @click.option("--n", metavar="N[,M]", help="People of each group, or of the group and of the reference.")
 @click.option("--base-rate", metavar="P", type=float, required=True, help="The rate of the reference.")
 @click.option("--gap", metavar="D", type=float, help="Rate of the group minus rate of the reference.")

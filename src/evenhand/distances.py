@@ -202,9 +202,9 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
         squares = own if pair.squares is None else pair.squares[:, g].sum(-1)
         n = own.sum() ** 2 / squares.sum()
         weight, square = own + one * anybody, squares + one**2 * anybody
-        away = (pair.unit - weight @ pair.unit / weight.sum()) ** 2
+        away = (pair.unit - (weight * pair.unit).sum() / weight.sum()) ** 2
         # Σw²(x − mean)²/(Σw)² is the linearised variance of a weighted mean
-        moments.append((n, square @ away / weight.sum() ** 2 * n / max(n - 1, 1e-9)))
+        moments.append((n, (square * away).sum() / weight.sum() ** 2 * n / max(n - 1, 1e-9)))
     n, variance = np.array(moments).T
     if (n <= 1 + 1e-9).any():
         return None

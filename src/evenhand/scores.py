@@ -277,7 +277,7 @@ def _resolution(array: Floats, width: Floats) -> float:
     bounds = []
     for people in (array.sum(-1), *np.moveaxis(array, -1, 0)):
         shares = (people / np.maximum(people.sum(0), 1e-300)).sum(-1)
-        bounds += [width @ shares, heaviness @ shares]
+        bounds += [(width * shares).sum(), (heaviness * shares).sum()]
     if array.shape[-2:] == (2, 2):  # a ROC curve may take any way through the rectangle of a cell
         steps = np.where(width > 0, (array / np.maximum(array.sum(0), 1e-300)).T, 0.0)  # label, group, cell
         bounds += [np.einsum("gc,gc", steps[0], steps[1]), np.einsum("gc,gc", steps[0], steps[1, ::-1])]

@@ -113,8 +113,8 @@ def bca(observed: float, resamples: Floats, left_out: Floats, people: Floats, co
     known = np.isfinite(left_out)
     left_out, people = left_out[known], people[known]
     away = np.average(left_out, weights=people) - left_out
-    squares = float(people @ away**2)
-    skew = float(people @ away**3) / (6 * squares**1.5) if squares > 0 else 0.0
+    squares = float((people * away**2).sum())
+    skew = float((people * away**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
     z = ndtri((1 - confidence) / 2)
     ends = (shift + side for side in (z, -z))
     levels = [float(ndtr(shift + end / max(1 - skew * end, 1e-9))) for end in ends]

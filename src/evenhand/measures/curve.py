@@ -70,13 +70,18 @@ def norm(gap: Floats, weight: Floats, p: float = 1.0) -> Floats:
     return np.asarray(scale * ((size / scale[..., None]) ** p * weight).sum(-1) ** (1 / p))
 
 
-def rowwise(function: Any, *arrays: Floats) -> tuple[Floats, ...]:
-    """Apply a function of one row to arrays (…, point) and stack what it returns, padded with zeros."""
+def rowwise(function: Any, *arrays: Floats, pieces: int = 0) -> tuple[Floats, ...]:
+    """Apply a function of one row to arrays (…, point) and stack what it returns, padded with zeros.
+
+    Where rows differ in length, `pieces` is the most that a point can become: then a sum over a row is the same to the
+    last digit whatever other rows there are.
+    """
     lead = arrays[0].shape[:-1]
+    least = pieces * arrays[0].shape[-1] if lead else 0
     rows = [function(*row) for row in zip(*(a.reshape(-1, a.shape[-1]) for a in arrays), strict=True)]
     stacked = []
     for column in zip(*rows, strict=True):
-        padded = np.zeros((len(column), max(map(len, column))))
+        padded = np.zeros((len(column), max(least, *map(len, column))))
         for i, values in enumerate(column):
             padded[i, : len(values)] = values
         stacked.append(padded.reshape(*lead, -1))

@@ -56,8 +56,8 @@ def bandwidth(x: Floats, mass: Floats, how: str | float, squares: float | None =
     n = total if squares is None else total**2 / squares
     if n <= 1:
         return float("nan")
-    mean = float(mass @ x) / total
-    variance = float(mass @ (x - mean) ** 2) / total * n / (n - 1)
+    mean = float((mass * x).sum()) / total
+    variance = float((mass * (x - mean) ** 2).sum()) / total * n / (n - 1)
     factor = n if how == "scott" else 0.75 * n
     width = float(np.sqrt(variance) * factor**-0.2)
     narrow = width <= LEAST_WIDTH or (x[-1] - x[0]) / width * PER_WIDTH > MOST_POINTS

@@ -16,6 +16,7 @@ from evenhand.scores import ScoreCounts
 from evenhand.table import bin_edges
 
 GRID = 512
+EXACT = 2.0**26
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _both(
         # The bandwidths stay, so a density is a linear function of the counts.
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = people / counts.sizes()[..., None]
-        a, b = (shares[..., g, :] @ _kernel(counts.unit, like.at, w) for g, w in enumerate(like.bandwidths))
+        a, b = (_smoothed(shares[..., g, :], counts.unit, like.at, w) for g, w in enumerate(like.bandwidths))
         return like.at, a, b, like.weight, like.bandwidths
     if people.ndim > 2:
         x, a, b, weight = rowwise(
@@ -83,8 +84,15 @@ def _drawn(a: Density, b: Density) -> tuple[Floats, Floats, Floats, Floats, tupl
     return x, a(x), b(x), trapezoid_weights(x), (a.bandwidth, b.bandwidth)
 
 
-def _kernel(scores: Floats, x: Floats, width: float) -> Floats:
-    return np.asarray(np.exp(-0.5 * ((x - scores[:, None]) / width) ** 2) / (width * np.sqrt(2 * np.pi)))
+def _smoothed(shares: Floats, scores: Floats, x: Floats, width: float) -> Floats:
+    """Kernel density at x of shares (…, score).
+
+    Shares and kernel are rounded to whole numbers of 1/2²⁶, so that their product is exact: the same to the last digit
+    however a library of linear algebra divides the work.
+    """
+    kernel = np.rint(np.exp(-0.5 * ((x - scores[:, None]) / width) ** 2) * EXACT)
+    height = 1 / (width * np.sqrt(2 * np.pi))
+    return np.asarray(np.rint(shares * EXACT) @ kernel * (height / EXACT**2))
 
 
 def sparse_grid(counts: ScoreCounts, options: ScoreOptions) -> Densities:

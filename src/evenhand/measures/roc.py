@@ -67,7 +67,7 @@ def bias(counts: ScoreCounts, which: Curves, like: Curve | None = None) -> Curve
         return Curve(like.at, np.where(known[..., None], gap, np.nan), like.weight)
     cells = [(g, y) for favourable, unfavourable in which for g, y in ((unfavourable, 0), (favourable, 1))]
     rows = [array[..., g, y, :] for array in (counts.classes, counts.cumulative) for g, y in cells]
-    return Curve(*rowwise(_between, *rows))
+    return Curve(*rowwise(_between, *rows, pieces=4))
 
 
 def even_rates() -> Curve:

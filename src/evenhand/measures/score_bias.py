@@ -89,7 +89,7 @@ def quantile_gap(
         middle = shares - np.diff(shares, prepend=0.0) / 2
         return middle, _quantiles(x, a, middle) - _quantiles(x, b, middle), np.diff(shares, prepend=0.0)
 
-    return Curve(*rowwise(exact, at, f[..., 0, :], f[..., 1, :]))
+    return Curve(*rowwise(exact, at, f[..., 0, :], f[..., 1, :], pieces=2))
 
 
 def _quantiles(x: Floats, cdf: Floats, share: Floats) -> Floats:
