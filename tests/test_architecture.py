@@ -94,6 +94,7 @@ ARROWS: dict[str, set[str]] = {
         "ingest",
         "options",
         "planning",
+        "projection",
         "report",
         "storage",
         "table",

@@ -14,9 +14,9 @@ from conftest import people
 from evenhand.measures import MEASURES
 from evenhand.measures.impossibility import forced_fpr
 from evenhand.report.document import schema
-from evenhand.report.terminal import as_html, as_text
+from evenhand.report.terminal import as_html, as_text, shorter
 
-WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "bootstrap": 50}
+WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "bootstrap": 50, "permutations": 50}
 HOSTILE = [
     "</script><script>window.pwned=1</script>",
     "[bold red]x[/]",
@@ -36,6 +36,7 @@ def hostile() -> evenhand.Audit:
         label=rng.integers(0, 2, n),
         group={"<b>g</b>": HOSTILE * 40, "h": ["a", "b"] * (n // 2)},
         bootstrap=20,
+        permutations=20,
     )
 
 
@@ -102,7 +103,7 @@ def test_the_default_threshold_is_said_where_it_is_not_obvious() -> None:
     a = evenhand.audit(score=[300, 850, 600, 700], group=["a", "a", "b", "b"])
     assert a.options.threshold == 575
     assert "middle of the score range [300, 850] is used: 575" in " ".join(a.notes)
-    assert evenhand.audit(score=[0.1, 0.9], group=["a", "b"]).notes == ()
+    assert not any("threshold" in n for n in evenhand.audit(score=[0.1, 0.9], group=["a", "b"]).notes)
 
 
 def test_a_prediction_decides_instead_of_the_score() -> None:
@@ -184,7 +185,7 @@ def test_equal_base_rates_exclude_nothing() -> None:
 
 AUDITS = {
     "compas": lambda: evenhand.audit(evenhand.compas(), threshold=5),
-    "no bootstrap": lambda: evenhand.audit(people(100), **{**WORDS, "bootstrap": 0}),
+    "no bootstrap": lambda: evenhand.audit(people(100), **{**WORDS, "bootstrap": 0, "permutations": 0}),
     "no labels": lambda: evenhand.audit(score=[0.2, 0.9, 0.6], group=["m", "f", "f"]),
     "no scores": lambda: evenhand.audit(prediction=[0, 1, 1], label=[0, 1, 0], group=["m", "f", "x"]),
     "undefined": lambda: evenhand.audit(score=[0.1] * 4, label=[1, 0, 0, 0], group=["m", "m", "f", "f"]),
@@ -225,7 +226,7 @@ def test_the_text_shows_what_the_document_holds() -> None:
     text = repr(a)
     for measure in a.attributes[0].measures:
         assert f"{measure.value:.3f}" in text
-        assert MEASURES[measure.id].title in text
+        assert shorter(MEASURES[measure.id].title) in text
     assert "decile_score < 5" in text
     assert "African-American receives the favourable decision less often" in text
 
@@ -245,7 +246,7 @@ def test_left_out_rows_are_reported_per_group() -> None:
 
 
 def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    a = evenhand.audit(evenhand.compas(), bootstrap=0)
+    a = evenhand.audit(evenhand.compas(), bootstrap=0, permutations=0)
     text = a.to_json(tmp_path / "a.json")
     assert (tmp_path / "a.json").read_text(encoding="utf-8") == text
     with pytest.raises(evenhand.UsageError, match="cannot write"):
@@ -256,8 +257,9 @@ def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_saved_table_gives_the_same_audit(tmp_path: Path) -> None:
     t = evenhand.tabulate(people(300), score="s", label="y", group=["g", "h"])
     t.save(tmp_path / "t")
-    assert evenhand.audit(tmp_path / "t", rng=1).to_json() == evenhand.audit(t, rng=1).to_json()
-    assert evenhand.audit(str(tmp_path / "t"), rng=1).to_json() == evenhand.audit(t, rng=1).to_json()
+    again = evenhand.audit(t, rng=1, bootstrap=99, permutations=99).to_json()
+    assert evenhand.audit(tmp_path / "t", rng=1, bootstrap=99, permutations=99).to_json() == again
+    assert evenhand.audit(str(tmp_path / "t"), rng=1, bootstrap=99, permutations=99).to_json() == again
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "duckdb"])
@@ -309,7 +311,9 @@ def test_choosing_measures() -> None:
 def test_many_groups_are_quick_and_say_what_was_left_out() -> None:
     rng = np.random.default_rng(0)
     n = 30_000
-    a = evenhand.audit(score=rng.random(n), label=rng.integers(0, 2, n), group=rng.integers(0, 2000, n), bootstrap=20)
+    a = evenhand.audit(
+        score=rng.random(n), label=rng.integers(0, 2, n), group=rng.integers(0, 2000, n), bootstrap=20, permutations=20
+    )
     assert len(a.attributes[0].groups) == 2000
     assert any("2,000 groups: most bootstrap intervals were left out" in note for note in a.notes)
     assert a.attributes[0].measures[0].ci is not None
@@ -351,23 +355,27 @@ def test_the_guide_refuses_nonsense() -> None:
 
 
 def test_the_report_tells_shares_and_who_is_favoured() -> None:
-    text = repr(evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200))
+    text = repr(evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200))
     assert "for: how much of the gap favours African-American" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "calibration (ranks)" in text
-    some = repr(evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, measures=["abcc", "xroc"]))
+    some = repr(
+        evenhand.audit(
+            evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200, measures=["abcc", "xroc"]
+        )
+    )
     assert "African-American is scored lower and wins fewer comparisons across groups." in some
 
 
 def test_no_interval_is_no_doubt() -> None:
-    text = repr(evenhand.audit(evenhand.compas(), bootstrap=0, measures=["abcc"]))
+    text = repr(evenhand.audit(evenhand.compas(), bootstrap=0, permutations=0, measures=["abcc"]))
     assert "beyond ?" not in text
     assert "cannot settle" not in text
     assert "certainly" not in text
 
 
 def test_too_few_resamples_are_remarked() -> None:
-    a = evenhand.audit(evenhand.compas(), bootstrap=10, measures=["abcc"])
+    a = evenhand.audit(evenhand.compas(), bootstrap=10, permutations=10, measures=["abcc"])
     assert any("10 resamples are too few to know an interval at 95%" in note for note in a.notes)
     assert a.measure("abcc").ci == (0, 1)
 
@@ -391,7 +399,7 @@ def test_pairs_without_direction_are_shown_without_one() -> None:
 def test_shares_left_out_are_told() -> None:
     rng = np.random.default_rng(0)
     s, g = rng.random(60), np.repeat(["a", "b"], 30)
-    a = evenhand.audit(score=s, label=rng.integers(0, 2, 60), group=g, bootstrap=50)
+    a = evenhand.audit(score=s, label=rng.integers(0, 2, 60), group=g, bootstrap=50, permutations=50)
     gap = a.measure("calibration_uniform")
     assert gap.left_out_share
     assert f"{100 * gap.left_out_share:.2g}% of people are in bins without both groups" in gap.interpretation
@@ -399,7 +407,7 @@ def test_shares_left_out_are_told() -> None:
 
 
 def test_interpretations_read_as_sentences() -> None:
-    a = evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200)
+    a = evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200)
     assert a.measure("equal_opportunity_standardized").interpretation.startswith(
         "African-American is ranked lower when deserving than Caucasian: equal opportunity (ranks) 0.161, 0% of it in "
         "favour of African-American (95% interval 0.1"

@@ -23,8 +23,10 @@ def test_there_is_a_function_for_every_measure() -> None:
 @pytest.mark.parametrize("groups", [2, 4])
 def test_same_numbers_as_the_audit(id_: str, groups: int) -> None:
     columns = people(400, groups=groups)
-    result = getattr(metrics, id_)(columns["y"], columns["s"], sensitive_features=columns["g"], bootstrap=30, rng=3)
-    a = evenhand.audit(score=columns["s"], label=columns["y"], group=columns["g"], bootstrap=30, rng=3)
+    result = getattr(metrics, id_)(
+        columns["y"], columns["s"], sensitive_features=columns["g"], bootstrap=30, permutations=30, rng=3
+    )
+    a = evenhand.audit(score=columns["s"], label=columns["y"], group=columns["g"], bootstrap=30, permutations=30, rng=3)
     assert [g.value for g in result.gaps] == [g.value for g in a.attributes[0].measures if g.id == id_]
     if groups == 2:
         gap = a.measure(id_)
@@ -114,7 +116,9 @@ def test_bad_input(y_true: Any, y_pred: Any, words: dict[str, Any], message: str
 
 def test_variants_are_metrics_too() -> None:
     s, g = [0.1, 0.4, 0.6, 0.9], ["f", "f", "m", "m"]
-    found = evenhand.metrics.independence_uniform_w2(None, s, sensitive_features=g, reference="m", bootstrap=0)
+    found = evenhand.metrics.independence_uniform_w2(
+        None, s, sensitive_features=g, reference="m", bootstrap=0, permutations=0
+    )
     assert float(found) == pytest.approx(0.5)
     with pytest.raises(AttributeError, match="no measure 'independence_uniform_x2'"):
         evenhand.metrics.independence_uniform_x2  # noqa: B018

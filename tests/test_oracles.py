@@ -20,7 +20,9 @@ proportion = pytest.importorskip("statsmodels.stats.proportion")
 
 
 def audited(columns: dict[str, np.ndarray], **words: Any) -> Audit:
-    return evenhand.audit(columns, **{"score": "s", "label": "y", "group": "g", "bootstrap": 0, **words})
+    return evenhand.audit(
+        columns, **{"score": "s", "label": "y", "group": "g", "bootstrap": 0, "permutations": 0, **words}
+    )
 
 
 @pytest.mark.parametrize("weight", [None, "w"])

@@ -164,8 +164,10 @@ def test_the_order_of_rows_does_not_matter(seed: int, groups: int, risk: bool) -
     s, y, g = rng.integers(0, 11, n) / 10, rng.integers(0, 2, n), rng.integers(0, groups, n)
     assume(len(set(g.tolist())) > 1)
     shuffled = rng.permutation(n)
-    a = evenhand.audit(score=s, label=y, group=g, risk=risk, bootstrap=20)
-    b = evenhand.audit(score=s[shuffled], label=y[shuffled], group=g[shuffled], risk=risk, bootstrap=20)
+    a = evenhand.audit(score=s, label=y, group=g, risk=risk, bootstrap=20, permutations=20)
+    b = evenhand.audit(
+        score=s[shuffled], label=y[shuffled], group=g[shuffled], risk=risk, bootstrap=20, permutations=20
+    )
     assert a.to_json() == b.to_json()
 
 
@@ -175,7 +177,7 @@ def test_a_risk_score_is_the_reflected_score(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = 90
     s, y, g = rng.integers(0, 11, n), rng.integers(0, 2, n), rng.integers(0, 2, n)
-    words: dict[str, Any] = {"label": y, "group": g, "score_range": (0, 10), "bootstrap": 0}
+    words: dict[str, Any] = {"label": y, "group": g, "score_range": (0, 10), "bootstrap": 0, "permutations": 0}
     risk = evenhand.audit(score=s, risk=True, threshold=4.5, **words)
     plain = evenhand.audit(score=10 - s, threshold=5.5, **words)
     for m in MEASURES:

@@ -185,7 +185,9 @@ def test_left_out_rows_are_credited_to_their_own_group() -> None:
     )
     assert {g.name: g.left_out for g in a.attributes[0].groups} == {"(missing)": 0, "a": 0}
     r, x = ["a × b", "a", "a", "a"], ["c", "b × c", "b × c", "d"]
-    a = evenhand.audit(score=[0.1, 0.2, np.nan, 0.4], group={"r": r, "x": x}, missing="drop", bootstrap=0)
+    a = evenhand.audit(
+        score=[0.1, 0.2, np.nan, 0.4], group={"r": r, "x": x}, missing="drop", bootstrap=0, permutations=0
+    )
     assert {g.members: g.left_out for g in a.attributes[2].groups} == {
         ("a × b", "c"): 0,
         ("a", "b × c"): 1,
@@ -195,19 +197,26 @@ def test_left_out_rows_are_credited_to_their_own_group() -> None:
 
 def test_a_choice_of_measures_prints_with_many_groups() -> None:
     columns = people(300, groups=9)
-    text = repr(evenhand.audit(columns, score="s", label="y", group="g", measures=["accuracy_parity"], bootstrap=0))
+    text = repr(
+        evenhand.audit(
+            columns, score="s", label="y", group="g", measures=["accuracy_parity"], bootstrap=0, permutations=0
+        )
+    )
     assert "accuracy parity" in text
 
 
 def test_rules_and_levels_are_not_rounded() -> None:
-    a = evenhand.audit(evenhand.compas(), threshold=4.1234567, confidence=0.975, bootstrap=0)
+    a = evenhand.audit(evenhand.compas(), threshold=4.1234567, confidence=0.975, bootstrap=0, permutations=0)
     assert a.to_dict()["data"]["decision_rule"] == "decile_score < 4.1234567"
     assert "97.5% interval" in repr(a)
 
 
 def test_frames_of_duckdb() -> None:
     relation = duckdb.from_arrow(pa.table(people(50)))
-    assert "DuckDB" in type(evenhand.audit(relation, score="s", group="g", bootstrap=0).to_frame()).__name__
+    assert (
+        "DuckDB"
+        in type(evenhand.audit(relation, score="s", group="g", bootstrap=0, permutations=0).to_frame()).__name__
+    )
 
 
 # ---- which number, which name --------------------------------------------------------------------------------
@@ -217,8 +226,8 @@ def test_a_reflected_score_stays_in_its_bin() -> None:
     """1 − 0.7 is 0.30000000000000004 in a computer."""
     s = np.array([0.7] * 4 + [0.72] * 4)
     y, g = [1, 0, 1, 0, 1, 1, 1, 1], list("abababab")
-    risk = evenhand.audit(score=s, label=y, group=g, risk=True, bootstrap=0)
-    plain = evenhand.audit(score=np.round(1 - s, 2), label=y, group=g, bootstrap=0)
+    risk = evenhand.audit(score=s, label=y, group=g, risk=True, bootstrap=0, permutations=0)
+    plain = evenhand.audit(score=np.round(1 - s, 2), label=y, group=g, bootstrap=0, permutations=0)
     assert risk.measure("calibration_gap").value == plain.measure("calibration_gap").value == 0.5
     grid = np.round(np.arange(11) / 10, 1)
     assert evenhand.tabulate(score=grid, group=list("ab") * 5 + ["a"], risk=True).bin_of_cells(10).tolist() == [
@@ -440,7 +449,7 @@ def test_names_that_cannot_be_encoded_can_be_written(tmp_path: Path) -> None:
 def test_a_product_of_everybody_is_left_out() -> None:
     rng = np.random.default_rng(0)
     columns = {f"a{i}": rng.integers(0, 2, 12_000) for i in range(30)}
-    a = evenhand.audit(score=rng.random(12_000), group=columns, bootstrap=0)
+    a = evenhand.audit(score=rng.random(12_000), group=columns, bootstrap=0, permutations=0)
     assert len(a.attributes) == 30
     assert any("groups, too many to compare: name fewer group columns" in note for note in a.notes)
 
@@ -504,7 +513,7 @@ def test_poor_outputs() -> None:
 
 def test_thousands_of_groups_are_not_all_printed() -> None:
     rng = np.random.default_rng(0)
-    a = evenhand.audit(score=rng.random(5000), group=rng.integers(0, 800, 5000), bootstrap=10)
+    a = evenhand.audit(score=rng.random(5000), group=rng.integers(0, 800, 5000), bootstrap=10, permutations=10)
     lines = repr(a).splitlines()
     assert len(lines) < 120
     assert any("smaller groups are not shown" in line for line in lines)

@@ -166,7 +166,9 @@ def test_intervals_cover_with_uneven_groups_and_weights(
         y = (rng.random(n) < 0.2 + 0.6 * s).astype(int)
         weight = {"none": None, "equal": np.full(n, 2.5), "with the score": 0.3 + 2 * s + rng.random(n)}[weights]
         words = {} if weight is None else {"weight": weight, "weight_kind": "sampling"}
-        a = evenhand.audit(score=s, label=y, group=np.repeat([1, 0], sizes), measures=ids, bootstrap=150, **words)
+        a = evenhand.audit(
+            score=s, label=y, group=np.repeat([1, 0], sizes), measures=ids, bootstrap=150, permutations=150, **words
+        )
         for id_ in ids:
             ci = a.measure(id_).ci
             assert ci is not None
@@ -193,8 +195,8 @@ def test_intervals_of_a_coarse_table_are_those_of_the_exact_one() -> None:
 
 
 def test_a_measure_alone_has_the_interval_it_has_among_others() -> None:
-    everything = evenhand.audit(evenhand.compas(), bootstrap=100)
+    everything = evenhand.audit(evenhand.compas(), bootstrap=100, permutations=100)
     for id_ in IDS:
-        alone = evenhand.audit(evenhand.compas(), bootstrap=100, measures=[id_])
+        alone = evenhand.audit(evenhand.compas(), bootstrap=100, permutations=100, measures=[id_])
         both = (replace(a.measure(id_), p_adjusted=None, p_adjusted_bh=None) for a in (alone, everything))
         assert next(both) == next(both)

@@ -20,7 +20,7 @@ from evenhand.table import Counts, bin_edges, equal_bins
 
 SCORE_MEASURES = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
 VARIANTS = ["w1", "w2", "w1.5", "l1", "l2", "linf", "ratio"]
-ASK: dict[str, Any] = {"bootstrap": 0}
+ASK: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
 
 
 def gap_of(id_: str, s: Any, g: Any, y: Any = None, **words: Any) -> Any:
@@ -337,7 +337,7 @@ def test_sampling_weights() -> None:
     fa, fb = (stats.gaussian_kde(s[m], weights=w[m])(x) for m in (a, b))
     assert gap_of("abpc", s, g, weight=w).value == pytest.approx(np.trapezoid(abs(fa - fb), x), abs=1e-3)
     for m in SCORE_MEASURES:
-        one, other = (gap_of(m.id, s, g, y, weight=w * k, bootstrap=50) for k in (1, 1000.0))
+        one, other = (gap_of(m.id, s, g, y, weight=w * k, bootstrap=50, permutations=50) for k in (1, 1000.0))
         assert one.value == pytest.approx(other.value), m.id
         assert one.ci == pytest.approx(other.ci), m.id
 
@@ -363,7 +363,7 @@ def test_largest_and_mean_pair() -> None:
     g = rng.integers(0, 4, 400)
     s, y = np.round(rng.beta(2 + g, 3), 2), rng.integers(0, 2, 400)
     names = np.array(["a", "b", "c", "d"])
-    a = evenhand.audit(score=s, label=y, group=names[g], bootstrap=100)
+    a = evenhand.audit(score=s, label=y, group=names[g], bootstrap=100, permutations=100)
     for m in (*SCORE_MEASURES, MEASURES["delta_dp_b"]):
         found = next(x for x in a.attributes[0].largest if x.id == m.id)
         pairs = {}
@@ -386,7 +386,7 @@ def test_largest_and_mean_pair() -> None:
 def test_many_groups_are_compared_with_the_reference_only() -> None:
     rng = np.random.default_rng(0)
     g = rng.integers(0, 30, 600)
-    a = evenhand.audit(score=rng.random(600), group=g, bootstrap=20)
+    a = evenhand.audit(score=rng.random(600), group=g, bootstrap=20, permutations=20)
     assert "abcc" not in [x.id for x in a.attributes[0].largest]
     assert len([x for x in a.attributes[0].measures if x.id == "abcc"]) == 29
     assert any("pairs" in note for note in a.notes)
@@ -394,7 +394,7 @@ def test_many_groups_are_compared_with_the_reference_only() -> None:
 
 def test_without_labels_independence_remains() -> None:
     s, g, _ = two_groups(0)
-    a = evenhand.audit(score=s, group=g, bootstrap=30)
+    a = evenhand.audit(score=s, group=g, bootstrap=30, permutations=30)
     for m in SCORE_MEASURES:
         gap = a.measure(m.id)
         if m.needs_label:
@@ -429,7 +429,7 @@ RANGES = {
 def test_any_range_gives_numbers_or_reasons(name: str, risk: bool) -> None:
     u, g, y = two_groups(0)
     s = RANGES[name](u)
-    a = evenhand.audit(score=s, group=g, label=y, risk=risk, bootstrap=30)
+    a = evenhand.audit(score=s, group=g, label=y, risk=risk, bootstrap=30, permutations=30)
     for gap in a.attributes[0].measures:
         assert (gap.undefined is None) == np.isfinite(gap.value), gap.id
         if gap.undefined is None and isinstance(MEASURES[gap.id], ScoreMeasure):
@@ -448,27 +448,27 @@ def test_any_range_gives_numbers_or_reasons(name: str, risk: bool) -> None:
 
 def test_a_constant_score() -> None:
     y, g = [0, 1, 0, 1] * 5, [0, 0, 1, 1] * 5
-    a = evenhand.audit(score=[600] * 20, label=y, group=g, bootstrap=20)
+    a = evenhand.audit(score=[600] * 20, label=y, group=g, bootstrap=20, permutations=20)
     reason = "because the score is constant (600) and no score range is stated"
     assert a.measure("abcc").undefined == reason
     assert a.measure("equal_opportunity_standardized").value == 0
     assert a.measure("equal_opportunity_standardized").positive_share is None
     assert a.measure("roc").value == 0
-    b = evenhand.audit(score=[0.5] * 20, label=y, group=g, bootstrap=20)
+    b = evenhand.audit(score=[0.5] * 20, label=y, group=g, bootstrap=20, permutations=20)
     assert b.measure("abcc").value == 0
     assert "has no density" in (b.measure("abpc").undefined or "")
 
 
 def test_reasons() -> None:
     s, g = [0.1, 0.4, 0.5, 0.7, 0.9], [0, 0, 0, 1, 1]
-    a = evenhand.audit(score=s, label=[0, 1, 0, 1, 1], group=g, bootstrap=20)
+    a = evenhand.audit(score=s, label=[0, 1, 0, 1, 1], group=g, bootstrap=20, permutations=20)
     assert (
         a.measure("predictive_equality_uniform").undefined == "because group 1 has no row with the unfavourable label"
     )
     assert a.measure("roc").undefined == "because group 1 has no row with the unfavourable label"
     assert a.measure("calibration_uniform").undefined == "because no score bin holds people of both groups"
     assert a.measure("equal_opportunity_uniform").undefined is None
-    one = evenhand.audit(score=[0.1, 0.4, 0.5], group=[0, 0, 1], bootstrap=20)
+    one = evenhand.audit(score=[0.1, 0.4, 0.5], group=[0, 0, 1], bootstrap=20, permutations=20)
     assert "group 1 has no density: it is one person" in (one.measure("abpc").undefined or "")
     assert one.measure("delta_dp_c").ci is None  # a group of one has no variance
 
@@ -479,7 +479,7 @@ def test_variants_are_found_by_name() -> None:
         for weighting in ("uniform", "standardized"):
             for variant in VARIANTS:
                 id_ = f"{concept}_{weighting}_{variant}"
-                gap = gap_of(id_, s, g, y, bootstrap=50)
+                gap = gap_of(id_, s, g, y, bootstrap=50, permutations=50)
                 assert gap.id == id_
                 assert gap.ci is not None
                 assert gap.ci[0] <= gap.value <= gap.ci[1]
@@ -567,7 +567,7 @@ def test_weights_of_very_different_size() -> None:
 def test_one_group_without_a_density_does_not_stop_the_audit() -> None:
     """Twenty million people at one score and one elsewhere: Scott's bandwidth is too narrow for any grid."""
     words: dict[str, Any] = {"score": [0.5, 0.9, 0.4, 0.6], "group": list("aabb"), "weight": [30_000_000, 1, 5, 5]}
-    a = evenhand.audit(label=[0, 1, 0, 1], **words, bootstrap=30)
+    a = evenhand.audit(label=[0, 1, 0, 1], **words, bootstrap=30, permutations=30)
     assert "group a has no density" in (a.measure("abpc").undefined or a.measure("abpc", "b").undefined or "")
     assert a.measure("abcc").undefined is None
     assert "pdf" in evenhand.curves(evenhand.tabulate(**words))  # of the other group
@@ -588,13 +588,15 @@ def test_the_largest_gap_does_not_depend_on_weights_of_thresholds() -> None:
 
 def test_values_stay_below_their_maximum() -> None:
     for id_, most in (("abpc", 2.0), ("mutual_information", np.log(2))):
-        gap = gap_of(id_, [0.1, 0.2, 0.7, 0.8], [1, 1, 0, 0], bandwidth=1e-5, bootstrap=30)
+        gap = gap_of(id_, [0.1, 0.2, 0.7, 0.8], [1, 1, 0, 0], bandwidth=1e-5, bootstrap=30, permutations=30)
         assert gap.value <= most
         assert gap.ci[0] <= gap.value <= gap.ci[1] + 1e-12
 
 
 def test_signed_intervals_stay_within_the_possible() -> None:
-    gap = gap_of("calibration_uniform", [0.1, 0.9, 0.4, 0.4], [1, 0, 0, 1], [0, 1, 1, 0], bootstrap=100)
+    gap = gap_of(
+        "calibration_uniform", [0.1, 0.9, 0.4, 0.4], [1, 0, 0, 1], [0, 1, 1, 0], bootstrap=100, permutations=100
+    )
     assert -1 <= gap.ci_signed[0] <= gap.ci_signed[1] <= 1
     assert gap.ci_positive[1] <= 1
 
@@ -605,7 +607,7 @@ def test_intervals_of_parts_hold_them() -> None:
     for _ in range(10):
         s, g = rng.beta(2, 2, 300), rng.integers(0, 2, 300)
         y = (rng.random(300) < s).astype(int)
-        a = evenhand.audit(score=s, label=y, group=g, bootstrap=60)
+        a = evenhand.audit(score=s, label=y, group=g, bootstrap=60, permutations=60)
         for m in SCORE_MEASURES:
             gap = a.measure(m.id)
             if m.directed:
@@ -629,7 +631,7 @@ def test_the_limit_of_mutual_information_depends_on_the_shares() -> None:
     """5 people can tell little about 20 000: information is bounded by the entropy of the group."""
     rng = np.random.default_rng(0)
     s, g = np.concatenate([rng.uniform(0, 0.4, 2000), rng.uniform(0.6, 1, 10)]), np.repeat([0, 1], [2000, 10])
-    gap = gap_of("mutual_information", s, g, bootstrap=100)
+    gap = gap_of("mutual_information", s, g, bootstrap=100, permutations=100)
     assert gap.value < 0.04
     assert gap.tolerance == pytest.approx(0.02 * 10 * 2000 / 2010**2)
     assert gap.passes is False
@@ -637,13 +639,13 @@ def test_the_limit_of_mutual_information_depends_on_the_shares() -> None:
 
 def test_too_few_resamples_give_no_bound() -> None:
     s, g, _ = two_groups(0)
-    assert gap_of("abcc", s, g, bootstrap=5).ci == (0, 1)
-    assert gap_of("abcc", s, g, bootstrap=19).ci != (0, 1)
-    assert gap_of("abcc", s, g, bootstrap=100, confidence=0.9999).ci == (0, 1)
+    assert gap_of("abcc", s, g, bootstrap=5, permutations=5).ci == (0, 1)
+    assert gap_of("abcc", s, g, bootstrap=19, permutations=19).ci != (0, 1)
+    assert gap_of("abcc", s, g, bootstrap=100, permutations=100, confidence=0.9999).ci == (0, 1)
 
 
 def test_what_an_audit_does_not_have() -> None:
-    a = evenhand.audit(evenhand.compas(), bootstrap=0, measures=["abcc"])
+    a = evenhand.audit(evenhand.compas(), bootstrap=0, permutations=0, measures=["abcc"])
     with pytest.raises(evenhand.UsageError, match="no group 'zz' \\(it has: "):
         a.measure("abcc", group="zz")
     with pytest.raises(evenhand.UsageError, match="no attribute 'sex'"):
@@ -669,7 +671,7 @@ def test_densities_too_small_to_be_mixed() -> None:
     rng = np.random.default_rng(0)
     for _ in range(10):
         s = np.concatenate([0.4 + 0.01 * rng.normal(size=100), 0.41 + 0.01 * rng.normal(size=200)])
-        gap = gap_of("mutual_information", s, np.repeat([1, 0], [100, 200]), bootstrap=60)
+        gap = gap_of("mutual_information", s, np.repeat([1, 0], [100, 200]), bootstrap=60, permutations=60)
         assert gap.ci[1] < 0.5
 
 
@@ -681,7 +683,8 @@ def test_the_weight_of_one_group_does_not_widen_the_interval_of_another() -> Non
     y = (rng.random(2200) < s).astype(int)
     for id_ in ("delta_dp_c", "abcc", "equal_opportunity_uniform"):
         alike, uneven = (
-            gap_of(id_, s, g, y, weight=np.where(g == 0, k * w, w), bootstrap=200).ci for k in (1.0, 1000.0)
+            gap_of(id_, s, g, y, weight=np.where(g == 0, k * w, w), bootstrap=200, permutations=200).ci
+            for k in (1.0, 1000.0)
         )
         assert uneven[1] - uneven[0] == pytest.approx(alike[1] - alike[0], rel=0.25), id_
     many = gap_of("equal_opportunity_uniform_ratio", s, g, y, weight=np.where(g == 0, 1000 * w, w))
@@ -703,7 +706,7 @@ def test_a_class_of_one_person_settles_nothing() -> None:
     rng = np.random.default_rng(0)
     s, g = rng.random(60), np.repeat([1, 0], 30)
     y = np.concatenate([[1], np.zeros(29), rng.integers(0, 2, 30)]).astype(int)
-    gap = gap_of("equal_opportunity_uniform", s, g, y, bootstrap=100)
+    gap = gap_of("equal_opportunity_uniform", s, g, y, bootstrap=100, permutations=100)
     assert gap.ci == (0, 1)
 
 

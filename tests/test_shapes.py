@@ -46,7 +46,7 @@ def test_gaps_at_a_threshold_are_those_of_the_decision(risk: bool) -> None:
         "predictive_equality": "predictive_equality",
     }
     for threshold in t.scores[::4]:
-        audit = evenhand.audit(t, threshold=float(threshold), reference="g0", bootstrap=0)
+        audit = evenhand.audit(t, threshold=float(threshold), reference="g0", bootstrap=0, permutations=0)
         for concept, id_ in names.items():
             for group in ("g1", "g2"):
                 point = rows(found, "c_bias", group=group, concept=concept, score=threshold)
@@ -58,7 +58,7 @@ def test_gaps_at_a_threshold_are_those_of_the_decision(risk: bool) -> None:
 def test_c_bias_adds_up_to_the_measures() -> None:
     t = table(levels=None)
     found = evenhand.curves(t, reference="g0")
-    audit = evenhand.audit(t, reference="g0", bootstrap=0)
+    audit = evenhand.audit(t, reference="g0", bootstrap=0, permutations=0)
     for concept in ("independence", "equal_opportunity", "predictive_equality"):
         curve = rows(found, "c_bias", group="g1", concept=concept)
         gap = np.abs(curve["gap"][1:])  # at a threshold: what holds between the score below and itself
@@ -110,7 +110,7 @@ def test_calibration_curves_and_what_their_bias_adds_up() -> None:
         assert (n, rate) == pytest.approx((here.sum(), data["y"][here].mean()))
         assert mean == pytest.approx(data["s"][here].mean())
     assert (curve["ci_low"] <= curve["rate"]).all()
-    audit = evenhand.audit(t, reference="g0", calibration_bins=10, bootstrap=0)
+    audit = evenhand.audit(t, reference="g0", calibration_bins=10, bootstrap=0, permutations=0)
     for weighting in ("uniform", "standardized"):
         parts = rows(found, "calibration_bias", group="g1", weighting=weighting)
         total = np.abs(parts["gap"]) @ parts["weight"]
@@ -122,7 +122,7 @@ def test_calibration_curves_and_what_their_bias_adds_up() -> None:
 def test_the_bias_density_adds_up_to_abcc(risk: bool) -> None:
     t = table(risk=risk)
     found = evenhand.curves(t, reference="g0", density_bins=7)
-    abcc = evenhand.audit(t, reference="g0", bootstrap=0).measure("abcc", "g2")
+    abcc = evenhand.audit(t, reference="g0", bootstrap=0, permutations=0).measure("abcc", "g2")
     parts = rows(found, "bias_density", group="g2")
     assert parts["density"].sum() == pytest.approx(abcc.value)
     assert parts["coupling"].sum() == pytest.approx(1)

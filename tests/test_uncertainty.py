@@ -132,7 +132,9 @@ def test_a_ratio_that_may_be_infinite_has_an_open_interval() -> None:
     m = MEASURES["treatment_equality"]
     found = largest_gap(m, counts, 0.95, resampled_ranges([m], counts, 500, np.random.default_rng(0))[m.id])
     assert found.ci == (0.0, np.inf)
-    a = evenhand.audit(prediction=[0, 1] * 8, label=[0, 0, 1, 1] * 4, group=list("aaaabbbbccccdddd"), bootstrap=100)
+    a = evenhand.audit(
+        prediction=[0, 1] * 8, label=[0, 0, 1, 1] * 4, group=list("aaaabbbbccccdddd"), bootstrap=100, permutations=100
+    )
     largest = {g["id"]: g for g in a.to_dict()["attributes"][0]["largest"]}
     assert largest["treatment_equality"]["ci"] == [0.0, None]
 
@@ -167,7 +169,12 @@ def test_calibration_error_of_an_overconfident_score_is_covered(p_high: float) -
         high = rng.random(2 * n) < p_high
         y = rng.random(2 * n) < rate[high.astype(int)]
         a = evenhand.audit(
-            score=np.where(high, 0.9, 0.05), label=y, group=["a", "b"] * n, bootstrap=200, measures=["calibration_gap"]
+            score=np.where(high, 0.9, 0.05),
+            label=y,
+            group=["a", "b"] * n,
+            bootstrap=200,
+            permutations=200,
+            measures=["calibration_gap"],
         )
         ci = a.attributes[0].groups[0].rates["ece"].ci
         assert ci is not None
@@ -177,7 +184,14 @@ def test_calibration_error_of_an_overconfident_score_is_covered(p_high: float) -
 
 def test_intervals_do_not_depend_on_the_unit_of_the_weights() -> None:
     columns = people(900, groups=3)
-    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "weight": "w", "bootstrap": 200}
+    words: dict[str, Any] = {
+        "score": "s",
+        "label": "y",
+        "group": "g",
+        "weight": "w",
+        "bootstrap": 200,
+        "permutations": 200,
+    }
     plain = evenhand.audit(columns, **words).to_dict()["attributes"][0]
     scaled = evenhand.audit({**columns, "w": columns["w"] * 1e-3}, **words).to_dict()["attributes"][0]
     for a, b in zip(plain["largest"] + plain["measures"], scaled["largest"] + scaled["measures"], strict=True):
@@ -263,7 +277,7 @@ def test_upper_quantile_counts_the_undefined_as_far_away() -> None:
 
 def test_same_seed_same_bytes() -> None:
     columns = people(300, groups=4)
-    words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"], "bootstrap": 100}
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"], "bootstrap": 100, "permutations": 100}
     first = evenhand.audit(columns, **words, rng=7).to_json()
     assert evenhand.audit(columns, **words, rng=7).to_json() == first
     assert evenhand.audit(columns, **words, rng=8).to_json() != first

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.distances import RESAMPLED_SCORES, Compared, compare, recentred_nulls
-from evenhand.evidence import with_null, with_rate_tests
+from evenhand.evidence import too_small, with_null, with_rate_tests
 from evenhand.extremes import (
     LargestGap,
     largest_distance,
@@ -77,6 +77,8 @@ class AttributeAudit:
     impossibility: Impossibility
     tests: tuple[RateTest, ...] = ()
     """Whether the rates of all groups are equal."""
+    too_small: tuple[str, ...] = ()
+    """Groups of so few people that a gap of three times the tolerance could go unnoticed."""
     resolution: float = 0.0
     """How far measures of whole scores may be from their exact values, because there were too many scores."""
 
@@ -148,6 +150,7 @@ def audit_attribute(
         tuple(largest[m.id] for m in chosen if m.id in largest),
         _impossibility(decisions, reference, options.confidence),
         _rate_tests(decisions),
+        too_small(everything),
         resolution,
     )
 
@@ -272,7 +275,7 @@ def _compare_scores(
         if everyone:
             largest[m.id] = largest_distance(m, all_gaps, [c[k].distance for c in compared], options.confidence)
     if everyone and exchanges and table.exchangeable:
-        fewer = min(exchanges, max(200, 15 * exchanges // len(pairs)))
+        fewer = min(exchanges, max(200, 6 * exchanges // len(pairs)))
         joint = joint_nulls(
             measures, view(range(count), int(np.clip(5_000 / len(pairs), 64, EXCHANGED_SCORES))), pairs,
             options.scores, options.null, fewer, streams[1][0], options.confidence,

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, AttributeAudit, audit_attribute
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
-from evenhand.evidence import adjusted, too_small
+from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
 from evenhand.ingest import tabulate
@@ -278,9 +278,8 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
             f"scores may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
         )
     for a in attributes:
-        small = [g.name for g in a.groups if g.name != a.reference and too_small(a.measures, g.name)]
-        if small:
-            notes.append(f"too small to conclude anything, by {shown(a.name)}: {listed(small)}")
+        if a.too_small:
+            notes.append(f"too small to conclude anything, by {shown(a.name)}: {listed(a.too_small)}")
         many = f"{shown(a.name)} has {len(a.groups):,} groups"
         if len(a.groups) > MANY_GROUPS:
             notes.append(f"{many}: most bootstrap intervals were left out")

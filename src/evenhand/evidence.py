@@ -58,10 +58,17 @@ def _misses(m: Measure, gap: Gap, found: float | None) -> bool:
     return found > MISSED * gap.tolerance
 
 
-def too_small(gaps: Sequence[Gap], group: str) -> bool:
-    """Whether no comparison of a group could be sure to show even a gap of three times its tolerance."""
-    told = [g.underpowered for g in gaps if g.group == group and g.underpowered is not None]
-    return bool(told) and all(told)
+def too_small(gaps: Sequence[Gap]) -> tuple[str, ...]:
+    """Groups too small to conclude anything: their decisions may hide a gap of three times the tolerance.
+
+    Selection rates rest on everybody, so other rates hide even more. Where they were not asked for, all measures must
+    say so.
+    """
+    told: dict[str, dict[str, bool]] = {}
+    for g in gaps:
+        if g.underpowered is not None:
+            told.setdefault(g.group, {})[g.id] = g.underpowered
+    return tuple(group for group, by_id in told.items() if by_id.get("demographic_parity", all(by_id.values())))
 
 
 def adjusted(gaps: Sequence[Sequence[Gap]]) -> list[tuple[Gap, ...]]:

@@ -81,7 +81,7 @@ def null_of(
     known = ~unknown
     found = point(confidence) + point(0.8)
     return Null(
-        p_value=min(max(float(p_value), LEAST_P), 1.0),
+        p_value=1.0 if p_value > 1 - 1e-12 else max(float(p_value), LEAST_P),
         mean=float(np.average(shown[known], weights=None if chance is None else chance[known]))
         if known.any()
         else np.nan,

@@ -87,7 +87,7 @@ def power(
     0.521
     >>> plan = evenhand.power((50, 1000), base_rate=0.1)
     >>> round(plan.below, 3), round(plan.above, 3)
-    (0.012, 0.254)
+    (0.014, 0.251)
     """
     base_rate = _within(base_rate, "base_rate", 0.0, 1.0, closed=True)
     level = _within(level, "level", 0.0, 1.0)

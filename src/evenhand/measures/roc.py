@@ -65,9 +65,7 @@ def bias(counts: ScoreCounts, which: Curves, like: Curve | None = None) -> Curve
         (gap,) = rowwise(lambda a, b, c, d: [np.interp(like.at, a, b) - np.interp(like.at, c, d)], *corners)
         known = np.isfinite(corners[0][..., -1] + corners[1][..., -1] + corners[2][..., -1] + corners[3][..., -1])
         return Curve(like.at, np.where(known[..., None], gap, np.nan), like.weight)
-    cells = [(g, y) for favourable, unfavourable in which for g, y in ((unfavourable, 0), (favourable, 1))]
-    rows = [array[..., g, y, :] for array in (counts.classes, counts.cumulative) for g, y in cells]
-    return Curve(*rowwise(_between, *rows, pieces=4))
+    return Curve(*_between(*(_segments(counts, *curve) for curve in which)))
 
 
 def even_rates() -> Curve:
@@ -90,47 +88,50 @@ class _Segments:
     slope: Floats
 
     def over(self, piece: Ints, left: Floats, right: Floats) -> tuple[Floats, Floats]:
-        """Heights at the ends of an interval, which lies in one piece."""
-        start, height, slope = self.start[piece], self.height[piece], self.slope[piece]
+        """Heights at the ends of intervals, each of which lies in one piece."""
+        piece = np.minimum(piece, self.end.shape[-1] - 1)
+        start, height, slope = (np.take_along_axis(a, piece, -1) for a in (self.start, self.height, self.slope))
         return height + slope * (left - start), height + slope * (right - start)
 
 
-def _segments(unfavourable: Floats, favourable: Floats, unf_upto: Floats, fav_upto: Floats) -> _Segments:
-    score = np.flatnonzero(unfavourable)
-    total, wanted = unf_upto[-1], fav_upto[-1]
-    if total == 0 or wanted == 0:
-        return _Segments(*[np.zeros(0)] * 4)
-    # Each rate is one division of whole numbers: rates of two groups that are equal are equal numbers too.
-    end = unf_upto[score] / total
-    start = np.concatenate([[0.0], end[:-1]])
-    tied = favourable[score]
-    length = np.maximum(end - start, np.finfo(np.float64).tiny)  # a weight may be too small to move a share
-    slope = np.where(end > start, tied / wanted / length, 0.0)
-    return _Segments(start, end, (fav_upto[score] - tied) / wanted, slope)
+def _segments(counts: ScoreCounts, favourable: int, unfavourable: int) -> _Segments:
+    people = [
+        (counts.classes[..., g, y, :], counts.cumulative[..., g, y, :]) for g, y in ((unfavourable, 0), (favourable, 1))
+    ]
+    (own, upto), (wanted, wanted_upto) = people
+    if own.ndim == 1:  # scores without unfavourable people make no piece; resamples keep them, to stay rectangular
+        kept = np.flatnonzero(own)
+        upto, wanted, wanted_upto = upto[kept], wanted[kept], wanted_upto[kept]
+    total, all_wanted = counts.sizes(0)[..., unfavourable, None], counts.sizes(1)[..., favourable, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # Each rate is one division of whole numbers: rates of two groups that are equal are equal numbers too.
+        end = upto / total
+        start = np.concatenate([np.zeros_like(end[..., :1]), end[..., :-1]], axis=-1)
+        length = np.maximum(end - start, np.finfo(np.float64).tiny)  # a weight may be too small to move a share
+        slope = np.where(end > start, wanted / all_wanted / length, 0.0)
+        return _Segments(start, end, (wanted_upto - wanted) / all_wanted, slope)
 
 
-def _between(*rows: Floats) -> tuple[Floats, Floats, Floats]:
-    """Pieces of constant sign between two curves: middle, mean gap, width.
-
-    Rows are the unfavourable and favourable people of both curves at each score, then at or below each.
-    """
-    a, b = _segments(*rows[0:2], *rows[4:6]), _segments(*rows[2:4], *rows[6:8])
-    if len(a.end) == 0 or len(b.end) == 0:
+def _between(a: _Segments, b: _Segments) -> tuple[Floats, Floats, Floats]:
+    """Pieces of constant sign between two curves: middle, mean gap, width."""
+    if not a.end.shape[-1] or not b.end.shape[-1]:
         return np.zeros(1), np.full(1, np.nan), np.ones(1)
     # Intervals between the ends of pieces of either curve; a stable sort merges two rising runs in one pass.
-    ends = np.concatenate([a.end, b.end])
-    order = np.argsort(ends, kind="stable")
-    x = np.concatenate([[0.0], ends[order]])
-    of_a = order < len(a.end)
-    piece: Ints = np.cumsum(of_a) - of_a  # of the first curve: how many ended before
-    la, ra = a.over(np.minimum(piece, len(a.end) - 1), x[:-1], x[1:])
-    lb, rb = b.over(np.minimum(np.arange(len(order)) - piece, len(b.end) - 1), x[:-1], x[1:])
+    ends = np.concatenate([a.end, b.end], axis=-1)
+    order = np.argsort(ends, axis=-1, kind="stable")
+    x = np.concatenate([np.zeros_like(ends[..., :1]), np.take_along_axis(ends, order, -1)], axis=-1)
+    of_a = order < a.end.shape[-1]
+    piece: Ints = np.cumsum(of_a, axis=-1) - of_a  # of the first curve: how many ended before
+    la, ra = a.over(piece, x[..., :-1], x[..., 1:])
+    lb, rb = b.over(np.arange(order.shape[-1]) - piece, x[..., :-1], x[..., 1:])
     left, right = lb - la, rb - ra  # shares above, not below: the other way round
-    width = np.diff(x)
-    crossing = np.flatnonzero(left * right < 0)
-    t = left[crossing] / (left[crossing] - right[crossing])  # where the gap is 0, from the left end
-    gap, size, start = (left + right) / 2, width.copy(), x[:-1]
-    gap[crossing], size[crossing] = left[crossing] / 2, t * width[crossing]
-    second = start[crossing] + size[crossing], right[crossing] / 2, (1 - t) * width[crossing]
-    middle = 1 - np.concatenate([start + size / 2, second[0] + second[2] / 2])
-    return middle, np.concatenate([gap, second[1]]), np.concatenate([size, second[2]])
+    width, start = np.diff(x, axis=-1), x[..., :-1]
+    crossing = left * right < 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(crossing, left / (left - right), 1.0)  # where the gap is 0, from the left end
+    first, second = t * width, (1 - t) * width
+    gap = np.where(crossing, left / 2, (left + right) / 2)
+    middle = np.concatenate([start + first / 2, start + first + second / 2], axis=-1)
+    gaps = np.concatenate([gap, np.where(crossing, right / 2, 0.0)], axis=-1)
+    unknown = np.isnan(a.end[..., -1:] + b.end[..., -1:] + a.height[..., -1:] + b.height[..., -1:])
+    return 1 - middle, np.where(unknown, np.nan, gaps), np.where(unknown, 1.0, np.concatenate([first, second], axis=-1))

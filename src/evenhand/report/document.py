@@ -100,6 +100,7 @@ def _attribute(a: AttributeAudit) -> dict[str, Any]:
         "largest": [_largest(g) for g in a.largest],
         "impossibility": _impossibility(a.impossibility, a.reference),
         "tests": [_rate_test(t) for t in a.tests],
+        "too_small": list(a.too_small),
         "resolution": a.resolution,
     }
 

@@ -145,7 +145,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
             if m["undefined"]:
                 reasons.setdefault(m["undefined"], []).append(measure.title)
             grid.add_row(
-                Text(" " + _shorter(measure.title)),
+                Text(" " + shorter(measure.title)),
                 _gap(measure, m),
                 _interval(measure, m["ci"]),
                 *((_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_adjusted"], _least(m))) if tested else ()),
@@ -168,8 +168,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
         yield _indented(Text(f"Undefined: {', '.join(titles)}: {shown_name(because, 200)}"))
     if any(m["passes"] is not None for m in found):
         yield _indented(Text(_summary(found, group)))
-    told = [m["underpowered"] for m in found if m["underpowered"] is not None]
-    if told and all(told):
+    if group in attribute["too_small"]:
         yield _indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
                              "limit could go unnoticed.", style="yellow"))  # fmt: skip
     for m in found:
@@ -236,7 +235,7 @@ def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[Renderabl
         measure = _measure(m)
         cells = (_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_value"], _least(m))) if tested else ()
         grid.add_row(
-            Text(_shorter(measure.title)), _plain(measure, m["value"]), _interval(measure, m["ci"], signed=False),
+            Text(shorter(measure.title)), _plain(measure, m["value"]), _interval(measure, m["ci"], signed=False),
             *cells, Text(_pair(measure, m)),
         )  # fmt: skip
     yield grid
@@ -335,7 +334,7 @@ def _least(m: dict[str, Any]) -> bool:
     return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
 
 
-def _shorter(title: str) -> str:
+def shorter(title: str) -> str:
     """A title that leaves room for numbers."""
     for long, short in _ABBREVIATED.items():
         title = title.replace(long, short) if len(title) > 24 else title

@@ -1,0 +1,209 @@
+"""Several rows of one person: the person is the unit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evenhand
+from conftest import evenhand as run
+from conftest import people
+from evenhand.errors import DataError, UsageError
+from evenhand.inference.resample import bootstrap
+from evenhand.measures.rates import trials
+
+IDS = [
+    "demographic_parity", "disparate_impact", "equal_opportunity", "equalized_odds", "delta_dp_c", "abcc",
+    "equal_opportunity_standardized", "roc", "calibration_standardized", "calibration_gap",
+]  # fmt: skip
+
+
+def visits(persons: int, rng: np.random.Generator, kind: str = "many") -> dict[str, Any]:
+    """Persons with one to seven rows each, who share a trait; with `same`, all rows of a person are alike."""
+    trait = rng.normal(size=persons)
+    group = (rng.random(persons) < 0.35).astype(int)
+    who = np.repeat(np.arange(persons), rng.integers(1, 8, persons))
+    if kind == "same":
+        s = (1 / (1 + np.exp(-trait - 0.3 * rng.normal(size=persons))))[who]
+        y = (rng.random(persons) < 1 / (1 + np.exp(-trait)))[who]
+    else:
+        s = 1 / (1 + np.exp(-trait[who] - 0.5 * rng.normal(size=len(who))))
+        y = rng.random(len(who)) < 1 / (1 + np.exp(-trait[who]))
+    g = group[who] if kind != "spanning" else (rng.random(len(who)) < 0.35).astype(int)
+    return {"s": np.round(s, 2), "y": y.astype(int), "g": g, "who": who}
+
+
+@pytest.mark.parametrize(
+    "replications", [pytest.param(60, id="reduced"), pytest.param(500, id="full", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize("kind", ["many", "same", "spanning"])
+def test_intervals_cover_and_tests_keep_their_level(kind: str, replications: int) -> None:
+    rng = np.random.default_rng(11)
+    covered, rejected, seen = (dict.fromkeys(IDS, 0) for _ in range(3))
+    for i in range(replications):
+        a = evenhand.audit(
+            visits(200, rng, kind), score="s", label="y", group="g", cluster="who", reference="0", bootstrap=150,
+            permutations=99, rng=i, measures=IDS,
+        )  # fmt: skip
+        for id_ in IDS:
+            gap = a.measure(id_)
+            if gap.undefined:
+                continue
+            assert gap.ci is not None
+            assert gap.p_value is not None
+            alike = 1.0 if id_ == "disparate_impact" else 0.0
+            seen[id_] += 1
+            covered[id_] += gap.ci[0] <= alike <= gap.ci[1]
+            rejected[id_] += gap.p_value <= 0.05
+    for id_ in IDS:
+        assert seen[id_] > 0.8 * replications
+        assert stats.binomtest(covered[id_], seen[id_], 0.93, alternative="less").pvalue > 1e-3, id_
+        assert stats.binomtest(rejected[id_], seen[id_], 0.07, alternative="greater").pvalue > 1e-3, id_
+
+
+def test_rows_that_are_ignored_as_clusters_are_far_too_sure() -> None:
+    """What the cluster column is for."""
+    rng = np.random.default_rng(1)
+    sure = 0
+    for i in range(40):
+        data = visits(200, rng, "same")
+        a = evenhand.audit(
+            data, score="s", label="y", group="g", bootstrap=0, permutations=99, rng=i, measures=["abcc"]
+        )
+        sure += a.measure("abcc").p_value <= 0.05  # type: ignore[operator]
+    assert sure > 10
+
+
+def test_a_cluster_per_row_is_as_no_clusters() -> None:
+    columns: dict[str, Any] = {**people(400, 2), "who": np.arange(400)}
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "permutations": 0}
+    a, b = (evenhand.audit(columns, cluster=c, **words) for c in (None, "who"))
+    for gap, other in zip(a.attributes[0].measures, b.attributes[0].measures, strict=True):
+        assert gap.value == other.value
+        assert gap.ci is not None
+        assert other.ci is not None
+        width = gap.ci[1] - gap.ci[0]
+        assert other.ci == pytest.approx(gap.ci, abs=0.2 * width), gap.id
+
+
+def test_rows_repeated_k_times_in_their_clusters_change_no_interval() -> None:
+    """Ten copies of everybody tell nothing new."""
+    columns: dict[str, Any] = {**people(300, 2), "who": np.arange(300)}
+    many = {k: np.tile(v, 10) for k, v in columns.items()}
+    words: dict[str, Any] = {
+        "score": "s",
+        "label": "y",
+        "group": "g",
+        "cluster": "who",
+        "permutations": 0,
+        "bootstrap": 300,
+    }
+    a, b = (evenhand.audit(data, **words) for data in (columns, many))
+    for gap, other in zip(a.attributes[0].measures, b.attributes[0].measures, strict=True):
+        if gap.id not in ("abpc", "mutual_information"):  # their bandwidth counts rows
+            assert gap.value == pytest.approx(other.value, abs=1e-3)
+            assert gap.ci is not None
+            assert other.ci is not None
+            assert other.ci == pytest.approx(gap.ci, abs=0.1 * (gap.ci[1] - gap.ci[0]) + 1e-3), gap.id
+
+
+def test_effective_numbers_by_hand() -> None:
+    """Two persons of two rows who agree with themselves, two of one row: as if all rows of a person were one."""
+    columns = {"d": [1, 1, 0, 0, 1, 0, 1, 0], "g": list("aaaaaabb"), "who": [1, 1, 2, 2, 3, 4, 5, 6]}
+    t = evenhand.tabulate(columns, prediction="d", group="g", cluster="who")
+    n = trials(t.decisions(t.groupings[0], None), "selection_rate")
+    assert n[0] == pytest.approx(36 / 10)  # (2 + 2 + 1 + 1)² / (4 + 4 + 1 + 1)
+    assert n[1] == pytest.approx(2)
+
+
+def test_resamples_draw_whole_clusters() -> None:
+    columns = {"d": [1, 0] * 6, "g": list("ab") * 6, "who": np.repeat(np.arange(6), 2)}
+    t = evenhand.tabulate(columns, prediction="d", group="g", cluster="who")
+    (batch,) = bootstrap(t.decisions(t.groupings[0], None), 50, np.random.default_rng(0))
+    assert batch.array.shape == (50, 2, 2, 1)
+    assert (batch.array[:, 1, 0, 0] == batch.array[:, 0, 1, 0]).all()  # every person has one row of each kind
+    assert (batch.array.sum((1, 2, 3)) == 12).all()
+
+
+def test_tables_with_clusters_are_saved_added_and_shown(tmp_path: Path) -> None:
+    columns: dict[str, Any] = {**people(90, 2), "who": [f"p{i // 3}" for i in range(90)]}
+    t = evenhand.tabulate(columns, score="s", label="y", group="g", cluster="who")
+    assert "30 clusters 'who'" in repr(t)
+    t.save(tmp_path / "t.table")
+    assert evenhand.load(tmp_path / "t.table") == t
+    both = t + t  # the clusters of two tables are different people
+    assert both.cluster is not None
+    assert both.cluster.max() == 59
+    plain = evenhand.tabulate(columns, score="s", label="y", group="g")
+    with pytest.raises(UsageError, match="the cluster is"):
+        t + plain
+    assert t != plain
+    a = evenhand.audit(t, bootstrap=50, permutations=50)
+    assert a.to_dict()["data"]["clusters"] == 30
+    assert "30 clusters who" in repr(a)
+
+
+def test_every_engine_counts_the_same_clusters() -> None:
+    columns: dict[str, Any] = {**people(60, 2), "who": [f"p{i % 17}" for i in range(60)]}
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "cluster": "who"}
+    expected = evenhand.tabulate(columns, **words)
+    pandas, polars, duckdb = (pytest.importorskip(name) for name in ("pandas", "polars", "duckdb"))
+    frame = pandas.DataFrame(columns)
+    for data in (
+        frame,
+        polars.DataFrame(columns),
+        polars.LazyFrame(columns),
+        duckdb.from_df(frame),
+        frame.sample(frac=1),
+    ):
+        assert evenhand.tabulate(data, **words) == expected
+    named = {k: columns[v] for k, v in words.items()}
+    assert evenhand.tabulate(**named).digest() != expected.digest()  # other names
+    assert (evenhand.tabulate(**named).cluster == expected.cluster).all()
+
+
+@pytest.mark.parametrize(
+    ("cluster", "error"),
+    [("nobody", "no column 'nobody'"), ("g", "both a group and the cluster"), (3, "cluster|one-dimensional|column")],
+)
+def test_bad_clusters_are_refused(cluster: Any, error: str) -> None:
+    with pytest.raises((UsageError, DataError), match=error):
+        evenhand.tabulate(pytest.importorskip("pandas").DataFrame(people(20, 2)), score="s", group="g", cluster=cluster)
+
+
+def test_missing_clusters_are_refused_or_left_out() -> None:
+    columns: dict[str, Any] = {**people(20, 2), "who": [None, *range(19)]}
+    with pytest.raises(DataError, match="1 rows without a cluster 'who'"):
+        evenhand.tabulate(columns, score="s", group="g", cluster="who")
+    t = evenhand.tabulate(columns, score="s", group="g", cluster="who", missing="drop")
+    assert t.rows == 19
+
+
+def test_the_command_line_takes_clusters(tmp_path: Path) -> None:
+    lines = ["s,y,g,who", *(f"{0.1 + 0.2 * (i % 4):.1f},{i % 2},{'ab'[i % 3 > 0]},{i // 2}" for i in range(60))]
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(lines))
+    words = [
+        "--score",
+        "s",
+        "--label",
+        "y",
+        "--group",
+        "g",
+        "--cluster",
+        "who",
+        "--bootstrap",
+        "50",
+        "--permutations",
+        "50",
+    ]
+    done = run("audit", file, *words)
+    assert done.returncode == 0, done.stderr
+    assert "30 clusters who" in done.stdout
+    done = run("audit", file, *words[:-6], "--cluster", "whom")
+    assert done.returncode == 2
+    assert "did you mean 'who'" in done.stderr
