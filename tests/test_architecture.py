@@ -35,7 +35,18 @@ ARROWS: dict[str, set[str]] = {
     "options": {"nulls", "measures", "inference", "table"},
     "planning": {"inference"},
     "logistic": {"ingest", "cells"},
-    "projection": {"auditing", "logistic", "references", "report", "inference", "storage", "files", "table", "cells"}
+    "projection": {
+        "auditing",
+        "ingest",
+        "logistic",
+        "references",
+        "report",
+        "inference",
+        "storage",
+        "files",
+        "table",
+        "cells",
+    }
     | {"__version__"},
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
     "references": {"ingest", "table"},
@@ -70,6 +81,7 @@ ARROWS: dict[str, set[str]] = {
         "report",
     },
     "report": {
+        "projection",
         "attributes",
         "auditing",
         "options",

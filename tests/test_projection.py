@@ -12,6 +12,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import evenhand
+from conftest import evenhand as run
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.projection import FOLD, descend, project, switch
 from evenhand.inference.quadratic import critical, tail
@@ -708,3 +709,56 @@ def test_help_shows_how_to_call_it() -> None:
     assert "projection_test(data, …)" in (projection_test.__doc__ or "")
     assert "from_model" in repr(projection_test)
     assert ">>> " in (projection_test.__doc__ or "")
+
+
+def test_every_row_is_told_where_it_goes() -> None:
+    """Means of the rows, once moved, are equal, but for a cell whose people had to be divided."""
+    rng = np.random.default_rng(3)
+    n = 400
+    columns: dict[str, Any] = {
+        "z": np.round(rng.normal(0, 1.5, n), 2), "y": rng.integers(0, 2, n), "g": rng.choice(["a", "b", "c"], n),
+    }  # fmt: skip
+    t = projection_test(
+        columns, logit="z", label="y", group="g", compare="a", reference="b", criterion="equalized_odds"
+    )
+    moved = t.shifted_logits(columns["z"], columns["g"], columns["y"])
+    assert np.isnan(moved[columns["g"] == "c"]).all()
+    for y in (0, 1):
+        means = [(1 / (1 + np.exp(-moved[(columns["g"] == g) & (columns["y"] == y)]))).mean() for g in ("a", "b")]
+        assert means[0] == pytest.approx(means[1], abs=0.01)
+    order = rng.permutation(n)
+    again = t.shifted_logits(columns["z"][order], columns["g"][order], columns["y"][order])
+    assert np.nanmean(again) == pytest.approx(np.nanmean(moved))
+    with pytest.raises(DataError, match="were not among those tested"):
+        t.shifted_logits(columns["z"] + 0.001, columns["g"], columns["y"])
+    with pytest.raises(DataError, match="same length"):
+        t.shifted_logits(columns["z"][:3], columns["g"], columns["y"])
+
+
+def test_clusters_are_refused() -> None:
+    columns = {"p": [0.2, 0.4, 0.6, 0.8], "y": [1, 1, 1, 1], "g": list("aabb"), "who": [1, 1, 2, 2]}
+    table = evenhand.tabulate(columns, score="p", label="y", group="g", cluster="who")
+    with pytest.raises(DataError, match="not for clusters"):
+        projection_test(table)
+
+
+def test_the_command_tests(tmp_path: Path) -> None:
+    lines = ["p,y,g", *(f"{0.1 + 0.05 * (i % 15):.2f},{'good' if i % 3 else 'bad'},{'fm'[i % 2]}" for i in range(90))]
+    file = tmp_path / "scores.csv"
+    file.write_text("\n".join(lines))
+    words = ["--label", "y", "--favorable", "good", "--group", "g", "--reference", "m"]
+    done = run("test", file, "--score", "p", "--beta-norm", "2", *words, "--json", "-")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["schema"] == "evenhand/projection/1"
+    python = projection_test(file, score="p", beta_norm=2.0, label="y", favorable="good", group="g", reference="m")
+    assert found == python.to_dict()
+    done = run("test", file, "--score", "p", *words, "--json", tmp_path / "out.json")
+    assert done.stdout.startswith("Projection test: equal opportunity")
+    assert json.loads((tmp_path / "out.json").read_text())["space"] == "score"
+    evenhand.tabulate(file, score="p", label="y", favorable="good", group="g").save(tmp_path / "t.table")
+    assert run("test", tmp_path / "t.table", "--reference", "m", "--json", "-").stdout.count("p_value") == 1
+    for bad in (["--score", "q"], ["--score", "p", "--logit", "p"], [], ["--score", "p", "--beta-norm", "-1"]):
+        done = run("test", file, *bad, *words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), bad
+    assert run("test", file, "--score", "p", "--criterion", "parity", *words).returncode == 2

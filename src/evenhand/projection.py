@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,11 @@ from evenhand.cells import Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.projection import TOO_NEAR, Projection, project
 from evenhand.inference.quadratic import critical, tail
+from evenhand.ingest.frames import as_values
+from evenhand.ingest.values import label_key, name_of, to_floats
 from evenhand.logistic import LARGEST, linear_part
 from evenhand.references import group_named, reference_group
-from evenhand.table import Grouping, Table, shown_name
+from evenhand.table import Grouping, Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,6 @@ CRITERIA = {"equal_opportunity": (1,), "equalized_odds": (1, 0)}
 LABELS = ("unfavourable", "favourable")
 FEW = 30
 """With fewer people of a label in a group, the limit law is not to be relied on."""
-WIDTH = 80
 _TYPES = {
     "score": "float", "group": "str", "label": "str", "n": "float", "logit": "float", "shifted_logit": "float",
     "k": "float", "shifted_score": "float",
@@ -77,6 +77,29 @@ class _Plan:
     n: Floats
     shifted: Floats
     k: Floats
+
+    def of_rows(self, values: Floats, names: Any, favourable: Bools, logits: bool) -> Floats:
+        """The shifted logit of each row."""
+        found = np.full(len(values), np.nan)
+        cells = self.logit if logits else self.score
+        places = np.argsort(self.cell, kind="stable")  # where each cell's people go, one or two places a cell
+        first = np.searchsorted(self.cell[places], np.arange(len(cells)))
+        last = np.searchsorted(self.cell[places], np.arange(len(cells)), side="right") - 1
+        for g, name in enumerate(self.groups):
+            for y in (False, True):
+                own = np.flatnonzero((self.which == g) & (self.label == y))
+                own = own[np.argsort(cells[own], kind="stable")]
+                rows = np.flatnonzero((names == name) & (favourable == y))
+                place = np.minimum(np.searchsorted(cells[own], values[rows]), len(own) - 1)
+                if len(rows) and (not len(own) or (cells[own[place]] != values[rows]).any()):
+                    raise DataError("some of these rows were not among those tested: pass the same columns")
+                cell = own[place]
+                order = np.argsort(cell, kind="stable")
+                rank = np.empty(len(rows))
+                rank[order] = np.arange(len(rows)) - np.searchsorted(cell[order], cell[order])
+                one = rank < np.rint(self.n[places[first[cell]]])
+                found[rows] = self.shifted[places[np.where(one, first[cell], last[cell])]]
+        return found
 
     def columns(self) -> dict[str, Any]:
         order = np.argsort(self.cell, kind="stable")
@@ -143,10 +166,29 @@ class ProjectionTest:
         """
         return self._plan.columns()
 
+    def shifted_logits(self, score: Any, group: Any, label: Any) -> Floats:
+        """Where each person goes, in the order of rows: `score` (or logit), group and label as they were tested.
+
+        NaN for people of other groups. Of a cell that is split, the first rows go one way and the rest the other.
+
+        >>> people = {"p": [0.7, 0.4, 0.6], "y": [1, 1, 1], "sex": ["m", "f", "m"]}
+        >>> test = projection_test(people, score="p", label="y", group="sex", reference="m")
+        >>> test.shifted_logits(people["p"], people["sex"], people["y"]).round(2).tolist()
+        [0.52, 0.28, 0.05]
+        """
+        columns = to_floats(score, "score", "score"), *(as_values(c)[0] for c in (group, label))
+        if len({len(c) for c in columns}) > 1:
+            raise DataError(f"score, group and label need the same length, not {[len(c) for c in columns]}")
+        names = np.array([name_of(g) for g in columns[1]], object)
+        favourable = np.array([label_key(y) == self.data["favorable"] for y in columns[2]], np.bool_)
+        return self._plan.of_rows(columns[0], names, favourable, self.data["logits"])
+
     @property
     def interpretation(self) -> str:
         """The finding in a sentence."""
-        return _sentence(self)
+        from evenhand.report.projection import sentence
+
+        return sentence(self)
 
     def to_frame(self, library: str | None = None) -> Any:
         """The shifts as a dataframe of the library named, by default the first of those installed."""
@@ -210,7 +252,9 @@ class ProjectionTest:
         return text
 
     def __repr__(self) -> str:
-        return _as_text(self.to_dict())
+        from evenhand.report.projection import as_text
+
+        return as_text(self.to_dict())
 
 
 class _ProjectionTest:
@@ -589,59 +633,3 @@ def _remarks(
             "the projection test has little power where scores are near 0 or 1 or gaps are large"
         )
     return notes
-
-
-# ---- in words ---------------------------------------------------------------------------------------------
-
-
-def _sentence(test: ProjectionTest) -> str:
-    name, group, ref = test.criterion.replace("_", " "), shown_name(test.group), shown_name(test.reference)
-    gaps = []
-    for part in test.labels:
-        what = f"{abs(part.gap):.3f} {'higher' if part.gap > 0 else 'lower'} than" if part.gap else "the same as"
-        gaps.append(f"{what} {ref} among people with the {part.label} label")
-    means = f"{group} score on average " + " and ".join(gaps)
-    if test.rejects:
-        return f"{name} is rejected at {100 * test.level:g} %: {means}. Chance does not explain that."
-    return (
-        f"{name} is not rejected at {100 * test.level:g} %: {means}. Chance alone could explain that, which does not "
-        "show that the score is fair."
-    )
-
-
-def _as_text(document: dict[str, Any]) -> str:
-    """The document as a report of 80 columns."""
-    data, space = document["data"], document["space"]
-    facts = [f"{document['n']:,} people", f"{'logit' if data['logits'] else 'score'} {shown_name(data['score'])}"]
-    if data["risk"]:
-        facts[1] = "risk " + facts[1]
-    facts.append(f"label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}")
-    pair = f"{shown_name(document['attribute'])}: {shown_name(document['group'])} against "
-    lines = [
-        f"Projection test: {document['criterion'].replace('_', ' ')}",
-        pair + shown_name(document["reference"]),
-        " · ".join(facts),
-    ]
-    lines += [f"Left out: {n:,} rows {shown_name(reason, 100)}" for reason, n in data["left_out"].items()]
-    lines += ["", f"  {'label':<13}{'group':<21}{'people':>10}{'mean':>8}{'if fair':>9}{'move in logits':>16}"]
-    for part in document["labels"]:
-        label = part["label"]
-        for g in part["groups"]:
-            moved = f"{g['move']:+.3f}" if abs(g["move"]) < 1e4 else f"{g['move']:+.3g}"
-            numbers = f"{g['n']:>10,}{g['mean']:>8.3f}{g['mean_after']:>9.3f}{moved:>16}"
-            lines.append(f"  {label:<13}{shown_name(g['name'], 20):<21}{numbers}")
-            label = ""
-    where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if space == "features" else "in logits (score space)"
-    lines += [
-        "",
-        f"  statistic {document['statistic']:.4g} · critical value {document['critical_value']:.4g} "
-        f"({100 * document['level']:g} %) · p-value {document['p_value']:.3g}",
-        f"  distance to the nearest fair distribution {document['distance']:.4g} {where}",
-        "",
-    ]
-    text = document["interpretation"]
-    lines += [text[0].upper() + text[1:]]
-    if document["notes"]:
-        lines += ["", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"])]
-    wrapped = (textwrap.wrap(line, WIDTH, subsequent_indent="  " if line[:1] in "• " else "") or [""] for line in lines)
-    return "\n".join(part if line else "" for group in wrapped for line in [group] for part in line)
