@@ -113,16 +113,17 @@ def audit_attribute(
             resampled = resampled_gaps(measures, counts, reference, options.bootstrap, draw_gaps, options.stratified)
         if options.bootstrap and len(grouping.groups) > 2 and (levels == "decision" or not many):
             ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges, options.stratified)
-        ordinary = {} if many else _ordinary(measures, counts, reference, options, draw_gaps)
+        pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
+        ordinary = {} if many else _ordinary(measures, counts, pairs, options, draw_gaps)
         for m in measures:
             found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id), ordinary.get(m.id))
             if not many:
-                found[m.id] = [_tested(m, gap, counts, reference, options, exchange) for gap in found[m.id]]
+                found[m.id] = [_tested(m, gap, pairs[gap.group], options, exchange) for gap in found[m.id]]
             if len(grouping.groups) > 2:
                 largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
         if options.permutations and len(grouping.groups) > 2 and not many:
             nulls = _range_nulls(measures, counts, options, exchange_all)
-            largest |= {m.id: replace(largest[m.id], null=nulls.get(m.id)) for m in measures}
+            largest |= {m.id: replace(largest[m.id], null=nulls[m.id]) for m in measures if not largest[m.id].undefined}
     groups = summarise(
         table,
         grouping,
@@ -155,38 +156,39 @@ def audit_attribute(
     )
 
 
-def _tested(
-    m: RateMeasure, gap: Gap, counts: Counts, reference: int, options: Options, rng: np.random.Generator
-) -> Gap:
+def _tested(m: RateMeasure, gap: Gap, pair: Counts, options: Options, rng: np.random.Generator) -> Gap:
     """A gap between rates with what tells it from chance."""
     if gap.undefined:
         return gap
-    pair = counts.only([counts.groups.index(gap.group), reference])
     if options.permutations:
         null = rate_null(m, pair, options.null, options.permutations, deepcopy(rng), options.confidence)
         gap = with_null(m, gap, null)
-    return with_rate_tests(m, gap, m.profile(pair), counts.exchangeable, options.confidence)
+    return with_rate_tests(m, gap, m.profile(pair), pair.exchangeable, options.confidence)
 
 
 def _ordinary(
-    measures: list[RateMeasure], counts: Counts, reference: int, options: Options, rng: np.random.Generator
+    measures: list[RateMeasure],
+    counts: Counts,
+    pairs: dict[str, Counts],
+    options: Options,
+    rng: np.random.Generator,
 ) -> dict[str, dict[str, Ordinary]]:
     """Ordinary bootstrap intervals by measure and group, if they were asked for."""
-    kind = options.interval
+    kind, hull = options.interval, False
     if kind == "auto" and options.bootstrap and _spanning(counts):
-        kind = "percentile"  # closed forms take groups for independent, which they are not then
+        # closed forms take groups for independent, which they are not then
+        kind, hull = "percentile", True
         measures = [m for m in measures if m.signed or m.scale == "ratio"]
     if kind == "auto":
         return {}
     found: dict[str, dict[str, Ordinary]] = {m.id: {} for m in measures}
     statistics = {m.id: rate_statistic(m) for m in measures}
-    for g, random in zip(range(len(counts.groups)), rng.spawn(len(counts.groups)), strict=True):
-        pair = counts.only([g, reference])
+    for (group, pair), random in zip(pairs.items(), rng.spawn(len(pairs)), strict=True):
         intervals = ordinary_intervals(
             kind, statistics, pair, options.confidence, options.bootstrap, random, options.stratified
         )
         for id_, one in intervals.items():
-            found[id_][counts.groups[g]] = one
+            found[id_][group] = replace(one, hull=hull)
     return found
 
 
@@ -273,7 +275,10 @@ def _compare_scores(
             for gap, null in zip(all_gaps[:asked], nulls, strict=True)
         ]
         if everyone:
-            largest[m.id] = largest_distance(m, all_gaps, [c[k].distance for c in compared], options.confidence)
+            largest[m.id] = largest_distance(
+                m, all_gaps, [c[k].distance for c in compared], options.confidence,
+                recentred=bool(exchanges) and not table.exchangeable,
+            )  # fmt: skip
     if everyone and exchanges and table.exchangeable:
         fewer = min(exchanges, max(200, 6 * exchanges // len(pairs)))
         joint = joint_nulls(

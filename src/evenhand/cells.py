@@ -38,8 +38,6 @@ def tidy(
     attributes, codes = _without_empty(attributes, codes)
     if score is not None and (np.signbit(score) & (score == 0)).any():
         score = score + 0.0  # negative zero is zero
-    if cluster is not None:
-        cluster = np.unique(cluster, return_inverse=True)[1].reshape(-1)
     order, starts = _runs(_combined(attributes, codes, decision, label), score, cluster)
 
     def first(array: Any) -> Any:
@@ -54,8 +52,7 @@ def tidy(
         array = array if order is None else array[order]
         return array if starts is None else np.add.reduceat(array, starts)
 
-    return {
-        "attributes": attributes,
+    cells: dict[str, Any] = {
         "codes": first(codes),
         "n": total(n),
         "score": first(score),
@@ -65,6 +62,34 @@ def tidy(
         "weight2": total(weight2),
         "cluster": first(cluster),
     }
+    if cluster is not None:
+        small = _combined(attributes, cells["codes"], cells["decision"], cells["label"])
+        cells["cluster"] = _by_content(cells["cluster"], small, cells)
+        order = np.lexsort([key for key in (cells["cluster"], small, cells["score"]) if key is not None])
+        cells = {name: None if array is None else array[..., order] for name, array in cells.items()}
+    return {"attributes": attributes, **cells}
+
+
+def _by_content(cluster: Ints, small: Ints, cells: dict[str, Any]) -> Ints:
+    """Clusters numbered by what they hold, so that neither their names nor the order of tables that add up matters.
+
+    By two sums of scrambled bits; clusters that agree in both hold the same, or as good as certainly so.
+    """
+    found = np.unique(cluster, return_inverse=True)[1].reshape(-1)
+    sums = []
+    for seed in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F):
+        bits = np.full(len(found), seed, np.uint64)
+        for part in (small, cells["n"], cells["score"], cells["weight"]):
+            if part is not None:
+                own = np.ascontiguousarray(part, np.float64).view(np.uint64)
+                bits = (bits ^ own) * np.uint64(0xBF58476D1CE4E5B9)
+                bits ^= bits >> np.uint64(29)
+        total = np.zeros(int(found.max()) + 1, np.uint64)
+        np.add.at(total, found, bits)
+        sums.append(total)
+    place = np.empty(len(sums[0]), np.int64)
+    place[np.lexsort(sums)] = np.arange(len(place))
+    return np.asarray(place[found])
 
 
 def _combined(attributes: tuple[Attribute, ...], codes: Ints, *flags: Bools | None) -> Ints:
@@ -89,11 +114,9 @@ def _runs(small: Ints, score: Floats | None, cluster: Ints | None) -> tuple[Ints
     if len(small) == 0:
         return None, None
     in_order = small[1:] >= small[:-1]
-    if cluster is not None:
-        in_order = np.zeros(1, np.bool_)
-    elif score is not None:
+    if score is not None:
         in_order = (score[1:] > score[:-1]) | ((score[1:] == score[:-1]) & in_order)
-    order = None if in_order.all() else np.lexsort(keys)
+    order = None if in_order.all() and cluster is None else np.lexsort(keys)
     new = np.ones(len(small), np.bool_)
     new[1:] = False
     for key in keys:

@@ -190,7 +190,9 @@ def tabulate(data: str, output: str, **words: Any) -> None:
 @click.option("--weight", metavar="COL", help="Column with numbers of people.")
 @click.option("--favorable", metavar="V", help="The good value of the label  [default: 1]")
 @click.option("--risk", is_flag=True, help="A high score is bad for the person.")
-@click.option("--missing", type=click.Choice(["refuse", "drop"]), help="What to do with incomplete rows.")
+@click.option(
+    "--missing", type=click.Choice(["refuse", "drop"]), help="What to do with incomplete rows  [default: refuse]"
+)
 @click.option("--reference", metavar="V", help="Group to compare with  [default: the largest]")
 @click.option("--compare", metavar="V", help="Group to compare, if there are more than two.")
 @click.option(
@@ -216,12 +218,21 @@ def test(data: str, json_path: str | None, **words: Any) -> None:
 @click.option("--n", metavar="N[,M]", help="People of each group, or of the group and of the reference.")
 @click.option("--base-rate", metavar="P", type=float, required=True, help="The rate of the reference.")
 @click.option("--gap", metavar="D", type=float, help="Rate of the group minus rate of the reference.")
-@click.option("--ratio", metavar="R", type=float, default=1.0, show_default=True, help="Reference people per person.")
+@click.option(
+    "--ratio",
+    metavar="R",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="People of the reference for each of the group.",
+)
 @click.option("--power", metavar="P", type=float, default=0.8, show_default=True, help="Wanted power.")
 @click.option("--level", metavar="P", type=float, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
 def power(n: str | None, json_path: str | None, **words: Any) -> None:
     """Plan how many people it takes to find a gap: say --n or --gap, or both."""
+    import textwrap
+
     from evenhand.planning import power as plan
 
     people: Any = None
@@ -234,7 +245,7 @@ def power(n: str | None, json_path: str | None, **words: Any) -> None:
     if json_path not in (None, "-"):
         check_target(json_path)
     found = plan(people, **words)
-    _deliver(found.to_dict(), str(found), json_path)
+    _deliver(found.to_dict(), "\n".join(textwrap.wrap(str(found), 80)), json_path)
 
 
 @cli.command()

@@ -25,6 +25,7 @@ RESAMPLED_SCORES = 512
 
 
 BORROWED = 4
+"""So many people of both groups together are added to the rate of a calibration bin, before it is resampled."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def _around(observed: float, moves: Moves, confidence: float, highest: float) ->
     if np.isnan(moves.signed).mean() > (1 - confidence) / 2:
         return None
     lo, hi = (float(b) + observed - moves.centre for b in interval.percentile(moves.signed, confidence))
-    return max(lo, -highest), min(hi, highest)
+    return max(min(lo, highest), -highest), min(max(hi, -highest), highest)
 
 
 def _interval(
@@ -317,8 +318,8 @@ def recentred_nulls(
     moves = _resampled(measures, pair, options, confidence, draws, rng.spawn(2), RESAMPLED_SCORES)
     return {
         m.id: null_of(
-            float(m.of(pair, options).norm(m.order)), moves[m.id].distance, f"{draws} resamples, recentred", confidence,
-            outward=m.outward, highest=m.highest,
+            float(m.of(pair, options).norm(m.order)), np.minimum(moves[m.id].distance, m.highest),
+            f"{draws} resamples, recentred", confidence, outward=m.outward, highest=m.highest,
         )
         for m in measures
     }  # fmt: skip
@@ -356,13 +357,15 @@ def borrowed_rates(bins: Counts) -> Floats:
 def _people(bins: Counts) -> Floats:
     """People in each bin and group; with sampling weights as many as know a rate as well."""
     people = np.asarray(bins.array.sum(-1), np.float64)
+    if bins.exchangeable:
+        return people
     if bins.units is not None:
         kind = bins.units.place // bins.array.shape[-1]
         squares = bins.units.squares(kind, people.size, bins.units.mass).reshape(people.shape)
-        return np.asarray(np.divide(people**2, squares, out=np.zeros_like(people), where=people > 0))
-    if bins.squares is None:
-        return people
-    return np.asarray(np.divide(people**2, bins.squares.sum(-1), out=np.zeros_like(people), where=people > 0))
+    else:
+        assert bins.squares is not None
+        squares = bins.squares.sum(-1)
+    return np.asarray(np.divide(people**2, squares, out=np.zeros_like(people), where=people > 0))
 
 
 def _resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Generator) -> Iterator[Counts]:

@@ -39,6 +39,11 @@ class LargestGap:
     null: Null | None = None
     """What chance alone shows of the largest gap, when all groups are alike."""
 
+    @property
+    def excess(self) -> float | None:
+        """The value minus what chance alone shows on average."""
+        return None if self.null is None else self.value - self.null.mean
+
 
 def smoothed_rates(levels: str, counts: Counts) -> Floats:
     """Half a person more in each cell of a group, or of a bin, so that a rate of 0 or 1 is not taken for certain."""
@@ -93,7 +98,7 @@ def range_nulls(
             observed = float(_spread(m, counts, m.profile(counts).values))
             found[m.id] = null_of(
                 observed, np.concatenate(pieces[m.id]), f"{draws} exchanges", confidence, outward=rate_outward(m),
-                highest=np.inf if m.scale == "ratio" or m.profile(counts).trials is None else 1.0,
+                highest=m.highest,
             )  # fmt: skip
     return found
 
@@ -101,6 +106,7 @@ def range_nulls(
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
     """The same where people cannot exchange groups: how far rates move apart in resamples."""
     observed = float(_spread(m, counts, m.profile(counts).values))
+    moved = np.minimum(moved, m.highest)
     return null_of(observed, moved, f"{len(moved)} resamples, recentred", confidence, outward=rate_outward(m))
 
 
@@ -188,12 +194,17 @@ def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, c
 
 
 def largest_distance(
-    m: ScoreMeasure, gaps: Sequence[Gap], distances: Sequence[Floats | None], confidence: float
+    m: ScoreMeasure,
+    gaps: Sequence[Gap],
+    distances: Sequence[Floats | None],
+    confidence: float,
+    recentred: bool = False,
 ) -> LargestGap:
     """The two groups whose scores differ most, and the mean over pairs, from the comparison of every pair.
 
     A maximum of norms changes by no more than the largest change of one; pairs were resampled apart, which makes that
     a little larger than it is. A mean of norms changes by no more than the mean of the changes, here at their worst.
+    `recentred` asks for a p-value from these changes, where people cannot exchange groups.
     """
     defined = [i for i, gap in enumerate(gaps) if gap.undefined is None]
     names = list(dict.fromkeys(name for gap in gaps for name in (gap.group, gap.reference)))
@@ -215,7 +226,8 @@ def largest_distance(
         return m.outward_interval(*interval.norm(m.inward(value), distance, confidence, m.highest))
 
     draws = min(map(len, moved))
-    ci = limits(worst.value, np.max([d[:draws] for d in moved], axis=0))
+    farthest = np.max([d[:draws] for d in moved], axis=0)
+    ci = limits(worst.value, farthest)
     p = 2 if m.information else 1  # a mean of squares is the square of a norm
     size, move = (
         float(np.mean(np.power(numbers, p)) ** (1 / p))
@@ -225,4 +237,10 @@ def largest_distance(
         )
     )
     ci_mean = m.outward_interval(max(size - move, 0.0), min(size + move, m.highest))
-    return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=ci_mean)
+    null = None
+    if recentred:
+        null = null_of(
+            m.inward(worst.value), np.minimum(farthest, m.highest), f"{draws} resamples, recentred", confidence,
+            outward=m.outward, highest=m.highest,
+        )  # fmt: skip
+    return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=ci_mean, null=null)

@@ -141,8 +141,13 @@ def gaps(
 def with_ordinary(m: Measure, gap: Gap, found: Ordinary) -> Gap:
     """The gap with an ordinary bootstrap interval, and the verdict that it gives."""
     ci = found.ci
-    if ci is not None and not m.signed:  # no distance is below 0
-        ci = max(ci[0], 0.0), max(ci[1], 0.0)
+    if ci is not None:
+        least = -m.highest if m.signed else 0.0
+        ci = min(max(ci[0], least), m.highest), max(min(ci[1], m.highest), least)
+    if found.hull and ci is not None and gap.ci is not None:
+        ci = min(ci[0], gap.ci[0]), max(ci[1], gap.ci[1])
+    elif found.hull:
+        ci = gap.ci
     passes, conclusive = verdict(m, gap.value, ci, gap.tolerance)
     return replace(
         gap,
@@ -229,7 +234,9 @@ def _gap(
 def undefined_gap(m: Measure, group: str, reference: str, because: str, empty: tuple[str, ...] = ()) -> Gap:
     """A comparison that does not exist is listed with its reason, not passed over."""
     sentence = f"{m.title} of {shown_name(group)} against {shown_name(reference)} is undefined {because}."
-    return Gap(m.id, group, reference, m.tolerance, undefined=because, interpretation=sentence, empty_bins=empty)
+    return Gap(
+        m.id, group, reference, m.tolerance, m.scale, undefined=because, interpretation=sentence, empty_bins=empty
+    )
 
 
 def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -> list[str | None]:

@@ -45,7 +45,8 @@ def linear_part(model: Any, X: Any, favorable: Any) -> Linear:
             "measures in score space"
         )
     z, beta = _floats(z, "logits"), _floats(beta, "coefficients")
-    norm = float(np.linalg.norm(beta))
+    with np.errstate(over="ignore"):
+        norm = float(np.linalg.norm(beta))
     if not np.isfinite(beta).all() or not (norm == 0 or 1 / LARGEST <= norm <= LARGEST):
         raise DataError(f"the coefficients of the model must be finite numbers, but their length is {norm:g}")
     keys = [label_key(c.item() if isinstance(c, np.generic) else c) for c in classes]
@@ -76,7 +77,8 @@ def _of_sklearn(model: Any, last: Any, X: Any) -> tuple[Any, Any, list[Any]]:
     classes = list(last.classes_)
     if len(classes) != 2:
         raise UsageError(f"the projection test is for two classes, but the model has {len(classes)}")
-    return _scored(lambda: model.decision_function(X)), last.coef_, classes
+    beta = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_  # after .sparsify()
+    return _scored(lambda: model.decision_function(X)), beta, classes
 
 
 def _is_statsmodels(results: Any) -> bool:

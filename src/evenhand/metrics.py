@@ -62,6 +62,8 @@ class Metric:
         The group of each person.
     sample_weight
         Weights; whole numbers count people.
+    cluster
+        Which rows belong to one person.
     reference
         The group the others are compared with; by default the largest.
 
@@ -102,6 +104,7 @@ class Metric:
         null: str = "concept",
         interval: str = "auto",
         stratified: bool = False,
+        cluster: Any = None,
     ) -> MetricResult:
         measure = chosen_measures([self.id])[0]
         if y_true is None and measure.needs_label:
@@ -112,6 +115,7 @@ class Metric:
             label=y_true,
             group=sensitive_features,
             weight=sample_weight,
+            cluster=cluster,
             favorable=favorable,
             risk=risk,
             score_range=score_range if as_score else None,

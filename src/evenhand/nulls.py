@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.cells import Floats
+from evenhand.cells import Bools, Floats
 from evenhand.inference.exchange import all_exchanged, exchanged
 from evenhand.inference.significance import LEAST_P, splits
 from evenhand.measures import Profile, RateMeasure, ScoreMeasure, ScoreOptions
@@ -69,7 +69,7 @@ def null_of(
     unknown = ~np.isfinite(outward(sizes))
     chance = None if chance is None else chance[order]
     if p_value is None:
-        far = sizes >= observed - 1e-9 * abs(observed) - 1e-12
+        far = at_least(sizes, observed)
         p_value = (1 + far.sum()) / (1 + len(sizes)) if chance is None else float(chance[far].sum())
 
     def point(share: float) -> float:
@@ -94,6 +94,11 @@ def null_of(
     )
 
 
+def at_least(sizes: Floats, observed: float) -> Bools:
+    """Which sizes reach the observed one, rounding errors aside. An infinite one is reached by infinite ones."""
+    return np.asarray(sizes >= observed * (1 - 1e-9) - 1e-12)
+
+
 # ---- rates ---------------------------------------------------------------------------------------------------
 
 
@@ -107,20 +112,22 @@ def rate_null(
 ) -> Null:
     """Of one rate measure on a group and its reference."""
     profile = m.profile(pair)
-    observed = float(rate_size(m, profile.values))
-    outward, highest = rate_outward(m), np.inf if m.scale == "ratio" or profile.trials is None else 1.0
+    outward, highest = rate_outward(m), m.highest
     if kind == "published":
-        sizes, chance, method = _by_exchange(pair, "all", draws, rng, lambda c: rate_size(m, m.profile(c).values))
+        observed = float(rate_size(m, profile.values))
+        blocks, chance, method = _tables(pair, "all", rng)(draws)
+        sizes = np.concatenate([rate_size(m, m.profile(c).values) for c in blocks])
         return null_of(observed, sizes, method, confidence, chance=chance, outward=outward, highest=highest)
     method = "exact" if pair.exchangeable else "exact, effective numbers"
     if profile.quotient is not None:
-        sizes, chance = _quotient(profile.quotient, draws, rng)
+        observed, sizes, chance = _quotient(profile.quotient, draws, rng)
         method = method if chance is not None else f"{draws} exchanges"
-        nothing = chance is not None and chance[sizes >= observed].sum() < 1e-14  # the far ends are left out
+        nothing = chance is not None and chance[at_least(sizes, observed)].sum() < 1e-14  # the far ends are left out
         return null_of(observed, sizes, method, confidence, chance=chance, p_value=1e-14 if nothing else None)
     parts = [_component(m, profile, c) for c in range(profile.values.shape[0])]
-    known = [p for p in parts if p is not None]
-    tails = [np.exp(log_p[sizes >= observed - 1e-9 * observed - 1e-12]).sum() for sizes, log_p in known]
+    known = [p[1:] for p in parts if p is not None]
+    observed = max(p[0] for p in parts if p is not None)
+    tails = [np.exp(log_p[at_least(sizes, observed)]).sum() for sizes, log_p in known]
     p_value = float(-np.expm1(np.log1p(-np.minimum(tails, 1.0)).sum())) if max(tails) < 1 else 1.0
     sizes, chance = _largest([(s, np.exp(log_p)) for s, log_p in known])
     return null_of(
@@ -145,22 +152,23 @@ def rate_size(m: RateMeasure, values: Floats) -> Floats:
 
 
 def _whole(profile: Profile, component: int) -> tuple[int, int, int, int]:
-    """People with and among a share: of the group, of the reference."""
+    """People with and among a share: of the group, of the reference. Effective numbers are rounded."""
     assert profile.trials is not None
     n = np.maximum(np.rint(profile.trials[component]), 1).astype(np.int64)
     k = np.rint(profile.values[component] * n).astype(np.int64)
     return int(k[0]), int(n[0]), int(k[1]), int(n[1])
 
 
-def _component(m: RateMeasure, profile: Profile, component: int) -> tuple[Floats, Floats] | None:
-    """Sizes of a gap between two shares when people exchange groups, and the logarithm of their chances."""
+def _component(m: RateMeasure, profile: Profile, component: int) -> tuple[float, Floats, Floats] | None:
+    """A gap between two shares, those there are when people exchange groups, and the logarithm of their chances."""
     if np.isnan(profile.values[component]).any():
         return None
     a, n_a, b, n_b = _whole(profile, component)
     k, log_p = splits(a + b, n_a, n_a + n_b)
-    shares = np.stack([k / n_a, (a + b - k) / n_b], axis=-1)[:, None, :]
+    shares = np.stack([np.r_[a, k] / n_a, np.r_[b, a + b - k] / n_b], axis=-1)[:, None, :]
     sizes = rate_size(replace(m, levels="decision"), shares)
-    return np.where(np.isnan(sizes), 0.0, sizes), log_p  # 0 against 0: alike
+    sizes = np.where(np.isnan(sizes), 0.0, sizes)  # 0 against 0: alike
+    return float(sizes[0]), sizes[1:], log_p
 
 
 def _largest(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -175,15 +183,18 @@ def _largest(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return values, np.diff(below, prepend=0.0)
 
 
-def _quotient(profiles: tuple[Profile, Profile], draws: int, rng: np.random.Generator) -> tuple[Floats, Floats | None]:
-    """Sizes of |ratio of the group − ratio of the reference| for a ratio of two independent shares."""
-    shares, chances = [], []
+def _quotient(
+    profiles: tuple[Profile, Profile], draws: int, rng: np.random.Generator
+) -> tuple[float, Floats, Floats | None]:
+    """|ratio of the group − ratio of the reference| for a ratio of two independent shares: observed, and by chance."""
+    shares, chances, seen = [], [], []
     for profile in profiles:
         a, n_a, b, n_b = _whole(profile, 0)
         k, log_p = splits(a + b, n_a, n_a + n_b)
         likely = log_p > -36
         k, own = k[likely], np.exp(log_p[likely])
         shares.append((k / n_a, (a + b - k) / n_b))
+        seen.append((a / n_a, b / n_b))
         chances.append(own / own.sum())
     chance: Floats | None
     sides = len(chances[0]), len(chances[1])
@@ -195,17 +206,10 @@ def _quotient(profiles: tuple[Profile, Profile], draws: int, rng: np.random.Gene
         chance = None
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = [shares[0][g][i] / shares[1][g][j] for g in (0, 1)]
-        return np.abs(ratios[0] - ratios[1]), chance
-
-
-def _by_exchange(
-    counts: Any, within: Within, draws: int, rng: np.random.Generator, size: Callable[[Any], Floats]
-) -> tuple[Floats, Floats | None, str]:
-    """Sizes over exchanged tables: all of them where they are few."""
-    listed = all_exchanged(counts, within)
-    if listed is not None:
-        return size(listed[0]), listed[1], "exact"
-    return np.concatenate([size(c) for c in exchanged(counts, draws, rng, within)]), None, f"{draws} exchanges"
+        own = np.array(seen[0]) / np.array(seen[1])
+        observed = abs(float(own[0] - own[1]))
+        sizes = np.abs(ratios[0] - ratios[1])
+    return np.inf if np.isnan(observed) else observed, sizes, chance
 
 
 # ---- whole scores ----------------------------------------------------------------------------------------------
@@ -300,6 +304,8 @@ def exchange_of(m: ScoreMeasure | RateMeasure, kind: NullKind) -> Within:
 
 
 def _tables(counts: Any, within: Any, rng: np.random.Generator) -> Tables:
+    """Exchanged tables: all there are with their chances where they are few, else drawn ones."""
+
     def tables(draws: int) -> tuple[Iterator[Any], Floats | None, str]:
         listed = all_exchanged(counts, within)
         if listed is not None:

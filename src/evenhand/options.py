@@ -90,7 +90,7 @@ def checked_scores(ranks: Any, calibration_bins: Any, bandwidth: Any) -> ScoreOp
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return float("nan")
     try:
         return float(value)

@@ -28,6 +28,8 @@ class Ordinary:
     ci: tuple[float, float] | None
     undefined: int
     method: str
+    hull: bool = False
+    """Whether it only widens the interval there is."""
 
 
 def ordinary_intervals(
@@ -42,7 +44,7 @@ def ordinary_intervals(
     """An interval for each statistic of a pair of groups.
 
     Resamples without a value (a group lost its people) stand aside and are counted. When there are so many of them
-    that they could move a bound out of the others, there is no interval.
+    that they could move a bound out of the others, or too few resamples to know one, there is no interval.
     """
     pieces: dict[str, list[Floats]] = {id_: [] for id_ in statistics}
     for batch in bootstrap(counts, draws, rng, stratified=stratified):
@@ -53,7 +55,7 @@ def ordinary_intervals(
         values = np.concatenate(pieces[id_])
         lost = int(np.isnan(values).sum())
         ci = None
-        if lost <= len(values) * (1 - confidence) / 2:
+        if lost <= len(values) * (1 - confidence) / 2 and len(values) >= 2 / (1 - confidence) - 1 - 1e-9:
             ci = _bounds(kind, float(statistic(counts)), values[~np.isnan(values)], confidence, statistic, counts)
         found[id_] = Ordinary(ci, lost, f"{'BCa' if kind == 'bca' else kind} bootstrap")
     return found
@@ -61,13 +63,12 @@ def ordinary_intervals(
 
 def _bounds(
     kind: str, observed: float, values: Floats, confidence: float, statistic: Statistic, counts: Counts
-) -> tuple[float, float]:
+) -> tuple[float, float] | None:
     if kind == "bca":
-        lo, hi = interval.bca(observed, values, *_left_one_out(statistic, counts), confidence)
-    else:
-        low, high = (float(bound) for bound in interval.percentile(values, confidence))
-        lo, hi = (low, high) if kind == "percentile" else (2 * observed - high, 2 * observed - low)
-    return lo, hi
+        left_out, people = _left_one_out(statistic, counts)
+        return interval.bca(observed, values, left_out, people, confidence) if np.isfinite(left_out).any() else None
+    low, high = (float(bound) for bound in interval.percentile(values, confidence))
+    return (low, high) if kind == "percentile" else (2 * observed - high, 2 * observed - low)
 
 
 def _left_one_out(statistic: Statistic, counts: Counts) -> tuple[Floats, Floats]:

@@ -92,8 +92,8 @@ def power(
     base_rate = _within(base_rate, "base_rate", 0.0, 1.0, closed=True)
     level = _within(level, "level", 0.0, 1.0)
     power = _within(power, "power", 0.0, 1.0)
-    ratio = _within(ratio, "ratio", 0.0, 1e9)
-    if power <= level:
+    ratio = _within(ratio, "ratio", 1e-9, 1e9)
+    if power <= level and (n is None or gap is None):
         raise UsageError(f"power must be above the level of the test ({level:g}), not {power:g}")
     if n is None and gap is None:
         raise UsageError("say n (how many people) or gap (how large a difference), or both")
@@ -106,8 +106,9 @@ def power(
             )
     if n is None:
         assert gap is not None
-        people = people_needed(_effect(base_rate, gap), ratio, level, power)
-        if people > 1e15:
+        effect = _effect(base_rate, gap)
+        people = people_needed(effect, ratio, level, power) if abs(effect) > 1e-9 else np.inf
+        if people * max(ratio, 1) > 1e15:
             raise UsageError(f"a gap of {gap:g} is too small to plan for")
         return Plan("n", int(np.ceil(people)), int(np.ceil(people * ratio)), base_rate, gap, power, level)
     own, reference = _people(n)
@@ -136,7 +137,7 @@ def _people(n: Any) -> tuple[int, int]:
 
 
 def _within(value: Any, name: str, lo: float, hi: float, closed: bool = False) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not (lo <= value <= hi if closed else lo < value < hi):
         raise UsageError(f"{name} must be a number {'from' if closed else 'between'} {lo:g} "
                          f"{'to' if closed else 'and'} {hi:g}, not {shown(value)}")  # fmt: skip

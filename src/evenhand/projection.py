@@ -386,7 +386,7 @@ def _checked(criterion: Any, level: Any) -> tuple[str, float]:
 
 def _number(value: Any) -> float:
     """NaN for what is no number."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         return float("nan")
     try:
         return float(value)

@@ -97,7 +97,8 @@ class ScoreCounts(Counts):
     @cached_property
     def _mid_ranks(self) -> Floats:
         below, upto = self._below
-        return np.asarray((below + upto) / (2 * upto[..., -1:]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((below + upto) / (2 * upto[..., -1:]))
 
     @cached_property
     def _published_ranks(self) -> Floats:
@@ -147,6 +148,13 @@ def moved(counts: Counts, level: Ints) -> Units | None:
     inside = counts.array.shape[-2] * counts.array.shape[-1]
     place = level[counts.units.place // inside] * inside + counts.units.place % inside
     return replace(counts.units, place=place)
+
+
+def _person(array: Floats, squares: Floats | None, units: Units | None) -> float:
+    """What a person of all groups together weighs."""
+    if units is not None:
+        return float(units.squares(np.zeros(len(units.place), np.int64), 1, units.mass)[0] / array.sum())
+    return 1.0 if squares is None else float(squares.sum() / array.sum())
 
 
 def _labels(classes: Floats, label: int | None) -> Floats:
@@ -222,7 +230,7 @@ class ScoreView:
             scores=scores,
             score_range=t.score_range,
             risk=t.meaning.risk,
-            person=1.0 if squares is None else float(squares.sum() / array.sum()),
+            person=_person(array, squares, units),
             resolution=resolution,
         )
 

@@ -219,8 +219,8 @@ class _Drawing:
 
     def _pdf(self, counts: ScoreCounts, name: str) -> None:
         people = counts.of()[0]
-        squares = None if counts.squares is None else float(counts.squares.sum())
-        found = estimate(counts.unit, people, self.options.bandwidth, squares)
+        effective = None if counts.exchangeable else float(counts.people()[0])
+        found = estimate(counts.unit, people, self.options.bandwidth, effective)
         lo, hi = counts.score_range
         if np.isnan(found.bandwidth) or not hi - lo > 1e-300:
             return

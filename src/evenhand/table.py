@@ -152,7 +152,7 @@ class Table:
     """Counts of people by score, decision, label and group.
 
     Made by `evenhand.tabulate` or `evenhand.load`. Tables of the same meaning add up: `a + b` is the table
-    of all rows of both.
+    of all rows of both. (Clusters of two tables are taken for different ones: keep the rows of a person together.)
 
     >>> import evenhand
     >>> t = evenhand.tabulate({"s": [0.2, 0.7, 0.7], "y": [0, 1, 1], "g": ["f", "m", "m"]},
@@ -226,10 +226,15 @@ class Table:
         """People counted."""
         return int(self.n.sum())
 
+    @cached_property
+    def clustered(self) -> bool:
+        """Whether some rows belong together: clusters of one row each are none."""
+        return self.cluster is not None and int(self.cluster.max()) + 1 < self.rows
+
     @property
     def exchangeable(self) -> bool:
         """Whether every row is one person like any other."""
-        return self.weight is None and self.cluster is None
+        return self.weight is None and not self.clustered
 
     @property
     def mass(self) -> NDArray[Any]:
@@ -333,7 +338,7 @@ class Table:
 
     def units(self, place: Ints, cells: Any = slice(None)) -> Units | None:
         """Which rows belong together, in dense counts where cells stand in these places."""
-        if self.cluster is None:
+        if self.cluster is None or not self.clustered:
             return None
         found, cluster = np.unique(self.cluster[cells], return_inverse=True)
         return Units(cluster.reshape(-1), place, self.mass[cells].astype(np.float64), len(found))

@@ -16,7 +16,7 @@ class Reach(NamedTuple):
     above: float
 
     def gap(self, share: float) -> float:
-        """The smallest difference that is found in either direction, where there is one."""
+        """A difference that is found in either direction: the larger of both, where there are two."""
         gaps = [abs(end - share) for end in self if not np.isnan(end)]
         return max(gaps, default=float("nan"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +96,7 @@ def g_test(p: Floats, n: Floats) -> TestResult:
     return _several("likelihood ratio (G)", p, n, term)
 
 
-def _several(name: str, p: Floats, n: Floats, term: object) -> TestResult:
+def _several(name: str, p: Floats, n: Floats, term: Callable[[Floats, Floats], Floats]) -> TestResult:
     from scipy.special import chdtrc
 
     known = (n > 0) & np.isfinite(p)
@@ -106,7 +106,6 @@ def _several(name: str, p: Floats, n: Floats, term: object) -> TestResult:
     pooled = float((p * n).sum() / n.sum())
     if not 0 < pooled < 1:
         return TestResult(name, 0.0, 1.0)
-    assert callable(term)
     statistic = float((term(p * n, pooled * n) + term((1 - p) * n, (1 - pooled) * n)).sum())
     return TestResult(name, statistic, max(float(chdtrc(len(p) - 1, max(statistic, 0.0))), LEAST_P))
 

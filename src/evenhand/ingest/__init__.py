@@ -76,6 +76,8 @@ def tabulate(
         raise UsageError("name at least one group column (--group)")
     if isinstance(data, Table):
         raise UsageError("this is a table already: audit it, or add it to another")
+    if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
+        raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
     return count(_columns(data, given, group, cluster), words)
 
 
@@ -89,7 +91,7 @@ def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> C
         raise UsageError(
             "an array or list has no column names: pass a dict of columns, or arrays as score=, label=, group="
         )
-    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), cluster or ""])
+    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), "" if cluster is None else cluster])
     if type(data).__name__ == "DuckDBPyRelation" and named:
         from evenhand.ingest.relations import count_relation
         from evenhand.ingest.sources import Source
@@ -158,6 +160,8 @@ def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) 
     for name, value in _group_items(group, data is not None):
         own, values = column(value, "group")
         groups.append((name or own, values))
+    if isinstance(cluster, str):
+        _with_cluster([name for name, _ in groups], cluster)
     _group_names([name for name, _ in groups])
     lengths = [(name, len(values)) for name, values in [*named.values(), *groups]]
     if len({length for _, length in lengths}) > 1:

@@ -152,7 +152,7 @@ def count(columns: Columns, words: Words) -> Table:
 
 def _clusters(values: Any, name: str) -> Ints:
     """Numbers in the order of the names of clusters, so that every engine gives the same; −1 where there is none."""
-    codes, names = group_codes(values, name)
+    codes, names = group_codes(values, name, "cluster")
     number = np.empty(len(names) + 1, np.int64)
     number[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     number[-1] = -1

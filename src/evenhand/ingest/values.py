@@ -148,10 +148,10 @@ def _encode_whole(values: NDArray[Any]) -> tuple[Ints, list[Any]]:
     return new[shifted], [int(low) + p for p in present.tolist()]
 
 
-def group_codes(values: Any, column: str) -> tuple[Ints, tuple[str, ...]]:
+def group_codes(values: Any, column: str, role: str = "group") -> tuple[Ints, tuple[str, ...]]:
     """Codes into group names; −1 where the group is missing."""
     if isinstance(values, list) and bool in (kinds := set(map(type, values))) and kinds & {int, float}:
-        raise DataError(f"group column {shown(column)} holds both truth values and numbers: make the column one type")
+        raise DataError(f"{role} column {shown(column)} holds both truth values and numbers: make the column one type")
     codes, distinct = encode(values)
     place: dict[str, int] = {}
     first: dict[str, Any] = {}
@@ -162,7 +162,7 @@ def group_codes(values: Any, column: str) -> tuple[Ints, tuple[str, ...]]:
             continue
         if name in first and _kind(value) != _kind(first[name]):
             raise DataError(
-                f"group column {shown(column)} holds both {shown(first[name])} and {shown(value)}, which have the "
+                f"{role} column {shown(column)} holds both {shown(first[name])} and {shown(value)}, which have the "
                 "same name: make the column one type"
             )
         first.setdefault(name, value)

@@ -30,20 +30,20 @@ class Density:
         return np.interp(x, self.x, self.y, left=0.0, right=0.0)
 
 
-def estimate(x: Floats, mass: Floats, how: str | float, squares: float | None = None) -> Density:
+def estimate(x: Floats, mass: Floats, how: str | float, people: float | None = None) -> Density:
     """The density of people at x (increasing); of a group with one score, or nearly, one that is nowhere a number.
 
-    `squares` is the sum of squared sampling weights.
+    `people` is how many they are as good as, with sampling weights or clusters.
     """
     present = np.flatnonzero(mass)
     x, mass = x[present], mass[present]
-    width = bandwidth(x, mass, how, squares)
+    width = bandwidth(x, mass, how, people)
     if np.isnan(width):
         return Density(np.array([0.0, 1.0]), np.full(2, np.nan), width)
     return density(x, mass, width)
 
 
-def bandwidth(x: Floats, mass: Floats, how: str | float, squares: float | None = None) -> float:
+def bandwidth(x: Floats, mass: Floats, how: str | float, people: float | None = None) -> float:
     """The standard deviation of the kernel: Scott's or Silverman's rule, or a number. NaN for a constant score.
 
     Scott: n^(−1/5) times the sample standard deviation; with sampling weights n is Kish's effective number.
@@ -53,7 +53,7 @@ def bandwidth(x: Floats, mass: Floats, how: str | float, squares: float | None =
     if not isinstance(how, str):
         return float(how)
     total = float(mass.sum())
-    n = total if squares is None else total**2 / squares
+    n = total if people is None else people
     if n <= 1:
         return float("nan")
     mean = float((mass * x).sum()) / total

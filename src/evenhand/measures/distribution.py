@@ -29,8 +29,9 @@ class Densities(Curve):
 def densities(counts: ScoreCounts, options: ScoreOptions, people: Floats | None = None) -> tuple[Density, Density]:
     """The density of the group and of its reference, on the score range from 0 to 1."""
     people = counts.of() if people is None else people
-    squares = [None, None] if counts.squares is None else counts.squares.sum((0, 2)).tolist()
-    a, b = (estimate(counts.unit, people[g], options.bandwidth, squares[g]) for g in (0, 1))
+    # resamples have no weights of their own: each of their people counts
+    effective = [None, None] if counts.exchangeable else counts.people().tolist()
+    a, b = (estimate(counts.unit, people[g], options.bandwidth, effective[g]) for g in (0, 1))
     return a, b
 
 
@@ -48,7 +49,8 @@ def information(counts: ScoreCounts, options: ScoreOptions, like: Curve | None =
     """
     x, a, b, weight, widths = _both(counts, options, like)
     sizes = counts.sizes()
-    share = sizes / sizes.sum(-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = sizes / sizes.sum(-1, keepdims=True)
     p, q = share[..., :1], share[..., 1:]
     mixed = p * a + q * b
     with np.errstate(invalid="ignore", divide="ignore"):

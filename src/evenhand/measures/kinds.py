@@ -48,6 +48,11 @@ class Measure:
         """Whether the gap is one signed number, so that its interval has a sign too."""
         return False
 
+    @property
+    def highest(self) -> float:
+        """The most the gap can be."""
+        return float("inf")
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -78,6 +83,10 @@ class RateMeasure(Measure):
     @property
     def signed(self) -> bool:
         return self.scale == "difference" and len(self.components) == 1
+
+    @property
+    def highest(self) -> float:
+        return float("inf") if self.scale == "ratio" or self.rests_on else 1.0  # a ratio has no bound, a rate has
 
 
 Summary = tuple[str, float, float, float]

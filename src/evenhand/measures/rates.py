@@ -16,6 +16,7 @@ TP, FP, FN, TN = (1, 1), (1, 0), (0, 1), (0, 0)
 _ALL = (TP, FP, FN, TN)
 
 CAUTION = 10
+"""So many clusters' worth of doubt about how much the rows of a cluster differ."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,15 @@ def share(counts: Counts, rate: str) -> Floats:
 def effective(part: NDArray[Any], whole: NDArray[Any], part2: NDArray[Any], whole2: NDArray[Any]) -> Floats:
     """How many equally weighted people would know a weighted share p as well.
 
-    The variance of p is Σw²(y − p)²/(Σw)² (linearised), and n people have p(1 − p)/n. At 0 and 1, where that says
-    nothing, Kish's (Σw)²/Σw². `part2` and `whole2` are sums of squared weights.
+    The variance of p is Σw²(y − p)²/(Σw)² (linearised), and n people have p(1 − p)/n. Never more than Kish's
+    (Σw)²/Σw²: few people with small weights look surer than they are. `part2` and `whole2` are sums of squared weights.
     """
     p, whole = ratio(part, whole), np.asarray(whole, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = (part2 * (1 - p) ** 2 + (whole2 - part2) * p**2) / whole**2
         kish = np.where(whole > 0, whole**2 / np.where(whole2 > 0, whole2, 1), 0.0)
-        return np.where((p > 0) & (p < 1) & (variance > 0), p * (1 - p) / variance, kish)
+        known = (p > 0) & (p < 1) & (variance > 0)
+        return np.where(known, np.minimum(p * (1 - p) / variance, kish), kish)
 
 
 def effective_units(units: Units, kind: Ints, part: Bools, p: Floats, whole: Floats) -> Floats:

@@ -202,7 +202,7 @@ def _largest(g: LargestGap) -> dict[str, Any]:
         "left_out": list(g.left_out),
         "mean": _number(g.mean),
         "ci_mean": _pair(g.ci_mean),
-        **_null(g.null, None if g.null is None else g.value - g.null.mean),
+        **_null(g.null, g.excess),
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import set_cell_size
+
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def as_text(document: dict[str, Any]) -> str:
         for g in part["groups"]:
             moved = f"{g['move']:+.3f}" if abs(g["move"]) < 1e4 else f"{g['move']:+.3g}"
             numbers = f"{g['n']:>10,}{g['mean']:>8.3f}{g['mean_after']:>9.3f}{moved:>16}"
-            lines.append(f"  {label:<13}{shown_name(g['name'], 20):<21}{numbers}")
+            lines.append(f"  {label:<13}{set_cell_size(shown_name(g['name'], 20), 20)} {numbers}")
             label = ""
     where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if space == "features" else "in logits (score space)"
     lines += [
@@ -63,4 +65,4 @@ def as_text(document: dict[str, Any]) -> str:
     if document["notes"]:
         lines += ["", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"])]
     wrapped = (textwrap.wrap(line, WIDTH, subsequent_indent="  " if line[:1] in "• " else "") or [""] for line in lines)
-    return "\n".join(part if line else "" for group in wrapped for line in [group] for part in line)
+    return "\n".join(part for lines_ in wrapped for part in lines_)
