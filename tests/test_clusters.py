@@ -116,8 +116,9 @@ def test_effective_numbers_by_hand() -> None:
     columns = {"d": [1, 1, 0, 0, 1, 0, 1, 0], "g": list("aaaaaabb"), "who": [1, 1, 2, 2, 3, 4, 5, 6]}
     t = evenhand.tabulate(columns, prediction="d", group="g", cluster="who")
     n = trials(t.decisions(t.groupings[0], None), "selection_rate")
-    assert n[0] == pytest.approx(36 / 10)  # (2 + 2 + 1 + 1)² / (4 + 4 + 1 + 1)
-    assert n[1] == pytest.approx(2)
+    # variance (1 + 1 + ¼ + ¼)/6², and 3.6 = (2 + 2 + 1 + 1)²/(4 + 4 + 1 + 1) clusters: times 3.6/2.6
+    assert n[0] == pytest.approx(0.25 / (2.5 / 36 * 3.6 / 2.6))
+    assert n[1] == pytest.approx(1)  # two clusters: ¼/(2·¼/4 · 2/1)
 
 
 def test_resamples_draw_whole_clusters() -> None:
@@ -207,3 +208,93 @@ def test_the_command_line_takes_clusters(tmp_path: Path) -> None:
     done = run("audit", file, *words[:-6], "--cluster", "whom")
     assert done.returncode == 2
     assert "did you mean 'who'" in done.stderr
+
+
+def test_one_of_each_pair_is_tested_as_pairs() -> None:
+    """Groups that are drawn together are not independent: rejected 12 to 19 % of true hypotheses, where 5 was asked."""
+    rng = np.random.default_rng(0)
+    rejected, covered, runs = 0, 0, 150
+    for i in range(runs):
+        s = rng.integers(0, 2, 100)
+        columns = {
+            "p": np.stack([s, 1 - s], 1).ravel(), "g": np.tile(["a", "b"], 100), "c": np.repeat(np.arange(100), 2),
+        }  # fmt: skip
+        a = evenhand.audit(
+            columns, prediction="p", group="g", cluster="c", bootstrap=199, permutations=199, rng=i,
+            measures=["demographic_parity"],
+        )  # fmt: skip
+        gap = a.measure("demographic_parity")
+        assert gap.ci is not None
+        covered += gap.ci[0] <= 0 <= gap.ci[1]
+        rejected += gap.p_value <= 0.05  # type: ignore[operator]
+        assert gap.tests == a.attributes[0].tests == ()
+    assert stats.binomtest(rejected, runs, 0.05, alternative="greater").pvalue > 1e-3
+    assert stats.binomtest(covered, runs, 0.93, alternative="less").pvalue > 1e-3
+
+
+def test_three_clusters_that_span_groups_are_no_certainty() -> None:
+    columns = {"p": [1, 0] * 3, "g": ["a", "b"] * 3, "c": [1, 1, 2, 2, 3, 3]}
+    gap = evenhand.audit(columns, prediction="p", group="g", cluster="c", bootstrap=199).measure("demographic_parity")
+    assert gap.ci is not None
+    assert gap.ci[1] - gap.ci[0] > 0.5
+    assert gap.p_value is not None
+    assert gap.p_value > 0.05
+
+
+@pytest.mark.parametrize(("clusters", "size", "alike"), [(50, 20, 0.001), (15, 8, 0.2), (12, 10, 0.98)])
+def test_intervals_fit_how_alike_the_rows_of_a_cluster_are(clusters: int, size: int, alike: float) -> None:
+    rng = np.random.default_rng(3)
+    covered, runs = 0, 150
+    for _ in range(runs):
+        p = rng.beta(0.3 * (1 / alike - 1), 0.7 * (1 / alike - 1), (2 * clusters, 1))
+        columns = {
+            "p": (rng.random((2 * clusters, size)) < p).astype(int).ravel(),
+            "g": np.repeat(["a", "b"], clusters * size),
+            "c": np.repeat(np.arange(2 * clusters), size),
+        }
+        a = evenhand.audit(
+            columns,
+            prediction="p",
+            group="g",
+            cluster="c",
+            bootstrap=0,
+            permutations=0,
+            measures=["demographic_parity"],
+        )
+        ci = a.measure("demographic_parity").ci
+        assert ci is not None
+        covered += ci[0] <= 0 <= ci[1]
+    assert stats.binomtest(covered, runs, 0.94, alternative="less").pvalue > 1e-3
+    assert covered / runs < 0.995
+
+
+def test_names_of_clusters_and_the_order_of_tables_do_not_matter() -> None:
+    rng = np.random.default_rng(0)
+    columns: dict[str, Any] = {**people(90, 3), "c": rng.integers(0, 30, 90)}
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "cluster": "c"}
+    t = evenhand.tabulate(columns, **words)
+    renamed = {**columns, "c": [f"x{(i * 7919) % 31}" for i in columns["c"]]}
+    assert evenhand.tabulate(renamed, **words) == t
+    first, second = (
+        evenhand.tabulate({k: v[part] for k, v in columns.items()}, **words) for part in (slice(50), slice(50, 90))
+    )
+    assert first + second == second + first
+
+
+def test_an_array_of_clusters_beside_a_frame() -> None:
+    frame = pytest.importorskip("pandas").DataFrame(people(24, 2))
+    t = evenhand.tabulate(frame, score="s", label="y", group="g", cluster=np.arange(24) // 2)
+    assert t.cluster is not None
+    assert t.cluster.max() == 11
+    with pytest.raises(UsageError, match="both a group and the cluster"):
+        evenhand.tabulate(people(24, 2), score="s", group="g", cluster="g")
+
+
+def test_metrics_take_clusters() -> None:
+    columns = people(60, 2)
+    who = np.arange(60) // 3
+    found = evenhand.metrics.abcc(
+        columns["y"], columns["s"], sensitive_features=columns["g"], cluster=who, bootstrap=99, permutations=99
+    )
+    assert found.gaps[0].null is not None
+    assert found.gaps[0].null.method == "99 resamples, recentred"

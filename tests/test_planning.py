@@ -13,14 +13,17 @@ from scipy import stats
 import evenhand
 from conftest import evenhand as run
 from evenhand.errors import UsageError
-from evenhand.inference.power import detectable
+from evenhand.inference.power import detectable, power_of
+from evenhand.measures import MEASURES, RateMeasure
+from evenhand.nulls import rate_null
+from evenhand.table import Counts
 
 
 def test_power_and_people_equal_statsmodels() -> None:
     power = pytest.importorskip("statsmodels.stats.power").NormalIndPower()
     effect = pytest.importorskip("statsmodels.stats.proportion").proportion_effectsize(0.42, 0.3)
-    assert evenhand.power((120, 300), base_rate=0.3, gap=0.12).power == pytest.approx(
-        power.power(effect, 120, 0.05, ratio=2.5)
+    assert evenhand.power((600, 1500), base_rate=0.3, gap=0.12).power == pytest.approx(
+        power.power(effect, 600, 0.05, ratio=2.5)
     )
     plan = evenhand.power(base_rate=0.3, gap=0.12, ratio=2.0, power=0.9, level=0.01)
     assert plan.n == int(np.ceil(power.solve_power(effect, None, 0.01, 0.9, ratio=2.0)))
@@ -46,6 +49,32 @@ def test_the_planned_power_is_what_simulation_finds() -> None:
         for x, y in zip(a, b, strict=True)
     ]
     assert np.mean(found) == pytest.approx(0.8, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "base", "share"), [((12, 9), 0.4, 0.9), ((60, 600), 0.05, 0.15), ((30, 30), 0.2, 0.5)]
+)
+def test_the_power_of_small_samples_is_that_of_the_audit(sizes: tuple[int, int], base: float, share: float) -> None:
+    """Summed over all tables, against audits of random ones."""
+    rng = np.random.default_rng(0)
+    m = MEASURES["demographic_parity"]
+    assert isinstance(m, RateMeasure)
+    found = 0
+    for _ in range(500):
+        x, y = rng.binomial(sizes[0], share), rng.binomial(sizes[1], base)
+        counts = Counts(np.array([[[sizes[0] - x], [sizes[1] - y]], [[x], [y]]]), ("a", "b"))
+        found += rate_null(m, counts, "concept", 9, rng, 0.95).p_value <= 0.05
+    claimed = evenhand.power(sizes, base_rate=base, gap=share - base).power
+    assert stats.binomtest(found, 500, claimed).pvalue > 1e-3
+    reach = detectable(base, *sizes)
+    assert power_of(reach.above, base, *sizes) == pytest.approx(0.8, abs=1e-3)
+
+
+def test_people_needed_are_enough_for_the_exact_test() -> None:
+    plan = evenhand.power(base_rate=0.1, gap=0.3)
+    assert plan.n < 60
+    assert evenhand.power(plan.n, base_rate=0.1, gap=0.3).power >= 0.8
+    assert evenhand.power(plan.n - 3, base_rate=0.1, gap=0.3).power < 0.8
 
 
 def test_too_few_people_show_nothing() -> None:

@@ -19,12 +19,12 @@ from evenhand.extremes import (
     recentred_range,
     resampled_ranges,
 )
-from evenhand.gaps import Gap, gaps, resampled_gaps, undefined_gap
+from evenhand.gaps import Gap, gaps, recentred_rate, resampled_gaps, undefined_gap
 from evenhand.inference.significance import TestResult, chi_squared, g_test
 from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
-from evenhand.nulls import EXCHANGED_SCORES, Null, joint_nulls, rate_null, score_nulls
+from evenhand.nulls import EXCHANGED_SCORES, Null, joint_nulls, rate_null, score_nulls, widened
 from evenhand.options import Options
 from evenhand.ordinary import Ordinary, ordinary_intervals, rate_statistic
 from evenhand.scores import ScoreCounts, ScoreView
@@ -114,11 +114,12 @@ def audit_attribute(
         if options.bootstrap and len(grouping.groups) > 2 and (levels == "decision" or not many):
             ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges, options.stratified)
         pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
+        spanning = _spanning(counts)
         ordinary = {} if many else _ordinary(measures, counts, pairs, options, draw_gaps)
         for m in measures:
             found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id), ordinary.get(m.id))
             if not many:
-                found[m.id] = [_tested(m, gap, pairs[gap.group], options, exchange) for gap in found[m.id]]
+                found[m.id] = [_tested(m, gap, pairs[gap.group], spanning, options, exchange) for gap in found[m.id]]
             if len(grouping.groups) > 2:
                 largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
         if options.permutations and len(grouping.groups) > 2 and not many:
@@ -150,19 +151,23 @@ def audit_attribute(
         tuple(everything),
         tuple(largest[m.id] for m in chosen if m.id in largest),
         _impossibility(decisions, reference, options.confidence),
-        _rate_tests(decisions),
+        () if _spanning(decisions) else _rate_tests(decisions),
         too_small(everything),
         resolution,
     )
 
 
-def _tested(m: RateMeasure, gap: Gap, pair: Counts, options: Options, rng: np.random.Generator) -> Gap:
+def _tested(m: RateMeasure, gap: Gap, pair: Counts, spanning: bool, options: Options, rng: np.random.Generator) -> Gap:
     """A gap between rates with what tells it from chance."""
     if gap.undefined:
         return gap
     if options.permutations:
         null = rate_null(m, pair, options.null, options.permutations, deepcopy(rng), options.confidence)
+        if spanning:
+            null = widened(null, recentred_rate(m, pair, options.permutations, deepcopy(rng), options.confidence))
         gap = with_null(m, gap, null)
+    if spanning:
+        return gap  # the classical tests take groups for independent
     return with_rate_tests(m, gap, m.profile(pair), pair.exchangeable, options.confidence)
 
 

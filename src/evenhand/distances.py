@@ -15,7 +15,7 @@ from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures import ScoreMeasure, ScoreOptions
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import densities
-from evenhand.nulls import Null, null_of
+from evenhand.nulls import Null, bounded, null_of
 from evenhand.ordinary import Ordinary, ordinary_intervals, score_statistic
 from evenhand.scores import ScoreCounts
 from evenhand.table import Counts, shown_name
@@ -318,7 +318,7 @@ def recentred_nulls(
     moves = _resampled(measures, pair, options, confidence, draws, rng.spawn(2), RESAMPLED_SCORES)
     return {
         m.id: null_of(
-            float(m.of(pair, options).norm(m.order)), np.minimum(moves[m.id].distance, m.highest),
+            float(m.of(pair, options).norm(m.order)), bounded(moves[m.id].distance, m.highest),
             f"{draws} resamples, recentred", confidence, outward=m.outward, highest=m.highest,
         )
         for m in measures
@@ -326,15 +326,9 @@ def recentred_nulls(
 
 
 def student(m: ScoreMeasure, pair: ScoreCounts, confidence: float) -> float:
-    """By how much resamples of the smallest class move too little: Student's quantile over the normal, √(n/(n−1))."""
-    from scipy.special import ndtri, stdtrit
-
+    """By how much resamples of the smallest class move too little."""
     people = pair.people(by_label=True)[:, m.labels] if m.labels else pair.people()
-    n = float(people.min())
-    if n <= 1 + 1e-9:
-        return 1e6  # nothing is known
-    tail = (1 + confidence) / 2
-    return float(min(stdtrit(n - 1, tail) / ndtri(tail) * np.sqrt(n / (n - 1)), 1e6))
+    return interval.student(float(people.min()), confidence)
 
 
 def one_of_everybody(pair: ScoreCounts) -> Floats:

@@ -14,7 +14,7 @@ from evenhand.inference import interval
 from evenhand.inference.exchange import exchanged
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import RateMeasure, ScoreMeasure
-from evenhand.nulls import Null, NullKind, exchange_of, null_of, rate_outward
+from evenhand.nulls import Null, NullKind, bounded, exchange_of, null_of, rate_outward, share_at_least
 from evenhand.table import Counts
 
 
@@ -93,12 +93,14 @@ def range_nulls(
         pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
         for block in exchanged(counts, draws, random, within) if members else ():
             for m in members:
-                pieces[m.id].append(_spread(m, counts, m.profile(block).values))
+                pieces[m.id].append(m.profile(block).values)
         for m in members:
-            observed = float(_spread(m, counts, m.profile(counts).values))
+            plain = replace(m, scale="difference")  # see nulls.rate_null
+            profiles = np.concatenate(pieces[m.id])
+            observed = float(_spread(plain, counts, m.profile(counts).values))
             found[m.id] = null_of(
-                observed, np.concatenate(pieces[m.id]), f"{draws} exchanges", confidence, outward=rate_outward(m),
-                highest=m.highest,
+                observed, _spread(m, counts, profiles), f"{draws} exchanges", confidence, outward=rate_outward(m),
+                p_value=share_at_least(_spread(plain, counts, profiles), observed), highest=m.highest,
             )  # fmt: skip
     return found
 
@@ -106,8 +108,10 @@ def range_nulls(
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
     """The same where people cannot exchange groups: how far rates move apart in resamples."""
     observed = float(_spread(m, counts, m.profile(counts).values))
-    moved = np.minimum(moved, m.highest)
-    return null_of(observed, moved, f"{len(moved)} resamples, recentred", confidence, outward=rate_outward(m))
+    moved = bounded(moved * interval.student(float(counts.people().min()), confidence), m.highest)
+    return null_of(
+        observed, moved, f"{len(moved)} resamples, recentred", confidence, outward=rate_outward(m), highest=m.highest
+    )
 
 
 def _spread(m: RateMeasure, counts: Counts, values: Floats) -> Floats:
@@ -240,7 +244,7 @@ def largest_distance(
     null = None
     if recentred:
         null = null_of(
-            m.inward(worst.value), np.minimum(farthest, m.highest), f"{draws} resamples, recentred", confidence,
+            m.inward(worst.value), bounded(farthest, m.highest), f"{draws} resamples, recentred", confidence,
             outward=m.outward, highest=m.highest,
         )  # fmt: skip
     return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=ci_mean, null=null)

@@ -13,7 +13,7 @@ from evenhand.inference.resample import bootstrap
 from evenhand.inference.significance import TestResult
 from evenhand.measures import BINS, RATES, Measure, Profile, RateMeasure
 from evenhand.measures.rates import share
-from evenhand.nulls import Null
+from evenhand.nulls import Null, bounded, null_of, rate_size
 from evenhand.ordinary import Ordinary
 from evenhand.table import Counts, shown_name
 
@@ -332,6 +332,17 @@ def resampled_gaps(
             else:  # a maximum: how far the whole profile moved (see interval.norm)
                 out[m.id].append(_largest_move(gap - observed[m.id]))
     return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
+
+
+def recentred_rate(m: RateMeasure, pair: Counts, draws: int, rng: np.random.Generator, confidence: float) -> Null:
+    """What chance alone shows by how far a gap between two groups moves in resamples."""
+    plain = replace(m, scale="difference")  # see nulls.rate_null
+    moved = resampled_gaps([plain], pair, 1, draws, rng)[m.id][:, 0]
+    values = m.profile(pair).values
+    if len(values) == 1:
+        moved = np.abs(moved - float(values[0, 0] - values[0, 1]))
+    observed = float(rate_size(plain, values))
+    return null_of(observed, bounded(moved, m.highest), f"{draws} resamples, recentred", confidence, highest=m.highest)
 
 
 def _against(m: RateMeasure, values: Floats, reference: int) -> Floats:

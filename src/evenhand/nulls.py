@@ -39,7 +39,7 @@ class Null:
     high: float
     """The point that chance stays below 95 times of 100; for a ratio, above."""
     detectable: float
-    """A gap of this size would be found at least 80 times of 100; NaN if none is sure to be."""
+    """A gap of this size would be found about 80 times of 100; NaN if none would."""
     method: str
     sample: Floats = field(compare=False, repr=False)
     """The distribution itself, from the least gap to the largest: draw it."""
@@ -69,8 +69,7 @@ def null_of(
     unknown = ~np.isfinite(outward(sizes))
     chance = None if chance is None else chance[order]
     if p_value is None:
-        far = at_least(sizes, observed)
-        p_value = (1 + far.sum()) / (1 + len(sizes)) if chance is None else float(chance[far].sum())
+        p_value = share_at_least(sizes, observed, chance)
 
     def point(share: float) -> float:
         if chance is None:
@@ -79,7 +78,7 @@ def null_of(
 
     shown = np.asarray(outward(sizes), np.float64)
     known = ~unknown
-    found = point(confidence) + point(0.8)
+    found = _found(sizes, chance, point(confidence))
     return Null(
         p_value=1.0 if p_value > 1 - 1e-12 else max(float(p_value), LEAST_P),
         mean=float(np.average(shown[known], weights=None if chance is None else chance[known]))
@@ -92,6 +91,43 @@ def null_of(
         chance=None if chance is None else chance[known],
         undefined=float(unknown.mean() if chance is None else chance[unknown].sum()),
     )
+
+
+def share_at_least(sizes: Floats, observed: float, chance: Floats | None = None) -> float:
+    """The p-value: how often sizes reach the observed one; a size without a value does."""
+    far = at_least(np.where(np.isnan(sizes), np.inf, sizes), observed)
+    return float((1 + far.sum()) / (1 + len(far)) if chance is None else chance[far].sum())
+
+
+def bounded(moves: Floats, highest: float) -> Floats:
+    """How far resamples moved, no further than possible; one without a value as far as that."""
+    return np.where(np.isnan(moves), highest, np.minimum(moves, highest))
+
+
+def _found(sizes: Floats, chance: Floats | None, threshold: float) -> float:
+    """The true gap that makes a measure exceed a threshold 80 times of 100, if it is alike everywhere.
+
+    A gap d under normal noise of mean size m shows as E|d + ε| on average, with the mean m at d = 0; how much it varies
+    around that is known from chance, where it varies least.
+    """
+    from scipy.special import ndtr, ndtri
+
+    known = np.isfinite(sizes)
+    if not known.any() or not np.isfinite(threshold):
+        return np.inf
+    weights = None if chance is None else chance[known]
+    mean = float(np.average(sizes[known], weights=weights))
+    spread = float(np.sqrt(np.average((sizes[known] - mean) ** 2, weights=weights)))
+    noise = mean * np.sqrt(np.pi / 2)
+    wanted = threshold + ndtri(0.8) * spread / np.sqrt(1 - 2 / np.pi)
+    if noise == 0:
+        return float(wanted)
+    lo, hi = 0.0, wanted
+    for _ in range(60):
+        d = (lo + hi) / 2
+        shows = noise * np.sqrt(2 / np.pi) * np.exp(-((d / noise) ** 2) / 2) + d * (1 - 2 * ndtr(-d / noise))
+        lo, hi = (d, hi) if shows < wanted else (lo, d)
+    return float(hi)
 
 
 def at_least(sizes: Floats, observed: float) -> Bools:
@@ -113,26 +149,36 @@ def rate_null(
     """Of one rate measure on a group and its reference."""
     profile = m.profile(pair)
     outward, highest = rate_outward(m), m.highest
+    # A ratio of 0 is infinitely far from 1 however few people show it: tables are compared by the difference of rates.
+    plain = replace(m, scale="difference")
     if kind == "published":
-        observed = float(rate_size(m, profile.values))
         blocks, chance, method = _tables(pair, "all", rng)(draws)
-        sizes = np.concatenate([rate_size(m, m.profile(c).values) for c in blocks])
-        return null_of(observed, sizes, method, confidence, chance=chance, outward=outward, highest=highest)
+        profiles = np.concatenate([m.profile(c).values for c in blocks])
+        p_value = share_at_least(rate_size(plain, profiles), float(rate_size(plain, profile.values)), chance)
+        return null_of(
+            0.0, rate_size(m, profiles), method, confidence, chance=chance, p_value=p_value, outward=outward,
+            highest=highest,
+        )  # fmt: skip
     method = "exact" if pair.exchangeable else "exact, effective numbers"
     if profile.quotient is not None:
         observed, sizes, chance = _quotient(profile.quotient, draws, rng)
         method = method if chance is not None else f"{draws} exchanges"
-        nothing = chance is not None and chance[at_least(sizes, observed)].sum() < 1e-14  # the far ends are left out
-        return null_of(observed, sizes, method, confidence, chance=chance, p_value=1e-14 if nothing else None)
-    parts = [_component(m, profile, c) for c in range(profile.values.shape[0])]
-    known = [p[1:] for p in parts if p is not None]
-    observed = max(p[0] for p in parts if p is not None)
-    tails = [np.exp(log_p[at_least(sizes, observed)]).sum() for sizes, log_p in known]
+        p_value = max(share_at_least(sizes, observed, chance), 1e-14)  # the far ends are left out
+        return null_of(observed, sizes, method, confidence, chance=chance, p_value=p_value)
+    components = np.flatnonzero(~np.isnan(profile.values).any(-1)).tolist()
+    parts = [_component(plain, profile, c) for c in components]
+    observed = max(own for own, _, _ in parts)
+    tails = [np.exp(log_p[at_least(sizes, observed)]).sum() for _, sizes, log_p in parts]
     p_value = float(-np.expm1(np.log1p(-np.minimum(tails, 1.0)).sum())) if max(tails) < 1 else 1.0
-    sizes, chance = _largest([(s, np.exp(log_p)) for s, log_p in known])
+    sizes, chance = _largest([(s, np.exp(log_p)) for _, s, log_p in (_component(m, profile, c) for c in components)])
     return null_of(
         observed, sizes, method, confidence, chance=chance, p_value=p_value, outward=outward, highest=highest
     )
+
+
+def widened(null: Null, other: Null) -> Null:
+    """A null with the larger p-value of two: where neither knows everything."""
+    return replace(null, p_value=max(null.p_value, other.p_value), method=f"{null.method}; {other.method}")
 
 
 def rate_outward(m: RateMeasure) -> Outward:
@@ -159,10 +205,8 @@ def _whole(profile: Profile, component: int) -> tuple[int, int, int, int]:
     return int(k[0]), int(n[0]), int(k[1]), int(n[1])
 
 
-def _component(m: RateMeasure, profile: Profile, component: int) -> tuple[float, Floats, Floats] | None:
+def _component(m: RateMeasure, profile: Profile, component: int) -> tuple[float, Floats, Floats]:
     """A gap between two shares, those there are when people exchange groups, and the logarithm of their chances."""
-    if np.isnan(profile.values[component]).any():
-        return None
     a, n_a, b, n_b = _whole(profile, component)
     k, log_p = splits(a + b, n_a, n_a + n_b)
     shares = np.stack([np.r_[a, k] / n_a, np.r_[b, a + b - k] / n_b], axis=-1)[:, None, :]
@@ -230,15 +274,33 @@ def score_nulls(
         sizes: dict[str, Callable[[Any], Floats]] = {m.id: _size(m, counts, options) for m in members}
         blocks, chance, method = tables(draws)
         pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
+        student: list[Floats] = []
         for block in blocks:
             for m in members:
                 pieces[m.id].append(sizes[m.id](block))
+                if m.single:
+                    student.append(_studentised(block))
         for m in members:
+            p_value = None
+            if m.single:
+                p_value = share_at_least(np.concatenate(student), float(_studentised(counts)), chance)
             found[m.id] = null_of(
                 float(sizes[m.id](counts)), np.concatenate(pieces[m.id]), method, confidence, chance=chance,
-                outward=m.outward, highest=m.highest,
+                p_value=p_value, outward=m.outward, highest=m.highest,
             )  # fmt: skip
     return found
+
+
+def _studentised(counts: ScoreCounts) -> Floats:
+    """|difference of means| over its standard error: so that groups of other spread, but the same mean, are alike."""
+    people, sizes = counts.of(), counts.sizes()
+    mean = (people * counts.unit).sum(-1) / sizes
+    away = (people * (counts.unit - mean[..., None]) ** 2).sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = np.sqrt((away / (sizes * (sizes - 1))).sum(-1))
+        apart = np.abs(mean[..., 0] - mean[..., 1])
+        # a group of one has no spread of its own: then the difference itself counts
+        return np.where(np.isnan(error), apart, np.where(apart <= 1e-12, 0.0, apart / error))
 
 
 def joint_nulls(

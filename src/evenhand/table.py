@@ -64,6 +64,8 @@ class Units:
     place: Ints
     """Where it stands in the flat array of counts."""
     mass: Floats
+    rows: Floats
+    """How many rows it stands for."""
     count: int
     """How many clusters there are."""
 
@@ -77,7 +79,7 @@ class Units:
     def only(self, chosen: Bools, place: Ints) -> Units:
         """Some of the entries, in new places; the clusters that are left count from 0."""
         found, cluster = np.unique(self.cluster[chosen], return_inverse=True)
-        return Units(cluster.reshape(-1), place[chosen], self.mass[chosen], len(found))
+        return Units(cluster.reshape(-1), place[chosen], self.mass[chosen], self.rows[chosen], len(found))
 
 
 @dataclass(frozen=True)
@@ -341,7 +343,8 @@ class Table:
         if self.cluster is None or not self.clustered:
             return None
         found, cluster = np.unique(self.cluster[cells], return_inverse=True)
-        return Units(cluster.reshape(-1), place, self.mass[cells].astype(np.float64), len(found))
+        mass, rows = (array[cells].astype(np.float64) for array in (self.mass, self.n))
+        return Units(cluster.reshape(-1), place, mass, rows, len(found))
 
     @staticmethod
     def _sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:

@@ -17,6 +17,20 @@ def z_value(confidence: Number) -> Floats:
     return np.asarray(ndtri((1 + np.asarray(confidence, np.float64)) / 2))
 
 
+def student(n: float, confidence: float) -> float:
+    """By how much resamples of n people move too little: Student's quantile over the normal one, times √(n/(n − 1)).
+
+    >>> round(student(10, 0.95), 3), round(student(30, 0.95), 3)
+    (1.217, 1.061)
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if n <= 1 + 1e-9:
+        return 1e6  # nothing is known
+    tail = (1 + confidence) / 2
+    return float(min(stdtrit(n - 1, tail) / ndtri(tail) * np.sqrt(n / (n - 1)), 1e6))
+
+
 def wilson(p: Number, n: Number, confidence: Number = 0.95) -> Interval:
     """Wilson's score interval of a share p of n people; NaN where n is 0.
 

@@ -15,8 +15,8 @@ from evenhand.table import Counts, Units
 TP, FP, FN, TN = (1, 1), (1, 0), (0, 1), (0, 0)
 _ALL = (TP, FP, FN, TN)
 
-CAUTION = 10
-"""So many clusters' worth of doubt about how much the rows of a cluster differ."""
+FEW = 5
+"""So many people's worth of doubt about what the people on one side of a share weigh."""
 
 
 @dataclass(frozen=True)
@@ -89,31 +89,48 @@ def share(counts: Counts, rate: str) -> Floats:
 def effective(part: NDArray[Any], whole: NDArray[Any], part2: NDArray[Any], whole2: NDArray[Any]) -> Floats:
     """How many equally weighted people would know a weighted share p as well.
 
-    The variance of p is Σw²(y − p)²/(Σw)² (linearised), and n people have p(1 − p)/n. Never more than Kish's
-    (Σw)²/Σw²: few people with small weights look surer than they are. `part2` and `whole2` are sums of squared weights.
+    The variance of p is Σw²(y − p)²/(Σw)² (linearised), and n people have p(1 − p)/n; at 0 and 1, where that says
+    nothing, Kish's (Σw)²/Σw². `part2` and `whole2` are sums of squared weights.
     """
     p, whole = ratio(part, whole), np.asarray(whole, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = (part2 * (1 - p) ** 2 + (whole2 - part2) * p**2) / whole**2
         kish = np.where(whole > 0, whole**2 / np.where(whole2 > 0, whole2, 1), 0.0)
         known = (p > 0) & (p < 1) & (variance > 0)
-        return np.where(known, np.minimum(p * (1 - p) / variance, kish), kish)
+        # of few people on one side the variance is hardly known: it is drawn to Kish's, unless it is larger
+        sides = [
+            np.where(w2 > 0, w**2 / np.where(w2 > 0, w2, 1), 0.0)
+            for w, w2 in ((np.asarray(part, np.float64), part2), (whole - part, whole2 - part2))
+        ]
+        few = np.minimum(*sides)
+        plain = p * (1 - p) / kish
+        variance = np.maximum(variance, (few * variance + FEW * plain) / (few + FEW))
+        return np.where(known, p * (1 - p) / variance, kish)
 
 
 def effective_units(units: Units, kind: Ints, part: Bools, p: Floats, whole: Floats) -> Floats:
     """How many independent people would know shares as well as these clusters do, by kind of entry.
 
-    The variance of a share p is Σ over clusters of (Σ w(y − p))², over (Σw)². Of few clusters it is hardly known, so it
-    is drawn to what it would be if all rows of a cluster were the same, as if `CAUTION` clusters had shown that.
+    The variance of a share p is Σ over clusters of (Σ w(y − p))², over (Σw)², and no less than rows on their own would
+    have. Of k clusters it is known with k − 1 degrees of freedom, which Student's quantile makes up for, but not beyond
+    what k people would know.
     """
+    from scipy.special import ndtri, stdtrit
+
     away = units.mass * (part - np.nan_to_num(p)[kind])
-    squares = np.maximum(units.squares(kind, len(p), units.mass), 1e-300)
-    clusters = np.where(whole > 0, whole**2 / squares, 0.0)
+    clusters, rows = (
+        np.where(whole > 0, whole**2 / np.maximum(squares, 1e-300), 0.0)
+        for squares in (
+            units.squares(kind, len(p), units.mass),
+            np.bincount(kind[kind >= 0], weights=units.mass[kind >= 0] ** 2 / units.rows[kind >= 0], minlength=len(p)),
+        )
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        seen = units.squares(kind, len(p), away) / whole**2
-        same = p * (1 - p) / clusters
-        found = (seen * clusters + same * CAUTION) / (clusters + CAUTION)
-        return np.where((p > 0) & (p < 1), p * (1 - p) / found, clusters)
+        free = np.maximum(clusters - 1, 0.5)
+        seen = units.squares(kind, len(p), away) / whole**2 * clusters / free
+        people = np.minimum(p * (1 - p) / seen, rows)
+        doubted = np.maximum(people * (ndtri(0.975) / stdtrit(free, 0.975)) ** 2, clusters)
+        return np.where((p > 0) & (p < 1), np.minimum(people, doubted), clusters)
 
 
 def trials(counts: Counts, rate: str) -> Floats:
