@@ -298,3 +298,39 @@ def test_metrics_take_clusters() -> None:
     )
     assert found.gaps[0].null is not None
     assert found.gaps[0].null.method == "99 resamples, recentred"
+
+
+def test_few_resamples_of_clusters_know_no_interval() -> None:
+    """One resample gave an interval of one point beside the value, and called it conclusive."""
+    columns: dict[str, Any] = {**people(60, 2), "who": np.arange(60) // 3}
+    a = evenhand.audit(columns, score="s", label="y", group="g", cluster="who", bootstrap=1, permutations=0)
+    gap = a.measure("delta_dp_c")
+    assert (gap.ci, gap.conclusive) == (None, None)
+
+
+def test_tables_add_up_in_any_order_also_with_weights() -> None:
+    words: dict[str, Any] = {"score": "s", "group": "g", "weight": "w", "cluster": "c", "weight_kind": "sampling"}
+    a, b = (
+        evenhand.tabulate({"s": [0.5, 0.5], "g": ["a", "a"], "w": w, "c": [0, 0]}, **words)
+        for w in ([1.5, 1.5], [1.25, 1.75])
+    )
+    assert a + b == b + a
+
+
+def test_clusters_that_span_groups_widen_all_intervals() -> None:
+    rng = np.random.default_rng(0)
+    columns = {
+        "s": rng.random(60).round(2), "y": rng.integers(0, 2, 60), "g": np.tile(["a", "b"], 30),
+        "c": np.repeat(np.arange(30), 2),
+    }  # fmt: skip
+    a = evenhand.audit(columns, score="s", label="y", group="g", cluster="c", bootstrap=99, permutations=0)
+    for id_ in ("demographic_parity", "equalized_odds", "disparate_impact"):
+        gap = a.measure(id_)
+        assert gap.method is not None
+        assert gap.method.endswith(", widened by the bootstrap")
+        assert gap.ci is not None
+        assert gap.ci_bootstrap is not None
+        assert gap.ci[0] <= gap.ci_bootstrap[0] <= gap.ci_bootstrap[1] <= gap.ci[1]
+    few = evenhand.audit(columns, score="s", label="y", group="g", cluster="c", bootstrap=19, permutations=0)
+    assert few.measure("demographic_parity").method == "Newcombe"
+    assert few.measure("demographic_parity").ci_bootstrap is None

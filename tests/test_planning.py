@@ -22,11 +22,16 @@ from evenhand.table import Counts
 def test_power_and_people_equal_statsmodels() -> None:
     power = pytest.importorskip("statsmodels.stats.power").NormalIndPower()
     effect = pytest.importorskip("statsmodels.stats.proportion").proportion_effectsize(0.42, 0.3)
-    assert evenhand.power((600, 1500), base_rate=0.3, gap=0.12).power == pytest.approx(
-        power.power(effect, 600, 0.05, ratio=2.5)
+    assert evenhand.power((6000, 15000), base_rate=0.3, gap=0.012).power == pytest.approx(
+        power.power(
+            pytest.importorskip("statsmodels.stats.proportion").proportion_effectsize(0.312, 0.3), 6000, 0.05, 2.5
+        )
     )
     plan = evenhand.power(base_rate=0.3, gap=0.12, ratio=2.0, power=0.9, level=0.01)
-    assert plan.n == int(np.ceil(power.solve_power(effect, None, 0.01, 0.9, ratio=2.0)))
+    assert plan.n == pytest.approx(power.solve_power(effect, None, 0.01, 0.9, ratio=2.0), rel=0.05)
+    exact = {(80, 1251, 0.06, 0.01): 0.419, (200, 10_000, 0.06, 0.02): 0.753, (500, 500, 0.05, 0.02): 0.696}
+    for (n, m, base, share), found in exact.items():  # by enumeration with scipy's hypergeometric and binomial laws
+        assert evenhand.power((n, m), base_rate=base, gap=share - base).power == pytest.approx(found, abs=6e-4)
     assert plan.n_reference == pytest.approx(2 * plan.n, abs=2)
 
 

@@ -183,7 +183,6 @@ def _ordinary(
     if kind == "auto" and options.bootstrap and _spanning(counts):
         # closed forms take groups for independent, which they are not then
         kind, hull = "percentile", True
-        measures = [m for m in measures if m.signed or m.scale == "ratio"]
     if kind == "auto":
         return {}
     found: dict[str, dict[str, Ordinary]] = {m.id: {} for m in measures}
@@ -192,8 +191,10 @@ def _ordinary(
         intervals = ordinary_intervals(
             kind, statistics, pair, options.confidence, options.bootstrap, random, options.stratified
         )
-        for id_, one in intervals.items():
-            found[id_][group] = replace(one, hull=hull)
+        for m in measures:
+            one = replace(intervals[m.id], hull=hull)
+            # a largest gap has an interval of its own kind
+            found[m.id][group] = replace(one, ci=None) if hull and not (m.signed or m.scale == "ratio") else one
     return found
 
 
@@ -211,8 +212,16 @@ def _range_nulls(
 ) -> dict[str, Null]:
     if counts.exchangeable:
         return range_nulls(measures, counts, options.null, options.permutations, rng, options.confidence)
-    ranges = resampled_ranges(measures, counts, options.permutations, rng)
-    return {m.id: recentred_range(m, counts, ranges[m.id][:, 0], options.confidence) for m in measures}
+    found: dict[str, Null] = {}
+    for m in measures:
+        plain = replace(m, scale="difference")  # p-values of ratios too are those of differences
+        for kind in (m, plain):
+            ranges = resampled_ranges([kind], counts, options.permutations, deepcopy(rng))[m.id]
+            null = recentred_range(kind, counts, ranges[:, 0], options.confidence)
+            found[m.id] = replace(found.get(m.id, null), p_value=null.p_value)
+            if m.scale == "difference":
+                break
+    return found
 
 
 def _rate_tests(decisions: Counts) -> tuple[RateTest, ...]:

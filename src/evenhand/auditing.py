@@ -248,11 +248,11 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
     notes = []
     if table.score is not None and table.score[0] == table.score[-1]:  # cells are sorted by score
         notes.append(f"the score is constant ({table.score[0]:g}): it cannot tell anyone apart")
-    least = int(np.ceil(options.confidence / (1 - options.confidence) - 1e-9))
+    least = int(np.ceil(2 / (1 - options.confidence) - 1 - 1e-9))
     if 0 < options.bootstrap < least:
         notes.append(
-            f"{options.bootstrap} resamples are too few to know an interval at {100 * options.confidence:g}%: bounds "
-            f"that rest on them are as wide as can be; take at least {least}"
+            f"{options.bootstrap} resamples are too few to know an interval at {100 * options.confidence:g}%: those "
+            f"that rest on them are as wide as can be, or missing; take at least {least}"
         )
     selected = table.selected(options.threshold)
     if selected.all() or not selected.any():

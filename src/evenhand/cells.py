@@ -79,7 +79,7 @@ def _by_content(cluster: Ints, small: Ints, cells: dict[str, Any]) -> Ints:
     sums = []
     for seed in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F):
         bits = np.full(len(found), seed, np.uint64)
-        for part in (small, cells["n"], cells["score"], cells["weight"]):
+        for part in (small, *(cells[name] for name in ("n", "score", "weight", "weight2"))):
             if part is not None:
                 own = np.ascontiguousarray(part, np.float64).view(np.uint64)
                 bits = (bits ^ own) * np.uint64(0xBF58476D1CE4E5B9)

@@ -170,7 +170,7 @@ def _with_parts(m: ScoreMeasure, gap: Gap, curve: Curve, size: float, confidence
 
 def _around(observed: float, moves: Moves, confidence: float, highest: float) -> Pair | None:
     """Percentile interval of a signed sum, moved from what resamples vary around to what was observed."""
-    if np.isnan(moves.signed).mean() > (1 - confidence) / 2:
+    if not interval.enough(moves.signed, confidence):
         return None
     lo, hi = (float(b) + observed - moves.centre for b in interval.percentile(moves.signed, confidence))
     return max(min(lo, highest), -highest), min(max(hi, -highest), highest)

@@ -144,10 +144,8 @@ def with_ordinary(m: Measure, gap: Gap, found: Ordinary) -> Gap:
     if ci is not None:
         least = -m.highest if m.signed else 0.0
         ci = min(max(ci[0], least), m.highest), max(min(ci[1], m.highest), least)
-    if found.hull and ci is not None and gap.ci is not None:
-        ci = min(ci[0], gap.ci[0]), max(ci[1], gap.ci[1])
-    elif found.hull:
-        ci = gap.ci
+    if found.hull:
+        return _widened(m, gap, ci or gap.ci_bootstrap)
     passes, conclusive = verdict(m, gap.value, ci, gap.tolerance)
     return replace(
         gap,
@@ -159,6 +157,17 @@ def with_ordinary(m: Measure, gap: Gap, found: Ordinary) -> Gap:
         passes=passes,
         conclusive=conclusive,
     )
+
+
+def _widened(m: Measure, gap: Gap, by: Pair | None) -> Gap:
+    """The gap with an interval that also holds another one."""
+    if by is None or gap.ci is None:
+        return gap
+    ci = min(by[0], gap.ci[0]), max(by[1], gap.ci[1])
+    passes, conclusive = verdict(m, gap.value, ci, gap.tolerance)
+    signed = ci if m.signed else gap.ci_signed
+    method = f"{gap.method}, widened by the bootstrap"
+    return replace(gap, ci=ci, ci_bootstrap=by, ci_signed=signed, method=method, passes=passes, conclusive=conclusive)
 
 
 @dataclass(frozen=True)
@@ -362,9 +371,11 @@ def _largest_move(moves: Floats) -> Floats:
 
 def _resampled_interval(m: RateMeasure, value: float, resampled: Floats | None, confidence: float) -> Pair | None:
     """None if resampling is off, or if so many resamples are undefined that the bounds cannot be known."""
-    if resampled is None or np.isnan(resampled).mean() > (1 - confidence) / 2:
+    if resampled is None:
         return None
     if m.signed or m.scale == "ratio":
+        if not interval.enough(resampled, confidence):
+            return None
         lo, hi = interval.percentile(resampled, confidence)
         return float(lo), float(hi)
     return interval.norm(value, resampled, confidence, highest=1.0)

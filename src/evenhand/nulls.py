@@ -89,7 +89,7 @@ def null_of(
         method=method,
         sample=shown[known],
         chance=None if chance is None else chance[known],
-        undefined=float(unknown.mean() if chance is None else chance[unknown].sum()),
+        undefined=min(float(unknown.mean() if chance is None else chance[unknown].sum()), 1.0),
     )
 
 
@@ -292,15 +292,19 @@ def score_nulls(
 
 
 def _studentised(counts: ScoreCounts) -> Floats:
-    """|difference of means| over its standard error: so that groups of other spread, but the same mean, are alike."""
+    """|difference of means| over its standard error: so that groups of other spread, but the same mean, are alike.
+
+    One of everybody is added to each group for its spread, as in Welch's interval: two people with one score are not
+    certain.
+    """
     people, sizes = counts.of(), counts.sizes()
     mean = (people * counts.unit).sum(-1) / sizes
-    away = (people * (counts.unit - mean[..., None]) ** 2).sum(-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        error = np.sqrt((away / (sizes * (sizes - 1))).sum(-1))
-        apart = np.abs(mean[..., 0] - mean[..., 1])
-        # a group of one has no spread of its own: then the difference itself counts
-        return np.where(np.isnan(error), apart, np.where(apart <= 1e-12, 0.0, apart / error))
+    more = people + (counts.pooled / counts.pooled.sum(-1, keepdims=True))[..., None, :]
+    middle = (more * counts.unit).sum(-1) / (sizes + 1)
+    away = (more * (counts.unit - middle[..., None]) ** 2).sum(-1) / (sizes + 1)
+    error = np.sqrt((away / np.maximum(sizes - 1, 0.5)).sum(-1))
+    apart = np.abs(mean[..., 0] - mean[..., 1])
+    return np.asarray(np.divide(apart, error, out=np.zeros_like(apart), where=apart > 1e-12))
 
 
 def joint_nulls(

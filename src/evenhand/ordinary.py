@@ -55,7 +55,7 @@ def ordinary_intervals(
         values = np.concatenate(pieces[id_])
         lost = int(np.isnan(values).sum())
         ci = None
-        if lost <= len(values) * (1 - confidence) / 2 and len(values) >= 2 / (1 - confidence) - 1 - 1e-9:
+        if interval.enough(values, confidence):
             ci = _bounds(kind, float(statistic(counts)), values[~np.isnan(values)], confidence, statistic, counts)
         found[id_] = Ordinary(ci, lost, f"{'BCa' if kind == 'bca' else kind} bootstrap")
     return found

@@ -82,7 +82,7 @@ def power(
     --------
     >>> import evenhand
     >>> print(evenhand.power(base_rate=0.5, gap=-0.1))
-    To tell 0.4 against 0.5 with 80% power at level 0.05, it takes 388 people of the group and 388 of the reference.
+    To tell 0.4 against 0.5 with 80% power at level 0.05, it takes 407 people of the group and 407 of the reference.
     >>> round(evenhand.power(200, base_rate=0.5, gap=-0.1).power, 3)
     0.481
     >>> plan = evenhand.power((50, 1000), base_rate=0.1)

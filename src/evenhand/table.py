@@ -72,9 +72,13 @@ class Units:
     def squares(self, kind: Ints, kinds: int, value: Floats) -> Floats:
         """Σ over clusters of the square of each cluster's sum, by kind of entry; a kind of −1 stands aside."""
         used = kind >= 0
-        keys, place = np.unique(self.cluster[used] * kinds + kind[used], return_inverse=True)
-        sums = np.bincount(place.reshape(-1), weights=value[used])
-        return np.asarray(np.bincount(keys % kinds, weights=sums**2, minlength=kinds), np.float64)
+        key = self.cluster[used] * kinds + kind[used]
+        if self.count * kinds > 10 * len(key) + 10**6:  # a dense array would be nearly empty
+            keys, key = np.unique(key, return_inverse=True)
+            sums = np.bincount(key.reshape(-1), weights=value[used])
+            return np.asarray(np.bincount(keys % kinds, weights=sums**2, minlength=kinds), np.float64)
+        sums = np.bincount(key, weights=value[used], minlength=self.count * kinds)
+        return np.asarray((sums.reshape(self.count, kinds) ** 2).sum(0), np.float64)
 
     def only(self, chosen: Bools, place: Ints) -> Units:
         """Some of the entries, in new places; the clusters that are left count from 0."""

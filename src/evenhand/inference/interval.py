@@ -108,6 +108,12 @@ def largest_difference(lo: Floats, hi: Floats) -> Interval:
     )
 
 
+def enough(resamples: Floats, confidence: float) -> bool:
+    """Whether percentiles of resamples are known: there are enough of them, and few without a value."""
+    tail = (1 - confidence) / 2
+    return bool(len(resamples) >= 1 / tail - 1 - 1e-9 and np.isnan(resamples).mean() <= tail)
+
+
 def percentile(resamples: Floats, confidence: float) -> Interval:
     """Percentile interval over the first axis, undefined resamples left aside."""
     tail = (1 - confidence) / 2

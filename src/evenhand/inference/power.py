@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.cells import Bools, Floats, Ints
+from evenhand.cells import Floats, Ints
 from evenhand.inference.significance import cohens_h
 
-MOST_TABLES = 100_000
-"""Up to so many pairs of counts, power is summed over all of them."""
-AS_GOOD_AS_KNOWN = 20
-"""A reference of so many times the people is hardly worth more than a still larger one."""
+MOST_TABLES = 50_000
+"""Up to so many likely pairs of counts, power is summed over all of them."""
+AS_GOOD_AS_KNOWN = 100
+"""A group of so many times the other's people is hardly worth more than a still larger one."""
+MANY = 1_000
+CHUNK = 256
 
 
 class Reach(NamedTuple):
@@ -59,15 +61,16 @@ def power_of(share: float, base: float, n: float, n_reference: float, level: flo
     """How likely a two-sided test finds that two shares differ.
 
     >>> round(power_of(0.35, 0.5, 40, 40), 3), round(power_of(0.4, 0.5, 400, 400), 3)
-    (0.213, 0.813)
+    (0.213, 0.794)
     """
-    sizes = max(round(n), 1), max(round(n_reference), 1)
-    few = min(sizes)
-    if few * few * AS_GOOD_AS_KNOWN <= MOST_TABLES:
-        sizes = min(sizes[0], MOST_TABLES // few), min(sizes[1], MOST_TABLES // few)
-    if sizes[0] * sizes[1] <= MOST_TABLES:
-        a, b = (_binomial(size, p) for size, p in zip(sizes, (share, base), strict=True))
-        return float((a[:, None] * b)[_rejected(*sizes, level)].sum())
+    few = max(min(round(n), round(n_reference)), 1)
+    sizes = [min(max(round(size), 1), AS_GOOD_AS_KNOWN * few) for size in (n, n_reference)]
+    x, y = (_likely(size, p) for size, p in zip(sizes, (share, base), strict=True))
+    if few <= MANY and len(x) * len(y) <= MOST_TABLES:
+        chances = _binomial(sizes[0], share, x)[:, None] * _binomial(sizes[1], base, y)
+        low, high = _bounds(sizes[0], sizes[1], level, int(x[0] + y[0]), int(x[-1] + y[-1]))
+        total = x[:, None] + y - x[0] - y[0]
+        return float(chances[(x[:, None] <= low[total]) | (x[:, None] >= high[total])].sum())
     from scipy.special import ndtr, ndtri
 
     z = ndtri(1 - level / 2)
@@ -83,29 +86,43 @@ def people_needed(share: float, base: float, ratio: float = 1.0, level: float = 
     if effect < 1e-9:
         return float("inf")
     n = float((1 + 1 / ratio) * ((ndtri(1 - level / 2) + ndtri(power)) / effect) ** 2)
-    while n * n * ratio < MOST_TABLES and power_of(share, base, np.ceil(n), np.ceil(n * ratio), level) < power:
+    for _ in range(200):
+        if power_of(share, base, np.ceil(n), np.ceil(n * ratio), level) >= power:
+            break
         n = max(np.ceil(n) + 1, n * 1.01)
     return n
 
 
-@lru_cache(maxsize=64)
-def _rejected(n: int, n_reference: int, level: float) -> Bools:
-    """For which counts of both groups the exact test of their difference rejects: axes (group, reference)."""
-    x, y = np.indices((n + 1, n_reference + 1), np.int64)
-    both = x + y
-    log_p = _log_choose(n, x) + _log_choose(n_reference, y) - _log_choose(n + n_reference, both)
-    apart = np.round(np.abs(x / n - y / n_reference), 12)
-    # within each total, from the largest gap down; tables with the same gap go together
-    order = np.lexsort([-apart.ravel(), both.ravel()])
-    p, total, size = np.exp(log_p).ravel()[order], both.ravel()[order], apart.ravel()[order]
-    upto = np.cumsum(p)
-    first = np.searchsorted(total, total)
-    upto -= np.concatenate([[0.0], upto])[first]
-    last = np.flatnonzero(np.r_[(size[1:] != size[:-1]) | (total[1:] != total[:-1]), True])
-    p_value = upto[last[np.searchsorted(last, np.arange(len(p)))]]
-    found = np.empty(len(p), np.bool_)
-    found[order] = p_value <= level + 1e-12
-    return found.reshape(both.shape)
+def _bounds(n: int, n_reference: int, level: float, first: int, last: int) -> tuple[Ints, Ints]:
+    """For totals from first to last: the exact test rejects counts of the group up to the one, and from the other."""
+    chunks = [_chunk(n, n_reference, level, k) for k in range(first // CHUNK, last // CHUNK + 1)]
+    start = first % CHUNK
+    low, high = (np.concatenate(part)[start : start + last - first + 1] for part in zip(*chunks, strict=True))
+    return low, high
+
+
+@lru_cache(maxsize=4096)
+def _chunk(n: int, n_reference: int, level: float, chunk: int) -> tuple[Ints, Ints]:
+    people = n + n_reference
+    total = np.minimum(np.arange(chunk * CHUNK, (chunk + 1) * CHUNK), people)[:, None]
+    middle = n * (total / people)
+    reach = 12 * np.sqrt((middle * (1 - total / people) * (n_reference / people)).max()) + 20
+    x = np.arange(max(int(middle.min() - reach), 0), min(int(middle.max() + reach), n) + 1)
+    y = np.clip(total - x, 0, n_reference)
+    possible = (total - x >= 0) & (total - x <= n_reference)
+    p = np.exp(_log_choose(n, x) + _log_choose(n_reference, y) - _log_choose(people, total)) * possible
+    apart = np.where(possible, np.round(np.abs(x / n - y / n_reference), 12), -1.0)
+    # from the largest gap down; tables with the same gap go together
+    order = np.argsort(-apart, axis=1, kind="stable")
+    size, upto = np.take_along_axis(apart, order, 1), np.cumsum(np.take_along_axis(p, order, 1), axis=1)
+    ends = np.concatenate([size[:, 1:] != size[:, :-1], np.ones((len(size), 1), np.bool_)], axis=1)
+    p_sorted = np.minimum.accumulate(np.where(ends, upto, np.inf)[:, ::-1], axis=1)[:, ::-1]
+    rejected = np.empty(p.shape, np.bool_)
+    np.put_along_axis(rejected, order, p_sorted <= level + 1e-12, 1)
+    rejected &= possible
+    low = np.where(rejected & (x < middle), x, x[0] - 1).max(1)
+    high = np.where(rejected & (x > middle), x, x[-1] + 1).min(1)
+    return low, high
 
 
 def _log_choose(n: int, k: Ints) -> Floats:
@@ -114,8 +131,13 @@ def _log_choose(n: int, k: Ints) -> Floats:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
-def _binomial(n: int, p: float) -> Floats:
+def _likely(n: int, p: float) -> Ints:
+    """Counts of a binomial variable within eight standard deviations."""
+    reach = 8 * np.sqrt(n * p * (1 - p)) + 20
+    return np.arange(max(int(n * p - reach), 0), min(int(n * p + reach), n) + 1)
+
+
+def _binomial(n: int, p: float, k: Ints) -> Floats:
     from scipy.special import xlog1py, xlogy
 
-    k = np.arange(n + 1)
     return np.asarray(np.exp(_log_choose(n, k) + xlogy(k, p) + xlog1py(n - k, -p)))

@@ -78,7 +78,8 @@ def _clusters(
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
         times = rng.multinomial(units.count, np.full(units.count, 1 / units.count), size=batch)
-        drawn = np.maximum((holds @ times.T.astype(np.float64)).T.reshape(batch, *shape) + shift, 0.0)
+        drawn = np.ascontiguousarray((holds @ times.T.astype(np.float64)).T).reshape(batch, *shape)
+        drawn = np.maximum(drawn + shift, 0.0)
         if stratified:
             drawn = _scaled(drawn, size)
         yield replace(counts, array=drawn, squares=None, units=None)
