@@ -99,6 +99,7 @@ def audit_attribute(
     found: dict[str, list[Gap]] = {}
     largest: dict[str, LargestGap] = {}
     many = len(grouping.groups) > MANY_GROUPS
+    spanning = _spanning(decisions)
     random = rng.spawn(11)  # always, so that a measure asked for alone has the interval it has among others
     for counts, levels, (draw_gaps, draw_ranges), (exchange, exchange_all) in (
         (decisions, "decision", random[0:2], random[6:8]),
@@ -114,8 +115,7 @@ def audit_attribute(
         if options.bootstrap and len(grouping.groups) > 2 and (levels == "decision" or not many):
             ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges, options.stratified)
         pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
-        spanning = _spanning(counts)
-        ordinary = {} if many else _ordinary(measures, counts, pairs, options, draw_gaps)
+        ordinary = {} if many else _ordinary(measures, pairs, spanning, options, draw_gaps)
         for m in measures:
             found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id), ordinary.get(m.id))
             if not many:
@@ -151,7 +151,7 @@ def audit_attribute(
         tuple(everything),
         tuple(largest[m.id] for m in chosen if m.id in largest),
         _impossibility(decisions, reference, options.confidence),
-        () if _spanning(decisions) else _rate_tests(decisions),
+        () if spanning else _rate_tests(decisions),
         too_small(everything),
         resolution,
     )
@@ -173,14 +173,14 @@ def _tested(m: RateMeasure, gap: Gap, pair: Counts, spanning: bool, options: Opt
 
 def _ordinary(
     measures: list[RateMeasure],
-    counts: Counts,
     pairs: dict[str, Counts],
+    spanning: bool,
     options: Options,
     rng: np.random.Generator,
 ) -> dict[str, dict[str, Ordinary]]:
     """Ordinary bootstrap intervals by measure and group, if they were asked for."""
     kind, hull = options.interval, False
-    if kind == "auto" and options.bootstrap and _spanning(counts):
+    if kind == "auto" and options.bootstrap and spanning:
         # closed forms take groups for independent, which they are not then
         kind, hull = "percentile", True
     if kind == "auto":
@@ -212,16 +212,17 @@ def _range_nulls(
 ) -> dict[str, Null]:
     if counts.exchangeable:
         return range_nulls(measures, counts, options.null, options.permutations, rng, options.confidence)
-    found: dict[str, Null] = {}
-    for m in measures:
-        plain = replace(m, scale="difference")  # p-values of ratios too are those of differences
-        for kind in (m, plain):
-            ranges = resampled_ranges([kind], counts, options.permutations, deepcopy(rng))[m.id]
-            null = recentred_range(kind, counts, ranges[:, 0], options.confidence)
-            found[m.id] = replace(found.get(m.id, null), p_value=null.p_value)
-            if m.scale == "difference":
-                break
-    return found
+
+    def nulls(chosen: list[RateMeasure]) -> dict[str, Null]:
+        if not chosen:
+            return {}
+        ranges = resampled_ranges(chosen, counts, options.permutations, deepcopy(rng))
+        return {m.id: recentred_range(m, counts, ranges[m.id][:, 0], options.confidence) for m in chosen}
+
+    found = nulls(measures)
+    # p-values of ratios are those of differences
+    plain = nulls([replace(m, scale="difference") for m in measures if m.scale == "ratio"])
+    return found | {id_: replace(found[id_], p_value=null.p_value) for id_, null in plain.items()}
 
 
 def _rate_tests(decisions: Counts) -> tuple[RateTest, ...]:

@@ -269,26 +269,7 @@ def score_nulls(
     confidence: float,
 ) -> dict[str, Null]:
     """Of measures of whole scores on a group and its reference, by id. People must count one each."""
-    found: dict[str, Null] = {}
-    for tables, counts, members in _tasks(measures, pair, options, kind, rng):
-        sizes: dict[str, Callable[[Any], Floats]] = {m.id: _size(m, counts, options) for m in members}
-        blocks, chance, method = tables(draws)
-        pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
-        student: list[Floats] = []
-        for block in blocks:
-            for m in members:
-                pieces[m.id].append(sizes[m.id](block))
-                if m.single:
-                    student.append(_studentised(block))
-        for m in members:
-            p_value = None
-            if m.single:
-                p_value = share_at_least(np.concatenate(student), float(_studentised(counts)), chance)
-            found[m.id] = null_of(
-                float(sizes[m.id](counts)), np.concatenate(pieces[m.id]), method, confidence, chance=chance,
-                p_value=p_value, outward=m.outward, highest=m.highest,
-            )  # fmt: skip
-    return found
+    return joint_nulls(measures, pair, [(0, 1)], options, kind, draws, rng, confidence)
 
 
 def _studentised(counts: ScoreCounts) -> Floats:
@@ -317,27 +298,34 @@ def joint_nulls(
     rng: np.random.Generator,
     confidence: float,
 ) -> dict[str, Null]:
-    """Of the largest gap over pairs of several groups, which all exchange their people."""
+    """Of the largest gap over pairs of groups, which all exchange their people."""
     found: dict[str, Null] = {}
     for tables, counts, members in _tasks(measures, everyone, options, kind, rng):
-        apart = {(m.id, p): _size(m, counts.only(p), options) for m in members for p in pairs}
-        seen = {key: float(size(counts.only(key[1]))) for key, size in apart.items()}
+        sizes: dict[tuple[str, tuple[int, int]], Callable[[Any], Floats]] = {}
+        compared = {m.id: f"{m.id}, studentised" if m.single else m.id for m in members}
+        for p in pairs:
+            sizes |= {(m.id, p): _size(m, counts.only(p), options) for m in members}
+            sizes |= {(compared[m.id], p): _studentised for m in members if m.single}
+        seen = {key: float(size(counts.only(key[1]))) for key, size in sizes.items()}
+        names = dict.fromkeys(name for name, _ in sizes)
         blocks, chance, method = tables(draws)
-        pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
+        pieces: dict[str, list[Floats]] = {name: [] for name in names}
         for block in blocks:
-            most = {m.id: np.zeros(len(block.array)) for m in members}
+            most = {name: np.zeros(len(block.array)) for name in names}
             for p in pairs:
                 two = block.only(p)
-                for m in members:
-                    if np.isfinite(seen[m.id, p]):
-                        np.maximum(most[m.id], apart[m.id, p](two), out=most[m.id])
-            for m in members:
-                pieces[m.id].append(most[m.id])
+                for name in names:
+                    if np.isfinite(seen[name, p]):
+                        np.maximum(most[name], sizes[name, p](two), out=most[name])
+            for name in names:
+                pieces[name].append(most[name])
         for m in members:
-            largest = max((seen[m.id, p] for p in pairs if np.isfinite(seen[m.id, p])), default=np.nan)
+            name = compared[m.id]
+            observed = max((seen[name, p] for p in pairs if np.isfinite(seen[name, p])), default=np.nan)
+            p_value = share_at_least(np.concatenate(pieces[name]), observed, chance)
             found[m.id] = null_of(
-                largest, np.concatenate(pieces[m.id]), method, confidence, chance=chance, outward=m.outward,
-                highest=m.highest,
+                observed, np.concatenate(pieces[m.id]), method, confidence, chance=chance, p_value=p_value,
+                outward=m.outward, highest=m.highest,
             )  # fmt: skip
     return found
 
