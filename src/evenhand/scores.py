@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.cells import Floats, Ints
+from evenhand.cells import Bools, Floats, Ints
 from evenhand.errors import UsageError
 from evenhand.table import Counts, Grouping, Table, Units, equal_bins
 
@@ -191,9 +191,7 @@ class ScoreView:
         assert t.score is not None
         own = self._of(groups)
         score, mass = t.score[own], t.mass[own]
-        new = np.concatenate([[True], score[1:] != score[:-1]])
-        many = np.count_nonzero(new) > (cells or MOST_SCORES)
-        level = self._merged(score, mass, new, cells or CELLS) if many else np.cumsum(new) - 1
+        new, level, many = self._level(score, mass, cells)
         levels, labels = int(level[-1]) + 1, 1 if t.label is None else 2
         place = np.zeros(len(self.grouping.groups), np.int64)
         place[list(groups)] = np.arange(len(groups)) * labels * levels
@@ -233,6 +231,19 @@ class ScoreView:
             person=_person(array, squares, units),
             resolution=resolution,
         )
+
+    def lowest(self, cells: int) -> Floats:
+        """The lowest score of each level of the counts of all groups in about so many cells."""
+        t = self.table
+        assert t.score is not None
+        _, level, _ = self._level(t.score, t.mass, cells)
+        return t.score[np.flatnonzero(np.diff(level, prepend=-1))]
+
+    def _level(self, score: Floats, mass: NDArray[Any], cells: int | None) -> tuple[Bools, Ints, bool]:
+        """Of sorted scores: which are new, the level of each, and whether levels put scores together."""
+        new = np.concatenate([[True], score[1:] != score[:-1]])
+        many = bool(np.count_nonzero(new) > (cells or MOST_SCORES))
+        return new, self._merged(score, mass, new, cells or CELLS) if many else np.cumsum(new) - 1, many
 
     def _of(self, groups: Sequence[int]) -> Any:
         """What picks the cells of some groups, in the order of scores."""

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.columns import Columns, WeightKind, Words, check_words, count, weigh
+from evenhand.ingest.columns import Columns, WeightKind, Words, check_words, count, count_together, further_roles, weigh
+from evenhand.joint import JointTable
 from evenhand.table import Table
 
 _ROLES = ("score", "label", "prediction", "weight")
@@ -65,20 +66,77 @@ def tabulate(
     2
     """
     words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
-    given = {
-        role: column
-        for role, column in zip(_ROLES, (score, label, prediction, weight), strict=True)
-        if column is not None
-    }
+    if is_several(score):
+        raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
+    given = _given(dict(zip(_ROLES, (score, label, prediction, weight), strict=True)))
     if "score" not in given and "prediction" not in given:
         raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
+    _check_rest(data, group, cluster)
+    return count(_columns(data, given, group, cluster), words)
+
+
+def tabulate_together(
+    data: Any = None,
+    *,
+    score: Any,
+    label: Any = None,
+    group: Any = None,
+    prediction: Any = None,
+    weight: Any = None,
+    favorable: Any = 1,
+    risk: bool = False,
+    score_range: tuple[float, float] | None = None,
+    missing: str = "refuse",
+    weight_kind: WeightKind = "auto",
+    cluster: Any = None,
+) -> JointTable:
+    """Count people by several scores, group and label: what `tabulate` does, with a list of names or a dict of arrays.
+
+    >>> data = {"a": [0.1, 0.8, 0.8], "b": [0.3, 0.9, 0.4], "sex": ["f", "m", "m"]}
+    >>> together = tabulate_together(data, score=["a", "b"], group="sex")
+    >>> together.of(0).cells, together.of(1).cells
+    (2, 3)
+    """
+    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
+    if prediction is not None:
+        raise UsageError("a prediction belongs to one model: leave it out, or audit one score at a time")
+    names, columns = _score_items(score)
+    roles = ["score", *(f"score_{i}" for i in range(1, len(names)))]
+    given = _given({**dict(zip(roles, columns, strict=True)), "label": label, "weight": weight})
+    _check_rest(data, group, cluster)
+    counted = _columns(data, given, group, cluster)
+    return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
+
+
+def is_several(score: Any) -> bool:
+    """Whether scores of several models were given: names in a list, or arrays by name."""
+    return isinstance(score, Mapping) or (
+        isinstance(score, list | tuple) and bool(score) and all(isinstance(s, str) for s in score)
+    )
+
+
+def _score_items(score: Any) -> tuple[list[str], list[Any]]:
+    """The names and the columns of several scores."""
+    items = list(score.items()) if isinstance(score, Mapping) else [(name, name) for name in score]
+    names = [str(name) for name, _ in items]
+    if not names:
+        raise UsageError("name at least one score, or leave score out")
+    if len(set(names)) < len(names):
+        raise UsageError(f"every model needs a score of its own, but {listed(names)} repeats one")
+    return names, [column for _, column in items]
+
+
+def _given(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {role: column for role, column in columns.items() if column is not None}
+
+
+def _check_rest(data: Any, group: Any, cluster: Any) -> None:
     if group is None:
         raise UsageError("name at least one group column (--group)")
     if isinstance(data, Table):
         raise UsageError("this is a table already: audit it, or add it to another")
     if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
         raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
-    return count(_columns(data, given, group, cluster), words)
 
 
 def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
@@ -173,6 +231,7 @@ def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) 
         n=np.ones(lengths[0][1], np.int64),
         weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
         **{role: named[role][1] for role in ("score", "label", "prediction", "cluster") if role in named},
+        further=tuple(named[role][1] for role in further_roles(named)),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.cells import Attribute, Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
+from evenhand.joint import JointTable
 from evenhand.table import Meaning, Table, shown_name, tally_key
 
 WeightKind = Literal["auto", "frequency", "sampling"]
@@ -52,6 +53,8 @@ class Columns:
     prediction: Any = None
     weights: Weights | None = None
     cluster: Any = None
+    further: tuple[Any, ...] = ()
+    """Scores of further models, whose names are those of the roles score_1, score_2 …"""
     notes: tuple[str, ...] = field(default=())
 
 
@@ -76,8 +79,14 @@ def counted(
         label=cells.get("label"),
         prediction=cells.get("prediction"),
         weights=weights,
+        further=tuple(cells[role] for role in further_roles(names)),
         notes=notes,
     )
+
+
+def further_roles(names: Mapping[str, Any]) -> list[str]:
+    """The roles of scores of further models."""
+    return [role for role in names if role.startswith("score_")]
 
 
 def weigh(values: Any, column: str) -> Weights:
@@ -93,6 +102,19 @@ def weigh(values: Any, column: str) -> Weights:
 
 def count(columns: Columns, words: Words) -> Table:
     """Check every column, leave out what must be left out, and count the rest."""
+    return Table.of_cells(**_checked(columns, words)[0])
+
+
+def count_together(columns: Columns, words: Words) -> JointTable:
+    """The same for several scores of the same people. A row without one of them is left out for all."""
+    cells, further = _checked(columns, words)
+    meaning = cells.pop("meaning")
+    names = [meaning.score, *(writable(columns.names[role]) for role in further_roles(columns.names))]
+    return JointTable.of_cells([cells.pop("score"), *further], names, replace(meaning, score=None), **cells)
+
+
+def _checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats]]:
+    """What a table is made of, and the scores of further models."""
     if not len(columns.n):
         raise DataError("there are no rows to count")
     faults: list[tuple[str, Bools]] = []
@@ -100,6 +122,10 @@ def count(columns: Columns, words: Words) -> Table:
     if columns.score is not None:
         score = to_floats(columns.score, columns.names["score"], "score")
         faults.append((f"without a finite score {shown(columns.names['score'])}", ~np.isfinite(score)))
+    further = []
+    for role, values in zip(further_roles(columns.names), columns.further, strict=True):
+        further.append(to_floats(values, columns.names[role], "score"))
+        faults.append((f"without a finite score {shown(columns.names[role])}", ~np.isfinite(further[-1])))
     if columns.label is not None:
         name = columns.names["label"]
         label = outcomes(columns.label, words.favorable, name, "label")
@@ -128,7 +154,7 @@ def count(columns: Columns, words: Words) -> Table:
     tally = _Tally(faults, tuple(attributes), codes, n)
     tally.refuse_unless(words.missing)
     sampled = weights if n is columns.n else None
-    return Table.of_cells(
+    cells = dict(
         attributes=tuple(attributes),
         codes=tally.kept(np.array(codes).reshape(len(codes), -1)),
         n=tally.kept(n),
@@ -139,7 +165,11 @@ def count(columns: Columns, words: Words) -> Table:
         weight2=tally.kept(sampled.squares) if sampled else None,
         cluster=tally.kept(cluster),
         meaning=Meaning(
-            **{role: writable(name) for role, name in columns.names.items() if role != "weight" or sampled},
+            **{
+                role: writable(name)
+                for role, name in columns.names.items()
+                if (role != "weight" or sampled) and role not in further_roles(columns.names)
+            },
             favorable=outcome.wanted if outcome else None,
             risk=words.risk,
             score_range=words.score_range,
@@ -148,6 +178,7 @@ def count(columns: Columns, words: Words) -> Table:
         left_out_groups=tally.by_group(),
         notes=(*columns.notes, *notes, *_suspicious(attributes)),
     )
+    return cells, [tally.kept(score) for score in further]
 
 
 def _clusters(values: Any, name: str) -> Ints:

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, weigh
+from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
 from evenhand.ingest.sources import check_columns, problem
 from evenhand.ingest.values import encode
 
@@ -58,7 +58,7 @@ def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Co
     except Exception as error:
         raise _failed(frame, error) from error
     check_columns([*names.values(), *groups], schema.names(), "the data")
-    keys = {role: names[role] for role in ("score", "label", "prediction") if role in names}
+    keys = {role: name for role, name in names.items() if role != "weight"}
     keys |= {f"group_{i}": g for i, g in enumerate(groups)}
     for role, column in {**keys, **({"weight": names["weight"]} if "weight" in names else {})}.items():
         _check_type(schema[column], column, role)
@@ -80,9 +80,11 @@ def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Co
     except Exception as error:
         raise _failed(frame, error) from error
     for key, column in keys.items():
-        if isinstance(schema[column], nw.Boolean) and key != "score":
+        if key.startswith("score"):
+            continue
+        if isinstance(schema[column], nw.Boolean):
             columns[key] = _truth(columns[key])
-        elif schema[column].is_decimal() and key != "score":
+        elif schema[column].is_decimal():
             columns[key] = [None if v is None or v != v else Decimal(v) for v in columns[key]]
     return counted(columns, names, groups)
 
@@ -105,15 +107,18 @@ def _check_type(dtype: Any, column: str, role: str) -> None:
     if isinstance(dtype, nw.List | nw.Array | nw.Struct | nw.Duration):
         raise DataError(f"column {shown(column)} holds {dtype}; it must hold plain values such as text or numbers")
     number = dtype.is_numeric() or isinstance(dtype, nw.Boolean | nw.Object | nw.Unknown)
-    if role in ("score", "weight") and not number:
-        raise DataError(f"{role} column {shown(column)} must hold numbers, but holds {dtype}: convert or repair it")
+    if role.startswith(("score", "weight")) and not number:
+        raise DataError(
+            f"{role.split('_')[0]} column {shown(column)} must hold numbers, but holds {dtype}: convert or repair it"
+        )
 
 
 def _key(role: str, column: str, dtype: Any) -> nw.Expr:
     key = nw.col(column)
+    number = role.startswith("score")
     if dtype.is_decimal():  # Arrow's own cast to a float is off in the last digit
-        return key.cast(nw.String).cast(nw.Float64) if role == "score" else key.cast(nw.String)
-    if role == "score":
+        return key.cast(nw.String).cast(nw.Float64) if number else key.cast(nw.String)
+    if number:
         return key.cast(nw.Float64)
     if isinstance(dtype, nw.Boolean):
         return key.cast(nw.Int64)  # engines spell truth values differently
@@ -155,6 +160,7 @@ def _rows(frame: nw.DataFrame[Any], names: Mapping[str, str], groups: list[str])
         n=np.ones(len(frame), np.int64),
         **{role: columns[names[role]] for role in ("score", "label", "prediction") if role in names},
         weights=weigh(columns[names["weight"]], names["weight"]) if "weight" in names else None,
+        further=tuple(columns[names[role]] for role in further_roles(names)),
     )
 
 

@@ -37,9 +37,8 @@ def _count(source: Source, names: Mapping[str, str], groups: list[str]) -> Colum
     def type_of(name: str) -> str:
         return types[source.names.get(name, name)]
 
-    keys = {}
-    if "score" in names:
-        keys["score"] = _number(source, names["score"], type_of(names["score"]), "score")
+    scores = [role for role in names if role.startswith("score")]
+    keys = {role: _number(source, names[role], type_of(names[role]), "score") for role in scores}
     keys |= {r: _name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
     keys |= {f"group_{i}": _name(source, g, type_of(g)) for i, g in enumerate(groups)}
     chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
@@ -59,8 +58,9 @@ def _count(source: Source, names: Mapping[str, str], groups: list[str]) -> Colum
         ]
     cells = source.relation.project(", ".join(chosen)).aggregate(", ".join([*by, *sums]), ", ".join(by))
     columns = counted(dict(_fetched(cells, by, source)), names, groups, source.notes)
-    if columns.score is not None and not np.isfinite(np.ma.filled(columns.score, np.nan)).all():
-        _refuse_words(source, names["score"])
+    for role, values in zip(scores, (columns.score, *columns.further), strict=False):
+        if not np.isfinite(np.ma.filled(values, np.nan)).all():
+            _refuse_words(source, names[role])
     if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
         _refuse_words(source, names["weight"])
     return columns
@@ -130,7 +130,7 @@ def _fetched(cells: Any, by: list[str], source: Source) -> Iterator[tuple[str, A
         for start in range(0, rows, _CHUNK):
             where = f"rowid >= {start} AND rowid < {start + _CHUNK}"
             values = run(f"SELECT {name} FROM evenhand_cells WHERE {where}").fetchnumpy()[name]
-            if name in by and name != "score":
+            if name in by and not name.startswith("score"):
                 codes, found = encode(values)
                 values = np.array([known.setdefault(v, len(known)) for v in found], np.int32)[codes]
             elif isinstance(values, np.ma.MaskedArray):
