@@ -18,6 +18,7 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
     "cells": set(),
+    "tradeoff": {"cells"},
     "rules": {"table"},  # its type only
     "table": {"cells", "rules", "storage"},  # Table.save calls storage when it is used
     "storage": {"table", "cells", "files"},
