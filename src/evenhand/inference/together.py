@@ -78,7 +78,5 @@ def _times(table: Table, people: Floats, batch: int, rng: np.random.Generator) -
         drawn: Any = rng.multinomial(total, people / people.sum(), size=batch)
         return np.ascontiguousarray(drawn.T, np.float64)
     of_person = np.repeat(np.arange(len(people)), np.rint(people).astype(np.int64))
-    times = [
-        np.bincount(of_person[rng.integers(0, total, size=total)], minlength=len(people)) for _ in range(batch)
-    ]
+    times = [np.bincount(of_person[rng.integers(0, total, size=total)], minlength=len(people)) for _ in range(batch)]
     return np.ascontiguousarray(np.stack(times, axis=1), np.float64)

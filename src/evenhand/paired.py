@@ -1,0 +1,306 @@
+"""Several models on the same people: what each measure says of every model in the same resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.cells import Floats
+from evenhand.inference import interval
+from evenhand.inference.together import Layout, resampled
+from evenhand.joint import JointTable
+from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.measures.curve import norm
+from evenhand.measures.performance import PERFORMANCES
+from evenhand.scores import ScoreCounts, ScoreView
+from evenhand.table import Counts, Table, equal_bins
+
+PILOT = 100
+"""So many resamples tell how far a gap may be from the truth."""
+
+REACH = (0.0, -1.0, -0.5, 0.5, 1.0)
+"""What a gap may truly be: as observed, or as much smaller, larger or the other way round as is still likely."""
+
+RESAMPLED_SCORES = 512
+LEAST_SCORES = 64
+PAIRS_AT_FULL = 5_000
+
+About = tuple[str | None, str, str | None]
+"""An attribute, a measure and a group that is compared with the reference; of a performance only its name."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which groups are compared by what: the same for every model."""
+
+    place: int
+    """Of the grouping, among those of a table: its codes are of the cells of one table, its groups the same of all."""
+    name: str
+    groups: tuple[str, ...]
+    reference: int
+    measures: Sequence[Measure]
+
+    @property
+    def others(self) -> list[int]:
+        return [g for g in range(len(self.groups)) if g != self.reference]
+
+
+def distance(m: Measure, value: Any) -> Any:
+    """How far from parity a measure is: 0 is fair, and of ratios it does not matter which is over which.
+
+    >>> from evenhand.measures import MEASURES
+    >>> float(distance(MEASURES["demographic_parity"], -0.25)), float(distance(MEASURES["disparate_impact"], 1.25))
+    (0.25, 0.2)
+    """
+    value = np.asarray(value, np.float64)
+    if m.scale != "ratio":
+        return np.abs(value)
+    with np.errstate(divide="ignore"):
+        return np.where(np.isnan(value), np.nan, 1 - np.minimum(value, 1 / np.maximum(value, 0.0)))
+
+
+def resample(
+    joint: JointTable,
+    tables: Sequence[Table],
+    thresholds: Sequence[float],
+    questions: Sequence[Question],
+    options: ScoreOptions,
+    draws: int,
+    rng: np.random.Generator,
+    tell: Callable[[float], None],
+) -> dict[About, Floats]:
+    """Draw people again and again, and ask of every model what the audit asks: arrays (model, answer, draw).
+
+    Of a measure the answers are the signed gap (what is in it, if it is a curve), the distance from parity, and by how
+    much the distance overstates the truth, for every `REACH` of the truth. Of a performance there is one.
+    """
+    pairs = sum(len(q.others) for q in questions) * len(tables)
+    cells = int(np.clip(PAIRS_AT_FULL // max(pairs, 1), LEAST_SCORES, RESAMPLED_SCORES))
+    views = [
+        _View(joint, k, table, threshold, question, options, cells)
+        for k, (table, threshold) in enumerate(zip(tables, thresholds, strict=True))
+        for question in questions
+    ]
+    layouts = [layout for view in views for layout in view.layouts]
+    pilot, main = rng.spawn(2)
+    for batch in resampled(joint.index, layouts, min(PILOT, draws), pilot):
+        for view, counts in _by_view(views, batch):
+            view.look(counts)
+    found: dict[About, list[list[Floats]]] = {}
+    done = 0
+    for batch in resampled(joint.index, layouts, draws, main):
+        tell(done / draws)
+        done += len(batch[0])
+        for view, counts in _by_view(views, batch):
+            for about, values in view.answers(counts, performance=view.question is questions[0]):
+                found.setdefault(about, [[] for _ in tables])[view.model].append(values)
+    return {
+        about: np.stack([np.concatenate(of_model, axis=1) for of_model in models]) for about, models in found.items()
+    }
+
+
+def _by_view(views: Sequence[_View], batch: Sequence[Any]) -> Iterator[tuple[_View, Sequence[Any]]]:
+    each = len(batch) // len(views)
+    for i, view in enumerate(views):
+        yield view, batch[i * each : (i + 1) * each]
+
+
+class _View:
+    """One model and one question: where cells go, and what is computed from the arrays they make."""
+
+    def __init__(
+        self,
+        joint: JointTable,
+        model: int,
+        table: Table,
+        threshold: float,
+        question: Question,
+        options: ScoreOptions,
+        cells: int,
+    ) -> None:
+        self.model, self.question = model, question
+        grouping, own = (t.groupings[question.place] for t in (joint.index, table))
+        score = joint.score_of_cells(model)
+        risk = table.meaning.risk
+        labels = 1 if table.label is None else 2
+        inside = grouping.codes.astype(np.int64) * labels
+        if joint.index.label is not None:
+            inside = inside + joint.index.label
+        size = len(grouping.groups) * labels
+
+        def layout(level: Any, levels: int) -> Layout:
+            return Layout(level.astype(np.int64) * size + inside, (levels, len(grouping.groups), labels))
+
+        view = ScoreView(table, own, options.calibration_bins)
+        self.coarse = view(range(len(grouping.groups)), cells)
+        lowest = view.lowest(cells)
+        level = np.searchsorted(lowest, score, side="right") - 1
+        self.layouts = [
+            layout(score < threshold if risk else score >= threshold, 2),
+            layout(equal_bins(score, table.score_range, BINS, risk), BINS),
+            layout(len(lowest) - 1 - level if risk else level, len(lowest)),
+        ]
+        observed = {
+            "decision": table.decisions(own, threshold),
+            "bins": table.binned(own, BINS),
+            "scores": self.coarse,
+        }
+        self._gaps = [
+            (g, _gap(m, self._pair(observed[_levels(m)], g), options))
+            for g in question.others
+            for m in question.measures
+        ]
+
+    def _pair(self, counts: Any, group: int) -> Any:
+        return replace(
+            counts,
+            array=counts.array[..., [group, self.question.reference], :],
+            groups=(counts.groups[group], counts.groups[self.question.reference]),
+            squares=None,
+            units=None,
+        )
+
+    def _counts(self, arrays: Sequence[Any]) -> dict[str, Any]:
+        groups = self.coarse.groups
+        scores = replace(self.coarse, array=arrays[2], squares=None, units=None)
+        return {"decision": Counts(arrays[0], groups), "bins": Counts(arrays[1], groups), "scores": scores}
+
+    def look(self, arrays: Sequence[Any]) -> None:
+        """Learn from some resamples how far gaps move."""
+        counts = self._counts(arrays)
+        for g, gap in self._gaps:
+            gap.look(self._pair(counts[_levels(gap.measure)], g))
+
+    def answers(self, arrays: Sequence[Any], performance: bool) -> Iterator[tuple[About, Floats]]:
+        """Every measure and, if asked, every performance, by what it is about."""
+        counts = self._counts(arrays)
+        for g, gap in self._gaps:
+            about = (self.question.name, gap.measure.id, self.question.groups[g])
+            yield about, gap.answers(self._pair(counts[_levels(gap.measure)], g))
+        for p in PERFORMANCES.values() if performance and self.coarse.has_label else ():
+            of: Any = p.of
+            yield (None, p.id, None), of(counts["decision" if p.rests_on == "decision" else "scores"])[None]
+
+
+def _levels(m: Measure) -> str:
+    return m.levels if isinstance(m, RateMeasure) else "scores"
+
+
+# ---- one gap ------------------------------------------------------------------------------------------------
+
+
+class _Gap:
+    """One measure of one model on one pair of groups: a vector of gaps with a norm."""
+
+    def __init__(self, measure: Measure, of: Callable[[Any], tuple[Floats, Floats]], pair: Any, order: float) -> None:
+        self.measure, self.of, self.order = measure, of, order
+        self.here, weight = of(pair)
+        self.size = float(norm(self.here, weight, order))
+        self._moves: list[Floats] = []
+
+    def look(self, counts: Any) -> None:
+        gap, weight = self.of(counts)
+        self._moves.append(norm(gap - self.here, weight, self.order))
+
+    @property
+    def _far(self) -> float:
+        """How far from the truth the gap is likely to be at most, in units of itself."""
+        moves = np.concatenate(self._moves)
+        moves = moves[np.isfinite(moves)]
+        return float(np.quantile(moves, 0.95)) / self.size if self.size > 0 and len(moves) else 0.0
+
+    def answers(self, counts: Any) -> Floats:
+        gap, weight = self.of(counts)
+        rows = [np.where(weight > 0, gap * weight, 0.0).sum(-1), self.outward(norm(gap, weight, self.order))]
+        for reach in REACH:
+            truth = 1 + reach * self._far
+            size = norm(gap - (1 - truth) * self.here, weight, self.order)
+            rows.append(self.outward(size) - self.outward(abs(truth) * self.size))
+        return np.stack(rows)
+
+    def outward(self, size: Any) -> Any:
+        """From the norm to the distance from parity."""
+        m = self.measure
+        if isinstance(m, RateMeasure):
+            return -np.expm1(-size) if m.scale == "ratio" else size
+        return size * size if isinstance(m, ScoreMeasure) and m.information else size
+
+
+def _gap(m: Measure, pair: Any, options: ScoreOptions) -> _Gap:
+    if isinstance(m, RateMeasure):
+        return _Gap(m, _of_rates(m), pair, np.inf)
+    assert isinstance(m, ScoreMeasure)
+    return _Gap(m, _of_scores(m, pair, options), pair, m.order)
+
+
+def _of_rates(m: RateMeasure) -> Callable[[Counts], tuple[Floats, Floats]]:
+    """Differences between rates, of ratios logarithms; where there is none, 0 without weight, or NaN if all are so."""
+
+    def of(counts: Counts) -> tuple[Floats, Floats]:
+        rates = m.profile(counts).values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = np.log(rates[..., 0] / rates[..., 1]) if m.scale == "ratio" else rates[..., 0] - rates[..., 1]
+        known = ~np.isnan(gap)
+        return np.where(known | ~known.any(-1, keepdims=True), gap, 0.0), known.astype(np.float64)
+
+    return of
+
+
+def _of_scores(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> Callable[[Any], tuple[Floats, Floats]]:
+    grid = None if m.grid is None else m.grid(pair, options)
+
+    def of(counts: Any) -> tuple[Floats, Floats]:
+        curve = m.curve(counts if m.view is None else m.view(counts, options), options, grid)
+        return curve.gap, curve.weight
+
+    return of
+
+
+# ---- differences between models ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The difference between two models, with what resamples of the same people say about it."""
+
+    difference: float
+    ci: tuple[float, float] | None = None
+    p_value: float | None = None
+
+
+def paired(observed: float, errors: Floats, confidence: float, people: float) -> Paired:
+    """A difference with its interval and test, from its errors in resamples: axes (possible truth, draw).
+
+    The interval reaches as far as under any truth that is still likely, and the p-value is the largest. `people` is the
+    size of the smallest class that it rests on.
+    """
+    if not np.isfinite(observed) or not all(interval.enough(e, confidence) for e in errors):
+        return Paired(observed)
+    middle = np.nanmean(errors, axis=1, keepdims=True)
+    errors = middle + (errors - middle) * interval.student(people, confidence)
+    tail = (1 - confidence) / 2
+    lo, hi = np.nanquantile(errors, [tail, 1 - tail], axis=1)
+    known = np.isfinite(errors).sum(1)
+    near = 1e-12
+    above, below = (errors >= observed - near).sum(1), (errors <= observed + near).sum(1)
+    p = np.minimum(1.0, 2 * (1 + np.minimum(above, below)) / (1 + known)).max()
+    return Paired(observed, (observed - float(hi.max()), observed - float(lo.min())), float(p))
+
+
+def gap_errors(observed: float, values: Floats, model: int, other: int) -> Floats:
+    """Errors of a difference of distances from parity, under every pair of possible truths; of `resample`'s arrays.
+
+    One truth more is the resample itself: that is the percentile interval.
+    """
+    a, b = values[model, 2:], values[other, 2:]
+    under_truths = (a[:, None] - b[None]).reshape(-1, a.shape[-1])
+    return np.concatenate([under_truths, [observed - (values[model, 1] - values[other, 1])]])
+
+
+def plain_errors(values: Floats, row: int, model: int, other: int) -> Floats:
+    """Errors of a difference that is as precise wherever the truth is: those of resamples around their mean."""
+    draws = values[model, row] - values[other, row]
+    return np.asarray(draws - np.nanmean(draws))[None]
