@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, AttributeAudit, audit_attribute
+from evenhand.confusion import Confusion
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
 from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
@@ -115,7 +116,7 @@ def audit(
     group: Any = None,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = 1,
+    favorable: Any = None,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
@@ -176,7 +177,7 @@ def audit(
         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
         "weight_kind": weight_kind, "cluster": cluster,
     }  # fmt: skip
-    defaults = {"favorable": 1, "risk": False, "missing": "refuse", "weight_kind": "auto"}
+    defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
     options = checked(
         threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations, null, interval,
@@ -219,11 +220,24 @@ def _comparable(table: Table) -> tuple[list[Grouping], list[str]]:
 
 
 def as_table(data: Any, words: Mapping[str, Any]) -> Table:
+    """The table of scores or decisions given, saved, or counted from data with these words."""
+    table = as_counts(data, words)
+    if isinstance(table, Confusion):
+        raise UsageError(
+            f"this needs a label of two values, but {shown(table.meaning.label)} and {shown(table.meaning.prediction)} "
+            f"have {len(table.classes)} classes ({listed(table.classes, 5)}): take one of them with "
+            "Confusion.of_class(name), or audit all of them (evenhand audit)"
+        )
+    return table
+
+
+def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion:
     """The table given, saved, or counted from data with these words."""
     from evenhand.files import as_path, is_file
     from evenhand.storage import is_table_file, load
 
-    if isinstance(data, Table):
+    table: Table | Confusion
+    if isinstance(data, Table | Confusion):
         table = data
     elif isinstance(data, str | os.PathLike) and is_table_file(data):
         table = load(data)

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.ingest.classes import are_classes, count_classes, only
 from evenhand.ingest.columns import Columns, WeightKind, Words, check_words, count, weigh
 from evenhand.table import Table
 
@@ -24,14 +26,16 @@ def tabulate(
     group: Any,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = 1,
+    favorable: Any = None,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
     weight_kind: WeightKind = "auto",
     cluster: Any = None,
-) -> Table:
-    """Count people by score, group and label.
+    where: Mapping[str, Any] | None = None,
+    classes: bool | None = None,
+) -> Table | Confusion:
+    """Count people by score, group and label; or by group, true class and predicted class.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ def tabulate(
         Names of columns, or arrays. Several group columns (a list of names, or a dict of arrays) are counted
         jointly. At least a score or a prediction is needed; without labels only some measures exist.
     favorable
-        The value of label and prediction that is good for the person.
+        The value of label and prediction that is good for the person, by default 1.
     risk
         Whether a high score is bad for the person.
     score_range
@@ -55,6 +59,11 @@ def tabulate(
     cluster
         A column, or an array, that tells which rows belong together, such as several rows of one person. Intervals and
         tests then take the cluster for the unit.
+    where
+        Count only rows with these values: {"split": "valid"}, or {"region": ["north", "south"]}.
+    classes
+        True counts a `Confusion` of true and predicted classes, False a `Table`. By default it is a `Confusion` if
+        label and prediction together have more than two values and no score nor favourable value is named.
 
     Examples
     --------
@@ -65,6 +74,7 @@ def tabulate(
     2
     """
     words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
+    _check_classes(classes, score, label, prediction, words)
     given = {
         role: column
         for role, column in zip(_ROLES, (score, label, prediction, weight), strict=True)
@@ -74,11 +84,38 @@ def tabulate(
         raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
     if group is None:
         raise UsageError("name at least one group column (--group)")
-    if isinstance(data, Table):
+    if isinstance(data, Table | Confusion):
         raise UsageError("this is a table already: audit it, or add it to another")
     if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
         raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
-    return count(_columns(data, given, group, cluster), words)
+    columns = _where(data, given, group, cluster, where) if where else _columns(data, given, group, cluster)
+    if are_classes(columns, words) if classes is None else classes:
+        return count_classes(columns, words)
+    return count(columns, replace(words, favorable=1) if favorable is None else words)
+
+
+def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words: Words) -> None:
+    if not (classes is None or isinstance(classes, bool | np.bool_)):
+        raise UsageError(f"classes is True, False or None, not {shown(classes)}")
+    if not classes:
+        return
+    if label is None or prediction is None:
+        raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
+    said = {"score": score, "favorable": words.favorable, "score_range": words.score_range, "risk": words.risk or None}
+    extra = [word for word, value in said.items() if value is not None]
+    if extra:
+        raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
+
+
+def _where(data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any) -> Columns:
+    """The columns of some rows: the engine counts by what decides, too."""
+    if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
+        raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
+    if data is None or not all(isinstance(g, str) for g in _as_list(group)):
+        raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
+    groups = _group_names(group)
+    more = [name for name in where if name not in groups]
+    return only(_columns(data, given, [*groups, *more], cluster), where, groups)
 
 
 def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
