@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, AttributeAudit, audit_attribute
+from evenhand.classaudit import ClassAudit, audit_classes, checked_choices
 from evenhand.confusion import Confusion
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
 from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
-from evenhand.ingest import tabulate
+from evenhand.ingest import library_of, tabulate
 from evenhand.ingest.columns import WeightKind
 from evenhand.measures.rates import share
-from evenhand.options import Options, checked, chosen_measures, with_threshold
+from evenhand.options import Options, Progress, checked, chosen_measures, with_threshold
 from evenhand.references import reference_group
 from evenhand.scores import CELLS
 from evenhand.table import Counts, Grouping, Table, shown_name
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_PRODUCTS = 10_000
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +135,14 @@ def audit(
     interval: str = "auto",
     stratified: bool = False,
     progress: Progress | None = None,
-) -> Audit:
+    where: Mapping[str, Any] | None = None,
+    metric: str | None = None,
+    unit: str | None = None,
+    across_groups: Any = None,
+    across_classes: Any = None,
+    baseline: str | None = None,
+    empty: float | None = None,
+) -> Audit | ClassAudit:
     """Compare how groups fare: every measure, with intervals and a verdict.
 
     `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
@@ -163,6 +169,9 @@ def audit(
     interval, stratified
         Bootstrap intervals instead of the best known ones ("percentile", "basic", "bca"), and whether resamples keep
         the size of every group. See docs/uncertainty.md.
+    metric, unit, across_groups, across_classes, baseline, empty
+        Of labels and predictions with more than two classes: what is compared and how it becomes one number, as in
+        `evenhand.aggregate`. The result is then a `ClassAudit`; measures of decisions and scores do not apply.
 
     Examples
     --------
@@ -175,7 +184,7 @@ def audit(
     words = {
         "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
-        "weight_kind": weight_kind, "cluster": cluster,
+        "weight_kind": weight_kind, "cluster": cluster, "where": where,
     }  # fmt: skip
     defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
@@ -184,7 +193,24 @@ def audit(
         stratified,
     )  # fmt: skip
     chosen = chosen_measures(measures)
-    table = as_table(data, words)
+    of_classes = {
+        "metric": metric, "unit": unit, "across_groups": across_groups, "across_classes": across_classes,
+        "baseline": baseline, "empty": empty,
+    }  # fmt: skip
+    of_classes = checked_choices({k: v for k, v in of_classes.items() if v is not None})
+    table = as_counts(data, words)
+    if isinstance(table, Confusion):
+        said = {
+            "threshold": threshold, "reference": reference, "measures": measures, "ranks": ranks,
+            "calibration_bins": calibration_bins, "bandwidth": bandwidth, "null": null, "interval": interval,
+            "stratified": stratified,
+        }  # fmt: skip
+        return audit_classes(table, options, of_classes, said, generator(rng), progress, library_of(data))
+    if of_classes:
+        raise UsageError(
+            f"{listed(of_classes)} are for labels and predictions of more than two classes: leave them out, or see "
+            "evenhand.aggregate (evenhand aggregate)"
+        )
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.weight is None else "sampling weights"
         raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
@@ -207,7 +233,7 @@ def audit(
     found = adjusted([a.measures for a in attributes])
     attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, found, strict=True)]
     notes += _remarks(table, options, attributes)
-    return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
+    return Audit(table, options, tuple(attributes), (*table.notes, *notes), library_of(data))
 
 
 def _comparable(table: Table) -> tuple[list[Grouping], list[str]]:
@@ -313,17 +339,3 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
     if gone:
         notes.append(f"every row of these groups was left out: {listed(sorted(gone))}")
     return notes
-
-
-def _library(data: Any) -> str | None:
-    """The dataframe library an object belongs to."""
-    root = type(data).__module__.split(".")[0]
-    return {
-        "pandas": "pandas",
-        "polars": "polars",
-        "pyarrow": "pyarrow",
-        "dask": "pandas",
-        "modin": "pandas",
-        "duckdb": "duckdb",
-        "_duckdb": "duckdb",
-    }.get(root)

@@ -14,6 +14,8 @@ from evenhand.inference.interval import enough, norm, percentile, upper_quantile
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, ClassRate, Recipe, baseline, within_reach
 
 Pair = tuple[float, float]
+ENOUGH = 10
+"""So many people on the counted side of every rate make a bootstrap of ratios valid."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,10 @@ class Matrix:
     vacant: Bools
     """Cells without rows."""
 
-    def of(self, sums: Sums) -> tuple[Floats, Floats]:
-        """The same of other sums, with a leading axis: values and base. What was undefined stays so."""
-        values = np.where(self.vacant, np.nan, self.rate.values(sums))
+    def of(self, sums: Sums, same_cells: bool = True) -> tuple[Floats, Floats]:
+        """The same of other sums, with a leading axis: values and base. `same_cells`: what was undefined stays so."""
+        values = self.rate.values(sums)
+        values = np.where(self.vacant, np.nan, values) if same_cells else values
         base = baseline(self.rate, sums, values if self.empty is None else self._filled(values), self.which)
         return self._filled(values), self._filled(base)
 
@@ -49,7 +52,7 @@ class Matrix:
         The variance p(1 − p)/n of the one over the mean of the other's, where p is ½ (elsewhere it exceeds it by less).
         """
         n = np.where(self.vacant | (self.people <= 0), 1.0, self.people)
-        return np.sqrt((n + 2) / n * (n + 1) ** 2 / (n * n + n + 1))
+        return np.asarray(np.sqrt((n + 2) / n * (n + 1) ** 2 / (n * n + n + 1)))
 
     def base_of(self, values: Floats) -> Floats:
         """How the base moves with values: by their shares, or alike."""
@@ -121,10 +124,18 @@ class Task:
     def gaps(self) -> Floats:
         return np.asarray(self.matrix.values - self.matrix.base)
 
+    @property
+    def method(self) -> str:
+        """Which interval is valid. Ratios and F1 of few people are too skew for a bootstrap: see docs/classes.md."""
+        m, how = self.matrix, self.recipe.method
+        plain = self.recipe.unit == "score" and m.rate.trials is None
+        enough_people = bool((m.values * m.people)[~m.vacant].min(initial=np.inf) >= ENOUGH)
+        return "band" if how == "basic" and not plain and not enough_people else how
+
     def drawn(self, sums: Sums) -> tuple[Floats, Floats]:
         """What is followed through draws: values and base of a norm, units of anything else."""
         values, base = self.matrix.of(sums)
-        return (values, base) if self.recipe.method == "norm" else (self.recipe.units(values, base), base)
+        return (values, base) if self.method == "norm" else (self.recipe.units(values, base), base)
 
     @property
     def by_class(self) -> Recipe:
@@ -153,7 +164,7 @@ def uncertainties(
         value = float(task.recipe.value(task.matrix.values, task.matrix.base))
         beta = task.by_class.beta(task.matrix.values, task.matrix.base)
         ci, beta_ci, method = None, tuple[Pair | None, ...]([None] * len(beta)), None
-        if np.isfinite(value) and (task.recipe.method == "band" or draws):
+        if np.isfinite(value) and (task.method == "band" or draws):
             ci, beta_ci, method = _interval(task, value, beta, moved, confidence)
         chance, untested = _chance(task, counts, value, moved, null, permutations)
         found.append(Uncertainty(value, beta, ci, beta_ci, method, chance, untested))
@@ -194,7 +205,7 @@ def _moved(
         own = [
             (task, moves)
             for task, moves in zip(tasks, found, strict=True)
-            if _sources(task.matrix.rate) == source and task.recipe.method != "band"
+            if _sources(task.matrix.rate) == source and task.method != "band"
         ]
         centres: dict[int, tuple[Floats, Floats]] = {}
         for sums in way() if own else ():
@@ -209,7 +220,7 @@ def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats) -> None:
     recipe, m = task.recipe, task.matrix
     # Drawn from n people and Jeffreys' prior, a share varies less than one of n people does: here it varies so much.
     more = (m.stretch - 1) * away
-    if recipe.method == "norm":
+    if task.method == "norm":
         gaps = away + more - base_away - m.base_of(more)
         gaps = np.where(np.isnan(task.gaps), np.nan, gaps)
         moves.total.append(recipe.norm(gaps))
@@ -233,10 +244,10 @@ def _interval(
     task: Task, value: float, beta: Floats, moves: _Moves, confidence: float
 ) -> tuple[Pair | None, tuple[Pair | None, ...], str | None]:
     recipe, each = task.recipe, task.by_class
-    if recipe.method == "band":
+    if task.method == "band":
         return _band(task, confidence)
     total, single = moves.joined()
-    if recipe.method == "norm":
+    if task.method == "norm":
         size = float(recipe.norm(task.gaps))
         own = _each(each, task.gaps)
         ci = _from_norm(recipe, size, total, confidence)
@@ -245,7 +256,7 @@ def _interval(
         return ci, tuple(by_class), "bootstrap of the norm"
     ci_basic = _basic(recipe, value, total, confidence)
     by_class = [_basic(each, float(b), s, confidence) for b, s in zip(beta, single.T, strict=True)]
-    return ci_basic, tuple(by_class), "basic bootstrap"
+    return ci_basic, tuple(by_class), "basic bootstrap" if recipe.unit == "score" else "basic and percentile bootstrap"
 
 
 def _from_norm(recipe: Recipe, size: float, moves: Floats, confidence: float) -> Pair:
@@ -257,9 +268,11 @@ def _from_norm(recipe: Recipe, size: float, moves: Floats, confidence: float) ->
 def _basic(recipe: Recipe, value: float, drawn: Floats, confidence: float) -> Pair | None:
     if not np.isfinite(value) or not enough(drawn, confidence):
         return None
-    lo, hi = percentile(drawn, confidence)
-    highest = 1.0 if recipe.unit == "score" else np.inf
-    return float(np.clip(2 * value - hi, 0.0, highest)), float(np.clip(2 * value - lo, 0.0, highest))
+    lo, hi = (float(end) for end in percentile(drawn, confidence))
+    if recipe.unit == "score":
+        return min(max(2 * value - hi, 0.0), 1.0), min(max(2 * value - lo, 0.0), 1.0)
+    # Ratios are skew: whichever way the bootstrap is read, the interval holds both.
+    return max(min(2 * value - hi, lo), 0.0), max(2 * value - lo, hi)
 
 
 def _band(task: Task, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
@@ -347,7 +360,7 @@ def _exchanged(
             ]
             for sums in way() if own else ():
                 for task, sizes in own:
-                    sizes.append(task.recipe.value(*task.matrix.of(sums)))
+                    sizes.append(task.recipe.value(*task.matrix.of(sums, same_cells=False)))
     return [np.concatenate(sizes) if sizes else None for sizes in found]
 
 
@@ -368,8 +381,8 @@ def _chance(
         return _compared(value, null, recipe.worse, f"{len(null)} exchanges"), None
     if counts.squares is None:
         return None, "there is only one group"
-    if recipe.method != "norm" or not moves.total:
-        why = "resamples were switched off" if recipe.method == "norm" else "this aggregate is no norm of gaps"
+    if task.method != "norm" or not moves.total:
+        why = "resamples were switched off" if task.method == "norm" else "this aggregate is no norm of gaps"
         return None, f"people with sampling weights cannot exchange groups, and {why}"
     drawn = np.array([recipe.from_norm(float(size)) for size in moves.joined()[0]])
     return _compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"), None
@@ -383,5 +396,5 @@ def _compared(value: float, null: Floats, worse: int, method: str) -> Chance:
     far = int(np.count_nonzero(sizes >= reach - 1e-9 * abs(reach) - 1e-12))
     known = null[np.isfinite(null)]
     high = worse * upper_quantile(sizes, 0.95)
-    mean = float(known.mean()) if len(known) else np.nan
+    mean = float(known.mean()) if len(known) == len(null) else np.nan
     return Chance((1 + far) / (1 + len(null)), mean, float(high), method, np.sort(known))

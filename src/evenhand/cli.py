@@ -17,7 +17,7 @@ from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files import check_target
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit, Progress
+    from evenhand.options import Progress
 
 Command = Callable[..., None]
 
@@ -384,7 +384,7 @@ def _deliver(document: dict[str, Any], text: str, json_path: str | None) -> None
     sys.stdout.write(text + "\n")
 
 
-def _print(result: Audit) -> None:
+def _print(result: Any) -> None:
     from rich.console import Console
 
     if not sys.stdout.isatty():

@@ -142,6 +142,25 @@ def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> C
     return _without_cluster(count_frame(wrapped(data), given, _with_cluster(group, cluster)), cluster)
 
 
+def names_of(data: Any) -> list[str]:
+    """What the columns of data are called; none of arrays."""
+    if isinstance(data, str | os.PathLike):
+        from evenhand.ingest.sources import column_names
+
+        return column_names(data)
+    if isinstance(data, Mapping):
+        return [str(name) for name in data]
+    if isinstance(data, np.ndarray):
+        return list(data.dtype.names or ())
+    if data is None or isinstance(data, list | tuple):
+        return []
+    if type(data).__name__ == "DuckDBPyRelation":
+        return [str(name) for name in data.columns]
+    from evenhand.ingest.frames import wrapped
+
+    return [str(name) for name in wrapped(data).collect_schema().names()]
+
+
 def _with_cluster(group: Any, cluster: str | None) -> list[str]:
     """An engine counts by cluster as it counts by group."""
     groups = _group_names(group)
@@ -261,3 +280,17 @@ def _flat(values: Any, name: str) -> Any:
 
 def _is_structured(data: Any) -> bool:
     return isinstance(data, np.ndarray) and data.dtype.names is not None
+
+
+def library_of(data: Any) -> str | None:
+    """The dataframe library an object belongs to."""
+    root = type(data).__module__.split(".")[0]
+    return {
+        "pandas": "pandas",
+        "polars": "polars",
+        "pyarrow": "pyarrow",
+        "dask": "pandas",
+        "modin": "pandas",
+        "duckdb": "duckdb",
+        "_duckdb": "duckdb",
+    }.get(root)

@@ -36,7 +36,7 @@ class ClassRate:
     part: Callable[[Sums], Floats]
     whole: Callable[[Sums], Floats]
     empty: str
-    """Why there is no such rate when `whole` is empty."""
+    """Whom a group lacks when `whole` is empty; {0} is the class."""
     exchanges: Exchange
     """Who are alike under the null hypothesis: people of the same true or predicted class, or all."""
     needs: Literal["hits", "sums"] = "sums"
@@ -88,10 +88,10 @@ def _everybody(s: Sums) -> Floats:
     return np.broadcast_to(s.total, s.true.shape)
 
 
-_NONE_TRUE = "nobody of it"
-_NONE_GUESSED = "nobody predicted to be of it"
-_NO_OTHERS = "nobody of another class"
-_NO_OTHER_GUESS = "nobody predicted to be of another class"
+_NONE_TRUE = "nobody of class {0}"
+_NONE_GUESSED = "nobody predicted to be of class {0}"
+_NO_OTHERS = "nobody of another class than {0}"
+_NO_OTHER_GUESS = "nobody predicted to be of another class than {0}"
 
 # fmt: off
 METRICS = {m.id: m for m in (
@@ -107,7 +107,7 @@ METRICS = {m.id: m for m in (
     ClassRate("selection_rate", "selection rate", lambda s: s.predicted, _everybody, "no rows", "all"),
     ClassRate("accuracy", "accuracy", lambda s: s.hits + _rejected(s), _everybody, "no rows", "true"),
     ClassRate("f1", "F1 score", lambda s: 2 * s.hits, lambda s: s.true + s.predicted,
-              "nobody of it or predicted to be", "true", trials=lambda s: _rest(s.true + s.predicted, s.hits)),
+              "nobody of class {0}, nor predicted to be", "true", trials=lambda s: _rest(s.true + s.predicted, s.hits)),
 )}
 # fmt: on
 
@@ -162,7 +162,8 @@ def _mean_of_powers(values: Floats, power: float, share: Floats) -> Floats:
         top = most(np.where(np.isnan(log), far, log), axis=-1, keepdims=True, initial=far)
         apart = np.where(share > 0, np.expm1(power * (log - top)), 0.0)
         middle = top[..., 0] + np.log1p((share * apart).sum(-1)) / power
-    return np.where(np.isinf(top[..., 0]), 0.0, np.exp(middle))
+        found = np.exp(middle)
+    return np.where(np.isinf(top[..., 0]), np.where(top[..., 0] > 0, np.inf, 0.0), found)
 
 
 # ---- the two steps ---------------------------------------------------------------------------------------------------
@@ -292,7 +293,8 @@ class Recipe:
 
     def _extremes(self, values: Floats, kind: str) -> Floats:
         most, least = power_mean(values, np.inf), power_mean(values, -np.inf)
-        return most - least if kind == "difference" else ratio(most, least)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return most - least if kind == "difference" else most / least
 
     def over_classes(self, beta: Floats) -> Floats:
         """The second step: axes (…)."""
