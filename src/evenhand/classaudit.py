@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.aggregation import TYPES, Aggregate, Choices, assembled, chosen, streams_of
 from evenhand.cells import Floats
-from evenhand.classwise import Pair, Task, matrix, uncertainties
+from evenhand.classwise import ENOUGH, Matrix, Pair, Task, exact, matrix, uncertainties
 from evenhand.confusion import ClassCounts, Confusion
 from evenhand.errors import UsageError, listed, shown
 from evenhand.groupings import Grouping, shown_name
@@ -251,13 +251,20 @@ def _performance(counts: ClassCounts, options: Options, rng: np.random.Generator
     resamples = np.concatenate(drawn) if drawn else np.zeros((0, len(macro)))
     return tuple(
         Performance(name, float(accuracy[g]), (float(lo[g]), float(hi[g])), float(macro[g]),
-                    _basic(float(macro[g]), resamples[:, g], options.confidence))
+                    _macro_interval(m, g, float(macro[g]), resamples[:, g], options.confidence))
         for g, name in enumerate(counts.groups)
     )  # fmt: skip
 
 
-def _basic(value: float, drawn: Floats, confidence: float) -> Pair | None:
-    if not enough(drawn, confidence):
+def _macro_interval(m: Matrix, g: int, value: float, drawn: Floats, confidence: float) -> Pair | None:
+    """A bootstrap; where classes have few people, what exact intervals of all of them allow."""
+    used = ~m.vacant[:, g]
+    share, people = m.values[used, g] / (2 - m.values[used, g]), m.people[used, g]
+    if used.any() and (m.values[used, g] * people).min() < ENOUGH:
+        ends = exact(share, people, 1 - (1 - confidence) / int(used.sum()))
+        low, high = (float((2 * end / (1 + end)).mean()) for end in ends)
+        return low, high
+    if not used.any() or not enough(drawn, confidence):
         return None
     lo, hi = percentile(drawn, confidence)
     return float(np.clip(2 * value - hi, 0.0, 1.0)), float(np.clip(2 * value - lo, 0.0, 1.0))
