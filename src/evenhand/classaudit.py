@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.aggregation import TYPES, Aggregate, Choices, assembled, chosen, streams_of
 from evenhand.cells import Floats
-from evenhand.classwise import ENOUGH, Matrix, Pair, Task, exact, matrix, uncertainties
+from evenhand.classwise import ENOUGH_ON_AVERAGE, Matrix, Pair, Task, exact, matrix, uncertainties
 from evenhand.confusion import ClassCounts, Confusion
 from evenhand.errors import UsageError, listed, shown
 from evenhand.groupings import Grouping, shown_name
@@ -242,12 +242,14 @@ def _performance(counts: ClassCounts, options: Options, rng: np.random.Generator
     lo, hi = wilson(accuracy, people, options.confidence)
     m = matrix(METRICS["f1"], counts)
     macro = power_mean(m.values.T, 1.0)
-    drawn, centre = [], None
-    for block in tables.redrawn(counts, options.bootstrap, rng) if options.bootstrap else ():
-        values = m.of(block)[0]
-        centre = values.mean(0) if centre is None else centre
-        moved = m.values + m.stretch * (values - centre)
-        drawn.append(power_mean(np.swapaxes(moved, -1, -2), 1.0))
+    drawn = []
+    if options.bootstrap:
+        population = tables.smoothed(counts)
+        centre = m.of(population.sums())[0]
+        for block in tables.resampled(population, options.bootstrap, rng):
+            away = m.of(block)[0] - centre
+            moved = m.values + np.where(np.isnan(away), 0.0, away)
+            drawn.append(power_mean(np.swapaxes(moved, -1, -2), 1.0))
     resamples = np.concatenate(drawn) if drawn else np.zeros((0, len(macro)))
     return tuple(
         Performance(name, float(accuracy[g]), (float(lo[g]), float(hi[g])), float(macro[g]),
@@ -260,7 +262,7 @@ def _macro_interval(m: Matrix, g: int, value: float, drawn: Floats, confidence: 
     """A bootstrap; where classes have few people, what exact intervals of all of them allow."""
     used = ~m.vacant[:, g]
     share, people = m.values[used, g] / (2 - m.values[used, g]), m.people[used, g]
-    if used.any() and (m.values[used, g] * people).min() < ENOUGH:
+    if used.any() and people.mean() < ENOUGH_ON_AVERAGE:
         ends = exact(share, people, 1 - (1 - confidence) / int(used.sum()))
         low, high = (float((2 * end / (1 + end)).mean()) for end in ends)
         return low, high

@@ -16,6 +16,8 @@ from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, ClassRate, Recipe,
 Pair = tuple[float, float]
 ENOUGH = 10
 """So many people on the counted side of every rate make a bootstrap of ratios valid."""
+ENOUGH_ON_AVERAGE = 20
+"""So many people per class and group make one of F1 valid."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +128,24 @@ class Task:
 
     @property
     def method(self) -> str:
-        """Which interval is valid. Ratios and F1 of few people are too skew for a bootstrap: see docs/classes.md."""
+        """Which interval is valid. Ratios, and F1, of few people are too skew for a bootstrap: see docs/classes.md."""
         m, how = self.matrix, self.recipe.method
-        plain = self.recipe.unit == "score" and m.rate.trials is None
-        enough_people = bool((m.values * m.people)[~m.vacant].min(initial=np.inf) >= ENOUGH)
-        return "band" if how == "basic" and not plain and not enough_people else how
+        if how != "basic":
+            return how
+        people = m.people[~m.vacant]
+        if self.recipe.unit == "score":
+            few = m.rate.trials is not None and people.mean() < ENOUGH_ON_AVERAGE
+        else:
+            few = bool((m.values[~m.vacant] * people).min(initial=np.inf) < ENOUGH)
+        return "band" if few else how
+
+    @property
+    def source(self) -> str:
+        """Which tables are drawn for it. F1 is biased among few people, which only samples show."""
+        rate = self.matrix.rate
+        if self.method == "basic" and rate.trials is not None:
+            return "samples"
+        return rate.exchanges if rate.needs == "hits" else "sums"
 
     def drawn(self, sums: Sums) -> tuple[Floats, Floats]:
         """What is followed through draws: values and base of a norm, units of anything else."""
@@ -156,9 +171,9 @@ def uncertainties(
 
     An aggregate alone has the interval and the p-value that it has among others.
     """
-    streams = rng.spawn(8)
-    moves = _moved(tasks, counts, draws, streams[:3])
-    nulls = _exchanged(tasks, counts, permutations, streams[3:])
+    streams = rng.spawn(9)
+    moves = _moved(tasks, counts, draws, streams[:4])
+    nulls = _exchanged(tasks, counts, permutations, streams[4:])
     found = []
     for task, moved, null in zip(tasks, moves, nulls, strict=True):
         value = float(task.recipe.value(task.matrix.values, task.matrix.base))
@@ -185,31 +200,27 @@ class _Moves:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
 
-def _sources(rate: ClassRate) -> str:
-    """Which tables a rate needs drawn anew."""
-    return rate.exchanges if rate.needs == "hits" else "sums"
-
-
 def _moved(
     tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
 ) -> list[_Moves]:
     found = [_Moves() for _ in tasks]
     if not draws:
         return found
+    own = [task.source if task.method != "band" else "" for task in tasks]
+    population = tables.smoothed(counts) if "samples" in own else counts
     ways: dict[str, Callable[[], Iterator[Sums]]] = {
         "true": lambda: tables.redrawn_hits(counts, draws, streams[0], "true"),
         "predicted": lambda: tables.redrawn_hits(counts, draws, streams[1], "predicted"),
         "sums": lambda: tables.redrawn(counts, draws, streams[2]),
+        "samples": lambda: tables.resampled(population, draws, streams[3]),
     }
     for source, way in ways.items():
-        own = [
-            (task, moves)
-            for task, moves in zip(tasks, found, strict=True)
-            if _sources(task.matrix.rate) == source and task.method != "band"
-        ]
+        mine = [(task, moves) for task, moves, needs in zip(tasks, found, own, strict=True) if needs == source]
         centres: dict[int, tuple[Floats, Floats]] = {}
-        for sums in way() if own else ():
-            for k, (task, moves) in enumerate(own):
+        if source == "samples":
+            centres = {k: task.drawn(population.sums()) for k, (task, _) in enumerate(mine)}
+        for sums in way() if mine else ():
+            for k, (task, moves) in enumerate(mine):
                 drawn = task.drawn(sums)
                 centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
                 _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1])
@@ -219,14 +230,15 @@ def _moved(
 def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats) -> None:
     recipe, m = task.recipe, task.matrix
     # Drawn from n people and Jeffreys' prior, a share varies less than one of n people does: here it varies so much.
-    more = (m.stretch - 1) * away
+    more = (m.stretch - 1) * away if task.source != "samples" else np.zeros_like(away)
     if task.method == "norm":
         gaps = away + more - base_away - m.base_of(more)
         gaps = np.where(np.isnan(task.gaps), np.nan, gaps)
         moves.total.append(recipe.norm(gaps))
         moves.beta.append(_each(task.by_class, gaps))
     else:
-        beta = recipe.of_units(recipe.units(m.values, m.base) + away + more)
+        moved = np.where(np.isnan(away), 0.0, away + more)  # a sample that lacks a cell says nothing about it
+        beta = recipe.of_units(recipe.units(m.values, m.base) + moved)
         moves.total.append(recipe.over_classes(beta))
         moves.beta.append(beta)
 

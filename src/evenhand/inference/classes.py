@@ -7,7 +7,7 @@ there are cells, however many people these hold.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,17 +84,57 @@ def redrawn(counts: ClassCounts, draws: int, rng: np.random.Generator) -> Iterat
         right = person * random.standard_gamma(0.5, (size, len(person)))
         wrong = person * random.standard_gamma(0.5, (size, len(person)))
         taken_for = layout.confused(random.random((size, len(person))))
-        hits, true, predicted = (np.zeros((size, classes, groups)) for _ in range(3))
-        hits[:, counts.true[layout.diagonal], counts.group[layout.diagonal]] = mass[:, layout.diagonal]
-        true[:, rows[1], rows[0]] = np.add.reduceat(mass, layout.row_starts, axis=1) + right + wrong
-        hits[:, rows[1], rows[0]] += right
-        predicted[:, layout.column_class, layout.column_group] = np.add.reduceat(
-            mass[:, layout.by_column], layout.column_starts, axis=1
-        )
-        predicted[:, rows[1], rows[0]] += right
+        sums = layout.sums(counts, mass)
+        hits, true, predicted = sums.hits, sums.true, sums.predicted
+        for array, more in ((hits, right), (true, right + wrong), (predicted, right)):
+            array[:, rows[1], rows[0]] += more
         place = (np.arange(size)[:, None] * classes + taken_for) * groups + rows[0]
         predicted += np.bincount(place.ravel(), wrong.ravel(), predicted.size).reshape(predicted.shape)
         yield Sums(hits, true, predicted, true.sum(-2, keepdims=True))
+
+
+def smoothed(counts: ClassCounts) -> ClassCounts:
+    """A population that may have given these counts: half a person more predicted rightly and half a person wrongly.
+
+    In each group and true class, which keeps its size. Errors are spread over those of all people of the true class.
+    """
+    classes = len(counts.classes)
+    layout = _Layout.of(counts)
+    of = layout.error_of
+    first = np.searchsorted(of, np.arange(classes))
+    share = np.diff(layout.errors, prepend=0.0)
+    share[first] = layout.errors[first] - np.arange(classes)
+    many = np.bincount(of, minlength=classes)[layout.row_true]
+    row = np.repeat(np.arange(len(many)), many)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + first[layout.row_true[row]]
+    g, t = layout.row_group, layout.row_true
+    person = (
+        np.ones(len(t))
+        if counts.squares is None
+        else _person(counts.sums().true, counts.sums(counts.squares).true)[t, g]
+    )
+    group = np.concatenate([counts.group, g, g[row]])
+    true = np.concatenate([counts.true, t, t[row]])
+    predicted = np.concatenate([counts.predicted, t, layout.error_class[place]])
+    mass = np.concatenate([counts.mass, 0.5 * person, 0.5 * person[row] * share[place]])
+    keys, where = np.unique((group * classes + true) * classes + predicted, return_inverse=True)
+    mass = np.bincount(where.reshape(-1), mass)
+    of_row = np.searchsorted(g * classes + t, keys // classes)
+    rows = np.add.reduceat(counts.mass, layout.row_starts)
+    mass = mass * (rows / (rows + person))[of_row]
+    made = ClassCounts(
+        counts.groups, counts.classes, keys // classes**2, keys // classes % classes, keys % classes,
+        np.ones(len(keys), np.int64), mass,
+    )  # fmt: skip
+    return made if counts.squares is None else replace(made, squares=mass * person[of_row])
+
+
+def resampled(population: ClassCounts, draws: int, rng: np.random.Generator) -> Iterator[Sums]:
+    """Samples from a population: every cell a Poisson number of people."""
+    layout = _Layout.of(population)
+    person = np.ones_like(population.mass) if population.squares is None else population.squares / population.mass
+    for size, random in _blocks(draws, len(person) + 4 * population.shape[0] * population.shape[1], rng):
+        yield layout.sums(population, random.poisson(population.mass / person, (size, len(person))) * person)
 
 
 def _gamma(mass: Floats, squares: Floats | None, size: int, rng: np.random.Generator) -> Floats:
@@ -125,6 +165,7 @@ class _Layout:
     errors: Floats
     """For each class one after the other, how far its errors are cumulated: class + share of them."""
     error_class: Ints
+    error_of: Ints
 
     @classmethod
     def of(cls, counts: ClassCounts) -> _Layout:
@@ -135,11 +176,20 @@ class _Layout:
         order = np.argsort(column, kind="stable")
         column_starts = np.flatnonzero(np.diff(column[order], prepend=-1))
         first = order[column_starts]
-        errors, error_class = _cumulated_errors(counts)
+        errors = _cumulated_errors(counts)
         return cls(
             starts, counts.group[starts], counts.true[starts], np.flatnonzero(counts.true == counts.predicted), order,
-            column_starts, counts.group[first], counts.predicted[first], errors, error_class,
+            column_starts, counts.group[first], counts.predicted[first], *errors,
         )  # fmt: skip
+
+    def sums(self, counts: ClassCounts, mass: Floats) -> Sums:
+        """The sums of masses of cells, axes (draw, cell)."""
+        hits, true, predicted = (np.zeros((len(mass), *counts.shape)) for _ in range(3))
+        hits[:, counts.true[self.diagonal], counts.group[self.diagonal]] = mass[:, self.diagonal]
+        true[:, self.row_true, self.row_group] = np.add.reduceat(mass, self.row_starts, axis=1)
+        columns = np.add.reduceat(mass[:, self.by_column], self.column_starts, axis=1)
+        predicted[:, self.column_class, self.column_group] = columns
+        return Sums(hits, true, predicted, true.sum(-2, keepdims=True))
 
     def confused(self, uniform: Floats) -> Ints:
         """For each row a class that people of its true class are taken for."""
@@ -147,7 +197,7 @@ class _Layout:
         return self.error_class[np.minimum(place, len(self.errors) - 1)]
 
 
-def _cumulated_errors(counts: ClassCounts) -> tuple[Floats, Ints]:
+def _cumulated_errors(counts: ClassCounts) -> tuple[Floats, Ints, Ints]:
     """What people of each class are taken for, all groups together; without errors, any class that is predicted."""
     classes = len(counts.classes)
     wrong = counts.true != counts.predicted
@@ -170,7 +220,7 @@ def _cumulated_errors(counts: ClassCounts) -> tuple[Floats, Ints]:
     total = np.bincount(of, mass, classes)
     upto = np.cumsum(mass / total[of])
     before = np.concatenate([[0.0], upto])[np.searchsorted(of, of)]
-    return of + np.minimum(upto - before, 1.0), into
+    return of + np.minimum(upto - before, 1.0), into, of
 
 
 # ---- groups exchanged ------------------------------------------------------------------------------------------------
