@@ -58,7 +58,7 @@ def main() -> None:
     how = parser.parse_args()
     columns = people(how.rows)
 
-    def audit() -> evenhand.Audit:
+    def audit() -> object:
         return evenhand.audit(columns, prediction="decision", label="label", group="group", bootstrap=how.resamples)
 
     audit()

@@ -67,6 +67,7 @@ def truth(shares: Any, sizes: Any) -> dict[str, float]:
     whole = evenhand.audit(
         table_of(np.rint(shares * np.array(sizes)[:, None] * 1e9)), reference="b", bootstrap=0, permutations=0
     )
+    assert isinstance(whole, evenhand.Audit)
     found = {}
     for id_, m in MEASURES.items():
         gap = whole.measure(id_)
@@ -92,6 +93,7 @@ def coverage(replications: int, interval: str, rng: np.random.Generator) -> dict
                     table_of(np.stack(drawn, axis=1)), reference="b", bootstrap=199, permutations=0, rng=i,
                     interval=interval,
                 )  # fmt: skip
+                assert isinstance(a, evenhand.Audit)
                 for id_ in IDS:
                     ci = a.measure(id_).ci
                     if ci is not None:
@@ -111,6 +113,7 @@ def rejection(replications: int, rng: np.random.Generator) -> dict[str, dict[str
                 score=s, label=(rng.random(300) < 0.2 + 0.6 * s).astype(int), group=np.repeat(["a", "b"], [120, 180]),
                 score_range=(0, 1), bootstrap=0, permutations=199, rng=i, threshold=0.5, reference="b",
             )  # fmt: skip
+            assert isinstance(a, evenhand.Audit)
             for id_ in IDS:
                 p = a.measure(id_).p_value
                 if p is not None:

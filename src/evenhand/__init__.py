@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand import metrics
     from evenhand.advice import Advice, guide
+    from evenhand.aggregation import Aggregate, aggregate
     from evenhand.auditing import Audit, audit
+    from evenhand.classaudit import ClassAudit
+    from evenhand.confusion import Confusion
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
     from evenhand.ingest import tabulate
@@ -27,7 +30,10 @@ __version__ = "0.1.0"
 # No module is called like a public function: importing the module would replace the function.
 _HOME = {
     "Advice": "advice",
+    "Aggregate": "aggregation",
     "Audit": "auditing",
+    "ClassAudit": "classaudit",
+    "Confusion": "confusion",
     "Curves": "shapes",
     "DataError": "errors",
     "EvenhandError": "errors",
@@ -37,6 +43,7 @@ _HOME = {
     "Table": "table",
     "TableFileError": "errors",
     "UsageError": "errors",
+    "aggregate": "aggregation",
     "audit": "auditing",
     "compas": "examples",
     "curves": "shapes",
@@ -49,7 +56,10 @@ _HOME = {
 
 __all__ = [
     "Advice",
+    "Aggregate",
     "Audit",
+    "ClassAudit",
+    "Confusion",
     "Curves",
     "DataError",
     "EvenhandError",
@@ -60,6 +70,7 @@ __all__ = [
     "TableFileError",
     "UsageError",
     "__version__",
+    "aggregate",
     "audit",
     "compas",
     "curves",

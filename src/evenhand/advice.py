@@ -1,7 +1,8 @@
-"""Which measure to look at: 001's decision tree, as a function and as questions."""
+"""Which measure to look at: 001's decision tree, and 003's for many classes, as a function and as questions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evenhand.errors import UsageError, listed, nearest, shown
@@ -19,6 +20,19 @@ QUESTIONS = {
     "priority": "What matters most?",
     "legal": "Does a law or rule such as the four-fifths rule apply?",
 }
+CLASS_QUESTIONS = {
+    "focus": (
+        "Is it about how each group fares (per-group), or about differences (between-groups)?",
+        ("per-group", "between-groups"),
+    ),
+    "scale": ("Should differences be absolute or relative?", ("absolute", "relative")),
+    "extremes": ("Does the worst group decide (extremes), or do all count (variability)?", ("extremes", "variability")),
+    "groups_matter": ("Do groups matter equally, or those worst off most?", ("equally", "worst-most")),
+    "classes_matter": (
+        "Do classes matter equally, those worst off most, or only one?",
+        ("equally", "worst-most", "one"),
+    ),
+}
 _NEEDS_ROWS = ("individual_fairness", "counterfactual_fairness")
 
 
@@ -35,15 +49,66 @@ class Advice:
         return "\n".join(lines + ([self.beware] if self.beware else []))
 
 
-def guide(*, ground_truth: bool, priority: str | None = None, legal: bool = False) -> Advice:
+@dataclass(frozen=True)
+class AggregateAdvice(Advice):
+    """How to make one number of many classes and groups, and why."""
+
+    unit: str = "gap"
+    across_groups: str = "1"
+    across_classes: str = "2"
+
+    @property
+    def command(self) -> str:
+        """The command that computes it."""
+        one = " --positive CLASS" if self.across_classes == "binary" else ""
+        return (
+            f"evenhand aggregate DATA --label COL --prediction COL --group COL --unit {self.unit} "
+            f"--across-groups={self.across_groups} --across-classes={self.across_classes}{one}"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), self.command])
+
+
+def guide(
+    *,
+    ground_truth: bool | None = None,
+    priority: str | None = None,
+    legal: bool = False,
+    classes: bool = False,
+    focus: str | None = None,
+    scale: str | None = None,
+    extremes: bool | None = None,
+    groups_matter: str | None = None,
+    classes_matter: str | None = None,
+) -> Advice:
     """Recommend measures from three answers: are there labels, what matters most, does a legal rule apply.
+
+    Of more than two classes (`classes=True`), recommend how to make one number of them instead: is the `focus` on how
+    each group fares ("per-group") or on differences ("between-groups", on an "absolute" or "relative" `scale`); do
+    `extremes` count or all groups; do groups and classes matter "equally", those worst off most ("worst-most"), or only
+    "one" class.
 
     >>> print(guide(ground_truth=False, legal=True))
     Look at: demographic_parity, disparate_impact
     Without labels only the decisions themselves can be compared. The four-fifths rule asks for disparate_impact >= 0.8.
     >>> guide(ground_truth=True, priority="errors").measures
     ('equalized_odds',)
+    >>> advice = guide(classes=True, focus="between-groups", scale="absolute", extremes=True)
+    >>> advice.command.partition("--unit ")[2]
+    'gap --across-groups=inf --across-classes=2'
     """
+    answers = {"focus": focus, "scale": scale, "extremes": extremes, "groups_matter": groups_matter,
+               "classes_matter": classes_matter}  # fmt: skip
+    said = [name for name, answer in answers.items() if answer is not None]
+    if classes:
+        if ground_truth is False or priority is not None:
+            raise UsageError("of many classes the guide asks for no priority: leave it and ground truth out")
+        return _guide_classes(answers, legal)
+    if said:
+        raise UsageError(f"{listed(said)} {'is' if len(said) == 1 else 'are'} about many classes: say classes=True")
+    if ground_truth is None:
+        raise UsageError("say whether true outcomes are known: ground_truth=True or False")
     rule = " The four-fifths rule asks for disparate_impact >= 0.8." if legal else ""
     extra = ("disparate_impact",) if legal else ()
     if not ground_truth:
@@ -66,3 +131,37 @@ def guide(*, ground_truth: bool, priority: str | None = None, legal: bool = Fals
         "the audit before you promise more than one."
     )
     return Advice((measure, *extra), why + rule, beware)
+
+
+def _guide_classes(answers: Mapping[str, object], legal: bool) -> AggregateAdvice:
+    """003's Figure 2: first the unit, then the power over groups, then the one over classes."""
+    for name, (question, choices) in CLASS_QUESTIONS.items():
+        answer = answers[name]
+        if name != "extremes" and answer is not None and answer not in choices:
+            raise UsageError(f"{name.replace('_', ' ')} is one of {listed(choices)}, not {shown(answer)}"
+                             f"{nearest(str(answer), choices)} ({question})")  # fmt: skip
+    extremes = answers["extremes"]
+    if not (extremes is None or isinstance(extremes, bool)):
+        raise UsageError(f"extremes is True or False, not {shown(extremes)}")
+    if answers["focus"] == "per-group" and answers["scale"] is not None:
+        raise UsageError("how each group fares has no scale: leave the scale out, or focus on between-groups")
+    if extremes and answers["groups_matter"] is not None:
+        raise UsageError("if extremes count, other groups do not matter: leave groups_matter out")
+    unit = "score" if answers["focus"] == "per-group" else "gap"
+    if unit == "gap" and (answers["scale"] == "relative" or (legal and answers["scale"] is None)):
+        unit = "ratio"
+    low = unit != "gap"  # where a small value is the worse one
+    if extremes:
+        groups, why = ("-inf" if low else "inf"), "The group that is worst off decides."
+    elif answers["groups_matter"] == "worst-most":
+        groups, why = ("-1" if low else "2"), "All groups count, those that are worse off more."
+    else:
+        groups, why = "1", "All groups count the same."
+    matter = answers["classes_matter"] or "worst-most"
+    over = {"equally": "1", "worst-most": "-1" if low else "2", "one": "binary"}[str(matter)]
+    text = {"score": "How each group fares, whatever the others do.", "gap": "Differences between groups, as they are.",
+            "ratio": "Differences between groups, relative, as in the four-fifths rule."}[unit]  # fmt: skip
+    last = {"equally": "All classes count the same.", "worst-most": "Classes that are worse off count more.",
+            "one": "Only one class matters."}[str(matter)]  # fmt: skip
+    beware = "State these choices and the sizes of all classes and groups in your report: the checklist does."
+    return AggregateAdvice(("aggregate",), f"{text} {why} {last}", beware, unit, groups, over)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, AttributeAudit, audit_attribute
+from evenhand.classaudit import ClassAudit, audit_classes, checked_choices
+from evenhand.confusion import Confusion
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
 from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
-from evenhand.ingest import tabulate
+from evenhand.ingest import is_several, library_of, tabulate
 from evenhand.ingest.columns import WeightKind
+from evenhand.measures import Measure
 from evenhand.measures.rates import share
-from evenhand.options import Options, checked, chosen_measures, with_threshold
+from evenhand.options import Options, Progress, checked, chosen_measures, with_threshold
 from evenhand.references import reference_group
 from evenhand.scores import CELLS
 from evenhand.table import Counts, Grouping, Table, shown_name
@@ -25,9 +28,9 @@ from evenhand.table import Counts, Grouping, Table, shown_name
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_PRODUCTS = 10_000
+    from evenhand.candidates import CandidateAudit
 
-Progress = Callable[[float, str], None]
+MOST_PRODUCTS = 10_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,7 +118,7 @@ def audit(
     group: Any = None,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = 1,
+    favorable: Any = None,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
@@ -135,7 +138,16 @@ def audit(
     interval: str = "auto",
     stratified: bool = False,
     progress: Progress | None = None,
-) -> Audit:
+    where: Mapping[str, Any] | None = None,
+    metric: str | None = None,
+    unit: str | None = None,
+    across_groups: Any = None,
+    across_classes: Any = None,
+    baseline: str | None = None,
+    empty: float | None = None,
+    performance: str | None = None,
+    fairness: str | None = None,
+) -> Audit | ClassAudit | CandidateAudit:
     """Compare how groups fare: every measure, with intervals and a verdict.
 
     `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
@@ -162,6 +174,14 @@ def audit(
     interval, stratified
         Bootstrap intervals instead of the best known ones ("percentile", "basic", "bca"), and whether resamples keep
         the size of every group. See docs/uncertainty.md.
+    performance, fairness
+        Of several scores (a list of names, or a dict of arrays by name; the first is the one that others are compared
+        with): what the trade-off between models is about, one of accuracy, balanced_accuracy, auroc,
+        average_precision, log_loss and brier, and the id of a measure. The result is then a `CandidateAudit`, and
+        `threshold` may be a list, one for each score.
+    metric, unit, across_groups, across_classes, baseline, empty
+        Of labels and predictions with more than two classes: what is compared and how it becomes one number, as in
+        `evenhand.aggregate`. The result is then a `ClassAudit`; measures of decisions and scores do not apply.
 
     Examples
     --------
@@ -174,21 +194,62 @@ def audit(
     words = {
         "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
-        "weight_kind": weight_kind, "cluster": cluster,
+        "weight_kind": weight_kind, "cluster": cluster, "where": where,
     }  # fmt: skip
-    defaults = {"favorable": 1, "risk": False, "missing": "refuse", "weight_kind": "auto"}
+    defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
+    several = is_several(score)
+    if several and len(score) == 1 and not isinstance(score, Mapping):
+        several, words["score"] = False, score[0]
+    if not several and (performance is not None or fairness is not None):
+        raise UsageError("performance and fairness weigh several models: name two or more scores (--score a,b)")
     options = checked(
-        threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations, null, interval,
-        stratified,
+        None if several else threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations,
+        null, interval, stratified,
     )  # fmt: skip
     chosen = chosen_measures(measures)
-    table = as_table(data, words)
+    of_classes = {
+        "metric": metric, "unit": unit, "across_groups": across_groups, "across_classes": across_classes,
+        "baseline": baseline, "empty": empty,
+    }  # fmt: skip
+    of_classes = checked_choices({k: v for k, v in of_classes.items() if v is not None})
+    if several:
+        from evenhand.candidates import audit_candidates
+
+        if of_classes:
+            raise UsageError(f"{listed(of_classes)} are for classes, not for scores: leave them out")
+        axes = performance, fairness
+        return audit_candidates(data, words, options, threshold, chosen, reference, rng, progress, axes)
+    table = as_counts(data, words)
+    if isinstance(table, Confusion):
+        said = {
+            "threshold": threshold, "reference": reference, "measures": measures, "ranks": ranks,
+            "calibration_bins": calibration_bins, "bandwidth": bandwidth, "null": null, "interval": interval,
+            "stratified": stratified,
+        }  # fmt: skip
+        return audit_classes(table, options, of_classes, said, generator(rng), progress, library_of(data))
+    if of_classes:
+        raise UsageError(
+            f"{listed(of_classes)} are for labels and predictions of more than two classes: leave them out, or see "
+            "evenhand.aggregate (evenhand aggregate)"
+        )
+    return audit_table(table, options, chosen, reference, generator(rng), progress, library_of(data))
+
+
+def audit_table(
+    table: Table,
+    options: Options,
+    chosen: list[Measure],
+    reference: Any,
+    random: np.random.Generator,
+    progress: Progress | None = None,
+    library: str | None = None,
+) -> Audit:
+    """Every measure of one table of scores or decisions."""
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.weight is None else "sampling weights"
         raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
-    random = generator(rng)
     attributes = []
     groupings, remarks = _comparable(table)
     notes += remarks
@@ -206,7 +267,7 @@ def audit(
     found = adjusted([a.measures for a in attributes])
     attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, found, strict=True)]
     notes += _remarks(table, options, attributes)
-    return Audit(table, options, tuple(attributes), (*table.notes, *notes), _library(data))
+    return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
 
 
 def _comparable(table: Table) -> tuple[list[Grouping], list[str]]:
@@ -219,11 +280,24 @@ def _comparable(table: Table) -> tuple[list[Grouping], list[str]]:
 
 
 def as_table(data: Any, words: Mapping[str, Any]) -> Table:
+    """The table of scores or decisions given, saved, or counted from data with these words."""
+    table = as_counts(data, words)
+    if isinstance(table, Confusion):
+        raise UsageError(
+            f"this needs a label of two values, but {shown(table.meaning.label)} and {shown(table.meaning.prediction)} "
+            f"have {len(table.classes)} classes ({listed(table.classes, 5)}): take one of them with "
+            "Confusion.of_class(name), or audit all of them (evenhand audit)"
+        )
+    return table
+
+
+def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion:
     """The table given, saved, or counted from data with these words."""
     from evenhand.files import as_path, is_file
     from evenhand.storage import is_table_file, load
 
-    if isinstance(data, Table):
+    table: Table | Confusion
+    if isinstance(data, Table | Confusion):
         table = data
     elif isinstance(data, str | os.PathLike) and is_table_file(data):
         table = load(data)
@@ -299,17 +373,3 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
     if gone:
         notes.append(f"every row of these groups was left out: {listed(sorted(gone))}")
     return notes
-
-
-def _library(data: Any) -> str | None:
-    """The dataframe library an object belongs to."""
-    root = type(data).__module__.split(".")[0]
-    return {
-        "pandas": "pandas",
-        "polars": "polars",
-        "pyarrow": "pyarrow",
-        "dask": "pandas",
-        "modin": "pandas",
-        "duckdb": "duckdb",
-        "_duckdb": "duckdb",
-    }.get(root)

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing import Audit, Progress, audit
+from evenhand.auditing import Audit, audit_table
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.gaps import Gap, Pair
 from evenhand.inference import interval
 from evenhand.inference.resample import generator
 from evenhand.inference.significance import holm
-from evenhand.joint import JointTable
+from evenhand.ingest import tabulate_together
 from evenhand.measures import MEASURES, Measure, ScoreMeasure, find
 from evenhand.measures.performance import PERFORMANCES, Performance, why_not
-from evenhand.options import chosen_measures
+from evenhand.options import Options, Progress, checked
 from evenhand.paired import About, Paired, Question, distance, gap_errors, paired, plain_errors, resample
 from evenhand.scores import ScoreView
 from evenhand.table import shown_name
@@ -119,9 +119,8 @@ class CandidateAudit:
         """The audit of one model: the same as if it had been audited alone."""
         names = [c.name for c in self.candidates]
         if model not in names:
-            raise UsageError(
-                f"there is no model {shown(model)} (there are: {listed(names)}){nearest(str(model), names)}"
-            )
+            close = nearest(str(model), names)
+            raise UsageError(f"there is no model {shown(model)} (there are: {listed(names)}){close}")
         return self.candidates[names.index(model)].audit
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,69 +151,78 @@ class CandidateAudit:
         return render(self.to_dict())
 
     def __repr__(self) -> str:
-        from evenhand.report.candidates import render
-        from evenhand.report.terminal import plain_text
+        from evenhand.report.rendered import as_text
 
-        return plain_text(render(self.to_dict()))
+        return as_text(self.__rich__())
 
     def _repr_html_(self) -> str:
-        from evenhand.report.candidates import render
-        from evenhand.report.terminal import notebook
+        from evenhand.report.rendered import as_html
 
-        return notebook(render(self.to_dict()))
+        return as_html(self.__rich__())
 
 
 @dataclass(frozen=True)
-class Asked:
+class Axes:
     """What the trade-off is about."""
 
     performance: Performance
     fairness: Measure
 
 
-def asked(performance: Any, fairness: Any, has_label: bool) -> Asked:
-    """The two axes, if they exist."""
-    for word, value, known in (("performance", performance, PERFORMANCES), ("fairness", fairness, MEASURES)):
-        missing = value is not None and not (
-            isinstance(value, str) and (value in known or (known is MEASURES and find(value)))
+def _axes(performance: Any, fairness: Any, has_label: bool) -> Axes:
+    """What the trade-off is about, if it exists."""
+    performance = PERFORMANCE if performance is None else performance
+    if not isinstance(performance, str) or performance not in PERFORMANCES:
+        raise UsageError(
+            f"performance must be one of {listed(PERFORMANCES)}, not {shown(performance)}"
+            f"{nearest(str(performance), PERFORMANCES)}"
         )
-        if missing:
-            raise UsageError(
-                f"{word} must be one of {listed(known, 40)}, not {shown(value)}{nearest(str(value), list(known))}"
-            )
-    measure = find(fairness or FAIRNESS[0 if has_label else 1])
-    assert measure is not None
-    return Asked(PERFORMANCES[performance or PERFORMANCE], measure)
+    fairness = FAIRNESS[0 if has_label else 1] if fairness is None else fairness
+    measure = find(fairness) if isinstance(fairness, str) else None
+    if measure is None:
+        raise UsageError(
+            f"fairness must be a measure ({listed(MEASURES, 40)}), not {shown(fairness)}"
+            f"{nearest(str(fairness), MEASURES)}"
+        )
+    return Axes(PERFORMANCES[performance], measure)
+
+
+def _thresholds(stated: Any, count: int) -> list[float | None]:
+    """One threshold for each model."""
+    several = list(stated) if isinstance(stated, list | tuple | np.ndarray) else [stated] * count
+    if len(several) != count:
+        raise UsageError(f"there are {count} scores but {len(several)} thresholds: give one, or one for each score")
+    return [checked(one, 0.95, 0, 0).threshold for one in several]
 
 
 def audit_candidates(
-    joint: JointTable,
-    thresholds: Sequence[float | None],
-    *,
-    performance: str | None = None,
-    fairness: str | None = None,
-    measures: Sequence[str] | None = None,
-    rng: int | np.random.Generator | None = None,
-    progress: Progress | None = None,
-    **how: Any,
+    data: Any,
+    words: Mapping[str, Any],
+    options: Options,
+    threshold: Any,
+    chosen: Sequence[Measure],
+    reference: Any,
+    rng: int | np.random.Generator | None,
+    progress: Progress | None,
+    axes_asked: tuple[str | None, str | None],
 ) -> CandidateAudit:
     """Audit every model on its own, then all of them on the same resamples."""
-    axes = asked(performance, fairness, joint.index.label is not None)
-    chosen = chosen_measures(measures)
+    axes = _axes(*axes_asked, "label" in words)
+    thresholds = _thresholds(threshold, len(words["score"]))
     if axes.fairness.id not in {m.id for m in chosen}:
-        chosen.append(axes.fairness)
-    random = generator(rng)
-    seed = rng if not isinstance(rng, np.random.Generator) else random
+        chosen = [*chosen, axes.fairness]
+    joint = tabulate_together(data, **words)
     count = len(joint.names)
+    streams = [generator(rng) for _ in range(count + 1)]  # each audit as if it were alone
     audits = []
-    for k, threshold in enumerate(thresholds):
+    for k, own in enumerate(thresholds):
 
         def tell(done: float, what: str, k: int = k) -> None:
             if progress:
                 progress((k + done) / (count + 1), f"{shown_name(joint.names[k])}: {what}")
 
         audits.append(
-            audit(joint.of(k), threshold=threshold, measures=[m.id for m in chosen], rng=seed, progress=tell, **how)
+            audit_table(joint.of(k), replace(options, threshold=own), list(chosen), reference, streams[k], tell)
         )
     questions, notes = _questions(audits[0], chosen)
     draws = audits[0].options.bootstrap
@@ -222,7 +230,7 @@ def audit_candidates(
     if draws and questions:
         resamples = resample(
             joint, [a.table for a in audits], [_threshold(a) for a in audits], questions, audits[0].options.scores,
-            draws, random.spawn(1)[0],
+            draws, streams[-1].spawn(1)[0],
             lambda done: progress((count + done) / (count + 1), "comparing the models") if progress else None,
         )  # fmt: skip
     people = float(audits[0].table.rows)
@@ -324,16 +332,16 @@ def _against_first(
             m = next(m for m in chosen if m.id == gap.id)
             smallest = float(min(sizes[gap.group], sizes[gap.reference]))
             draws = resamples.get((attribute.name, m.id, gap.group))
-            one_gap = _difference(
-                m, attribute.name, of_model[gap.id, gap.group], gap, draws, model, confidence, smallest
-            )
-            found.append(_settled(replace(one_gap, model=this.name, against=first.name), lower_is_better=True))
+            both = of_model[gap.id, gap.group], gap
+            of = _difference(m, attribute.name, both, draws, model, confidence, smallest)
+            found.append(_settled(replace(of, model=this.name, against=first.name), lower_is_better=True))
     return found
 
 
 def _difference(
-    m: Measure, attribute: str, this: Gap, first: Gap, draws: Any, model: int, confidence: float, people: float
+    m: Measure, attribute: str, gaps: tuple[Gap, Gap], draws: Any, model: int, confidence: float, people: float
 ) -> Difference:
+    this, first = gaps
     base = Difference("", "", m.id, attribute, this.group, this.reference, this.value, first.value)
     if this.undefined or first.undefined:
         return replace(base, undefined=this.undefined or first.undefined)
@@ -376,7 +384,7 @@ def _adjusted(differences: list[Difference]) -> list[Difference]:
 # ---- the trade-off ------------------------------------------------------------------------------------------
 
 
-def _tradeoff(candidates: Sequence[Candidate], i: int, axes: Asked, resamples: Mapping[About, Any]) -> Tradeoff:
+def _tradeoff(candidates: Sequence[Candidate], i: int, axes: Axes, resamples: Mapping[About, Any]) -> Tradeoff:
     attribute = candidates[0].audit.attributes[i]
     worst = [_worst(c.audit, i, axes.fairness) for c in candidates]
     fairness = np.array([1 - size for size, _, _ in worst])
@@ -391,7 +399,7 @@ def _tradeoff(candidates: Sequence[Candidate], i: int, axes: Asked, resamples: M
     places = tuple(
         Place(
             c.name, float(good[k]), float(fairness[k]), worst[k][1], float(away[k]), bool(on_front[k]),
-            tuple(candidates[j].name for j in np.flatnonzero(_dominates(good, fairness, k))),
+            tuple(c.name for c, over in zip(candidates, _dominates(good, fairness, k), strict=True) if over),
             None if shares is None else float(shares[k]), reasons[k],
         )
         for k, c in enumerate(candidates)
@@ -418,7 +426,7 @@ def _dominates(good: Any, fairness: Any, k: int) -> Any:
 
 
 def _best_shares(
-    candidates: Sequence[Candidate], attribute: str, axes: Asked, resamples: Mapping[About, Any], known: Any
+    candidates: Sequence[Candidate], attribute: str, axes: Axes, resamples: Mapping[About, Any], known: Any
 ) -> Any:
     """In how many resamples each model is the nearest to the optimum; None without resamples."""
     draws = resamples.get((None, axes.performance.id, None))
@@ -432,7 +440,7 @@ def _best_shares(
     return (nearest_ / nearest_.sum(0))[:, told].mean(1) if told.any() else None
 
 
-def _because(places: Sequence[Place], best: int | None, axes: Asked, count: int) -> str:
+def _because(places: Sequence[Place], best: int | None, axes: Axes, count: int) -> str:
     if best is None:
         return f"No model can be placed: {places[0].undefined}."
     p = places[best]

@@ -130,7 +130,7 @@ def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tupl
     names, rows = [], []
     for attribute, row in zip(attributes, codes, strict=True):
         present = np.flatnonzero(np.bincount(row, minlength=len(attribute.groups)))
-        ranked = sorted(present.tolist(), key=lambda c: _natural(attribute.groups[c]))
+        ranked = sorted(present.tolist(), key=lambda c: natural(attribute.groups[c]))
         new = np.zeros(max(len(attribute.groups), 1), np.int32)
         new[ranked] = np.arange(len(ranked))
         names.append(Attribute(attribute.name, tuple(attribute.groups[c] for c in ranked)))
@@ -138,7 +138,7 @@ def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tupl
     return tuple(names), np.array(rows, np.int32).reshape(len(attributes), -1)
 
 
-def _natural(name: str) -> tuple[int, float, str]:
+def natural(name: str) -> tuple[int, float, str]:
     """Numbers in the order of numbers, before words in the order of words."""
     try:
         return (0, float(name), name) if name.strip() == name and name != "nan" else (1, 0.0, name)

@@ -17,7 +17,7 @@ from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files import check_target
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit, Progress
+    from evenhand.options import Progress
 
 Command = Callable[..., None]
 
@@ -59,6 +59,26 @@ def _columns(command: Command) -> Command:
             type=click.Choice(["refuse", "drop"]),
             help="What to do with incomplete rows  [default: refuse]",
         ),
+        click.option(
+            "--where", metavar="COL=V[,V…]", multiple=True, help="Only rows with one of these values of a column."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _classes(command: Command) -> Command:
+    """The words that say how many classes become one number."""
+    options = (
+        click.option("--metric", metavar="RATE", help="Of classes: tpr (default), fpr, ppv, selection_rate, f1, …"),
+        click.option("--unit", metavar="U", help="Of classes: gap (default), score or ratio."),
+        click.option(
+            "--across-groups", metavar="F", help="Of classes: a power (1), or a name such as 'max gap' or fairlib."
+        ),
+        click.option("--across-classes", metavar="F", help="Of classes: a power (2), mean, quadratic mean, binary."),
+        click.option("--baseline", metavar="B", help="Of classes: compare with overall (default) or mean."),
+        click.option("--empty", metavar="R", type=float, help="Of classes: what a cell without rows counts as."),
     )
     for option in reversed(options):
         command = option(command)
@@ -151,19 +171,25 @@ _HOW = (
 )  # fmt: skip
 
 
+_CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "empty")
+
+
 @cli.command()
 @click.argument("data")
 @_columns
 @_auditing
+@_classes
 def audit(data: str, **words: Any) -> None:
     """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
     how = {k: words.pop(k) for k in _HOW}
+    how |= {k: v for k in _CLASSES if (v := words.pop(k)) is not None}
     _show(data, _read_words(words), how)
 
 
 @cli.command()
 @click.argument("data")
 @_columns
+@click.option("--classes", is_flag=True, help="Count true and predicted classes, though there are only two.")
 @click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write the table.")
 def tabulate(data: str, output: str, **words: Any) -> None:
     """Count DATA once and keep the table, which holds no personal data beyond its counts."""
@@ -178,6 +204,38 @@ def tabulate(data: str, output: str, **words: Any) -> None:
         table = count(data, **read)
     table.save(output)
     click.echo(f"{table!r}\nsaved to {output}", err=True)
+
+
+@cli.command()
+@click.argument("data")
+@click.option("--label", metavar="COL", help="Column with the true class.")
+@click.option("--prediction", metavar="COL", help="Column with the predicted class.")
+@click.option("--group", metavar="COL[,COL…]", help="Column(s) that divide people into groups.")
+@click.option("--weight", metavar="COL", help="Column with weights; whole numbers count people.")
+@click.option(
+    "--weight-kind", type=click.Choice(["auto", "frequency", "sampling"]), help="How weights are meant  [default: auto]"
+)
+@click.option(
+    "--missing", type=click.Choice(["refuse", "drop"]), help="What to do with incomplete rows  [default: refuse]"
+)
+@click.option("--where", metavar="COL=V[,V…]", multiple=True, help="Only rows with one of these values of a column.")
+@_classes
+@click.option("--gamma", metavar="G", type=float, help="Limit of the difference or ratio threshold.")
+@click.option("--positive", metavar="V", help="The class that --across-classes binary is about.")
+@click.option("--attribute", metavar="COL", help="Compare by this group column  [default: the product of all]")
+@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
+@click.option("--permutations", metavar="N", type=int, default=1000, show_default=True, help="Exchanges; 0 for none.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
+def aggregate(data: str, json_path: str | None, seed: int, **words: Any) -> None:
+    """Make one number of many classes and groups in DATA: rows, confusion counts, or a saved table."""
+    from evenhand.aggregation import aggregate as made
+
+    if json_path not in (None, "-"):
+        check_target(json_path)
+    found = made(data, rng=seed, **_read_words(words))
+    _deliver(found.to_dict(), repr(found), json_path)
 
 
 @cli.command()
@@ -258,23 +316,40 @@ def merge(tables: tuple[str, ...], output: str) -> None:
     total = load(tables[0])
     for path in tables[1:]:
         try:
-            total = total + load(path)
+            total = _added(total, load(path))
         except UsageError as error:
             raise UsageError(f"cannot add {shown(Path(path).name)}: {error}") from error
     total.save(output)
     click.echo(f"{total!r}\nsaved to {output}", err=True)
 
 
+def _added(a: Any, b: Any) -> Any:
+    if type(a) is not type(b):
+        raise UsageError("one is a table of decisions or scores, the other one of classes (tabulate has --classes)")
+    return a + b
+
+
 @cli.command()
 @click.option("--ground-truth/--no-ground-truth", default=None, help="Whether true outcomes are known.")
 @click.option("--priority", metavar="WHAT", help="What matters most: opportunity, errors, meaning, probability, …")
 @click.option("--legal/--no-legal", default=None, help="Whether the four-fifths rule applies.")
-def guide(ground_truth: bool | None, priority: str | None, legal: bool | None) -> None:
+@click.option("--classes", is_flag=True, help="Of more than two classes: how to make one number of them.")
+@click.option("--focus", metavar="WHAT", help="Of classes: per-group or between-groups.")
+@click.option("--scale", metavar="WHAT", help="Of classes, between groups: absolute or relative.")
+@click.option("--extremes/--variability", default=None, help="Of classes: the worst group, or all of them.")
+@click.option("--groups-matter", metavar="WHAT", help="Of classes: equally or worst-most.")
+@click.option("--classes-matter", metavar="WHAT", help="Of classes: equally, worst-most or one.")
+def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, classes: bool, **answers: Any) -> None:
     """Find out which measure to look at, by questions or by flags."""
     from evenhand.advice import PRIORITIES, QUESTIONS
     from evenhand.advice import guide as advise
 
     asking = sys.stdin.isatty()
+    if classes or any(v is not None for v in answers.values()):
+        said = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
+        given = {k: v for k, v in {**said, **_class_answers(asking, answers)}.items() if v is not None}
+        click.echo(advise(classes=True, **given))
+        return
     if ground_truth is None:
         ground_truth = True if priority is not None else _ask(asking, QUESTIONS["ground_truth"], "--ground-truth")
     if ground_truth and priority is None:
@@ -289,6 +364,21 @@ def guide(ground_truth: bool | None, priority: str | None, legal: bool | None) -
     click.echo(advise(ground_truth=ground_truth, priority=priority, legal=legal))
 
 
+def _class_answers(asking: bool, answers: dict[str, Any]) -> dict[str, Any]:
+    """What was not said is asked where somebody can answer."""
+    from evenhand.advice import CLASS_QUESTIONS
+
+    for name, (question, choices) in CLASS_QUESTIONS.items():
+        needed = name != "scale" or answers["focus"] == "between-groups"
+        needed &= name != "groups_matter" or answers["extremes"] is False
+        if not asking or not needed or answers[name] is not None:
+            continue
+        click.echo(question, err=True)
+        answer = click.prompt("Your choice", type=click.Choice(list(choices)), err=True)
+        answers[name] = answer == "extremes" if name == "extremes" else answer
+    return answers
+
+
 def _ask(asking: bool, question: str, flag: str) -> bool:
     if not asking:
         raise UsageError(f"cannot ask {shown(question)} here: say {flag} or --no-{flag[2:]}")
@@ -297,7 +387,9 @@ def _ask(asking: bool, question: str, flag: str) -> bool:
 
 def _read_words(words: dict[str, Any]) -> dict[str, Any]:
     """Command-line words as `tabulate` takes them; those not said are left out."""
-    read = {k: v for k, v in words.items() if v is not None and v is not False}
+    read = {k: v for k, v in words.items() if v is not None and v is not False and v != ()}
+    if "where" in read:
+        read["where"] = _where(read["where"])
     if "group" in read:
         read["group"] = _split(read["group"])
     if "score_range" in read:
@@ -308,6 +400,17 @@ def _read_words(words: dict[str, Any]) -> dict[str, Any]:
             raise UsageError(f"--score-range takes two numbers such as 0,1, not {shown(read['score_range'])}") from None
         read["score_range"] = (lo, hi)
     return read
+
+
+def _where(stated: tuple[str, ...]) -> dict[str, list[str]]:
+    """--where COL=V, or several values between commas."""
+    chosen = {}
+    for text in stated:
+        column, equals, values = text.partition("=")
+        if not equals or not column or not values:
+            raise UsageError(f"--where takes COL=V such as split=test, not {shown(text)}")
+        chosen[column] = _split(values)
+    return chosen
 
 
 def _split(text: str) -> list[str]:
@@ -345,8 +448,9 @@ def _references(table: Any, stated: tuple[str, ...]) -> str | dict[str, str] | N
 
 
 def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
-    from evenhand.auditing import as_table
+    from evenhand.auditing import as_counts
     from evenhand.auditing import audit as run
+    from evenhand.classaudit import checked_choices
     from evenhand.options import checked, chosen_measures
 
     json_path = how.pop("json_path")
@@ -355,14 +459,16 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
     measures = how.pop("measures")
     ids = None if measures is None else [id_ for id_ in _split(measures) if id_]
     how["bandwidth"] = _number_or_word(how["bandwidth"])
+    classes = checked_choices({k: how.pop(k) for k in _CLASSES if k in how})
     checked(**how, rng=seed)
     chosen_measures(ids)
     if json_path not in (None, "-"):
         check_target(json_path)
     with _progress() as progress:
         progress(0, "counting rows")
-        table = as_table(data, words)
-        result = run(table, **how, rng=seed, measures=ids, reference=_references(table, stated), progress=progress)
+        table = as_counts(data, words)
+        how |= {**classes, "reference": _references(table, stated), "measures": ids}
+        result = run(table, **how, rng=seed, progress=progress)
     if json_path == "-":
         sys.stdout.write(result.to_json())
         return
@@ -384,7 +490,7 @@ def _deliver(document: dict[str, Any], text: str, json_path: str | None) -> None
     sys.stdout.write(text + "\n")
 
 
-def _print(result: Audit) -> None:
+def _print(result: Any) -> None:
     from rich.console import Console
 
     if not sys.stdout.isatty():

@@ -21,12 +21,15 @@ class JointTable:
     """The combinations of scores that occur, one row each, in their order."""
     index: Table
     """The cells, with the number of a combination in place of a score."""
+    meaning: Meaning
+    """How to read each of the scores."""
 
     @classmethod
     def of_cells(cls, scores: Sequence[Floats], names: Sequence[str], meaning: Meaning, **cells: Any) -> JointTable:
         """From cells in any order, some of which may be the same."""
         combined, which = _distinct(np.stack(scores, axis=1) + 0.0)  # negative zero is zero
-        return cls(tuple(names), combined, Table.of_cells(score=which.astype(np.float64), meaning=meaning, **cells))
+        index = Table.of_cells(score=which.astype(np.float64), meaning=replace(meaning, score_range=None), **cells)
+        return cls(tuple(names), combined, index, meaning)
 
     @property
     def combination(self) -> Ints:
@@ -50,7 +53,7 @@ class JointTable:
             weight=t.weight,
             weight2=t.weight2,
             cluster=t.cluster,
-            meaning=replace(t.meaning, score=self.names[model]),
+            meaning=replace(self.meaning, score=self.names[model]),
             left_out=t.left_out,
             left_out_groups=t.left_out_groups,
             notes=t.notes,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing import audit
+from evenhand.auditing import Audit, audit
 from evenhand.errors import DataError, UsageError
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
@@ -135,6 +135,7 @@ class Metric:
             stratified=stratified,
             **{"score" if as_score else "prediction": y_pred},
         )
+        assert isinstance(result, Audit)  # a favourable value is named
         if len(result.attributes) > 1:
             raise UsageError("a metric compares one attribute: pass one column as sensitive_features, or use audit")
         attribute = result.attributes[0]

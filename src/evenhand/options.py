@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,9 @@ from evenhand.measures import MEASURES, Measure, ScoreOptions, find
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.nulls import NULLS, NullKind
 from evenhand.table import Table
+
+Progress = Callable[[float, str], None]
+"""Told how far the work is, and what is being done."""
 
 LEAST_BANDWIDTH = 1e-5
 INTERVALS = ("auto", "percentile", "basic", "bca")

@@ -18,11 +18,8 @@ from evenhand.measures.performance import PERFORMANCES
 from evenhand.scores import ScoreCounts, ScoreView
 from evenhand.table import Counts, Table, equal_bins
 
-PILOT = 100
-"""So many resamples tell how far a gap may be from the truth."""
-
-REACH = (0.0, -1.0, -0.5, 0.5, 1.0)
-"""What a gap may truly be: as observed, or as much smaller, larger or the other way round as is still likely."""
+TRUTHS = 16
+"""So many resamples serve as what the gaps of all models may truly be."""
 
 RESAMPLED_SCORES = 512
 LEAST_SCORES = 64
@@ -74,8 +71,9 @@ def resample(
 ) -> dict[About, Floats]:
     """Draw people again and again, and ask of every model what the audit asks: arrays (model, answer, draw).
 
-    Of a measure the answers are the signed gap (what is in it, if it is a curve), the distance from parity, and by how
-    much the distance overstates the truth, for every `REACH` of the truth. Of a performance there is one.
+    Of a measure the answers are the signed gap (of a curve, its sum), the distance from parity, and by how much the
+    distance overstates the truth: if that is what was observed, and if it is as far off as some resamples are, the same
+    ones for all models. Of a performance there is one answer.
     """
     pairs = sum(len(q.others) for q in questions) * len(tables)
     cells = int(np.clip(PAIRS_AT_FULL // max(pairs, 1), LEAST_SCORES, RESAMPLED_SCORES))
@@ -86,7 +84,7 @@ def resample(
     ]
     layouts = [layout for view in views for layout in view.layouts]
     pilot, main = rng.spawn(2)
-    for batch in resampled(joint.index, layouts, min(PILOT, draws), pilot):
+    for batch in resampled(joint.index, layouts, TRUTHS, pilot):
         for view, counts in _by_view(views, batch):
             view.look(counts)
     found: dict[About, list[list[Floats]]] = {}
@@ -197,28 +195,18 @@ class _Gap:
 
     def __init__(self, measure: Measure, of: Callable[[Any], tuple[Floats, Floats]], pair: Any, order: float) -> None:
         self.measure, self.of, self.order = measure, of, order
-        self.here, weight = of(pair)
-        self.size = float(norm(self.here, weight, order))
-        self._moves: list[Floats] = []
+        self.here, self.weight = of(pair)
+        self.errors: list[Floats] = [np.zeros_like(self.here)]
 
     def look(self, counts: Any) -> None:
-        gap, weight = self.of(counts)
-        self._moves.append(norm(gap - self.here, weight, self.order))
-
-    @property
-    def _far(self) -> float:
-        """How far from the truth the gap is likely to be at most, in units of itself."""
-        moves = np.concatenate(self._moves)
-        moves = moves[np.isfinite(moves)]
-        return float(np.quantile(moves, 0.95)) / self.size if self.size > 0 and len(moves) else 0.0
+        self.errors += [np.nan_to_num(error, posinf=0.0, neginf=0.0) for error in self.of(counts)[0] - self.here]
 
     def answers(self, counts: Any) -> Floats:
         gap, weight = self.of(counts)
         rows = [np.where(weight > 0, gap * weight, 0.0).sum(-1), self.outward(norm(gap, weight, self.order))]
-        for reach in REACH:
-            truth = 1 + reach * self._far
-            size = norm(gap - (1 - truth) * self.here, weight, self.order)
-            rows.append(self.outward(size) - self.outward(abs(truth) * self.size))
+        for error in self.errors:
+            truth = norm(self.here - error, self.weight, self.order)
+            rows.append(self.outward(norm(gap - error, weight, self.order)) - self.outward(truth))
         return np.stack(rows)
 
     def outward(self, size: Any) -> Any:
@@ -291,13 +279,12 @@ def paired(observed: float, errors: Floats, confidence: float, people: float) ->
 
 
 def gap_errors(observed: float, values: Floats, model: int, other: int) -> Floats:
-    """Errors of a difference of distances from parity, under every pair of possible truths; of `resample`'s arrays.
+    """Errors of a difference of distances from parity, under every possible truth; of `resample`'s arrays.
 
-    One truth more is the resample itself: that is the percentile interval.
+    Mirrored resamples are one truth more: with them goes the percentile interval.
     """
-    a, b = values[model, 2:], values[other, 2:]
-    under_truths = (a[:, None] - b[None]).reshape(-1, a.shape[-1])
-    return np.concatenate([under_truths, [observed - (values[model, 1] - values[other, 1])]])
+    mirrored = observed - (values[model, 1] - values[other, 1])
+    return np.concatenate([values[model, 2:] - values[other, 2:], [mirrored]])
 
 
 def plain_errors(values: Floats, row: int, model: int, other: int) -> Floats:

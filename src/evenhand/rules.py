@@ -10,6 +10,7 @@ import numpy as np
 from evenhand.errors import DataError, listed, shown
 
 if TYPE_CHECKING:
+    from evenhand.confusion import Confusion
     from evenhand.table import Table
 
 
@@ -21,15 +22,7 @@ def check(t: Table) -> None:
         if not ok:
             raise DataError(f"a table needs {text}")
 
-    rule(cells > 0, "at least one row")
-    rule(t.attributes, "at least one group column")
-    names = [a.name for a in t.attributes]
-    rule(len(set(names)) == len(names), f"different names for its group columns, not {listed(names)}")
-    rule(t.codes.shape == (len(t.attributes), cells), "one group per attribute and cell")
-    rule(t.n.dtype.kind == "i" and (t.n > 0).all(), "whole, positive counts")
-    for a, row in zip(t.attributes, t.codes, strict=True):
-        rule(row.min() >= 0 and row.max() < len(a.groups), f"group codes that exist in {shown(a.name)}")
-        rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
+    _check_groups(t, rule)
     rule(t.score is not None or t.decision is not None, "a score or a prediction")
     for name in ("score", "decision", "label", "weight", "weight2", "cluster"):
         array = getattr(t, name)
@@ -47,6 +40,45 @@ def check(t: Table) -> None:
     _check_meaning(t, rule)
     rule((t.cluster is None) == (t.meaning.cluster is None), "a name for its clusters")
     rule(t.cluster is None or t.cluster.min() >= 0, "clusters that count from 0")
+    _check_weights(t, rule)
+
+
+def check_confusion(t: Confusion) -> None:
+    """Everything that rates of classes may rely on."""
+    cells, classes = len(t.n), len(t.classes)
+
+    def rule(ok: Any, text: str) -> None:
+        if not ok:
+            raise DataError(f"a confusion table needs {text}")
+
+    _check_groups(t, rule)
+    rule(classes > 0 and all(isinstance(c, str) and c for c in t.classes), "classes whose names are text")
+    rule(len(set(t.classes)) == classes, "different names for its classes")
+    for codes, what in ((t.true, "true"), (t.predicted, "predicted")):
+        rule(codes.shape == (cells,), f"one {what} class per cell")
+        rule(codes.dtype.kind == "i" and codes.min() >= 0 and codes.max() < classes, f"{what} classes that exist")
+    for name in ("weight", "weight2"):
+        array = getattr(t, name)
+        rule(array is None or array.shape == (cells,), f"one {name} per cell")
+    rule(isinstance(t.meaning.label, str) and isinstance(t.meaning.prediction, str), "names of label and prediction")
+    _check_tallies(t, rule)
+    _check_weights(t, rule)
+
+
+def _check_groups(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
+    cells = len(t.n)
+    rule(cells > 0, "at least one row")
+    rule(t.attributes, "at least one group column")
+    names = [a.name for a in t.attributes]
+    rule(len(set(names)) == len(names), f"different names for its group columns, not {listed(names)}")
+    rule(t.codes.shape == (len(t.attributes), cells), "one group per attribute and cell")
+    rule(t.n.dtype.kind == "i" and (t.n > 0).all(), "whole, positive counts")
+    for a, row in zip(t.attributes, t.codes, strict=True):
+        rule(row.min() >= 0 and row.max() < len(a.groups), f"group codes that exist in {shown(a.name)}")
+        rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
+
+
+def _check_weights(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
     rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
     if t.weight is not None and t.weight2 is not None:
         sums = np.isfinite(t.weight) & np.isfinite(t.weight2) & (t.weight > 0) & (t.weight2 > 0)
@@ -60,6 +92,10 @@ def _check_meaning(t: Table, rule: Callable[[Any, str], None]) -> None:
     rule(all(x is None or isinstance(x, str) for x in texts), "names that are text")
     rule(isinstance(m.risk, bool), "risk to be true or false")
     rule((t.label is None and t.decision is None) or m.favorable is not None, "a favourable value for its labels")
+    _check_tallies(t, rule)
+
+
+def _check_tallies(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
     tallies = [t.left_out, *t.left_out_groups.values()]
     counts = [n for tally in tallies for n in tally.values()]
     rule(all(isinstance(n, int) and n > 0 for n in counts), "whole, positive numbers of rows left out")

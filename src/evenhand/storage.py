@@ -1,7 +1,7 @@
 """Tables on disk: a Parquet file with one row per cell, described in docs/table-format.md.
 
-Column names are fixed (`score`, `decision`, `label`, `group_0` …, `n`, `weight`, `weight2`), because the
-user's own names could collide; what they stand for is JSON in the file's key-value metadata.
+Column names are fixed (`score`, `decision`, `label`, `group_0` …, `n`, `weight`, `weight2`; of classes `true` and
+`predicted`), because the user's own names could collide; what they stand for is JSON in the file's key-value metadata.
 """
 
 from __future__ import annotations
@@ -13,35 +13,36 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Attribute
+from evenhand.confusion import Confusion, describe_confusion
 from evenhand.errors import DataError, TableFileError, UsageError, shown
 from evenhand.files import as_path, is_file, literal, replacing
 from evenhand.table import Meaning, Table, describe
 
 SCHEMA = "evenhand/table/1"
+CONFUSION = "evenhand/confusion/1"
 _KEY = "evenhand"
 
 
-def save(table: Table, path: Any) -> None:
+def save(table: Table | Confusion, path: Any) -> None:
     """Write a table; the file appears only when it is complete."""
     import duckdb
 
-    columns: dict[str, Any] = {}
-    for name in ("score", "decision", "label"):
-        if getattr(table, name) is not None:
-            columns[name] = getattr(table, name)
+    if isinstance(table, Confusion):
+        schema, described = CONFUSION, describe_confusion(table)
+        names = np.array(table.classes, dtype=object)
+        columns: dict[str, Any] = {"true": names[table.true], "predicted": names[table.predicted]}
+    else:
+        schema, described = SCHEMA, describe(table)
+        columns = {name: getattr(table, name) for name in ("score", "decision", "label")}
+        columns = {name: column for name, column in columns.items() if column is not None}
     for i, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
         columns[f"group_{i}"] = np.array(attribute.groups, dtype=object)[codes]
     columns["n"] = table.n
     if table.weight is not None:
         columns["weight"], columns["weight2"] = table.weight, table.weight2
-    if table.cluster is not None:
+    if isinstance(table, Table) and table.cluster is not None:
         columns["cluster"] = table.cluster
-    about = {
-        "schema": SCHEMA,
-        **describe(table),
-        "notes": list(table.notes),
-        "digest": table.digest(),
-    }
+    about = {"schema": schema, **described, "notes": list(table.notes), "digest": table.digest()}
     with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
         connection.register("cells", columns)
         try:
@@ -53,8 +54,8 @@ def save(table: Table, path: Any) -> None:
             raise UsageError(f"cannot write {shown(str(path))}: {_first_line(error)}") from error
 
 
-def load(path: Any) -> Table:
-    """Read a table that `Table.save` wrote.
+def load(path: Any) -> Table | Confusion:
+    """Read a table that `Table.save` or `Confusion.save` wrote.
 
     >>> import evenhand, tempfile, pathlib
     >>> t = evenhand.compas()
@@ -84,7 +85,7 @@ def load(path: Any) -> Table:
                 )
             _check_schema(about, path)
             columns = connection.execute(f"FROM read_parquet({_quoted(literal(str(path)))})").fetchnumpy()
-        table = _assembled(about, columns)
+        table = (_confusion if about["schema"] == CONFUSION else _assembled)(about, columns)
     except TableFileError:
         raise
     except (duckdb.Error, DataError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -97,7 +98,7 @@ def load(path: Any) -> Table:
 
 
 def is_table_file(path: Any) -> bool:
-    """Whether a file was saved by `Table.save` (of any version)."""
+    """Whether a file was saved by `Table.save` or `Confusion.save` (of any version)."""
     import duckdb
 
     path = as_path(path)
@@ -111,26 +112,18 @@ def is_table_file(path: Any) -> bool:
 
 
 def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
-    attributes = tuple(Attribute(a["name"], tuple(a["groups"])) for a in about["attributes"])
-    codes = []
-    for i, attribute in enumerate(attributes):
-        place = {g: k for k, g in enumerate(attribute.groups)}
-        codes.append([place[g] for g in columns[f"group_{i}"].tolist()])
+    attributes, codes = _groups(about, columns)
     meaning = dict(about["meaning"])
     if meaning["score_range"] is not None:
         lo, hi = map(float, meaning["score_range"])
         meaning["score_range"] = (lo, hi)
 
     def column(name: str, dtype: Any) -> Any:
-        if name not in columns:
-            return None
-        if np.ma.is_masked(columns[name]):
-            raise TableFileError(f"its column {name!r} has gaps")
-        return np.asarray(columns[name]).astype(dtype)
+        return _column(columns, name, dtype)
 
     return Table.of_cells(
         attributes=attributes,
-        codes=np.array(codes, np.int64).reshape(len(attributes), -1),
+        codes=codes,
         n=column("n", np.int64),
         score=column("score", np.float64),
         decision=column("decision", np.bool_),
@@ -139,10 +132,52 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
         weight2=column("weight2", np.float64),
         cluster=column("cluster", np.int64),
         meaning=Meaning(**meaning),
-        left_out={str(k): int(v) for k, v in about["left_out"].items()},
-        left_out_groups=about["left_out_groups"],
-        notes=tuple(map(str, about.get("notes", ()))),
+        **_tallies(about),
     )
+
+
+def _confusion(about: dict[str, Any], columns: dict[str, Any]) -> Confusion:
+    attributes, codes = _groups(about, columns)
+    classes = tuple(about["classes"])
+    return Confusion.of_cells(
+        attributes=attributes,
+        codes=codes,
+        true=_places(classes, columns["true"]),
+        predicted=_places(classes, columns["predicted"]),
+        classes=classes,
+        n=_column(columns, "n", np.int64),
+        weight=_column(columns, "weight", np.float64),
+        weight2=_column(columns, "weight2", np.float64),
+        meaning=Meaning(**about["meaning"]),
+        **_tallies(about),
+    )
+
+
+def _groups(about: dict[str, Any], columns: dict[str, Any]) -> tuple[tuple[Attribute, ...], Any]:
+    attributes = tuple(Attribute(a["name"], tuple(a["groups"])) for a in about["attributes"])
+    codes = [_places(a.groups, columns[f"group_{i}"]) for i, a in enumerate(attributes)]
+    return attributes, np.array(codes, np.int64).reshape(len(attributes), -1)
+
+
+def _places(names: tuple[str, ...], column: Any) -> Any:
+    place = {name: k for k, name in enumerate(names)}
+    return np.array([place[value] for value in column.tolist()], np.int64)
+
+
+def _column(columns: dict[str, Any], name: str, dtype: Any) -> Any:
+    if name not in columns:
+        return None
+    if np.ma.is_masked(columns[name]):
+        raise TableFileError(f"its column {name!r} has gaps")
+    return np.asarray(columns[name]).astype(dtype)
+
+
+def _tallies(about: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "left_out": {str(k): int(v) for k, v in about["left_out"].items()},
+        "left_out_groups": about["left_out_groups"],
+        "notes": tuple(map(str, about.get("notes", ()))),
+    }
 
 
 def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
@@ -156,10 +191,10 @@ def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
 
 def _check_schema(about: dict[str, Any], path: Path) -> None:
     schema = str(about.get("schema"))
-    if schema == SCHEMA:
+    if schema in (SCHEMA, CONFUSION):
         return
     family, _, version = schema.rpartition("/")
-    if family == "evenhand/table" and version.isdigit() and int(version) > 1:
+    if family in ("evenhand/table", "evenhand/confusion") and version.isdigit() and int(version) > 1:
         raise TableFileError(
             f"{shown(path.name)} has table format {version}, newer than this evenhand reads (1): upgrade evenhand"
         )

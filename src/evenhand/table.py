@@ -10,17 +10,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.cells import Attribute, Bools, Floats, Ints, tidy
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, shown
+from evenhand.groupings import Grouped, added, added_groups, aligned, both, same, sum_by
+from evenhand.groupings import Grouping as Grouping  # part of what a table is to those who use one
+from evenhand.groupings import shown_name as shown_name
+from evenhand.groupings import tally_key as tally_key
 from evenhand.rules import check
 
 if TYPE_CHECKING:
@@ -43,16 +46,6 @@ class Meaning:
     risk: bool = False
     score_range: tuple[float, float] | None = None
     cluster: str | None = None
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """One way to divide the people of a table: an attribute, or the product of all of them."""
-
-    name: str
-    groups: tuple[str, ...]
-    members: tuple[tuple[str, ...], ...]
-    codes: Ints
 
 
 @dataclass(frozen=True)
@@ -154,7 +147,7 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
+class Table(Grouped):
     """Counts of people by score, decision, label and group.
 
     Made by `evenhand.tabulate` or `evenhand.load`. Tables of the same meaning add up: `a + b` is the table
@@ -194,13 +187,7 @@ class Table:
 
     def __post_init__(self) -> None:
         check(self)
-        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster"):
-            array = getattr(self, name)
-            if array is not None:
-                array.flags.writeable = False
-        frozen = {a: MappingProxyType(dict(g)) for a, g in self.left_out_groups.items()}
-        object.__setattr__(self, "left_out", MappingProxyType(dict(self.left_out)))
-        object.__setattr__(self, "left_out_groups", MappingProxyType(frozen))
+        self._freeze("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
 
     @classmethod
     def of_cells(
@@ -222,15 +209,6 @@ class Table:
         )
 
     # ---- what it knows ------------------------------------------------------------------------
-
-    @property
-    def cells(self) -> int:
-        return len(self.n)
-
-    @cached_property
-    def rows(self) -> int:
-        """People counted."""
-        return int(self.n.sum())
 
     @cached_property
     def clustered(self) -> bool:
@@ -261,43 +239,7 @@ class Table:
         lo, hi = float(score[0]), float(score[-1])
         return (0.0, 1.0) if lo >= 0 and hi <= 1 else (lo, hi)
 
-    @cached_property
-    def groupings(self) -> tuple[Grouping, ...]:
-        """Each attribute on its own and, if there are several, their product."""
-        single = tuple(
-            Grouping(a.name, a.groups, tuple((g,) for g in a.groups), codes)
-            for a, codes in zip(self.attributes, self.codes, strict=True)
-        )
-        return single if len(single) == 1 else (*single, self._product())
-
-    def _product(self) -> Grouping:
-        combined = np.zeros(self.cells, np.int64)
-        for attribute, codes in zip(self.attributes, self.codes, strict=True):
-            # compact after each factor, so that the product of many attributes cannot overflow
-            combined = combined * len(attribute.groups) + codes
-            combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
-        first = np.unique(combined, return_index=True)[1]
-        members = tuple(
-            tuple(a.groups[c] for a, c in zip(self.attributes, self.codes[:, i], strict=True)) for i in first
-        )
-        return Grouping(" × ".join(a.name for a in self.attributes), _joined(members), members, combined)
-
-    def grouping(self, name: str | Sequence[str]) -> Grouping:
-        """The grouping of that name; a sequence of all attribute names means their product."""
-        wanted = " × ".join(map(str, name)) if isinstance(name, list | tuple) else str(name)
-        for g in self.groupings:
-            if g.name == wanted:
-                return g
-        names = [g.name for g in self.groupings]
-        raise UsageError(
-            f"{shown(wanted)} is not an attribute of the table (it has: {listed(names)}){nearest(wanted, names)}"
-        )
-
     # ---- dense arrays for measures ---------------------------------------------------------------
-
-    def sizes(self, grouping: Grouping) -> Ints:
-        """People in each group."""
-        return self._sum_by(grouping.codes, self.n, len(grouping.groups))
 
     def decisions(self, grouping: Grouping, threshold: float | None) -> Counts:
         """Counts by decision (rejected, selected), group and label."""
@@ -338,8 +280,8 @@ class Table:
         if self.label is not None:
             key += self.label
         size = levels * shape[1] * labels
-        squares = None if self.weight2 is None else self._sum_by(key, self.weight2, size).reshape(shape)
-        array = self._sum_by(key, self.mass, size).reshape(shape)
+        squares = None if self.weight2 is None else sum_by(key, self.weight2, size).reshape(shape)
+        array = sum_by(key, self.mass, size).reshape(shape)
         return Counts(array, grouping.groups, squares, self.units(key))
 
     def units(self, place: Ints, cells: Any = slice(None)) -> Units | None:
@@ -349,11 +291,6 @@ class Table:
         found, cluster = np.unique(self.cluster[cells], return_inverse=True)
         mass, rows = (array[cells].astype(np.float64) for array in (self.mass, self.n))
         return Units(cluster.reshape(-1), place, mass, rows, len(found))
-
-    @staticmethod
-    def _sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:
-        sums = np.bincount(key, weights=mass, minlength=size)
-        return sums if mass.dtype.kind == "f" else np.rint(sums).astype(np.int64)
 
     def _scores_of_cells(self) -> Floats:
         if self.score is None:
@@ -375,40 +312,24 @@ class Table:
                     f"tables add up only if they mean the same: {what} is {shown(a[what])} in one and "
                     f"{shown(b[what])} in the other; {way_out}"
                 )
-        attributes, codes = _aligned(self, other)
+        attributes, codes = aligned(self, other)
         return Table.of_cells(
             attributes=attributes,
             codes=codes,
             n=np.concatenate([self.n, other.n]),
-            score=_both(self.score, other.score),
-            decision=_both(self.decision, other.decision),
-            label=_both(self.label, other.label),
-            weight=_both(self.weight, other.weight),
-            weight2=_both(self.weight2, other.weight2),
+            score=both(self.score, other.score),
+            decision=both(self.decision, other.decision),
+            label=both(self.label, other.label),
+            weight=both(self.weight, other.weight),
+            weight2=both(self.weight2, other.weight2),
             cluster=None
             if self.cluster is None or other.cluster is None
             else np.concatenate([self.cluster, self.cluster.max() + 1 + other.cluster]),
             meaning=self.meaning,
             left_out=added(self.left_out, other.left_out),
-            left_out_groups={
-                name: added(self.left_out_groups.get(name, {}), other.left_out_groups.get(name, {}))
-                for name in {**self.left_out_groups, **other.left_out_groups}
-            },
+            left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickle and copy, which know no read-only mappings: shards come back from other processes."""
-        state = {f.name: getattr(self, f.name) for f in fields(self)}
-        return state | {"left_out": dict(self.left_out), "left_out_groups": self._dropped()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
-
-    def __radd__(self, other: object) -> Table:
-        """Lets `sum(tables)` start from its 0."""
-        return self if other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
@@ -417,13 +338,10 @@ class Table:
             (self.attributes, self.meaning) == (other.attributes, other.meaning)
             and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
             and all(
-                _same(getattr(self, name), getattr(other, name))
+                same(getattr(self, name), getattr(other, name))
                 for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
             )
         )
-
-    def _dropped(self) -> dict[str, dict[str, int]]:
-        return {a: dict(g) for a, g in self.left_out_groups.items() if g}
 
     def digest(self) -> str:
         """A fingerprint of the counts and their meaning: equal tables have equal digests."""
@@ -458,12 +376,7 @@ class Table:
             parts.append(f"weight {shown(self.meaning.weight)}")
         if self.cluster is not None:
             parts.append(f"{self.cluster.max() + 1:,} clusters {shown(self.meaning.cluster)}")
-        for grouping in self.groupings[: len(self.attributes)]:
-            sizes = self.sizes(grouping)
-            largest = np.argsort(-sizes, kind="stable")
-            shown_groups = [f"{shown_name(grouping.groups[i])} {sizes[i]:,}" for i in largest[:6]]
-            more = f" and {len(sizes) - 6} more" if len(sizes) > 6 else ""
-            parts.append(f"{shown_name(grouping.name)}: {', '.join(shown_groups)}{more}")
+        parts += self._shown_groups()
         if self.left_out:
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
@@ -491,22 +404,6 @@ def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk
     return np.searchsorted(inner, scores, side="left")
 
 
-def shown_name(name: object, limit: int = 40) -> str:
-    """A name for the eye: printable, short, unquoted."""
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name)[: limit + 1])
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def tally_key(members: tuple[str, ...]) -> str:
-    """Where `left_out_groups` counts a group: its name, or for a product the names in quotes."""
-    return members[0] if len(members) == 1 else " × ".join(map(repr, members))
-
-
-def added(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
-    """Two tallies as one."""
-    return {k: a.get(k, 0) + b.get(k, 0) for k in sorted({**a, **b})}
-
-
 def describe(t: Table) -> dict[str, Any]:
     """What a table means, beside its numbers: for its file and its digest."""
     return {
@@ -527,31 +424,3 @@ def _schema(t: Table) -> dict[str, Any]:
         **{f"the {k.replace('_', ' ')}": v for k, v in vars(t.meaning).items()},
         "the use of sampling weights": t.weight is not None,
     }
-
-
-def _aligned(a: Table, b: Table) -> tuple[tuple[Attribute, ...], Ints]:
-    attributes, rows = [], []
-    for i, (left, right) in enumerate(zip(a.attributes, b.attributes, strict=True)):
-        groups = tuple(dict.fromkeys(left.groups + right.groups))
-        place = {g: k for k, g in enumerate(groups)}
-        shift = np.array([place[g] for g in right.groups], np.int64)
-        attributes.append(Attribute(left.name, groups))
-        rows.append(np.concatenate([a.codes[i], shift[b.codes[i]]]))
-    return tuple(attributes), np.array(rows)
-
-
-def _joined(members: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    names = tuple(" × ".join(m) for m in members)
-    if len(set(names)) == len(names):
-        return names
-    return tuple(" × ".join(map(repr, m)) for m in members)  # a name itself holds ' × '
-
-
-def _both(a: Any, b: Any) -> Any:
-    return None if a is None else np.concatenate([a, b])
-
-
-def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(a, b)

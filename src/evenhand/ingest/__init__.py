@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.ingest.classes import are_classes, count_classes, only
 from evenhand.ingest.columns import Columns, WeightKind, Words, check_words, count, count_together, further_roles, weigh
 from evenhand.joint import JointTable
 from evenhand.table import Table
@@ -25,14 +27,16 @@ def tabulate(
     group: Any,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = 1,
+    favorable: Any = None,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
     weight_kind: WeightKind = "auto",
     cluster: Any = None,
-) -> Table:
-    """Count people by score, group and label.
+    where: Mapping[str, Any] | None = None,
+    classes: bool | None = None,
+) -> Table | Confusion:
+    """Count people by score, group and label; or by group, true class and predicted class.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ def tabulate(
         Names of columns, or arrays. Several group columns (a list of names, or a dict of arrays) are counted
         jointly. At least a score or a prediction is needed; without labels only some measures exist.
     favorable
-        The value of label and prediction that is good for the person.
+        The value of label and prediction that is good for the person, by default 1.
     risk
         Whether a high score is bad for the person.
     score_range
@@ -56,6 +60,11 @@ def tabulate(
     cluster
         A column, or an array, that tells which rows belong together, such as several rows of one person. Intervals and
         tests then take the cluster for the unit.
+    where
+        Count only rows with these values: {"split": "valid"}, or {"region": ["north", "south"]}.
+    classes
+        True counts a `Confusion` of true and predicted classes, False a `Table`. By default it is a `Confusion` if
+        label and prediction together have more than two values and no score nor favourable value is named.
 
     Examples
     --------
@@ -66,13 +75,17 @@ def tabulate(
     2
     """
     words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
+    _check_classes(classes, score, label, prediction, words)
     if is_several(score):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
     given = _given(dict(zip(_ROLES, (score, label, prediction, weight), strict=True)))
     if "score" not in given and "prediction" not in given:
         raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
     _check_rest(data, group, cluster)
-    return count(_columns(data, given, group, cluster), words)
+    columns = _where(data, given, group, cluster, where) if where else _columns(data, given, group, cluster)
+    if are_classes(columns, words) if classes is None else classes:
+        return count_classes(columns, words)
+    return count(columns, replace(words, favorable=1) if favorable is None else words)
 
 
 def tabulate_together(
@@ -83,12 +96,13 @@ def tabulate_together(
     group: Any = None,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = 1,
+    favorable: Any = None,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
     weight_kind: WeightKind = "auto",
     cluster: Any = None,
+    where: Mapping[str, Any] | None = None,
 ) -> JointTable:
     """Count people by several scores, group and label: what `tabulate` does, with a list of names or a dict of arrays.
 
@@ -97,14 +111,14 @@ def tabulate_together(
     >>> together.of(0).cells, together.of(1).cells
     (2, 3)
     """
-    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
+    words = check_words(Words(1 if favorable is None else favorable, risk, score_range, missing, weight_kind))
     if prediction is not None:
         raise UsageError("a prediction belongs to one model: leave it out, or audit one score at a time")
     names, columns = _score_items(score)
     roles = ["score", *(f"score_{i}" for i in range(1, len(names)))]
     given = _given({**dict(zip(roles, columns, strict=True)), "label": label, "weight": weight})
     _check_rest(data, group, cluster)
-    counted = _columns(data, given, group, cluster)
+    counted = _where(data, given, group, cluster, where) if where else _columns(data, given, group, cluster)
     return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
 
 
@@ -133,10 +147,34 @@ def _given(columns: Mapping[str, Any]) -> dict[str, Any]:
 def _check_rest(data: Any, group: Any, cluster: Any) -> None:
     if group is None:
         raise UsageError("name at least one group column (--group)")
-    if isinstance(data, Table):
+    if isinstance(data, Table | Confusion):
         raise UsageError("this is a table already: audit it, or add it to another")
     if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
         raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
+
+
+def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words: Words) -> None:
+    if not (classes is None or isinstance(classes, bool | np.bool_)):
+        raise UsageError(f"classes is True, False or None, not {shown(classes)}")
+    if not classes:
+        return
+    if label is None or prediction is None:
+        raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
+    said = {"score": score, "favorable": words.favorable, "score_range": words.score_range, "risk": words.risk or None}
+    extra = [word for word, value in said.items() if value is not None]
+    if extra:
+        raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
+
+
+def _where(data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any) -> Columns:
+    """The columns of some rows: the engine counts by what decides, too."""
+    if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
+        raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
+    if data is None or not all(isinstance(g, str) for g in _as_list(group)):
+        raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
+    groups = _group_names(group)
+    more = [name for name in where if name not in groups]
+    return only(_columns(data, given, [*groups, *more], cluster), where, groups)
 
 
 def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
@@ -161,6 +199,25 @@ def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> C
     if not named:
         return _from_arrays(columns_of(data), given, group, cluster)  # arrays beside a dataframe
     return _without_cluster(count_frame(wrapped(data), given, _with_cluster(group, cluster)), cluster)
+
+
+def names_of(data: Any) -> list[str]:
+    """What the columns of data are called; none of arrays."""
+    if isinstance(data, str | os.PathLike):
+        from evenhand.ingest.sources import column_names
+
+        return column_names(data)
+    if isinstance(data, Mapping):
+        return [str(name) for name in data]
+    if isinstance(data, np.ndarray):
+        return list(data.dtype.names or ())
+    if data is None or isinstance(data, list | tuple):
+        return []
+    if type(data).__name__ == "DuckDBPyRelation":
+        return [str(name) for name in data.columns]
+    from evenhand.ingest.frames import wrapped
+
+    return [str(name) for name in wrapped(data).collect_schema().names()]
 
 
 def _with_cluster(group: Any, cluster: str | None) -> list[str]:
@@ -283,3 +340,17 @@ def _flat(values: Any, name: str) -> Any:
 
 def _is_structured(data: Any) -> bool:
     return isinstance(data, np.ndarray) and data.dtype.names is not None
+
+
+def library_of(data: Any) -> str | None:
+    """The dataframe library an object belongs to."""
+    root = type(data).__module__.split(".")[0]
+    return {
+        "pandas": "pandas",
+        "polars": "polars",
+        "pyarrow": "pyarrow",
+        "dask": "pandas",
+        "modin": "pandas",
+        "duckdb": "duckdb",
+        "_duckdb": "duckdb",
+    }.get(root)

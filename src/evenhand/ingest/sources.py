@@ -291,3 +291,21 @@ def check_columns(wanted: Sequence[str], present: Sequence[Any], where: str) -> 
             f"there is no column {shown(column)} in {where} (it has: {listed(present, 12)})"
             f"{nearest(column, [str(p) for p in present])}"
         )
+
+
+def column_names(path: str | os.PathLike[str]) -> list[str]:
+    """What the columns of a file are called (of several files, those of the first)."""
+    import duckdb
+
+    files, kind = _find(path)
+    try:
+        if kind in ("csv", "tsv"):
+            layout = _layout(files[0], kind)
+            return list(layout.header) if layout else []
+        if kind == "arrow":
+            return list(_arrow(files[:1], shown(files[0], 120)).schema.names)
+        with duckdb.connect() as connection:
+            read = connection.read_parquet if kind == "parquet" else connection.read_json
+            return list(read(literal(files[0])).columns)
+    except (duckdb.Error, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"cannot read {shown(files[0], 120)}: {problem(error)}") from error

@@ -116,7 +116,7 @@ def _group(g: GroupSummary) -> dict[str, Any]:
 
 
 def _estimate(e: Estimate) -> dict[str, Any]:
-    return {"value": _number(e.value), "ci": _pair(e.ci), "undefined": e.undefined}
+    return {"value": number(e.value), "ci": pair(e.ci), "undefined": e.undefined}
 
 
 def _gap(g: Gap) -> dict[str, Any]:
@@ -127,19 +127,19 @@ def _gap(g: Gap) -> dict[str, Any]:
         "family": measure.family,
         "group": g.group,
         "reference": g.reference,
-        "value": _number(g.value),
-        "signed": _number(g.signed),
-        "positive": _number(g.positive),
-        "negative": _number(g.negative),
-        "positive_share": _number(g.positive_share),
-        "negative_share": _number(g.negative_share),
-        "ratio": _number(g.ratio),
-        "ci": _pair(g.ci),
+        "value": number(g.value),
+        "signed": number(g.signed),
+        "positive": number(g.positive),
+        "negative": number(g.negative),
+        "positive_share": number(g.positive_share),
+        "negative_share": number(g.negative_share),
+        "ratio": number(g.ratio),
+        "ci": pair(g.ci),
         "method": g.method,
-        "ci_bootstrap": _pair(g.ci_bootstrap),
-        "ci_signed": _pair(g.ci_signed),
-        "ci_positive": _pair(g.ci_positive),
-        "ci_negative": _pair(g.ci_negative),
+        "ci_bootstrap": pair(g.ci_bootstrap),
+        "ci_signed": pair(g.ci_signed),
+        "ci_positive": pair(g.ci_positive),
+        "ci_negative": pair(g.ci_negative),
         "tolerance": g.tolerance,
         "passes": g.passes,
         "conclusive": g.conclusive,
@@ -147,32 +147,32 @@ def _gap(g: Gap) -> dict[str, Any]:
         "interpretation": g.interpretation,
         "parts": [_part(p) for p in g.parts],
         "empty_bins": list(g.empty_bins),
-        "left_out_share": _number(g.left_out_share),
+        "left_out_share": number(g.left_out_share),
         "resamples_undefined": g.resamples_undefined,
         **_null(g.null, g.excess),
-        "p_adjusted": _number(g.p_adjusted),
-        "p_adjusted_bh": _number(g.p_adjusted_bh),
-        "detectable": _number(g.detectable),
+        "p_adjusted": number(g.p_adjusted),
+        "p_adjusted_bh": number(g.p_adjusted_bh),
+        "detectable": number(g.detectable),
         "underpowered": g.underpowered,
         "tests": [_test(t) for t in g.tests],
-        "cohens_h": _number(g.cohens_h),
+        "cohens_h": number(g.cohens_h),
     }
 
 
 def _null(null: Null | None, excess: float | None) -> dict[str, Any]:
     """What chance alone shows."""
     return {
-        "p_value": None if null is None else _number(null.p_value),
-        "null_mean": None if null is None else _number(null.mean),
-        "null_95": None if null is None else _number(null.high),
-        "excess": _number(excess),
+        "p_value": None if null is None else number(null.p_value),
+        "null_mean": None if null is None else number(null.mean),
+        "null_95": None if null is None else number(null.high),
+        "excess": number(excess),
         "null_method": None if null is None else null.method,
-        "null_undefined": None if null is None else _number(null.undefined),
+        "null_undefined": None if null is None else number(null.undefined),
     }
 
 
 def _test(t: TestResult) -> dict[str, Any]:
-    return {"name": t.name, "statistic": _number(t.statistic), "p_value": _number(t.p_value)}
+    return {"name": t.name, "statistic": number(t.statistic), "p_value": number(t.p_value)}
 
 
 def _rate_test(t: RateTest) -> dict[str, Any]:
@@ -182,10 +182,10 @@ def _rate_test(t: RateTest) -> dict[str, Any]:
 def _part(p: Part) -> dict[str, Any]:
     return {
         "name": p.name,
-        "group": _number(p.group),
-        "reference": _number(p.reference),
-        "difference": _number(p.difference),
-        "ci": _pair(p.ci),
+        "group": number(p.group),
+        "reference": number(p.reference),
+        "difference": number(p.difference),
+        "ci": pair(p.ci),
     }
 
 
@@ -193,15 +193,15 @@ def _largest(g: LargestGap) -> dict[str, Any]:
     return {
         "id": g.id,
         "pair": None if g.pair is None else list(g.pair),
-        "value": _number(g.value),
-        "ci": _pair(g.ci),
+        "value": number(g.value),
+        "ci": pair(g.ci),
         "method": g.method,
         "tolerance": g.tolerance,
         "passes": g.passes,
         "undefined": g.undefined,
         "left_out": list(g.left_out),
-        "mean": _number(g.mean),
-        "ci_mean": _pair(g.ci_mean),
+        "mean": number(g.mean),
+        "ci_mean": pair(g.ci_mean),
         **_null(g.null, g.excess),
     }
 
@@ -209,15 +209,15 @@ def _largest(g: LargestGap) -> dict[str, Any]:
 def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
     return {
         "base_rates_differ": i.base_rates_differ,
-        "p_value": _number(i.p_value),
+        "p_value": number(i.p_value),
         "test": "Pearson chi-squared",
         "conflicts": [list(c) for c in i.conflicts],
         "forced": [
             {
                 "group": f.group,
-                "base_rate": _number(f.base_rate),
-                "fpr": _number(f.fpr),
-                "forced_fpr": _number(f.forced_fpr),
+                "base_rate": number(f.base_rate),
+                "fpr": number(f.fpr),
+                "forced_fpr": number(f.forced_fpr),
             }
             for f in i.forced
         ],
@@ -226,9 +226,9 @@ def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
     }
 
 
-def _number(value: float | None) -> float | None:
+def number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def _pair(pair: Pair | None) -> list[float | None] | None:
-    return None if pair is None else [_number(pair[0]), _number(pair[1])]
+def pair(pair: Pair | None) -> list[float | None] | None:
+    return None if pair is None else [number(pair[0]), number(pair[1])]

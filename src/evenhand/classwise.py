@@ -1,0 +1,412 @@
+"""A matrix of rates by class and group, how sure its aggregates are, and what chance alone would show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evenhand.cells import Bools, Floats
+from evenhand.confusion import ClassCounts, Sums
+from evenhand.inference import classes as tables
+from evenhand.inference.interval import enough, norm, percentile, upper_quantile
+from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, ClassRate, Recipe, baseline, within_reach
+
+Pair = tuple[float, float]
+ENOUGH = 10
+"""So many people on the counted side of every rate make a bootstrap of ratios valid."""
+ENOUGH_ON_AVERAGE = 20
+"""So many people per class and group make one of F1 valid."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A rate of every class and group, and what it is compared with."""
+
+    rate: ClassRate
+    values: Floats
+    """Axes (class, group); NaN where undefined, unless empty cells count as a value."""
+    base: Floats
+    """Axes (class, 1)."""
+    people: Floats
+    """How many people each rate rests on; with sampling weights, as many as would know it as well."""
+    base_people: Floats
+    shares: Floats
+    """Of all people that a class's rate rests on, how many are of each group."""
+    which: str
+    """The baseline: "overall" or "mean"."""
+    empty: float | None
+    vacant: Bools
+    """Cells without rows."""
+
+    def of(self, sums: Sums, same_cells: bool = True) -> tuple[Floats, Floats]:
+        """The same of other sums, with a leading axis: values and base. `same_cells`: what was undefined stays so."""
+        values = self.rate.values(sums)
+        values = np.where(self.vacant, np.nan, values) if same_cells else values
+        base = baseline(self.rate, sums, values if self.empty is None else self._filled(values), self.which)
+        return self._filled(values), self._filled(base)
+
+    @property
+    def stretch(self) -> Floats:
+        """By how much the spread of a share of n people exceeds that of draws from them and Jeffreys' prior.
+
+        The variance p(1 − p)/n of the one over the mean of the other's, where p is ½ (elsewhere it exceeds it by less).
+        """
+        n = np.where(self.vacant | (self.people <= 0), 1.0, self.people)
+        return np.asarray(np.sqrt((n + 2) / n * (n + 1) ** 2 / (n * n + n + 1)))
+
+    def base_of(self, values: Floats) -> Floats:
+        """How the base moves with values: by their shares, or alike."""
+        known = np.where(np.isnan(values), 0.0, values)
+        if self.which == "overall":
+            return np.asarray((self.shares * known).sum(-1, keepdims=True))
+        count = (~np.isnan(self.values)).sum(-1, keepdims=True)
+        return np.asarray(known.sum(-1, keepdims=True) / np.maximum(count, 1))
+
+    def _filled(self, values: Floats) -> Floats:
+        return values if self.empty is None else np.where(np.isnan(values), self.empty, values)
+
+
+def matrix(rate: ClassRate, counts: ClassCounts, which: str = "overall", empty: float | None = None) -> Matrix:
+    """The rate of every class and group of these counts."""
+    sums = counts.sums()
+    squares = None if counts.squares is None else counts.sums(counts.squares)
+    whole = rate.whole(sums)
+    total = whole.sum(-1, keepdims=True)
+    plain = Matrix(
+        rate=rate,
+        values=rate.values(sums),
+        base=np.zeros((len(whole), 1)),
+        people=rate.people(sums, squares),
+        base_people=rate.people(sums.overall(), None if squares is None else squares.overall()),
+        shares=whole / np.where(total > 0, total, 1.0),
+        which=which,
+        empty=empty,
+        vacant=whole <= 0,
+    )
+    values, base = plain.of(sums)
+    return replace(plain, values=values, base=base)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What an aggregate is when groups are alike."""
+
+    p_value: float
+    mean: float
+    high: float
+    """The point that chance stays below 95 times of 100; above, if a smaller number is worse."""
+    method: str
+    sample: Floats = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How sure an aggregate is."""
+
+    value: float
+    beta: Floats
+    ci: Pair | None = None
+    beta_ci: tuple[Pair | None, ...] = ()
+    method: str | None = None
+    chance: Chance | None = None
+    untested: str | None = None
+    """Why there is no test."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """An aggregate whose uncertainty is asked for."""
+
+    matrix: Matrix
+    recipe: Recipe
+
+    @property
+    def gaps(self) -> Floats:
+        return np.asarray(self.matrix.values - self.matrix.base)
+
+    @property
+    def method(self) -> str:
+        """Which interval is valid. Ratios, and F1, of few people are too skew for a bootstrap: see docs/classes.md."""
+        m, how = self.matrix, self.recipe.method
+        if how != "basic":
+            return how
+        people = m.people[~m.vacant]
+        if self.recipe.unit == "score":
+            few = m.rate.trials is not None and people.mean() < ENOUGH_ON_AVERAGE
+        else:
+            few = bool((m.values[~m.vacant] * people).min(initial=np.inf) < ENOUGH)
+        return "band" if few else how
+
+    @property
+    def source(self) -> str:
+        """Which tables are drawn for it. F1 is biased among few people, which only samples show."""
+        rate = self.matrix.rate
+        if self.method == "basic" and rate.trials is not None:
+            return "samples"
+        return rate.exchanges if rate.needs == "hits" else "sums"
+
+    def drawn(self, sums: Sums) -> tuple[Floats, Floats]:
+        """What is followed through draws: values and base of a norm, units of anything else."""
+        values, base = self.matrix.of(sums)
+        return (values, base) if self.method == "norm" else (self.recipe.units(values, base), base)
+
+    @property
+    def by_class(self) -> Recipe:
+        """The first step alone: what is done to one class."""
+        step = GROUPWISE["sum of gaps"] if self.recipe.complement else self.recipe.group
+        return replace(self.recipe, group=step, classes=CLASSWISE["binary"], class_weights=None)
+
+
+def uncertainties(
+    tasks: Sequence[Task],
+    counts: ClassCounts,
+    confidence: float,
+    draws: int,
+    permutations: int,
+    rng: np.random.Generator,
+) -> list[Uncertainty]:
+    """Intervals and tests of several aggregates of the same counts, which share their draws.
+
+    An aggregate alone has the interval and the p-value that it has among others.
+    """
+    streams = rng.spawn(9)
+    moves = _moved(tasks, counts, draws, streams[:4])
+    nulls = _exchanged(tasks, counts, permutations, streams[4:])
+    found = []
+    for task, moved, null in zip(tasks, moves, nulls, strict=True):
+        value = float(task.recipe.value(task.matrix.values, task.matrix.base))
+        beta = task.by_class.beta(task.matrix.values, task.matrix.base)
+        ci, beta_ci, method = None, tuple[Pair | None, ...]([None] * len(beta)), None
+        if np.isfinite(value) and (task.method == "band" or draws):
+            ci, beta_ci, method = _interval(task, value, beta, moved, confidence)
+        chance, untested = _chance(task, counts, value, moved, null, permutations)
+        found.append(Uncertainty(value, beta, ci, beta_ci, method, chance, untested))
+    return found
+
+
+# ---- draws -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Moves:
+    """How far an aggregate and those of single classes moved: norms, or values themselves."""
+
+    total: list[Floats] = field(default_factory=list)
+    beta: list[Floats] = field(default_factory=list)
+
+    def joined(self) -> tuple[Floats, Floats]:
+        return np.concatenate(self.total), np.concatenate(self.beta)
+
+
+def _moved(
+    tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
+) -> list[_Moves]:
+    found = [_Moves() for _ in tasks]
+    if not draws:
+        return found
+    own = [task.source if task.method != "band" else "" for task in tasks]
+    population = tables.smoothed(counts) if "samples" in own else counts
+    ways: dict[str, Callable[[], Iterator[Sums]]] = {
+        "true": lambda: tables.redrawn_hits(counts, draws, streams[0], "true"),
+        "predicted": lambda: tables.redrawn_hits(counts, draws, streams[1], "predicted"),
+        "sums": lambda: tables.redrawn(counts, draws, streams[2]),
+        "samples": lambda: tables.resampled(population, draws, streams[3]),
+    }
+    for source, way in ways.items():
+        mine = [(task, moves) for task, moves, needs in zip(tasks, found, own, strict=True) if needs == source]
+        centres: dict[int, tuple[Floats, Floats]] = {}
+        if source == "samples":
+            centres = {k: task.drawn(population.sums()) for k, (task, _) in enumerate(mine)}
+        for sums in way() if mine else ():
+            for k, (task, moves) in enumerate(mine):
+                drawn = task.drawn(sums)
+                centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
+                _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1])
+    return found
+
+
+def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats) -> None:
+    recipe, m = task.recipe, task.matrix
+    # Drawn from n people and Jeffreys' prior, a share varies less than one of n people does: here it varies so much.
+    more = (m.stretch - 1) * away if task.source != "samples" else np.zeros_like(away)
+    if task.method == "norm":
+        gaps = away + more - base_away - m.base_of(more)
+        gaps = np.where(np.isnan(task.gaps), np.nan, gaps)
+        moves.total.append(recipe.norm(gaps))
+        moves.beta.append(_each(task.by_class, gaps))
+    else:
+        moved = np.where(np.isnan(away), 0.0, away + more)  # a sample that lacks a cell says nothing about it
+        beta = recipe.of_units(recipe.units(m.values, m.base) + moved)
+        moves.total.append(recipe.over_classes(beta))
+        moves.beta.append(beta)
+
+
+def _each(recipe: Recipe, gaps: Floats) -> Floats:
+    """The norm of the gaps of each class."""
+    beta = recipe.beta(gaps, np.zeros((*gaps.shape[:-1], 1)))
+    return np.sqrt(beta) if recipe.group.kind == "variance" else beta
+
+
+# ---- intervals -----------------------------------------------------------------------------------------------------
+
+
+def _interval(
+    task: Task, value: float, beta: Floats, moves: _Moves, confidence: float
+) -> tuple[Pair | None, tuple[Pair | None, ...], str | None]:
+    recipe, each = task.recipe, task.by_class
+    if task.method == "band":
+        return _band(task, confidence)
+    total, single = moves.joined()
+    if task.method == "norm":
+        size = float(recipe.norm(task.gaps))
+        own = _each(each, task.gaps)
+        ci = _from_norm(recipe, size, total, confidence)
+        by_class = [_from_norm(each, float(b), s, confidence) if np.isfinite(b) else None
+                    for b, s in zip(own, single.T, strict=True)]  # fmt: skip
+        return ci, tuple(by_class), "bootstrap of the norm"
+    ci_basic = _basic(recipe, value, total, confidence)
+    by_class = [_basic(each, float(b), s, confidence) for b, s in zip(beta, single.T, strict=True)]
+    return ci_basic, tuple(by_class), "basic bootstrap" if recipe.unit == "score" else "basic and percentile bootstrap"
+
+
+def _from_norm(recipe: Recipe, size: float, moves: Floats, confidence: float) -> Pair:
+    highest = 1.0 if recipe.group.kind in ("power", "difference") else np.inf
+    ends = [recipe.from_norm(end) for end in norm(size, moves, confidence, highest)]
+    return min(ends), max(ends)
+
+
+def _basic(recipe: Recipe, value: float, drawn: Floats, confidence: float) -> Pair | None:
+    if not np.isfinite(value) or not enough(drawn, confidence):
+        return None
+    lo, hi = (float(end) for end in percentile(drawn, confidence))
+    if recipe.unit == "score":
+        return min(max(2 * value - hi, 0.0), 1.0), min(max(2 * value - lo, 0.0), 1.0)
+    # Ratios are skew: whichever way the bootstrap is read, the interval holds both.
+    return max(min(2 * value - hi, lo), 0.0), max(2 * value - lo, hi)
+
+
+def _band(task: Task, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
+    """From exact intervals of all rates that hold together (Clopper and Pearson, Bonferroni)."""
+    recipe = task.recipe
+    everything = _reach(task, recipe, slice(None), confidence)
+    by_class = [_reach(task, task.by_class, slice(c, c + 1), confidence) for c in range(len(task.matrix.values))]
+    return everything, tuple(by_class), "simultaneous exact intervals"
+
+
+def _reach(task: Task, recipe: Recipe, chosen: slice, confidence: float) -> Pair | None:
+    m = task.matrix
+    values, base = m.values[chosen], m.base[chosen]
+    fixed = m.vacant[chosen]
+    several = int((~fixed & ~np.isnan(values)).sum()) + (len(base) if recipe.unit != "score" else 0)
+    level = 1 - (1 - confidence) / max(several, 1)
+    lo, hi = exact(_share(m.rate, values), m.people[chosen], level)
+    lo, hi = (np.where(fixed, values, _back(m.rate, end)) for end in (lo, hi))
+    if m.which == "overall":
+        ends = exact(_share(m.rate, base), m.base_people[chosen], level)
+        base_lo, base_hi = (np.where(np.isnan(end), base, _back(m.rate, end)) for end in ends)
+    else:
+        base_lo, base_hi = (_mean(end) for end in (lo, hi))
+    ends = within_reach(recipe, lo, hi, base_lo, base_hi)
+    if np.isnan(ends[0]) or np.isnan(ends[1]):
+        return None
+    return float(ends[0]), float(ends[1])
+
+
+def _mean(values: Floats) -> Floats:
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(-1, keepdims=True)
+    count = known.sum(-1, keepdims=True)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _share(rate: ClassRate, values: Floats) -> Floats:
+    """F1 = 2J / (1 + J) grows with J, which is a share of people."""
+    return values / (2 - values) if rate.trials is not None else values
+
+
+def _back(rate: ClassRate, share: Floats) -> Floats:
+    return 2 * share / (1 + share) if rate.trials is not None else share
+
+
+def exact(share: Floats, people: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval of a share of people; NaN where there are none.
+
+    >>> lo, hi = exact(np.array([0.5]), np.array([10.0]), 0.95)
+    >>> lo.round(4).tolist(), hi.round(4).tolist()
+    ([0.1871], [0.8129])
+    """
+    from scipy.special import betaincinv
+
+    known = (people > 0) & ~np.isnan(share)
+    n = np.where(known, people, 1.0)
+    k = np.where(known, share, 0.0) * n
+    tail = (1 - confidence) / 2
+    lo = np.where(k > 0, betaincinv(np.maximum(k, 1e-12), n - k + 1, tail), 0.0)
+    hi = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1e-12), 1 - tail), 1.0)
+    return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
+
+
+# ---- tests ---------------------------------------------------------------------------------------------------------
+
+
+def _exchanged(
+    tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
+) -> list[Floats | None]:
+    """Aggregates of tables in which people have exchanged groups; None where that says nothing."""
+    found: list[list[Floats]] = [[] for _ in tasks]
+    if draws and counts.squares is None and len(counts.groups) > 1:
+        ways: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
+            ("true", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[0], "true"),
+            ("predicted", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[1], "predicted"),
+            ("true", "sums"): lambda: tables.exchanged(counts, draws, streams[2], "true"),
+            ("predicted", "sums"): lambda: tables.exchanged(counts, draws, streams[3], "predicted"),
+            ("all", "sums"): lambda: tables.exchanged_everybody(counts, draws, streams[4]),
+        }
+        for (by, needs), way in ways.items():
+            own = [
+                (task, sizes)
+                for task, sizes in zip(tasks, found, strict=True)
+                if (task.matrix.rate.exchanges, task.matrix.rate.needs) == (by, needs) and task.recipe.worse
+            ]
+            for sums in way() if own else ():
+                for task, sizes in own:
+                    sizes.append(task.recipe.value(*task.matrix.of(sums, same_cells=False)))
+    return [np.concatenate(sizes) if sizes else None for sizes in found]
+
+
+_NO_DISPARITY = "a mean of {0} is no disparity: it is not 0, nor anything else that is known, when groups are alike"
+
+
+def _chance(
+    task: Task, counts: ClassCounts, value: float, moves: _Moves, null: Floats | None, permutations: int
+) -> tuple[Chance | None, str | None]:
+    recipe = task.recipe
+    if not recipe.worse:
+        return None, _NO_DISPARITY.format("scores" if recipe.unit == "score" else "ratios")
+    if not permutations:
+        return None, "tests were switched off"
+    if not np.isfinite(value):
+        return None, "the aggregate is undefined"
+    if null is not None:
+        return _compared(value, null, recipe.worse, f"{len(null)} exchanges"), None
+    if counts.squares is None:
+        return None, "there is only one group"
+    if task.method != "norm" or not moves.total:
+        why = "resamples were switched off" if task.method == "norm" else "this aggregate is no norm of gaps"
+        return None, f"people with sampling weights cannot exchange groups, and {why}"
+    drawn = np.array([recipe.from_norm(float(size)) for size in moves.joined()[0]])
+    return _compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"), None
+
+
+def _compared(value: float, null: Floats, worse: int, method: str) -> Chance:
+    """How often chance shows at least as much; a table without a value does."""
+    sizes = worse * null
+    sizes = np.where(np.isnan(sizes), np.inf, sizes)
+    reach = worse * value
+    far = int(np.count_nonzero(sizes >= reach - 1e-9 * abs(reach) - 1e-12))
+    known = null[np.isfinite(null)]
+    high = worse * upper_quantile(sizes, 0.95)
+    mean = float(known.mean()) if len(known) == len(null) else np.nan
+    return Chance((1 + far) / (1 + len(null)), mean, float(high), method, np.sort(known))

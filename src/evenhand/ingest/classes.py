@@ -1,0 +1,194 @@
+"""Columns → confusion table: labels and predictions of more than two values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.cells import Attribute, Bools, Ints
+from evenhand.confusion import NO_CLUSTERS, Confusion
+from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.ingest.columns import NOT_FINITE, ZERO, Columns, Weights, Words, _read_weights, _suspicious, _Tally
+from evenhand.ingest.values import Encoded, encode, group_codes, label_key, name_of, writable
+from evenhand.table import Meaning
+
+MOST_NUMBERS = 1_000
+"""More whole numbers than this are hardly the names of classes."""
+MOST_CLASSES = 10_000
+TOTALS = frozenset({"overall", "all", "total", "everyone", "everybody"})
+_AS_SCORE = "if it is a score, pass it as score= (--score) with a threshold"
+
+
+class Classes(NamedTuple):
+    """A column of classes, read."""
+
+    codes: Ints
+    """Places in `names`; −1 where the class is missing."""
+    names: tuple[str, ...]
+
+
+def are_classes(columns: Columns, words: Words) -> bool:
+    """Whether label and prediction together have more than two values and nothing says that one is the good one."""
+    if columns.label is None or columns.prediction is None or columns.score is not None or columns.cluster is not None:
+        return False
+    if words.favorable is not None or words.risk or words.score_range is not None:
+        return False
+    label, guess = ({*map(label_key, encode(c)[1])} - {None} for c in (columns.label, columns.prediction))
+    # A column of fractions against a label of two values is a score: the binary path says so.
+    return len(label | guess) > 2 and not (len(label) <= 2 and any(_fraction(str(k)) for k in guess))
+
+
+def count_classes(columns: Columns, words: Words) -> Confusion:
+    """Check every column, leave out what must be left out, and count the rest."""
+    if not len(columns.n):
+        raise DataError("there are no rows to count")
+    if columns.cluster is not None:
+        raise UsageError(NO_CLUSTERS)
+    names = columns.names
+    label, guess = _classes(columns.label), _classes(columns.prediction)
+    _check(label, guess, names["label"], names["prediction"])
+    place = {name: k for k, name in enumerate(dict.fromkeys(label.names + guess.names))}
+    shift = np.array([*(place[name] for name in guess.names), -1], np.int64)
+    true, predicted = label.codes, shift[guess.codes]
+    faults: list[tuple[str, Bools]] = [
+        (f"without a label {shown(names['label'])}", true < 0),
+        (f"without a prediction {shown(names['prediction'])}", predicted < 0),
+    ]
+    attributes, codes = [], []
+    for name, values in columns.groups.items():
+        code, groups = group_codes(values, name)
+        attributes.append(Attribute(writable(name), groups))
+        codes.append(code)
+        faults.append((f"without a group {shown(name)}", code < 0))
+    weights, n, notes = _read_weights(columns, words.weight_kind)
+    if weights is not None:
+        faults.append((f"without a finite weight {shown(names['weight'])}", weights.state == NOT_FINITE))
+        faults.append((f"of weight zero in {shown(names['weight'])}", weights.state == ZERO))
+    tally = _Tally(faults, tuple(attributes), codes, n)
+    tally.refuse_unless(words.missing)
+    sampled = weights if n is columns.n else None
+    table = Confusion.of_cells(
+        attributes=tuple(attributes),
+        codes=tally.kept(np.array(codes).reshape(len(codes), -1)),
+        true=tally.kept(true),
+        predicted=tally.kept(predicted),
+        classes=tuple(place),
+        n=tally.kept(n),
+        weight=tally.kept(sampled.total) if sampled else None,
+        weight2=tally.kept(sampled.squares) if sampled else None,
+        meaning=Meaning(
+            label=writable(names["label"]),
+            prediction=writable(names["prediction"]),
+            weight=writable(names["weight"]) if sampled else None,
+        ),
+        left_out=tally.by_reason(),
+        left_out_groups=tally.by_group(),
+        notes=(*columns.notes, *notes, *_suspicious(attributes)),
+    )
+    if weights is not None and sampled is None:
+        _refuse_totals(table)
+    return table
+
+
+def _classes(values: Any) -> Classes:
+    codes, distinct = encode(values)
+    place: dict[str, int] = {}
+    keys = [label_key(v) for v in distinct]
+    new = np.array([-1 if k is None else place.setdefault(k, len(place)) for k in keys] or [-1], np.int64)
+    return Classes(new[codes], tuple(place))
+
+
+def _check(label: Classes, guess: Classes, label_name: str, guess_name: str) -> None:
+    """Predictions must be classes, and those of the label."""
+    known, guessed = set(label.names), set(guess.names)
+    strange = guessed - known
+    fractions = sorted(k for k in strange if _fraction(k))
+    if fractions:
+        raise DataError(f"prediction column {shown(guess_name)} holds {shown(fractions[0])}: {_AS_SCORE}")
+    if known and 2 * len(strange) > len(guessed) > 1:
+        raise DataError(
+            f"predictions are classes of the label, but of the {len(guessed)} values of {shown(guess_name)} only "
+            f"{len(guessed) - len(strange)} occur in {shown(label_name)} ({listed(sorted(strange), 4)} do not): code "
+            f"predictions with the values of the label; {_AS_SCORE}"
+        )
+    for names, column in ((label.names, label_name), (guess.names, guess_name)):
+        numbers = sum(_whole(name) for name in names)
+        if numbers > MOST_NUMBERS or len(names) > MOST_CLASSES:
+            what = f"{numbers:,} different numbers" if numbers > MOST_NUMBERS else f"{len(names):,} different values"
+            raise DataError(
+                f"a class is one of few, but column {shown(column)} has {what}: put them together to classes, or, "
+                "if they are amounts, to steps such as 'low', 'middle', 'high'"
+            )
+
+
+def _fraction(key: str) -> bool:
+    try:
+        return np.isfinite(float(key)) and not float(key).is_integer()
+    except ValueError:
+        return False
+
+
+def _whole(key: str) -> bool:
+    return key.lstrip("-").isdecimal()
+
+
+def _refuse_totals(table: Confusion) -> None:
+    """Saved counts often repeat everybody as one more group, who would then be compared with themselves."""
+    for i, attribute in enumerate(table.attributes):
+        groups = len(attribute.groups)
+        if groups < 2:
+            continue
+        rest = [k for k in range(len(table.codes)) if k != i]
+        own = np.stack([*table.codes[rest], table.true, table.predicted])
+        key = np.unique(own, axis=1, return_inverse=True)[1].reshape(-1)
+        counts = np.zeros((groups, int(key.max()) + 1), np.int64)
+        np.add.at(counts, (table.codes[i], key), table.n)
+        twice = (2 * counts == counts.sum(0)).all(1)
+        for g in np.flatnonzero(twice).tolist():
+            name = attribute.groups[g]
+            if name.casefold() in TOTALS or (groups > 2 and (counts[g] > 0).sum() > 2):
+                others = [other for other in attribute.groups if other != name]
+                raise DataError(
+                    f"every person counts in one group, but the counts of {shown(name)} in {shown(attribute.name)} are "
+                    f"exactly the sum of the other groups: leave its rows out with where={{{shown(attribute.name)}: "
+                    f"[{listed(others, 4)}]}} (--where {attribute.name}={','.join(others[:4])})"
+                )
+
+
+def only(columns: Columns, where: Mapping[str, Any], keep: list[str]) -> Columns:
+    """The rows whose columns have one of the values asked for; columns that were read for this alone are forgotten."""
+    chosen = np.ones(len(columns.n), np.bool_)
+    for name, wanted in where.items():
+        codes, distinct = encode(columns.groups[name])
+        names = [name_of(v) for v in distinct]
+        values = {name_of(v) for v in (wanted if isinstance(wanted, list | tuple | set) else [wanted])}
+        if not values & set(names):
+            present = sorted({v for v in names if v is not None})
+            raise UsageError(f"where: no row has {shown(wanted)} in {shown(name)} (it has: {listed(present)})")
+        chosen &= np.array([v in values for v in names], np.bool_)[codes]
+    if not chosen.any():
+        raise DataError(f"no row has all that where asks for: {shown(dict(where))}")
+    w = columns.weights
+    return replace(
+        columns,
+        n=columns.n[chosen],
+        groups={name: _taken(values, chosen) for name, values in columns.groups.items() if name in keep},
+        weights=None
+        if w is None
+        else Weights(w.total[chosen], w.squares[chosen], w.state[chosen], w.fractional[chosen]),
+        **{role: _taken(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
+        further=tuple(_taken(values, chosen) for values in columns.further),
+    )
+
+
+def _taken(values: Any, chosen: Bools) -> Any:
+    if values is None:
+        return None
+    if isinstance(values, Encoded):
+        found, codes = np.unique(values.codes[chosen], return_inverse=True)
+        return Encoded(codes.reshape(-1), [values.distinct[k] for k in found.tolist()])
+    return values[chosen] if isinstance(values, np.ndarray) else list(compress(values, chosen.tolist()))

@@ -1,0 +1,384 @@
+"""An aggregate over classes and groups: its document, its sentence, and its tables for a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evenhand import __version__
+from evenhand.measures.aggregate import METRICS, Recipe, Step
+from evenhand.recipes import describe_step
+from evenhand.table import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.aggregation import Aggregate
+
+SCHEMA = "evenhand/aggregate/1"
+WIDTH = 80
+MOST_CLASSES = 15
+MOST_GROUPS = 6
+_WHY_METRIC = {
+    "tpr": "equal opportunity: people of a class should be recognised equally often",
+    "fnr": "equal opportunity: people of a class should be missed equally often",
+    "fpr": "predictive equality: other people should be taken for the class equally often",
+    "tnr": "predictive equality: other people should be told apart from the class equally often",
+    "ppv": "predictive parity: a prediction should mean the same",
+    "fdr": "predictive parity: a prediction should be wrong equally often",
+    "npv": "predictive parity: not to be predicted should mean the same",
+    "for": "predictive parity: not to be predicted should be wrong equally often",
+    "selection_rate": "demographic parity: a class should be predicted equally often",
+    "accuracy": "decisions for or against a class should be right equally often",
+    "f1": "both kinds of error of a class, misses and false alarms, in one rate",
+}
+_WHY_UNIT = {
+    "gap": "differences between groups, on the scale of the rate itself",
+    "score": "how each group fares, on the scale of the rate itself",
+    "ratio": "differences between groups in relative terms, as in the four-fifths rule",
+}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    text = files("evenhand.report").joinpath("aggregate.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def document(a: Aggregate) -> dict[str, Any]:
+    """The whole result as plain values."""
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "data": data_of(a.table),
+        "options": {**options_of(a), **choices_of(a)},
+        "attribute": a.grouping.name,
+        **finding(a),
+        **body(a),
+        "checklist": checklist(a),
+        "interpretation": a.interpretation,
+        "notes": list(a.notes),
+    }
+
+
+def data_of(table: Any) -> dict[str, Any]:
+    m = table.meaning
+    return {
+        "rows": table.rows,
+        "left_out": dict(table.left_out),
+        "label": m.label,
+        "prediction": m.prediction,
+        "weight": m.weight,
+        "classes": len(table.classes),
+        "table": table.digest(),
+    }
+
+
+def options_of(a: Aggregate) -> dict[str, Any]:
+    o = a.options
+    return {
+        "confidence": o.confidence,
+        "bootstrap": o.bootstrap,
+        "permutations": o.permutations,
+        "seed": o.seed,
+    }
+
+
+def choices_of(a: Aggregate) -> dict[str, Any]:
+    c = a.choices
+    return {
+        "metric": c.rate.id,
+        "unit": c.recipe.unit,
+        "across_groups": _step(c.recipe.group, c.recipe.gamma, c.recipe.group_weights, a.groups),
+        "across_classes": {
+            **_step(c.recipe.classes, 0.0, c.recipe.class_weights, a.classes),
+            "positive": a.classes[c.recipe.positive] if c.recipe.classes.kind == "binary" else None,
+        },
+        "baseline": c.baseline,
+        "empty": c.empty,
+    }
+
+
+def _step(step: Step, gamma: float, weights: Any, names: Sequence[str]) -> dict[str, Any]:
+    power: Any = step.power
+    if power is not None and math.isinf(power):
+        power = "inf" if power > 0 else "-inf"
+    return {
+        "name": step.name,
+        "power": power,
+        "gamma": gamma if step.kind == "threshold" else None,
+        "formula": step.formula,
+        "weights": None if weights is None else [number(float(w)) for w in weights],
+    }
+
+
+def finding(a: Aggregate) -> dict[str, Any]:
+    """The number, and how sure it is."""
+    chance = a.chance
+    return {
+        "value": number(a.value),
+        "ci": pair(a.ci),
+        "method": a.result.method if a.ci is not None else None,
+        "undefined": a.undefined,
+        "p_value": None if chance is None else chance.p_value,
+        "null_mean": None if chance is None else number(chance.mean),
+        "null_95": None if chance is None else number(chance.high),
+        "excess": number(a.excess),
+        "null_method": None if chance is None else chance.method,
+        "untested": a.result.untested,
+    }
+
+
+def body(a: Aggregate) -> dict[str, Any]:
+    """Groups, classes with the rate of every group, and what is undefined."""
+    from evenhand.aggregation import left_out_of
+
+    columns = a.columns()
+    width = len(a.groups)
+    keys = [k for k in columns if k not in ("class", "overall", "share")]
+    cells = [{k: columns[k][i] for k in keys} for i in range(len(columns["class"]))]
+    for cell in cells:
+        cell["n"] = int(cell["n"])
+        cell["ci"] = None if cell["ci_low"] is None else [cell.pop("ci_low"), cell.pop("ci_high")]
+        cell.pop("ci_low", None), cell.pop("ci_high", None)
+    sizes, left = a.table.sizes(a.grouping).tolist(), left_out_of(a.table, a.grouping)
+    return {
+        "groups": [
+            {"name": g, "members": list(m), "n": n, "left_out": out}
+            for g, m, n, out in zip(a.groups, a.grouping.members, sizes, left, strict=True)
+        ],
+        "classes": [
+            {
+                "name": name,
+                "n": int(a.joint[c].sum()),
+                "overall": number(float(a.overall[c])),
+                "value": number(float(a.beta[c])),
+                "ci": pair(a.result.beta_ci[c]),
+                "undefined": a.undefined_class(c),
+                "cells": cells[c * width : (c + 1) * width],
+            }
+            for c, name in enumerate(a.classes)
+        ],
+        "undefined_cells": [{"class": c, "group": g, "because": why} for c, g, why in a.undefined_cells()],
+    }
+
+
+def checklist(a: Aggregate) -> list[dict[str, Any]]:
+    """What 003 §3.4 asks every report to state."""
+    c, total = a.choices, a.table.rows
+    recipe, why = c.recipe, c.why
+    smallest = a.joint[a.joint > 0].min()
+    sizes = (
+        f"{total:,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of {shown_name(a.grouping.name)}; "
+        f"the smallest non-empty of {a.joint.size:,} cells has {smallest:,}, {int((a.joint == 0).sum()):,} are empty"
+    )
+    with_weights = {True: ", weighted", False: ""}
+    return [
+        {"item": "data", "answer": sizes, "why": "the joint distribution of class and group is in classes[].cells[].n"},
+        {"item": "metric", "answer": f"{c.rate.id} ({c.rate.title})", "why": why.get("metric", _WHY_METRIC[c.rate.id])},
+        {"item": "unit", "answer": recipe.unit, "why": why.get("unit", _WHY_UNIT[recipe.unit])},
+        {
+            "item": "groups",
+            "answer": describe_step(recipe.group, recipe.gamma) + with_weights[recipe.group_weights is not None],
+            "why": why.get("groups", _why_step(recipe.group, "group", recipe.unit)),
+        },
+        {
+            "item": "classes",
+            "answer": describe_step(recipe.classes, 0.0)
+            + (f": {shown_name(a.classes[recipe.positive])}" if recipe.classes.kind == "binary" else "")
+            + with_weights[recipe.class_weights is not None],
+            "why": why.get("classes", _why_step(recipe.classes, "class", recipe.unit)),
+        },
+    ]
+
+
+def _why_step(step: Step, what: str, unit: str) -> str:
+    few = {"variance": "groups with larger gaps count more", "difference": "the two groups farthest apart decide",
+           "quotient": "the two groups farthest apart decide", "sum": "every group counts the same",
+           "threshold": "how many groups keep to a limit",
+           "binary": "one class is the outcome that matters"}  # fmt: skip
+    if step.kind != "power":
+        return few[step.kind]
+    assert step.power is not None
+    large = "gaps" if unit == "gap" else f"{unit}s"
+    if math.isinf(step.power):
+        return f"the {what} with the {'largest' if step.power > 0 else 'smallest'} value decides"
+    if step.power == 1:
+        return f"every {what} counts the same"
+    plural = "classes" if what == "class" else "groups"
+    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {large} count more"
+
+
+def sentence(a: Aggregate) -> str:
+    """The finding in a sentence."""
+    recipe = a.choices.recipe
+    what = f"{_what(recipe)} of the {a.choices.rate.title}"
+    if not np.isfinite(a.value):
+        return f"{what} is undefined {a.undefined}."
+    text = f"{what} is {a.value:.3f}"
+    if a.ci is not None:
+        text += f" ({100 * a.options.confidence:g}% interval {_bound(a.ci[0])} to {_bound(a.ci[1])})"
+    if a.chance is None or not math.isfinite(a.chance.mean):
+        return text + "."
+    if a.chance.p_value <= 0.05:
+        how = "chance alone does not explain that"
+    else:
+        how = "chance alone could explain that, which does not show that groups are alike"
+    return (
+        f"{text}. If groups were alike, it would be {a.chance.mean:.3f} on average: {how} (p = {a.chance.p_value:.3g})."
+    )
+
+
+def _what(recipe: Recipe) -> str:
+    if recipe.complement:
+        return "1 − the quadratic mean over classes of the sum of gaps over groups"
+    inner = recipe.group.name
+    if recipe.group.unit is None:
+        inner += f" of {recipe.unit}s"
+    outer = "of the positive class" if recipe.classes.kind == "binary" else f"over classes ({recipe.classes.name})"
+    return f"the {inner} over groups, {outer},"
+
+
+def _bound(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else "∞"
+
+
+def number(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def pair(ends: tuple[float, float] | None) -> list[float | None] | None:
+    return None if ends is None else [number(ends[0]), number(ends[1])]
+
+
+# ---- terminal ------------------------------------------------------------------------------------------------------
+
+
+def as_text(renderable: RenderableType) -> str:
+    """A report as plain text of 80 columns."""
+    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
+    console.print(renderable)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def as_html(renderable: RenderableType) -> str:
+    """A report for a notebook; names are escaped."""
+    console = Console(file=io.StringIO(), width=WIDTH + 20, record=True, force_terminal=True, color_system="truecolor")
+    console.print(renderable)
+    pre = '<pre style="font-family:monospace;line-height:1.25;white-space:pre">{code}</pre>'
+    return console.export_html(inline_styles=True, code_format=pre)
+
+
+def render(document: dict[str, Any]) -> RenderableType:
+    """The document as rich renderables."""
+    parts: list[RenderableType] = [Text("Evenhand aggregate", style="bold"), *facts(document["data"])]
+    parts += [Text(), *headline(document, document["options"], document["attribute"]), Text()]
+    parts += matrix_of(document, document["options"])
+    parts += undefined_of(document)
+    parts += [Text(), *checklist_of(document["checklist"]), *notes_of(document["notes"])]
+    return Group(*parts)
+
+
+def facts(data: dict[str, Any]) -> Iterator[RenderableType]:
+    label, guess = shown_name(data["label"]), shown_name(data["prediction"])
+    text = f"{data['rows']:,} people · {data['classes']:,} classes · label {label} · prediction {guess}"
+    if data["weight"] is not None:
+        text += f" · weight {shown_name(data['weight'])}"
+    yield Text(text)
+    for reason, count in data["left_out"].items():
+        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+
+
+def headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
+    """The number, and how sure it is."""
+    rate = METRICS[options["metric"]].title
+    steps = f"{options['across_groups']['name']} over groups, {options['across_classes']['name']} over classes"
+    yield Text(f"{rate}, unit {options['unit']}: {steps} ({shown_name(attribute)})", style="bold")
+    if found["undefined"]:
+        yield indented(f"undefined {shown_name(found['undefined'], 300)}")
+        return
+    text = f"δ = {found['value']:.4f}"
+    if found["ci"] is not None:
+        ends = ["…" if end is None else f"{end:.4f}" for end in found["ci"]]
+        text += f"   {100 * options['confidence']:g}% interval {', '.join(ends)}"
+    yield indented(text)
+    if found["p_value"] is not None:
+        mean, high = ("–" if found[k] is None else f"{found[k]:.4f}" for k in ("null_mean", "null_95"))
+        yield indented(f"chance alone: {mean} on average, {high} one time in twenty; p = {found['p_value']:.3g}")
+    elif found["untested"] and found["untested"] != "tests were switched off":
+        yield indented(f"not tested: {found['untested']}")
+
+
+def matrix_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
+    """The rate by class and group, the overall one, and what the first step makes of it."""
+    groups = [g["name"] for g in found["groups"]]
+    places = list(range(len(groups)))
+    if len(groups) > MOST_GROUPS:
+        largest = sorted(places, key=lambda g: -found["groups"][g]["n"])[:MOST_GROUPS]
+        places = sorted(largest)
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    grid.add_column("class", overflow="ellipsis", no_wrap=True, max_width=22)
+    for name in ("n", "overall", *(shown_name(groups[g], 12) for g in places), "step 1"):
+        grid.add_column(Text(name), justify="right", no_wrap=True, overflow="ellipsis", max_width=12)
+    sizes = [f"{found['groups'][g]['n']:,}" for g in places]
+    grid.add_row(Text("people", style="dim"), "", "", *sizes, "")
+    shown, more = _worst(found["classes"], options)
+    for c in shown:
+        rates = [_rate(c["cells"][g]["value"]) for g in places]
+        grid.add_row(Text(shown_name(c["name"], 30)), f"{c['n']:,}", _rate(c["overall"]), *rates, _rate(c["value"]))
+    yield grid
+    hidden = f"{len(groups) - len(places)} smaller groups and " if len(places) < len(groups) else ""
+    if more or hidden:
+        yield indented(f"{hidden}{more:,} more classes are not shown (--json has them)", dim=True)
+
+
+def _worst(classes: list[dict[str, Any]], options: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """All classes in their order, or those that are worst off."""
+    if len(classes) <= 2 * MOST_CLASSES:
+        return classes, 0
+    low = options["unit"] == "score" and options["across_groups"]["power"] is not None
+    low |= options["unit"] == "ratio" and options["across_groups"]["power"] == "-inf"
+    low |= options["across_groups"]["gamma"] is not None
+    ranked = sorted(classes, key=lambda c: (c["value"] is None, (1 if low else -1) * (c["value"] or 0.0)))
+    return ranked[:MOST_CLASSES], len(classes) - MOST_CLASSES
+
+
+def _rate(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def undefined_of(found: dict[str, Any]) -> Iterator[RenderableType]:
+    """Which rates do not exist, and why."""
+    cells = found["undefined_cells"]
+    if cells:
+        some = "; ".join(shown_name(c["because"].removeprefix("because "), 90) for c in cells[:4])
+        more = f"; and {len(cells) - 4:,} more" if len(cells) > 4 else ""
+        yield indented(f"– undefined: {some}{more}")
+
+
+def checklist_of(items: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    yield Text("Checklist", style="bold")
+    for entry in items:
+        yield indented(f"☑ {entry['item']}: {shown_name(entry['answer'], 300)} ({shown_name(entry['why'], 300)})")
+
+
+def notes_of(notes: list[str]) -> Iterator[RenderableType]:
+    if notes:
+        yield Text()
+        yield Text("Notes", style="bold")
+        for note in notes:
+            yield indented(f"• {shown_name(note, 600)}")
+
+
+def indented(text: str, dim: bool = False) -> Padding:
+    return Padding(Text(text, style="dim" if dim else ""), (0, 0, 0, 2))
