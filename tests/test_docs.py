@@ -55,7 +55,7 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "guide"])
+@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide"])
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evenhand import metrics
     from evenhand.advice import Advice, guide
     from evenhand.auditing import Audit, audit
+    from evenhand.comparison import Comparison, compare
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
     from evenhand.ingest import tabulate
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Advice": "advice",
     "Audit": "auditing",
+    "Comparison": "comparison",
     "Curves": "shapes",
     "DataError": "errors",
     "EvenhandError": "errors",
@@ -38,6 +40,7 @@ _HOME = {
     "TableFileError": "errors",
     "UsageError": "errors",
     "audit": "auditing",
+    "compare": "comparison",
     "compas": "examples",
     "curves": "shapes",
     "guide": "advice",
@@ -50,6 +53,7 @@ _HOME = {
 __all__ = [
     "Advice",
     "Audit",
+    "Comparison",
     "Curves",
     "DataError",
     "EvenhandError",
@@ -61,6 +65,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "audit",
+    "compare",
     "compas",
     "curves",
     "guide",
