@@ -71,13 +71,13 @@ class Runs:
 
 def read_runs(data: Any, columns: Columns, missing: str) -> Runs:
     """Read runs, check them, and average over seeds."""
-    values = list(dict.fromkeys([columns.method, *columns.settings]))
-    rows = read_rows(data, columns.numbers, values)
+    rows = read_rows(data, columns.numbers, [columns.method], columns.settings)
     numbers = np.array([rows.numbers[name] for name in columns.numbers.values()])
     method, names = _methods(rows.values[columns.method], columns.method)
     complete = _complete(numbers, columns, missing)
     if not complete.any():
-        raise DataError("there are no runs to compare: the data hold no row" + ("" if len(complete) == 0 else " left"))
+        why = "none of the rows has all its results" if len(complete) else "the data hold no row"
+        raise DataError(f"there are no runs to compare: {why}")
     numbers = _checked(numbers[:, complete], columns)
     setting, settings = _settings(rows, columns, method, complete, numbers)
     if len(numbers) == 2:
@@ -177,10 +177,9 @@ def _complete(numbers: Floats, columns: Columns, missing: str) -> Bools:
         role = int(np.argmin(finite.all(1)))
         name = list(columns.numbers.values())[role]
         gaps = ~finite[role]
-        what = "infinite" if np.isinf(numbers[role][gaps]).all() else "missing"
         raise DataError(
-            f"every run needs its results, but {shown(name)} is {what} in {int(gaps.sum()):,} of {len(gaps):,} rows: "
-            "repair them, or leave such runs out with missing='drop' (--missing drop)"
+            f"every run needs its results, but {shown(name)} is missing or infinite in {int(gaps.sum()):,} of "
+            f"{len(gaps):,} rows: repair them, or leave such runs out with missing='drop' (--missing drop)"
         )
     return np.asarray(finite.all(0))
 

@@ -113,13 +113,15 @@ def outcome(means: Floats, terms: Terms) -> Outcome:
         on,
         line,
         np.where(some, area(line), np.nan),
-        np.where(some, _partial(line, terms), np.nan),
+        np.broadcast_to(np.where(some, _partial(line, terms), np.nan), on.shape[:-1]),
         np.concatenate(places, -1),
         np.concatenate(dtos, -1),
     )
 
 
-def _partial(line: Curve, terms: Terms) -> Floats:
+def _partial(line: Curve, terms: Terms) -> Floats | float:
+    if not terms.region:
+        return np.nan
     return partial_area(
         line,
         performance_from=-np.inf if terms.performance_from is None else terms.performance_from,
@@ -183,7 +185,7 @@ def _standing(runs: Runs, method: int, terms: Terms) -> Standing:
         front=front,
         line=o.line,
         area=float(o.area),
-        partial=float(o.partial) if terms.region else float("nan"),
+        partial=float(o.partial),
         polar=float(polar_area(o.line, terms.utopia)) if np.isfinite(o.area) else float("nan"),
         places=tuple(-1 if place < 0 else int(place) + own.start for place in o.places),
         dtos=tuple(o.dtos.tolist()),

@@ -29,14 +29,18 @@ class Rows:
     notes: tuple[str, ...] = ()
 
 
-def read_rows(data: Any, numbers: Mapping[str, str], values: Sequence[str]) -> Rows:
-    """The columns of a dataframe, a dict of columns, a DuckDB relation, or a path. `numbers` are columns by role."""
-    needed = list(dict.fromkeys([*numbers.values(), *values]))
+def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str]) -> Rows:
+    """The columns of a dataframe, a dict of columns, a DuckDB relation, or a path.
+
+    `numbers` are columns by role; `names` stay text where a file holds text; `values` become numbers if all of a column
+    are.
+    """
+    needed = list(dict.fromkeys([*numbers.values(), *names, *values]))
     if isinstance(data, str | os.PathLike):
         with opened(data, needed) as source:
-            return _of_source(source, numbers, values)
+            return _of_source(source, numbers, names, values)
     if type(data).__name__ == "DuckDBPyRelation":
-        return _of_source(Source(data), numbers, values)
+        return _of_source(Source(data), numbers, names, values)
     from evenhand.ingest.frames import as_values, rows_of
 
     if isinstance(data, Mapping):
@@ -44,7 +48,7 @@ def read_rows(data: Any, numbers: Mapping[str, str], values: Sequence[str]) -> R
         columns = {name: as_values(data[name])[0] for name in needed}
     else:
         columns = rows_of(data, needed)
-    return _of_columns(columns, numbers, values)
+    return _of_columns(columns, numbers, [*names, *values])
 
 
 def _of_columns(columns: dict[str, Any], numbers: Mapping[str, str], values: Sequence[str]) -> Rows:
@@ -61,20 +65,20 @@ def _of_columns(columns: dict[str, Any], numbers: Mapping[str, str], values: Seq
     )
 
 
-def _of_source(source: Source, numbers: Mapping[str, str], values: Sequence[str]) -> Rows:
+def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str]) -> Rows:
     import duckdb
 
-    check_columns([*numbers.values(), *values], source.columns, source.label)
+    others = list(dict.fromkeys([*names, *values]))
+    check_columns([*numbers.values(), *others], source.columns, source.label)
     types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
 
     def type_of(name: str) -> str:
         return types[source.names.get(name, name)]
 
     chosen = {f"n{i}": as_number(source, c, type_of(c), role) for i, (role, c) in enumerate(numbers.items())}
-    for i, c in enumerate(values):
-        whole = as_name(source, c, type_of(c))  # refuses lists and the like
-        plain = source.values == "typed" and not type_of(c).startswith(("DECIMAL", "TIME"))
-        chosen[f"v{i}"] = source.column(c) if plain else whole
+    for i, c in enumerate(others):
+        decimal = source.values == "typed" and type_of(c).startswith("DECIMAL") and c not in names
+        chosen[f"v{i}"] = f"CAST({source.column(c)} AS DOUBLE)" if decimal else as_name(source, c, type_of(c))
     try:
         found = source.relation.project(", ".join(f"{sql} AS {key}" for key, sql in chosen.items())).fetchnumpy()
         for i, c in enumerate(numbers.values()):
@@ -82,10 +86,10 @@ def _of_source(source: Source, numbers: Mapping[str, str], values: Sequence[str]
                 refuse_words(source, c)
     except duckdb.Error as error:
         raise DataError(f"cannot read {source.label}: {problem(error)}") from error
-    columns = {c: found[f"v{i}"] for i, c in enumerate(values)}
+    columns = {c: found[f"v{i}"] for i, c in enumerate(others)}
     return Rows(
         {c: np.ma.filled(found[f"n{i}"].astype(np.float64), np.nan) for i, c in enumerate(numbers.values())},
-        columns if source.values == "typed" else {c: _read_text(v) for c, v in columns.items()},
+        {c: v if source.values == "typed" or c in names else _read_text(v) for c, v in columns.items()},
         source.notes,
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
     from evenhand.comparison import Comparison
 
 SCHEMA = "evenhand/compare/1"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    text = files("evenhand.report").joinpath("compare.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
 
 
 def document(c: Comparison) -> dict[str, Any]:
