@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
     """What a comparison found. Print it, or take `to_dict`, `to_json`, `to_frame`, `curve`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Bools, Floats, Ints
-from evenhand.errors import DataError, listed, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.rows import Rows, read_rows
 from evenhand.ingest.values import encode, name_of
 
@@ -37,7 +36,7 @@ class Columns:
         return {role: name for role in ROLES if (name := getattr(self, role)) is not None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """Runs by setting; settings in the order of methods, then of their values, whatever the order of rows was."""
 
@@ -159,9 +158,9 @@ def _plain(value: Any) -> Any:
         value = float(value)
     if isinstance(value, bool | int) and abs(value) < 2**53:
         return value
-    if isinstance(value, float) and abs(value) < np.inf:
-        return value
-    return "inf" if value == np.inf else "-inf" if value == -np.inf else name_of(value)
+    if isinstance(value, float) and value == value:
+        return value if abs(value) < np.inf else str(value)
+    return name_of(value)
 
 
 def _rank(value: Any) -> tuple[int, float, str]:
@@ -212,8 +211,6 @@ def _way_out(values: Floats) -> str:
 
 def method_named(runs: Runs, name: Any) -> int:
     """The number of a method."""
-    from evenhand.errors import UsageError, nearest
-
     wanted = name_of(name)
     if wanted not in runs.methods:
         raise UsageError(
@@ -221,8 +218,3 @@ def method_named(runs: Runs, name: Any) -> int:
             f"{nearest(str(name), runs.methods)}"
         )
     return runs.methods.index(wanted)
-
-
-def described(settings: Sequence[tuple[str, Any]]) -> str:
-    """Settings in a few words."""
-    return ", ".join(f"{name}={'–' if value is None else value}" for name, value in settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -132,7 +133,7 @@ def _partial(line: Curve, terms: Terms) -> Floats | float:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Standing:
     """Where a method stands. Places count the settings of all methods."""
 
@@ -162,7 +163,7 @@ class Standing:
 
 def standings(runs: Runs, terms: Terms, draws: int | None, rng: np.random.Generator) -> tuple[list[Standing], int]:
     """Every method, the best first; and how many resamples were drawn."""
-    found = [_standing(runs, m, terms) for m in range(len(runs.methods))]
+    found = _observed(runs, terms)
     kept = _kept(runs, terms)
     if draws is None:
         draws = int(np.clip(WORK // max(int(runs.seeds[kept & (runs.seeds > 1)].sum()), 1), LEAST, MOST))
@@ -170,27 +171,52 @@ def standings(runs: Runs, terms: Terms, draws: int | None, rng: np.random.Genera
         found = _with_intervals(runs, found, kept, terms, draws, rng)
     else:
         draws = 0
-    return _ranked(runs, found, terms), draws
+    return _ranked(runs, found), draws
 
 
-def _standing(runs: Runs, method: int, terms: Terms) -> Standing:
-    own = runs.of(method)
-    o = outcome(runs.means[:, own], terms)
-    front = np.flatnonzero(o.on) + own.start
-    front = front[np.lexsort((-runs.means[1, front], runs.means[0, front]))]
-    return Standing(
-        method=method,
-        settings=own.stop - own.start,
-        runs=int(runs.seeds[own].sum()),
-        front=front,
-        line=o.line,
-        area=float(o.area),
-        partial=float(o.partial),
-        polar=float(polar_area(o.line, terms.utopia)) if np.isfinite(o.area) else float("nan"),
-        places=tuple(-1 if place < 0 else int(place) + own.start for place in o.places),
-        dtos=tuple(o.dtos.tolist()),
-        single=int((runs.seeds[front] == 1).sum()),
-    )
+def _batches(runs: Runs, kept: Bools, draws: int) -> Iterator[tuple[Ints, Ints]]:
+    """Methods with about as many settings together: their numbers, and the places of their settings, one row each.
+
+    A thousand small methods are then no slower than a large one. Rows are filled up with −1.
+    """
+    places = np.flatnonzero(kept)
+    starts = np.searchsorted(runs.method[places], np.arange(len(runs.methods) + 1))
+    counts = np.diff(starts)
+    sizes = np.ceil(np.log2(counts)).astype(np.int64)
+    for size in np.unique(sizes):
+        same = np.flatnonzero(sizes == size)
+        at_once = max(1, AT_ONCE // (draws * 2 ** int(size)))
+        for first in range(0, len(same), at_once):
+            methods = same[first : first + at_once]
+            steps = np.arange(counts[methods].max())
+            filled = steps < counts[methods, None]
+            yield methods, np.where(filled, places[np.where(filled, starts[methods, None] + steps, 0)], -1)
+
+
+def _observed(runs: Runs, terms: Terms) -> list[Standing]:
+    """Every method by the runs as they are, in the order of their numbers."""
+    found = {}
+    for methods, table in _batches(runs, np.ones(len(runs.seeds), np.bool_), 1):
+        o = outcome(np.where(table >= 0, runs.means[:, table], np.nan), terms)
+        polar = np.where(np.isfinite(o.area), polar_area(o.line, terms.utopia), np.nan)
+        for i, m in enumerate(methods.tolist()):
+            front = table[i][o.on[i]]
+            front = front[np.lexsort((-runs.means[1, front], runs.means[0, front]))]
+            own, there = table[i][table[i] >= 0], ~np.isnan(o.line.performance[i])
+            found[m] = Standing(
+                method=m,
+                settings=len(own),
+                runs=int(runs.seeds[own].sum()),
+                front=front,
+                line=Curve(o.line.performance[i][there], o.line.fairness[i][there]),
+                area=float(o.area[i]),
+                partial=float(o.partial[i]),
+                polar=float(polar[i]),
+                places=tuple(-1 if place < 0 else int(table[i, place]) for place in o.places[i]),
+                dtos=tuple(o.dtos[i].tolist()),
+                single=int((runs.seeds[front] == 1).sum()),
+            )
+    return [found[m] for m in range(len(runs.methods))]
 
 
 def _kept(runs: Runs, terms: Terms) -> Bools:
@@ -208,41 +234,50 @@ def _kept(runs: Runs, terms: Terms) -> Bools:
 def _with_intervals(
     runs: Runs, found: list[Standing], kept: Bools, terms: Terms, draws: int, rng: np.random.Generator
 ) -> list[Standing]:
-    areas, nearest, done = np.empty((len(found), draws)), np.empty((len(found), draws)), []
-    for s in found:
-        own = runs.of(s.method)
-        several = runs.seeds[s.front][runs.seeds[s.front] > 1]
-        if (runs.seeds[own] == 1).all():
-            areas[s.method], nearest[s.method] = s.area, s.dtos[0]
-            done.append(replace(s, dto_cis=(None,) * len(s.dtos)))
-            continue
-        drawn = _drawn(runs, np.flatnonzero(kept[own]) + own.start, terms, draws, rng)
-        ci = [
-            interval(value, column, float(several.mean()) if len(several) else 0.0, terms.confidence)
-            for value, column in ((s.area, drawn[0]), (s.partial, drawn[1]))
-        ]
-        cis = tuple(
-            None if place < 0 else interval(value, column, int(runs.seeds[place]), terms.confidence)
-            for value, column, place in zip(s.dtos, drawn[2:], s.places, strict=True)
-        )
-        areas[s.method], nearest[s.method] = _centred(drawn[0], ci[0]), _centred(drawn[2], cis[0])
-        done.append(replace(s, area_ci=ci[0], partial_ci=ci[1], dto_cis=cis))
-    firsts = _first(areas), _first(-nearest)
+    areas, nearest, done = np.empty((len(found), draws)), np.empty((len(found), draws)), {}
+    for methods, table in _batches(runs, kept, draws):
+        drawn = _drawn(runs, table, terms, draws, rng)
+        for i, m in enumerate(methods.tolist()):
+            s = _with_own(runs, found[m], drawn[:, :, i], terms.confidence)
+            areas[m], nearest[m] = _centred(drawn[0, :, i], s.area_ci), _centred(drawn[2, :, i], s.dto_cis[0])
+            done[m] = s
+    first = _first(areas), _first(-nearest)
     return [
-        replace(s, area_first=None if np.isnan(s.area) else float(a), dto_first=float(d))
-        for s, a, d in zip(done, *firsts, strict=True)
+        replace(
+            done[m], area_first=None if np.isnan(done[m].area) else float(first[0][m]), dto_first=float(first[1][m])
+        )
+        for m in range(len(found))
     ]
 
 
-def _drawn(runs: Runs, settings: Ints, terms: Terms, draws: int, rng: np.random.Generator) -> list[Floats]:
-    """Of every resample the area, the partial area, and the distance of what each criterion selects."""
+def _with_own(runs: Runs, s: Standing, drawn: Floats, confidence: float) -> Standing:
+    """A method with the intervals that its own resamples give."""
+    seeds = runs.seeds[s.front]
+    several = float(seeds[seeds > 1].mean()) if (seeds > 1).any() else 0.0
+    return replace(
+        s,
+        area_ci=interval(s.area, drawn[0], several, confidence),
+        partial_ci=interval(s.partial, drawn[1], several, confidence),
+        dto_cis=tuple(
+            None if place < 0 else interval(value, column, int(runs.seeds[place]), confidence)
+            for value, column, place in zip(s.dtos, drawn[2:], s.places, strict=True)
+        ),
+    )
+
+
+def _drawn(runs: Runs, table: Ints, terms: Terms, draws: int, rng: np.random.Generator) -> Floats:
+    """The area, the partial area, and the distance of what each criterion selects; by resample, by row of the table."""
+    there = table.ravel() >= 0
+    settings = table.ravel()[there]
     parts = []
-    at_once = max(1, AT_ONCE // len(settings))
+    at_once = max(1, AT_ONCE // table.size)
     for start in range(0, draws, at_once):
         batch = min(at_once, draws - start)
-        o = outcome(resampled_means(runs.values, runs.starts[settings], runs.seeds[settings], batch, rng), terms)
+        means = np.full((len(runs.values), batch, table.size), np.nan)
+        means[..., there] = resampled_means(runs.values, runs.starts[settings], runs.seeds[settings], batch, rng)
+        o = outcome(means.reshape(*means.shape[:2], *table.shape), terms)
         parts.append(np.concatenate([o.area[None], o.partial[None], np.moveaxis(o.dtos, -1, 0)]))
-    return list(np.concatenate(parts, -1))
+    return np.concatenate(parts, 1)
 
 
 def _centred(draws: Floats, found: Resampled | None) -> Floats:
@@ -257,7 +292,7 @@ def _first(draws: Floats) -> Floats:
     return np.asarray((highest / highest.sum(0)).mean(1))
 
 
-def _ranked(runs: Runs, found: list[Standing], terms: Terms) -> list[Standing]:
+def _ranked(runs: Runs, found: list[Standing]) -> list[Standing]:
     """By area, without one by distance; equal values share a rank."""
     by = [(-s.area if np.isfinite(s.area) else np.inf, s.dtos[0] if s.places[0] >= 0 else np.inf) for s in found]
     key = [b[:1] if np.isfinite(b[0]) else b for b in by]

@@ -13,6 +13,10 @@ UNSEEN = 1 + math.sqrt(2)
 """Where settings tie, resamples show √2 − 1 of the bias that choosing the best of noisy means has."""
 
 
+AT_ONCE = 100_000
+"""Runs drawn at a time."""
+
+
 class Resampled(NamedTuple):
     """An interval, and by how much resamples are above the value on average."""
 
@@ -33,10 +37,12 @@ def resampled_means(values: Floats, starts: Ints, seeds: Ints, draws: int, rng: 
         moved = np.zeros((len(values), draws, len(own)))
         if k > 1:
             away = ((runs - mean[..., None]) / np.sqrt(k * (k - 1))).reshape(len(values), -1)
-            for _ in range(k):
-                which = np.arange(len(own)) * k + rng.integers(0, k, (draws, len(own)), np.uint32)
+            at_once = max(1, min(k, AT_ONCE // (draws * len(own))))
+            for start in range(0, k, at_once):
+                shape = draws, len(own), min(at_once, k - start)
+                which = np.arange(len(own))[:, None] * k + rng.integers(0, k, shape, np.uint32)
                 for role in range(len(values)):
-                    moved[role] += away[role].take(which)
+                    moved[role] += away[role].take(which).sum(-1)
         means[..., own] = mean[:, None] + moved
     return means
 
