@@ -18,6 +18,10 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
     "cells": set(),
+    "runs": {"ingest", "cells"},
+    "standings": {"runs", "tradeoff", "inference", "cells"},
+    "questions": {"runs", "standings", "tradeoff"},
+    "comparison": {"questions", "runs", "standings", "tradeoff", "inference", "files", "report"},
     "tradeoff": {"cells"},
     "rules": {"table"},  # its type only
     "table": {"cells", "rules", "storage"},  # Table.save calls storage when it is used
@@ -82,6 +86,9 @@ ARROWS: dict[str, set[str]] = {
         "report",
     },
     "report": {
+        "comparison",
+        "runs",
+        "standings",
         "projection",
         "attributes",
         "auditing",
@@ -102,6 +109,7 @@ ARROWS: dict[str, set[str]] = {
     "cli": {
         "advice",
         "auditing",
+        "comparison",
         "examples",
         "files",
         "ingest",
@@ -117,6 +125,7 @@ ARROWS: dict[str, set[str]] = {
     "__init__": {
         "advice",
         "auditing",
+        "comparison",
         "examples",
         "ingest",
         "planning",
@@ -201,6 +210,6 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    for name in ("audit", "compas", "curves", "guide", "load", "tabulate", "Table"):
+    for name in ("audit", "compare", "compas", "curves", "guide", "load", "tabulate", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

@@ -11,6 +11,7 @@ import pytest
 import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
+from evenhand.report.comparison_document import schema as comparison_schema
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,6 +46,14 @@ def test_every_key_of_the_document_is_documented() -> None:
     assert [k for k in keys if f"`{k}" not in page and f".{k}" not in page] == []
 
 
+def test_every_key_of_a_comparison_is_documented() -> None:
+    page = text("docs/json.md").split("# The JSON of a comparison of methods")[1]
+    found = comparison_schema()
+    parts = [found, *found["$defs"].values(), *(found["properties"][name] for name in ("data", "options"))]
+    keys = {key for part in parts for key in part["properties"]}
+    assert [k for k in sorted(keys) if f"`{k}" not in page and f".{k}" not in page] == []
+
+
 def test_links_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
@@ -55,7 +64,7 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "guide"])
+@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide"])
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
 

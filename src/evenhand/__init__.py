@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from evenhand.advice import Advice, guide
     from evenhand.aggregation import Aggregate, aggregate
     from evenhand.auditing import Audit, audit
+    from evenhand.candidates import CandidateAudit
     from evenhand.classaudit import ClassAudit
+    from evenhand.comparison import Comparison, compare
     from evenhand.confusion import Confusion
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
@@ -32,8 +34,10 @@ _HOME = {
     "Advice": "advice",
     "Aggregate": "aggregation",
     "Audit": "auditing",
+    "CandidateAudit": "candidates",
     "ClassAudit": "classaudit",
     "Confusion": "confusion",
+    "Comparison": "comparison",
     "Curves": "shapes",
     "DataError": "errors",
     "EvenhandError": "errors",
@@ -45,6 +49,7 @@ _HOME = {
     "UsageError": "errors",
     "aggregate": "aggregation",
     "audit": "auditing",
+    "compare": "comparison",
     "compas": "examples",
     "curves": "shapes",
     "guide": "advice",
@@ -58,7 +63,9 @@ __all__ = [
     "Advice",
     "Aggregate",
     "Audit",
+    "CandidateAudit",
     "ClassAudit",
+    "Comparison",
     "Confusion",
     "Curves",
     "DataError",
@@ -72,6 +79,7 @@ __all__ = [
     "__version__",
     "aggregate",
     "audit",
+    "compare",
     "compas",
     "curves",
     "guide",

@@ -273,6 +273,73 @@ def test(data: str, json_path: str | None, **words: Any) -> None:
 
 
 @cli.command()
+@click.argument("runs")
+@click.option("--method", metavar="COL", required=True, help="Column with the name of the method.")
+@click.option("--performance", metavar="COL", required=True, help="Column with the performance (test results).")
+@click.option("--fairness", metavar="COL", required=True, help="Column with the fairness (test results).")
+@click.option("--dev-performance", metavar="COL", help="Column with the performance on development data, to select by.")
+@click.option("--dev-fairness", metavar="COL", help="Column with the fairness on development data, to select by.")
+@click.option(
+    "--settings", metavar="COL[,COL…]", help="Columns that tell settings apart; rows alike in them are seeds."
+)
+@click.option("--random-performance", metavar="P", type=float, help="Performance of a random guess, where areas start.")
+@click.option(
+    "--front",
+    type=click.Choice(["dev", "published"]),
+    default="dev",
+    show_default=True,
+    help="The front of development results, or of test results as published (which leaks).",
+)
+@click.option(
+    "--lower-is-better", metavar="WHAT", help="performance, fairness or both, for an error or a gap: 1 - value is used."
+)
+@click.option(
+    "--fairness-floor", metavar="F[,F…]", help="Also select the best performance with at least this fairness."
+)
+@click.option(
+    "--performance-floor", metavar="P[,P…]", help="Also select the best fairness with at least this performance."
+)
+@click.option("--baseline", metavar="NAME", help="Method whose results the margins add to.")
+@click.option("--margins", metavar="X[,X…]", help="Fairness above, performance below the baseline  [default: 0.05,0.1]")
+@click.option("--utopia", metavar="P,F", help="Ideal performance and fairness  [default: 1,1]")
+@click.option("--normalize", metavar="range|P,F", help="Divide the axes of the distance by their ranges, or by these.")
+@click.option("--performance-from", metavar="P", type=float, help="Partial area: where performance is at least this.")
+@click.option("--fairness-from", metavar="F", type=float, help="Partial area: where fairness is at least this.")
+@click.option("--dto-to", metavar="D", type=float, help="Partial area: where the distance is at most this.")
+@click.option(
+    "--missing", type=click.Choice(["refuse", "drop"]), help="What to do with runs without results  [default: refuse]"
+)
+@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
+@click.option(
+    "--bootstrap", metavar="N", type=int, help="Number of resamples  [default: 1000, fewer for very many runs]"
+)
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
+def compare(runs: str, json_path: str | None, seed: int, **words: Any) -> None:
+    """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""
+    from evenhand.comparison import compare as run
+
+    how = {k: v for k, v in words.items() if v is not None}
+    for word in ("settings", "lower_is_better"):
+        if word in how:
+            how[word] = [name for name in _split(how[word]) if name]
+    for word in ("fairness_floor", "performance_floor", "margins", "utopia"):
+        if word in how:
+            how[word] = _numbers(how[word], word)
+    if how.get("normalize", "range") != "range":
+        how["normalize"] = _numbers(how["normalize"], "normalize")
+    if json_path not in (None, "-"):
+        check_target(json_path)
+    found = run(runs, **how, rng=seed)
+    if json_path == "-":
+        sys.stdout.write(found.to_json())
+        return
+    if json_path is not None:
+        found.to_json(json_path)
+    _print(found)
+
+
+@cli.command()
 @click.option("--n", metavar="N[,M]", help="People of each group, or of the group and of the reference.")
 @click.option("--base-rate", metavar="P", type=float, required=True, help="The rate of the reference.")
 @click.option("--gap", metavar="D", type=float, help="Rate of the group minus rate of the reference.")
@@ -421,6 +488,13 @@ def _split(text: str) -> list[str]:
         return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     except csv.Error as error:
         raise UsageError(f"{shown(text)} is no list of names between commas ({error})") from error
+
+
+def _numbers(text: str, word: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--{word.replace('_', '-')} takes numbers such as 0.65,0.7, not {shown(text)}") from None
 
 
 def _number_or_word(text: str) -> str | float:

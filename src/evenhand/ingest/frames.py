@@ -40,6 +40,22 @@ def columns_of(data: Any) -> dict[str, Any]:
     return {str(name): frame[name].to_native() for name in frame.columns}
 
 
+def rows_of(data: Any, names: list[str]) -> dict[str, Any]:
+    """Some columns of a dataframe, also of a lazy one, as plain values."""
+    frame = wrapped(data)
+    try:
+        present = frame.collect_schema().names()
+    except Exception as error:
+        raise _failed(frame, error) from error
+    check_columns(names, present, "the data")
+    try:
+        found: Any = frame.select(names)
+        found = found.collect() if isinstance(found, nw.LazyFrame) else found
+        return {name: as_values(found[name].to_native())[0] for name in names}
+    except Exception as error:
+        raise _failed(frame, error) from error
+
+
 def as_values(column: Any) -> tuple[Any, str | None]:
     """An array, list or series of any library as plain values, and its name if it has one."""
     try:

@@ -38,13 +38,13 @@ def _count(source: Source, names: Mapping[str, str], groups: list[str]) -> Colum
         return types[source.names.get(name, name)]
 
     scores = [role for role in names if role.startswith("score")]
-    keys = {role: _number(source, names[role], type_of(names[role]), "score") for role in scores}
-    keys |= {r: _name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
-    keys |= {f"group_{i}": _name(source, g, type_of(g)) for i, g in enumerate(groups)}
+    keys = {role: as_number(source, names[role], type_of(names[role]), "score") for role in scores}
+    keys |= {r: as_name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
+    keys |= {f"group_{i}": as_name(source, g, type_of(g)) for i, g in enumerate(groups)}
     chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
     by, sums = list(keys), ["count(*) AS n"]
     if "weight" in names:
-        w = _number(source, names["weight"], type_of(names["weight"]), "weight")
+        w = as_number(source, names["weight"], type_of(names["weight"]), "weight")
         # Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool.
         chosen.append(
             f"CASE WHEN ({w} - {w}) = 0 THEN CASE WHEN {w} > 0 THEN {OK} WHEN {w} = 0 THEN {ZERO} "
@@ -60,9 +60,9 @@ def _count(source: Source, names: Mapping[str, str], groups: list[str]) -> Colum
     columns = counted(dict(_fetched(cells, by, source)), names, groups, source.notes)
     for role, values in zip(scores, (columns.score, *columns.further), strict=False):
         if not np.isfinite(np.ma.filled(values, np.nan)).all():
-            _refuse_words(source, names[role])
+            refuse_words(source, names[role])
     if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
-        _refuse_words(source, names["weight"])
+        refuse_words(source, names["weight"])
     return columns
 
 
@@ -71,7 +71,7 @@ def _text(source: Source, name: str) -> str:
     return f"json_extract_string({column}, '$')" if source.values == "json" else column
 
 
-def _number(source: Source, name: str, type_: str, role: str) -> str:
+def as_number(source: Source, name: str, type_: str, role: str) -> str:
     if source.values != "typed":
         # an underscore between digits is a habit of programmers, not of data: let it fail
         return f"try_cast(replace(trim({_text(source, name)}), '_', '?') AS DOUBLE)"
@@ -80,7 +80,7 @@ def _number(source: Source, name: str, type_: str, role: str) -> str:
     return f"CAST({source.column(name)} AS DOUBLE)"
 
 
-def _name(source: Source, name: str, type_: str) -> str:
+def as_name(source: Source, name: str, type_: str) -> str:
     """SQL for a group or label, spelt as `values.name_of` spells it."""
     column = source.column(name)
     if source.values == "json":
@@ -101,11 +101,11 @@ def _name(source: Source, name: str, type_: str) -> str:
     return column
 
 
-def _refuse_words(source: Source, name: str) -> None:
+def refuse_words(source: Source, name: str) -> None:
     """Raise if a column of text holds something that is neither a number nor empty: it must not be dropped."""
     if source.values == "typed":
         return
-    text, number = f"trim({_text(source, name)})", _number(source, name, "", "")
+    text, number = f"trim({_text(source, name)})", as_number(source, name, "", "")
     empty = ", ".join(f"'{word}'" for word in sorted(NO_VALUE))
     found = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1).fetchall()
     if found:

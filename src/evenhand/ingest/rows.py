@@ -1,0 +1,105 @@
+"""Any data → the rows of a few columns, for small tables in which every row matters, such as runs of models."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.cells import Floats
+from evenhand.errors import DataError, shown
+from evenhand.ingest.relations import as_name, as_number, refuse_words
+from evenhand.ingest.sources import Source, check_columns, opened, problem
+from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of one length: numbers as floats with NaN for what is missing, values as `values.encode` takes them."""
+
+    numbers: dict[str, Floats]
+    values: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str]) -> Rows:
+    """The columns of a dataframe, a dict of columns, a DuckDB relation, or a path.
+
+    `numbers` are columns by role; `names` stay text where a file holds text; `values` become numbers if all of a column
+    are.
+    """
+    needed = list(dict.fromkeys([*numbers.values(), *names, *values]))
+    if isinstance(data, str | os.PathLike):
+        with opened(data, needed) as source:
+            return _of_source(source, numbers, names, values)
+    if type(data).__name__ == "DuckDBPyRelation":
+        return _of_source(Source(data), numbers, names, values)
+    from evenhand.ingest.frames import as_values, rows_of
+
+    if isinstance(data, Mapping):
+        check_columns(needed, list(data), "the data")
+        columns = {name: as_values(data[name])[0] for name in needed}
+    else:
+        columns = rows_of(data, needed)
+    return _of_columns(columns, numbers, [*names, *values])
+
+
+def _of_columns(columns: dict[str, Any], numbers: Mapping[str, str], values: Sequence[str]) -> Rows:
+    for name, column in columns.items():
+        if not hasattr(column, "__len__") or isinstance(column, str | bytes) or np.ndim(column) > 1:
+            raise DataError(f"column {shown(name)} must hold one value per row, not {shown(column)}")
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
+        raise DataError(f"all columns need the same length, but they have: {found}")
+    return Rows(
+        {name: to_floats(columns[name], name, role) for role, name in numbers.items()},
+        {name: columns[name] for name in values},
+    )
+
+
+def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str]) -> Rows:
+    import duckdb
+
+    others = list(dict.fromkeys([*names, *values]))
+    check_columns([*numbers.values(), *others], source.columns, source.label)
+    types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
+
+    def type_of(name: str) -> str:
+        return types[source.names.get(name, name)]
+
+    chosen = {f"n{i}": as_number(source, c, type_of(c), role) for i, (role, c) in enumerate(numbers.items())}
+    for i, c in enumerate(others):
+        decimal = source.values == "typed" and type_of(c).startswith("DECIMAL") and c not in names
+        chosen[f"v{i}"] = f"CAST({source.column(c)} AS DOUBLE)" if decimal else as_name(source, c, type_of(c))
+    try:
+        found = source.relation.project(", ".join(f"{sql} AS {key}" for key, sql in chosen.items())).fetchnumpy()
+        for i, c in enumerate(numbers.values()):
+            if np.ma.is_masked(found[f"n{i}"]):
+                refuse_words(source, c)
+    except duckdb.Error as error:
+        raise DataError(f"cannot read {source.label}: {problem(error)}") from error
+    columns = {c: found[f"v{i}"] for i, c in enumerate(others)}
+    return Rows(
+        {c: np.ma.filled(found[f"n{i}"].astype(np.float64), np.nan) for i, c in enumerate(numbers.values())},
+        {c: v if source.values == "typed" or c in names else _read_text(v) for c, v in columns.items()},
+        source.notes,
+    )
+
+
+def _read_text(values: Any) -> Encoded:
+    """Text that is a number throughout, as numbers; '007' and words stay what they are."""
+    codes, distinct = encode(values)
+    present = [v for v in distinct if v is not None and v not in NO_VALUE]
+    for pattern, kind in ((_WHOLE, int), (_NUMBER, float)):
+        if present and all(pattern.fullmatch(v) for v in present):
+            read = [kind(v) if v is not None and v not in NO_VALUE else None for v in distinct]
+            return Encoded(codes, read)
+    return Encoded(codes, [v or None for v in distinct])
