@@ -16,11 +16,12 @@ from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
 from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
-from evenhand.ingest import is_several, library_of, tabulate
+from evenhand.ingest import is_several, library_of, tabulate, tabulate_together
 from evenhand.ingest.columns import WeightKind
+from evenhand.joint import JointTable
 from evenhand.measures import Measure
 from evenhand.measures.rates import share
-from evenhand.options import Options, Progress, checked, chosen_measures, with_threshold
+from evenhand.options import Options, Progress, checked, checked_axes, chosen_measures, with_threshold
 from evenhand.references import reference_group
 from evenhand.scores import CELLS
 from evenhand.table import Counts, Grouping, Table, shown_name
@@ -198,11 +199,7 @@ def audit(
     }  # fmt: skip
     defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
-    several = is_several(score)
-    if several and len(score) == 1 and not isinstance(score, Mapping):
-        several, words["score"] = False, score[0]
-    if not several and (performance is not None or fairness is not None):
-        raise UsageError("performance and fairness weigh several models: name two or more scores (--score a,b)")
+    several = isinstance(threshold, list | tuple | np.ndarray)
     options = checked(
         None if several else threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations,
         null, interval, stratified,
@@ -213,14 +210,21 @@ def audit(
         "baseline": baseline, "empty": empty,
     }  # fmt: skip
     of_classes = checked_choices({k: v for k, v in of_classes.items() if v is not None})
-    if several:
+    if performance is not None or fairness is not None:
+        checked_axes(performance, fairness)
+    table = as_counts(data, words)
+    if isinstance(table, JointTable):
         from evenhand.candidates import audit_candidates
 
         if of_classes:
             raise UsageError(f"{listed(of_classes)} are for classes, not for scores: leave them out")
-        axes = performance, fairness
-        return audit_candidates(data, words, options, threshold, chosen, reference, rng, progress, axes)
-    table = as_counts(data, words)
+        axes = checked_axes(performance, fairness, table.index.label is not None)
+        return audit_candidates(
+            table, options, threshold, axes, chosen, reference, rng, progress, library_of(data)
+        )  # fmt: skip
+    if several or performance is not None or fairness is not None:
+        what = "several thresholds" if several else "performance and fairness"
+        raise UsageError(f"{what} are for several models: name two or more scores (--score a,b)")
     if isinstance(table, Confusion):
         said = {
             "threshold": threshold, "reference": reference, "measures": measures, "ranks": ranks,
@@ -282,6 +286,8 @@ def _comparable(table: Table) -> tuple[list[Grouping], list[str]]:
 def as_table(data: Any, words: Mapping[str, Any]) -> Table:
     """The table of scores or decisions given, saved, or counted from data with these words."""
     table = as_counts(data, words)
+    if isinstance(table, JointTable):
+        raise UsageError(f"this is about one score, not several ({listed(table.names)}): name one")
     if isinstance(table, Confusion):
         raise UsageError(
             f"this needs a label of two values, but {shown(table.meaning.label)} and {shown(table.meaning.prediction)} "
@@ -291,18 +297,23 @@ def as_table(data: Any, words: Mapping[str, Any]) -> Table:
     return table
 
 
-def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion:
+def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion | JointTable:
     """The table given, saved, or counted from data with these words."""
     from evenhand.files import as_path, is_file
     from evenhand.storage import is_table_file, load
 
-    table: Table | Confusion
-    if isinstance(data, Table | Confusion):
+    table: Table | Confusion | JointTable
+    if isinstance(data, Table | Confusion | JointTable):
         table = data
     elif isinstance(data, str | os.PathLike) and is_table_file(data):
         table = load(data)
     elif words.get("group") is not None:
-        return tabulate(data, **words)
+        score: Any = words.get("score")
+        if not is_several(score):
+            return tabulate(data, **words)
+        if len(score) == 1 and not isinstance(score, Mapping):
+            return tabulate(data, **{**words, "score": score[0]})
+        return tabulate_together(data, **words)
     elif isinstance(data, str | os.PathLike) and not words and is_file(as_path(data)):
         try:
             table = load(data)  # it fails, and says why

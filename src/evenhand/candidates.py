@@ -15,10 +15,10 @@ from evenhand.gaps import Gap, Pair
 from evenhand.inference import interval
 from evenhand.inference.resample import generator
 from evenhand.inference.significance import holm
-from evenhand.ingest import tabulate_together
-from evenhand.measures import MEASURES, Measure, ScoreMeasure, find
-from evenhand.measures.performance import PERFORMANCES, Performance, why_not
-from evenhand.options import Options, Progress, checked
+from evenhand.joint import JointTable
+from evenhand.measures import Measure, ScoreMeasure
+from evenhand.measures.performance import PERFORMANCES, why_not
+from evenhand.options import Axes, Options, Progress, checked
 from evenhand.paired import About, Paired, Question, distance, gap_errors, paired, plain_errors, resample
 from evenhand.scores import ScoreView
 from evenhand.table import shown_name
@@ -26,9 +26,6 @@ from evenhand.tradeoff import dto, pareto
 
 MANY_GROUPS = 100
 """Above so many groups models are compared without resampling."""
-
-PERFORMANCE, FAIRNESS = "accuracy", ("equalized_odds", "demographic_parity")
-"""What the trade-off is about unless the user says so: with labels, and without."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,10 @@ class Difference:
     ci_bootstrap: Pair | None = None
     """The plain percentile interval of the same resamples, for comparison."""
     signed_difference: float | None = None
+    """Of signed gaps: how far the model moves the gap, in whichever direction."""
     ci_signed: Pair | None = None
+    p_signed: float | None = None
+    p_signed_adjusted: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
     undefined: str | None = None
@@ -161,32 +161,6 @@ class CandidateAudit:
         return as_html(self.__rich__())
 
 
-@dataclass(frozen=True)
-class Axes:
-    """What the trade-off is about."""
-
-    performance: Performance
-    fairness: Measure
-
-
-def _axes(performance: Any, fairness: Any, has_label: bool) -> Axes:
-    """What the trade-off is about, if it exists."""
-    performance = PERFORMANCE if performance is None else performance
-    if not isinstance(performance, str) or performance not in PERFORMANCES:
-        raise UsageError(
-            f"performance must be one of {listed(PERFORMANCES)}, not {shown(performance)}"
-            f"{nearest(str(performance), PERFORMANCES)}"
-        )
-    fairness = FAIRNESS[0 if has_label else 1] if fairness is None else fairness
-    measure = find(fairness) if isinstance(fairness, str) else None
-    if measure is None:
-        raise UsageError(
-            f"fairness must be a measure ({listed(MEASURES, 40)}), not {shown(fairness)}"
-            f"{nearest(str(fairness), MEASURES)}"
-        )
-    return Axes(PERFORMANCES[performance], measure)
-
-
 def _thresholds(stated: Any, count: int) -> list[float | None]:
     """One threshold for each model."""
     several = list(stated) if isinstance(stated, list | tuple | np.ndarray) else [stated] * count
@@ -196,23 +170,21 @@ def _thresholds(stated: Any, count: int) -> list[float | None]:
 
 
 def audit_candidates(
-    data: Any,
-    words: Mapping[str, Any],
+    joint: JointTable,
     options: Options,
     threshold: Any,
+    axes: Axes,
     chosen: Sequence[Measure],
     reference: Any,
     rng: int | np.random.Generator | None,
     progress: Progress | None,
-    axes_asked: tuple[str | None, str | None],
+    library: str | None,
 ) -> CandidateAudit:
     """Audit every model on its own, then all of them on the same resamples."""
-    axes = _axes(*axes_asked, "label" in words)
-    thresholds = _thresholds(threshold, len(words["score"]))
+    count = len(joint.names)
+    thresholds = _thresholds(threshold, count)
     if axes.fairness.id not in {m.id for m in chosen}:
         chosen = [*chosen, axes.fairness]
-    joint = tabulate_together(data, **words)
-    count = len(joint.names)
     streams = [generator(rng) for _ in range(count + 1)]  # each audit as if it were alone
     audits = []
     for k, own in enumerate(thresholds):
@@ -222,7 +194,9 @@ def audit_candidates(
                 progress((k + done) / (count + 1), f"{shown_name(joint.names[k])}: {what}")
 
         audits.append(
-            audit_table(joint.of(k), replace(options, threshold=own), list(chosen), reference, streams[k], tell)
+            audit_table(
+                joint.of(k), replace(options, threshold=own), list(chosen), reference, streams[k], tell, library
+            )
         )
     questions, notes = _questions(audits[0], chosen)
     draws = audits[0].options.bootstrap
@@ -364,7 +338,7 @@ def _difference(
         base = replace(base, ci_bootstrap=(float(low), float(high)))
     if base.signed_difference is not None:
         signed = paired(base.signed_difference, plain_errors(draws, 0, model, 0), confidence, people)
-        base = replace(base, ci_signed=signed.ci)
+        base = replace(base, ci_signed=signed.ci, p_signed=signed.p_value)
     return base
 
 
@@ -376,9 +350,17 @@ def _settled(d: Difference, lower_is_better: bool) -> Difference:
 
 
 def _adjusted(differences: list[Difference]) -> list[Difference]:
-    """Holm's p-values, over all differences that were tested."""
-    adjusted = iter(holm([d.p_value for d in differences if d.p_value is not None]))
-    return [d if d.p_value is None else replace(d, p_adjusted=next(adjusted)) for d in differences]
+    """Holm's p-values, over all differences that were tested, and over all signed ones."""
+    plain = iter(holm([d.p_value for d in differences if d.p_value is not None]))
+    signed = iter(holm([d.p_signed for d in differences if d.p_signed is not None]))
+    return [
+        replace(
+            d,
+            p_adjusted=None if d.p_value is None else next(plain),
+            p_signed_adjusted=None if d.p_signed is None else next(signed),
+        )
+        for d in differences
+    ]
 
 
 # ---- the trade-off ------------------------------------------------------------------------------------------

@@ -40,7 +40,11 @@ def cli(context: click.Context) -> None:
 def _columns(command: Command) -> Command:
     """The words that say how data are to be read."""
     options = (
-        click.option("--score", metavar="COL", help="Column with the score of each person."),
+        click.option(
+            "--score",
+            metavar="COL[,COL…]",
+            help="Column with the score of each person; several to compare models (audit).",
+        ),
         click.option("--label", metavar="COL", help="Column with the true outcome."),
         click.option("--group", metavar="COL[,COL…]", help="Column(s) that divide people into groups."),
         click.option("--prediction", metavar="COL", help="Column with the decision, instead of a threshold."),
@@ -88,7 +92,9 @@ def _classes(command: Command) -> Command:
 def _auditing(command: Command) -> Command:
     """The words that say how groups are to be compared."""
     options = (
-        click.option("--threshold", metavar="T", type=float, help="Favourable at scores ≥ T (risk scores: < T)."),
+        click.option(
+            "--threshold", metavar="T[,T…]", help="Favourable at scores ≥ T (risk scores: < T); one, or one a score."
+        ),
         click.option(
             "--reference",
             metavar="V",
@@ -160,7 +166,7 @@ def demo(**how: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.examples import compas
 
-    how["threshold"] = 5.0 if how["threshold"] is None else how["threshold"]
+    how["threshold"] = "5" if how["threshold"] is None else how["threshold"]
     how["reference"] = how["reference"] or ("Caucasian",)
     _show(compas(), {}, how)
 
@@ -171,6 +177,7 @@ _HOW = (
 )  # fmt: skip
 
 
+_MODELS = ("performance", "fairness")
 _CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "empty")
 
 
@@ -178,11 +185,13 @@ _CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "em
 @click.argument("data")
 @_columns
 @_auditing
+@click.option("--performance", metavar="P", help="Of several scores: accuracy (default), auroc, brier, …")
+@click.option("--fairness", metavar="ID", help="Of several scores: the measure to weigh against it.")
 @_classes
 def audit(data: str, **words: Any) -> None:
     """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
     how = {k: words.pop(k) for k in _HOW}
-    how |= {k: v for k in _CLASSES if (v := words.pop(k)) is not None}
+    how |= {k: v for k in (*_MODELS, *_CLASSES) if (v := words.pop(k)) is not None}
     _show(data, _read_words(words), how)
 
 
@@ -459,6 +468,9 @@ def _read_words(words: dict[str, Any]) -> dict[str, Any]:
         read["where"] = _where(read["where"])
     if "group" in read:
         read["group"] = _split(read["group"])
+    if "score" in read:
+        names = _split(read["score"])
+        read["score"] = names[0] if len(names) == 1 else names
     if "score_range" in read:
         parts = read["score_range"].split(",")
         try:
@@ -533,15 +545,22 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
     measures = how.pop("measures")
     ids = None if measures is None else [id_ for id_ in _split(measures) if id_]
     how["bandwidth"] = _number_or_word(how["bandwidth"])
+    threshold = how.pop("threshold")
+    models = {k: how.pop(k) for k in _MODELS if k in how}
+    if threshold is not None:
+        threshold = _numbers(threshold, "threshold")
+        for one in threshold:
+            checked(one, 0.95, 0, 0)
+        threshold = threshold[0] if len(threshold) == 1 else threshold
     classes = checked_choices({k: how.pop(k) for k in _CLASSES if k in how})
-    checked(**how, rng=seed)
+    checked(None, **how, rng=seed)
     chosen_measures(ids)
     if json_path not in (None, "-"):
         check_target(json_path)
     with _progress() as progress:
         progress(0, "counting rows")
         table = as_counts(data, words)
-        how |= {**classes, "reference": _references(table, stated), "measures": ids}
+        how |= {**classes, **models, "threshold": threshold, "reference": _references(table, stated), "measures": ids}
         result = run(table, **how, rng=seed, progress=progress)
     if json_path == "-":
         sys.stdout.write(result.to_json())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.cells import Floats, Ints
+from evenhand.cells import Attribute, Floats, Ints
 from evenhand.table import Meaning, Table
 
 
@@ -30,6 +30,10 @@ class JointTable:
         combined, which = _distinct(np.stack(scores, axis=1) + 0.0)  # negative zero is zero
         index = Table.of_cells(score=which.astype(np.float64), meaning=replace(meaning, score_range=None), **cells)
         return cls(tuple(names), combined, index, meaning)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.index.attributes
 
     @property
     def combination(self) -> Ints:

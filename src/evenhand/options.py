@@ -12,6 +12,7 @@ from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.measures import MEASURES, Measure, ScoreOptions, find
 from evenhand.measures.curve import BANDWIDTHS, RANKS
+from evenhand.measures.performance import PERFORMANCES, Performance
 from evenhand.nulls import NULLS, NullKind
 from evenhand.table import Table
 
@@ -20,6 +21,18 @@ Progress = Callable[[float, str], None]
 
 LEAST_BANDWIDTH = 1e-5
 INTERVALS = ("auto", "percentile", "basic", "bca")
+
+
+PERFORMANCE, FAIRNESS = "accuracy", ("equalized_odds", "demographic_parity")
+"""What the trade-off between models is about unless the user says so: with labels, and without."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the trade-off between models is about."""
+
+    performance: Performance
+    fairness: Measure
 
 
 @dataclass(frozen=True)
@@ -122,6 +135,24 @@ def chosen_measures(ids: Sequence[str] | None) -> list[Measure]:
         raise UsageError("name at least one measure, or leave measures out for all")
     known = [m for m in MEASURES.values() if m.id in found]
     return known + [m for m in found.values() if m.id not in MEASURES]
+
+
+def checked_axes(performance: Any = None, fairness: Any = None, has_label: bool = True) -> Axes:
+    """What the trade-off is about, if it exists."""
+    performance = PERFORMANCE if performance is None else performance
+    if not isinstance(performance, str) or performance not in PERFORMANCES:
+        raise UsageError(
+            f"performance must be one of {listed(PERFORMANCES)}, not {shown(performance)}"
+            f"{nearest(str(performance), PERFORMANCES)}"
+        )
+    fairness = FAIRNESS[0 if has_label else 1] if fairness is None else fairness
+    measure = find(fairness) if isinstance(fairness, str) else None
+    if measure is None:
+        raise UsageError(
+            f"fairness must be a measure ({listed(MEASURES, 40)}), not {shown(fairness)}"
+            f"{nearest(str(fairness), MEASURES)}"
+        )
+    return Axes(PERFORMANCES[performance], measure)
 
 
 def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.cells import Floats
 from evenhand.inference import interval
-from evenhand.inference.together import Layout, resampled
+from evenhand.inference.together import Layout, Together
 from evenhand.joint import JointTable
 from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure, ScoreOptions
 from evenhand.measures.curve import norm
@@ -18,10 +18,10 @@ from evenhand.measures.performance import PERFORMANCES
 from evenhand.scores import ScoreCounts, ScoreView
 from evenhand.table import Counts, Table, equal_bins
 
-TRUTHS = 16
+TRUTHS = 8
 """So many resamples serve as what the gaps of all models may truly be."""
 
-RESAMPLED_SCORES = 512
+RESAMPLED_SCORES = 256
 LEAST_SCORES = 64
 PAIRS_AT_FULL = 5_000
 
@@ -84,12 +84,15 @@ def resample(
     ]
     layouts = [layout for view in views for layout in view.layouts]
     pilot, main = rng.spawn(2)
-    for batch in resampled(joint.index, layouts, TRUTHS, pilot):
+    together = Together(joint.index, layouts)
+    for view in views:
+        view.scale = together.scale
+    for batch in together.draws(TRUTHS, pilot):
         for view, counts in _by_view(views, batch):
             view.look(counts)
     found: dict[About, list[list[Floats]]] = {}
     done = 0
-    for batch in resampled(joint.index, layouts, draws, main):
+    for batch in together.draws(draws, main):
         tell(done / draws)
         done += len(batch[0])
         for view, counts in _by_view(views, batch):
@@ -108,6 +111,9 @@ def _by_view(views: Sequence[_View], batch: Sequence[Any]) -> Iterator[tuple[_Vi
 
 class _View:
     """One model and one question: where cells go, and what is computed from the arrays they make."""
+
+    scale = 1.0
+    """By how much resamples vary too much."""
 
     def __init__(
         self,
@@ -141,13 +147,13 @@ class _View:
             layout(equal_bins(score, table.score_range, BINS, risk), BINS),
             layout(len(lowest) - 1 - level if risk else level, len(lowest)),
         ]
-        observed = {
+        self.observed = {
             "decision": table.decisions(own, threshold),
             "bins": table.binned(own, BINS),
             "scores": self.coarse,
         }
         self._gaps = [
-            (g, _gap(m, self._pair(observed[_levels(m)], g), options))
+            (g, _gap(m, self._pair(self.observed[_levels(m)], g), options))
             for g in question.others
             for m in question.measures
         ]
@@ -170,17 +176,19 @@ class _View:
         """Learn from some resamples how far gaps move."""
         counts = self._counts(arrays)
         for g, gap in self._gaps:
-            gap.look(self._pair(counts[_levels(gap.measure)], g))
+            gap.look(self._pair(counts[_levels(gap.measure)], g), self.scale)
 
     def answers(self, arrays: Sequence[Any], performance: bool) -> Iterator[tuple[About, Floats]]:
         """Every measure and, if asked, every performance, by what it is about."""
         counts = self._counts(arrays)
         for g, gap in self._gaps:
             about = (self.question.name, gap.measure.id, self.question.groups[g])
-            yield about, gap.answers(self._pair(counts[_levels(gap.measure)], g))
+            yield about, gap.answers(self._pair(counts[_levels(gap.measure)], g), self.scale)
         for p in PERFORMANCES.values() if performance and self.coarse.has_label else ():
             of: Any = p.of
-            yield (None, p.id, None), of(counts["decision" if p.rests_on == "decision" else "scores"])[None]
+            level = "decision" if p.rests_on == "decision" else "scores"
+            here = of(self.observed[level])
+            yield (None, p.id, None), (here + self.scale * (of(counts[level]) - here))[None]
 
 
 def _levels(m: Measure) -> str:
@@ -198,11 +206,16 @@ class _Gap:
         self.here, self.weight = of(pair)
         self.errors: list[Floats] = [np.zeros_like(self.here)]
 
-    def look(self, counts: Any) -> None:
-        self.errors += [np.nan_to_num(error, posinf=0.0, neginf=0.0) for error in self.of(counts)[0] - self.here]
+    def look(self, counts: Any, scale: float) -> None:
+        """Keep how far off some resamples are."""
+        errors = scale * (self.of(counts)[0] - self.here)
+        self.errors += [np.nan_to_num(error, posinf=0.0, neginf=0.0) for error in errors]
 
-    def answers(self, counts: Any) -> Floats:
+    def answers(self, counts: Any, scale: float) -> Floats:
+        """What resamples say: see `resample`."""
         gap, weight = self.of(counts)
+        if scale < 1:
+            gap, weight = (here + scale * (now - here) for here, now in ((self.here, gap), (self.weight, weight)))
         rows = [np.where(weight > 0, gap * weight, 0.0).sum(-1), self.outward(norm(gap, weight, self.order))]
         for error in self.errors:
             truth = norm(self.here - error, self.weight, self.order)

@@ -19,6 +19,7 @@ from evenhand.measures.performance import PERFORMANCES
 from evenhand.report.document import document as audit_document
 from evenhand.report.document import number, pair
 from evenhand.report.frame import plain_frame
+from evenhand.report.terminal import shorter
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ def _difference(d: Difference) -> dict[str, Any]:
         "ci_bootstrap": pair(d.ci_bootstrap),
         "signed_difference": number(d.signed_difference),
         "ci_signed": pair(d.ci_signed),
+        "p_signed": number(d.p_signed),
+        "p_signed_adjusted": number(d.p_signed_adjusted),
         "p_value": number(d.p_value),
         "p_adjusted": number(d.p_adjusted),
         "better": d.better,
@@ -191,22 +194,46 @@ def _fairness(found: dict[str, Any], attribute: dict[str, Any], confidence: floa
     groups = [g["name"] for g in attribute["groups"] if g["name"] != reference]
     shown = groups[:MOST_GROUPS]
     for group in shown:
+        yield Text()
         yield Text(f"{shown_name(group)} against {shown_name(reference)}", style="bold")
         models = [shown_name(c["name"], _NAME) for c in found["candidates"][:MOST_MODELS]]
         grid = _grid("distance from parity", *models, *_against(confidence))
         of_models = [_gaps(c, name, group) for c in found["candidates"][:MOST_MODELS]]
-        for id_, gap in of_models[0].items():
+        for id_ in of_models[0]:
             if all(gaps[id_]["undefined"] for gaps in of_models):
                 continue
             measure = find(id_)
             assert measure is not None
             rows = [d for d in found["differences"] if (d["attribute"], d["group"], d["id"]) == (name, group, id_)]
-            _rows(grid, _short(measure.title), [_gap(gaps[id_]) for gaps in of_models], rows)
-            del gap
+            _rows(grid, shorter(measure.title), [_gap(gaps[id_]) for gaps in of_models], rows)
         yield grid
+        yield from _moved(found, name, group, of_models, confidence)
     if len(groups) > len(shown):
         yield _indented(f"{len(groups) - len(shown)} more groups are in --json")
-    yield _indented("difference: below 0 is fairer (of performance, above 0 is better); p: for all differences")
+    yield _indented("difference of distances: below 0 is fairer; p: adjusted for all differences")
+
+
+def _moved(
+    found: dict[str, Any], attribute: str, group: str, of_models: list[dict[str, Any]], confidence: float
+) -> Iterator[RenderableType]:
+    """Signed gaps: how far they move is known better than whether they get smaller."""
+    moved = [d for d in found["differences"] if (d["attribute"], d["group"]) == (attribute, group)]
+    ids = dict.fromkeys(d["id"] for d in moved if d["signed_difference"] is not None)
+    if not ids:
+        return
+    models = [shown_name(c["name"], _NAME) for c in found["candidates"][:MOST_MODELS]]
+    grid = _grid("signed gap", *models, *_against(confidence))
+    for id_ in ids:
+        measure = find(id_)
+        assert measure is not None
+        rows = [
+            {**d, "difference": d["signed_difference"], "ci": d["ci_signed"], "p_adjusted": d["p_signed_adjusted"],
+             "better": None}
+            for d in moved if d["id"] == id_
+        ]  # fmt: skip
+        cells = [_number(gaps[id_]["signed"], "+") for gaps in of_models]
+        _rows(grid, shorter(measure.title), cells, rows)
+    yield grid
 
 
 def _gaps(candidate: dict[str, Any], attribute: str, group: str) -> dict[str, Any]:
@@ -244,7 +271,7 @@ def _grid(first: str, *rest: str) -> Grid:
 
 
 def _against(confidence: float) -> tuple[str, str, str]:
-    return "difference", f"{100 * confidence:g}% interval", "p"
+    return "differs by", f"{100 * confidence:g}% interval", "p"
 
 
 def _rows(grid: Grid, title: str, cells: list[str], differences: list[dict[str, Any]]) -> None:
@@ -268,20 +295,14 @@ def _gap(m: dict[str, Any]) -> str:
     return f"×{m['value']:.3f}" if measure.scale == "ratio" else f"{m['value']:.3f}"
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _number(value: float | None, sign: str = "") -> str:
+    return "–" if value is None else f"{value:{sign}.3f}"
 
 
 def _p(value: float | None) -> str:
     if value is None:
         return "–"
     return "<.001" if value < 0.0005 else f"{value:.3f}".removeprefix("0")
-
-
-def _short(title: str) -> str:
-    from evenhand.report.terminal import shorter
-
-    return shorter(title)
 
 
 def _indented(text: str) -> Padding:
