@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.cells import Floats
 from evenhand.inference import interval
+from evenhand.inference.significance import LEAST_P
 from evenhand.inference.together import Layout, Together
 from evenhand.joint import JointTable
 from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure, ScoreOptions
@@ -23,6 +24,8 @@ TRUTHS = 8
 
 RESAMPLED_SCORES = 256
 LEAST_SCORES = 64
+FEW = 10
+"""With fewer resamples than this beyond an observation, their number says little."""
 PAIRS_AT_FULL = 5_000
 
 About = tuple[str | None, str, str | None]
@@ -284,11 +287,21 @@ def paired(observed: float, errors: Floats, confidence: float, people: float) ->
     errors = middle + (errors - middle) * interval.student(people, confidence)
     tail = (1 - confidence) / 2
     lo, hi = np.nanquantile(errors, [tail, 1 - tail], axis=1)
-    known = np.isfinite(errors).sum(1)
+    p = max(_two_sided(observed, e[np.isfinite(e)]) for e in errors)
+    return Paired(observed, (observed - float(hi.max()), observed - float(lo.min())), p)
+
+
+def _two_sided(observed: float, errors: Floats) -> float:
+    """How often an error is as large as what was observed; where resamples are too few to tell, by a normal tail."""
+    from scipy.special import ndtr
+
     near = 1e-12
-    above, below = (errors >= observed - near).sum(1), (errors <= observed + near).sum(1)
-    p = np.minimum(1.0, 2 * (1 + np.minimum(above, below)) / (1 + known)).max()
-    return Paired(observed, (observed - float(hi.max()), observed - float(lo.min())), float(p))
+    beyond = min(int((errors >= observed - near).sum()), int((errors <= observed + near).sum()))
+    counted = min(1.0, 2 * (1 + beyond) / (1 + len(errors)))
+    spread = float(errors.std())
+    if beyond >= FEW or spread == 0:
+        return counted
+    return max(min(counted, float(2 * ndtr(-abs(observed - errors.mean()) / spread))), LEAST_P)
 
 
 def gap_errors(observed: float, values: Floats, model: int, other: int) -> Floats:
