@@ -18,14 +18,45 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
     "cells": set(),
-    "rules": {"table"},  # its type only
-    "table": {"cells", "rules", "storage"},  # Table.save calls storage when it is used
-    "storage": {"table", "cells", "files"},
+    "groupings": {"cells"},
+    "rules": {"table", "confusion"},  # their types only
+    "table": {"cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
+    "confusion": {"table", "cells", "groupings", "rules", "storage"},
+    "storage": {"table", "confusion", "cells", "files"},
     "examples": {"table", "cells"},
-    "ingest": {"table", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
+    "ingest": {"table", "confusion", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
     "scores": {"table", "cells"},
-    "measures": {"scores", "table", "cells"},
-    "inference": {"table", "cells"},
+    "measures": {"scores", "table", "confusion", "cells"},
+    "inference": {"table", "confusion", "cells"},
+    "recipes": {"measures", "cells"},
+    "classwise": {"measures", "inference", "confusion", "cells"},
+    "aggregation": {
+        "classwise",
+        "recipes",
+        "options",
+        "measures",
+        "inference",
+        "ingest",
+        "storage",
+        "files",
+        "report",
+        "table",
+        "confusion",
+        "groupings",
+        "cells",
+    },
+    "classaudit": {
+        "aggregation",
+        "classwise",
+        "options",
+        "measures",
+        "inference",
+        "files",
+        "report",
+        "confusion",
+        "groupings",
+        "cells",
+    },
     "nulls": {"measures", "inference", "scores", "table", "cells"},
     "ordinary": {"measures", "inference", "table", "cells"},
     "gaps": {"nulls", "ordinary", "measures", "inference", "table", "cells"},
@@ -37,6 +68,7 @@ ARROWS: dict[str, set[str]] = {
     "logistic": {"ingest", "cells"},
     "projection": {
         "auditing",
+        "confusion",
         "ingest",
         "logistic",
         "references",
@@ -66,6 +98,8 @@ ARROWS: dict[str, set[str]] = {
     },
     "auditing": {
         "attributes",
+        "classaudit",
+        "confusion",
         "references",
         "evidence",
         "gaps",
@@ -81,6 +115,9 @@ ARROWS: dict[str, set[str]] = {
         "report",
     },
     "report": {
+        "aggregation",
+        "classaudit",
+        "recipes",
         "projection",
         "attributes",
         "auditing",
@@ -100,7 +137,9 @@ ARROWS: dict[str, set[str]] = {
     "advice": set(),
     "cli": {
         "advice",
+        "aggregation",
         "auditing",
+        "classaudit",
         "examples",
         "files",
         "ingest",
@@ -115,7 +154,10 @@ ARROWS: dict[str, set[str]] = {
     "__main__": {"cli"},
     "__init__": {
         "advice",
+        "aggregation",
         "auditing",
+        "classaudit",
+        "confusion",
         "examples",
         "ingest",
         "planning",
@@ -200,6 +242,6 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    for name in ("audit", "compas", "curves", "guide", "load", "tabulate", "Table"):
+    for name in ("aggregate", "audit", "compas", "curves", "guide", "load", "tabulate", "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
+from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
+from evenhand.report import aggregation, classes
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,6 +48,19 @@ def test_every_key_of_the_document_is_documented() -> None:
     assert [k for k in keys if f"`{k}" not in page and f".{k}" not in page] == []
 
 
+@pytest.mark.parametrize("document", [aggregation, classes])
+def test_every_key_of_the_documents_of_classes_is_documented(document: Any) -> None:
+    page, described = text("docs/json.md"), document.schema()
+    keys = {*described["properties"], *(k for d in described["$defs"].values() for k in d.get("properties", ()))}
+    assert sorted(k for k in keys if f"`{k}`" not in page and f".{k}`" not in page) == []
+
+
+def test_every_aggregate_is_documented() -> None:
+    page = text("docs/classes.md")
+    for name in (*METRICS, *GROUPWISE, *CLASSWISE):
+        assert f"`{name}`" in page, name
+
+
 def test_links_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
@@ -55,7 +71,7 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "guide"])
+@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "guide", "aggregate"])
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
 

@@ -156,7 +156,7 @@ class Task:
     def by_class(self) -> Recipe:
         """The first step alone: what is done to one class."""
         step = GROUPWISE["sum of gaps"] if self.recipe.complement else self.recipe.group
-        return replace(self.recipe, group=step, classes=CLASSWISE["binary"], class_weights=None)
+        return replace(self.recipe, group=step, classes=CLASSWISE["binary"], positive=0, class_weights=None)
 
 
 def uncertainties(
@@ -290,9 +290,10 @@ def _basic(recipe: Recipe, value: float, drawn: Floats, confidence: float) -> Pa
 def _band(task: Task, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
     """From exact intervals of all rates that hold together (Clopper and Pearson, Bonferroni)."""
     recipe = task.recipe
-    everything = _reach(task, recipe, slice(None), confidence)
     by_class = [_reach(task, task.by_class, slice(c, c + 1), confidence) for c in range(len(task.matrix.values))]
-    return everything, tuple(by_class), "simultaneous exact intervals"
+    if recipe.classes.kind == "binary":
+        return by_class[recipe.positive], tuple(by_class), "simultaneous exact intervals"
+    return _reach(task, recipe, slice(None), confidence), tuple(by_class), "simultaneous exact intervals"
 
 
 def _reach(task: Task, recipe: Recipe, chosen: slice, confidence: float) -> Pair | None:
