@@ -191,6 +191,21 @@ def test_exchanged_tables_keep_their_margins(by: str, scale: int) -> None:
     np.testing.assert_allclose(everybody.sum(1), np.broadcast_to(sums.total[0], (50, 3)), rtol=1e-3)
 
 
+@pytest.mark.parametrize("by", ["true", "predicted"])
+def test_shuffling_people_is_splitting_cells(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    for few in (0, 10**9):
+        monkeypatch.setattr(tables, "FEW_PER_CELL", few)
+        drawn.append(joined(tables.exchanged(COUNTS, 4000, np.random.default_rng(3), by)))
+    across = "predicted" if by == "true" else "true"
+    for name in ("hits", across):
+        split, shuffled = (getattr(d, name) for d in drawn)
+        np.testing.assert_allclose(split.mean(0), shuffled.mean(0), atol=0.4)
+        np.testing.assert_allclose(split.std(0), shuffled.std(0), rtol=0.1, atol=0.05)
+        np.testing.assert_array_equal(split.sum(-1), shuffled.sum(-1))
+    np.testing.assert_array_equal(drawn[1].total, drawn[0].total)
+
+
 def test_the_p_value_is_that_of_the_exact_distribution() -> None:
     cells = np.zeros((2, 2, 2), int)
     cells[0], cells[1] = [[9, 3], [0, 1]], [[4, 8], [0, 1]]

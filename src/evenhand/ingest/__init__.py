@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, only
-from evenhand.ingest.columns import Columns, WeightKind, Words, check_words, count, weigh
+from evenhand.ingest.columns import UNSAID, Columns, WeightKind, Words, check_words, count, weigh
 from evenhand.table import Table
 
 _ROLES = ("score", "label", "prediction", "weight")
@@ -26,7 +26,7 @@ def tabulate(
     group: Any,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = None,
+    favorable: Any = UNSAID,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
@@ -91,7 +91,7 @@ def tabulate(
     columns = _where(data, given, group, cluster, where) if where else _columns(data, given, group, cluster)
     if are_classes(columns, words) if classes is None else classes:
         return count_classes(columns, words)
-    return count(columns, replace(words, favorable=1) if favorable is None else words)
+    return count(columns, words)
 
 
 def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words: Words) -> None:
@@ -101,7 +101,8 @@ def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words:
         return
     if label is None or prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    said = {"score": score, "favorable": words.favorable, "score_range": words.score_range, "risk": words.risk or None}
+    favorable = None if words.favorable is UNSAID else words.favorable
+    said = {"score": score, "favorable": favorable, "score_range": words.score_range, "risk": words.risk or None}
     extra = [word for word, value in said.items() if value is not None]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
