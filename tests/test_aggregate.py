@@ -319,6 +319,12 @@ def test_undefined_is_said() -> None:
     assert one.undefined_class(1) == "because only one group has a rate"
 
 
+def test_a_class_of_one_group_is_named() -> None:
+    a = evenhand.aggregate({"y": list("aabb"), "p": list("abbb"), "g": list("xyxx")}, **WORDS, **QUICK)
+    assert any("only one group has a true positive rate" in n and "'b'" in n for n in a.notes)
+    assert a.beta[1] == 0
+
+
 def test_one_class_and_one_row() -> None:
     same = evenhand.aggregate(
         {"y": ["a", "a"], "p": ["a", "a"], "g": ["x", "y"]}, **WORDS, bootstrap=99, permutations=99

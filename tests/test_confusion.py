@@ -237,7 +237,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "negative weight": ({"w": [1, 1, -1, 1, 1, 1]}, {"weight": "w"}, "weights must not be negative"),
     "weights of zero": ({"w": [0] * 6}, {"weight": "w"}, "no rows are left"),
     "fractional frequencies": ({"w": [0.5] * 6}, {"weight": "w", "weight_kind": "frequency"}, "whole numbers"),
-    "clusters": ({"c": list("112233")}, {"cluster": "c", "classes": True}, "clusters are not known"),
+    "clusters": ({"c": list("112233")}, {"cluster": "c"}, "clusters are not known"),
     "unknown column": ({}, {"label": "Y"}, "no column 'Y'.*did you mean 'y'"),
     "lengths": ({"p": list("abc")}, {}, "same length"),
     "classes and a score": ({"s": [0.1] * 6}, {"score": "s", "classes": True}, "no use for 'score'"),

@@ -43,7 +43,7 @@ class Classes(NamedTuple):
 
 def are_classes(columns: Columns, words: Words) -> bool:
     """Whether label and prediction together have more than two values and nothing says that one is the good one."""
-    if columns.label is None or columns.prediction is None or columns.score is not None or columns.cluster is not None:
+    if columns.label is None or columns.prediction is None or columns.score is not None:
         return False
     if words.favorable is not UNSAID or words.risk or words.score_range is not None:
         return False
