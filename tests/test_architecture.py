@@ -23,14 +23,61 @@ ARROWS: dict[str, set[str]] = {
     "questions": {"runs", "standings", "tradeoff"},
     "comparison": {"questions", "runs", "standings", "tradeoff", "inference", "files", "report"},
     "tradeoff": {"cells"},
-    "rules": {"table"},  # its type only
-    "table": {"cells", "rules", "storage"},  # Table.save calls storage when it is used
-    "storage": {"table", "cells", "files"},
+    "groupings": {"cells"},
+    "rules": {"table", "confusion"},  # their types only
+    "table": {"cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
+    "confusion": {"table", "cells", "groupings", "rules", "storage"},
+    "storage": {"table", "confusion", "cells", "files"},
     "examples": {"table", "cells"},
-    "ingest": {"table", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
+    "ingest": {"table", "confusion", "joint", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
     "scores": {"table", "cells"},
-    "measures": {"scores", "table", "cells"},
-    "inference": {"table", "cells"},
+    "measures": {"scores", "table", "confusion", "cells"},
+    "inference": {"table", "confusion", "cells"},
+    "recipes": {"measures", "cells"},
+    "classwise": {"measures", "inference", "confusion", "cells"},
+    "aggregation": {
+        "classwise",
+        "recipes",
+        "options",
+        "measures",
+        "inference",
+        "ingest",
+        "storage",
+        "files",
+        "report",
+        "table",
+        "confusion",
+        "groupings",
+        "cells",
+    },
+    "classaudit": {
+        "aggregation",
+        "classwise",
+        "options",
+        "measures",
+        "inference",
+        "files",
+        "report",
+        "confusion",
+        "groupings",
+        "cells",
+    },
+    "joint": {"table", "cells"},
+    "paired": {"joint", "measures", "inference", "scores", "table", "cells"},
+    "candidates": {
+        "auditing",
+        "gaps",
+        "joint",
+        "options",
+        "paired",
+        "tradeoff",
+        "measures",
+        "inference",
+        "scores",
+        "files",
+        "report",
+        "table",
+    },
     "nulls": {"measures", "inference", "scores", "table", "cells"},
     "ordinary": {"measures", "inference", "table", "cells"},
     "gaps": {"nulls", "ordinary", "measures", "inference", "table", "cells"},
@@ -42,6 +89,7 @@ ARROWS: dict[str, set[str]] = {
     "logistic": {"ingest", "cells"},
     "projection": {
         "auditing",
+        "confusion",
         "ingest",
         "logistic",
         "references",
@@ -70,7 +118,11 @@ ARROWS: dict[str, set[str]] = {
         "table",
     },
     "auditing": {
+        "candidates",  # audit calls it when several scores are given
+        "joint",
         "attributes",
+        "classaudit",
+        "confusion",
         "references",
         "evidence",
         "gaps",
@@ -86,9 +138,13 @@ ARROWS: dict[str, set[str]] = {
         "report",
     },
     "report": {
+        "candidates",
         "comparison",
         "runs",
         "standings",
+        "aggregation",
+        "classaudit",
+        "recipes",
         "projection",
         "attributes",
         "auditing",
@@ -108,8 +164,10 @@ ARROWS: dict[str, set[str]] = {
     "advice": set(),
     "cli": {
         "advice",
+        "aggregation",
         "auditing",
         "comparison",
+        "classaudit",
         "examples",
         "files",
         "ingest",
@@ -124,8 +182,12 @@ ARROWS: dict[str, set[str]] = {
     "__main__": {"cli"},
     "__init__": {
         "advice",
+        "aggregation",
         "auditing",
+        "candidates",
         "comparison",
+        "classaudit",
+        "confusion",
         "examples",
         "ingest",
         "planning",
@@ -210,6 +272,19 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    for name in ("audit", "compare", "compas", "curves", "guide", "load", "tabulate", "Table"):
+    for name in (
+        "aggregate",
+        "audit",
+        "compare",
+        "compas",
+        "curves",
+        "guide",
+        "load",
+        "tabulate",
+        "Confusion",
+        "Table",
+    ):
+        assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
+    for name in ("tabulate", "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
+from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
+from evenhand.report import aggregation, candidates, classes
 from evenhand.report.comparison_document import schema as comparison_schema
 from evenhand.report.document import schema
 
@@ -54,6 +57,26 @@ def test_every_key_of_a_comparison_is_documented() -> None:
     assert [k for k in sorted(keys) if f"`{k}" not in page and f".{k}" not in page] == []
 
 
+@pytest.mark.parametrize("document", [aggregation, classes])
+def test_every_key_of_the_documents_of_classes_is_documented(document: Any) -> None:
+    page, described = text("docs/json.md"), document.schema()
+    keys = {*described["properties"], *(k for d in described["$defs"].values() for k in d.get("properties", ()))}
+    assert sorted(k for k in keys if f"`{k}" not in page and f".{k}" not in page) == []
+
+
+def test_every_aggregate_is_documented() -> None:
+    page = text("docs/classes.md")
+    for name in (*METRICS, *GROUPWISE, *CLASSWISE):
+        assert f"`{name}`" in page, name
+
+
+def test_every_key_of_several_models_is_documented() -> None:
+    page = text("docs/json.md").split("# The JSON of several models")[1]
+    found = candidates.schema()
+    keys = {key for part in (found, *found["$defs"].values()) for key in part["properties"]}
+    assert [k for k in sorted(keys) if f"`{k}" not in page and f".{k}" not in page] == []
+
+
 def test_links_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
@@ -64,7 +87,9 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide"])
+@pytest.mark.parametrize(
+    "command", ["demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate"]
+)
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
 

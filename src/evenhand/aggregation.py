@@ -411,6 +411,10 @@ def assembled(
     if few:
         notes = (*notes, f"{options.bootstrap} resamples are too few to know an interval at "
                          f"{100 * options.confidence:g}%: take at least {least}")  # fmt: skip
+    alone = [table.classes[c] for c in np.flatnonzero((~m.vacant).sum(-1) == 1).tolist()]
+    if alone and choices.empty is None:
+        notes = (*notes, f"only one group has a {choices.rate.title} for some classes, which cannot show a gap: "
+                         f"{listed(alone)}")  # fmt: skip
     return Aggregate(
         table, grouping, choices, m.values, m.base[:, 0], people, np.rint(joint).astype(np.int64), found, options, notes
     )

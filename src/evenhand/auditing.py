@@ -17,7 +17,7 @@ from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
 from evenhand.ingest import is_several, library_of, tabulate, tabulate_together
-from evenhand.ingest.columns import WeightKind
+from evenhand.ingest.columns import UNSAID, WeightKind
 from evenhand.joint import JointTable
 from evenhand.measures import Measure
 from evenhand.measures.rates import share
@@ -119,7 +119,7 @@ def audit(
     group: Any = None,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = None,
+    favorable: Any = UNSAID,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
@@ -197,7 +197,7 @@ def audit(
         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
         "weight_kind": weight_kind, "cluster": cluster, "where": where,
     }  # fmt: skip
-    defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
+    defaults = {"favorable": UNSAID, "risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
     several = isinstance(threshold, list | tuple | np.ndarray)
     options = checked(

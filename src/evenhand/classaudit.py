@@ -193,7 +193,8 @@ def audit_classes(
         if progress:
             progress(i / len(groupings), f"comparing the groups of {shown_name(grouping.name)}")
         found.append(_attribute(table, grouping, choices, options, streams[grouping.name]))
-    return ClassAudit(table, options, tuple(found), (*table.notes, *notes, *_remarks(table)), library)
+    own = (f"{shown_name(a.name)}: {note}" for a in found for note in a.aggregate.notes)
+    return ClassAudit(table, options, tuple(found), (*table.notes, *notes, *_remarks(table), *own), library)
 
 
 def _comparable(table: Confusion) -> tuple[list[Grouping], list[str]]:

@@ -130,14 +130,12 @@ class Task:
     def method(self) -> str:
         """Which interval is valid. Ratios, and F1, of few people are too skew for a bootstrap: see docs/classes.md."""
         m, how = self.matrix, self.recipe.method
-        if how != "basic":
-            return how
         people = m.people[~m.vacant]
-        if self.recipe.unit == "score":
-            few = m.rate.trials is not None and people.mean() < ENOUGH_ON_AVERAGE
-        else:
-            few = bool((m.values[~m.vacant] * people).min(initial=np.inf) < ENOUGH)
-        return "band" if few else how
+        if m.rate.trials is not None and people.mean() < ENOUGH_ON_AVERAGE:
+            return "band"
+        if how == "basic" and self.recipe.unit == "ratio":
+            return how if (m.values[~m.vacant] * people).min(initial=np.inf) >= ENOUGH else "band"
+        return how
 
     @property
     def source(self) -> str:
@@ -156,7 +154,7 @@ class Task:
     def by_class(self) -> Recipe:
         """The first step alone: what is done to one class."""
         step = GROUPWISE["sum of gaps"] if self.recipe.complement else self.recipe.group
-        return replace(self.recipe, group=step, classes=CLASSWISE["binary"], class_weights=None)
+        return replace(self.recipe, group=step, classes=CLASSWISE["binary"], positive=0, class_weights=None)
 
 
 def uncertainties(
@@ -290,9 +288,10 @@ def _basic(recipe: Recipe, value: float, drawn: Floats, confidence: float) -> Pa
 def _band(task: Task, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
     """From exact intervals of all rates that hold together (Clopper and Pearson, Bonferroni)."""
     recipe = task.recipe
-    everything = _reach(task, recipe, slice(None), confidence)
     by_class = [_reach(task, task.by_class, slice(c, c + 1), confidence) for c in range(len(task.matrix.values))]
-    return everything, tuple(by_class), "simultaneous exact intervals"
+    if recipe.classes.kind == "binary":
+        return by_class[recipe.positive], tuple(by_class), "simultaneous exact intervals"
+    return _reach(task, recipe, slice(None), confidence), tuple(by_class), "simultaneous exact intervals"
 
 
 def _reach(task: Task, recipe: Recipe, chosen: slice, confidence: float) -> Pair | None:
@@ -394,7 +393,7 @@ def _chance(
     if counts.squares is None:
         return None, "there is only one group"
     if task.method != "norm" or not moves.total:
-        why = "resamples were switched off" if task.method == "norm" else "this aggregate is no norm of gaps"
+        why = "resamples were switched off" if task.method == "norm" else "this aggregate is not followed by resamples"
         return None, f"people with sampling weights cannot exchange groups, and {why}"
     drawn = np.array([recipe.from_norm(float(size)) for size in moves.joined()[0]])
     return _compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"), None

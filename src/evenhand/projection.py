@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand.auditing import as_table
 from evenhand.cells import Bools, Floats, Ints
+from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.projection import TOO_NEAR, Projection, project
 from evenhand.inference.quadratic import critical, tail
@@ -411,7 +412,7 @@ def _table(data: Any, score: Any, logit: Any, words: dict[str, Any]) -> tuple[Ta
     if all(given):
         raise UsageError("pass score= (probabilities) or logit=, not both")
     column = logit if given[1] else score
-    if isinstance(data, Table) or (isinstance(data, str | os.PathLike) and is_table_file(data)):
+    if isinstance(data, Table | Confusion) or (isinstance(data, str | os.PathLike) and is_table_file(data)):
         table = as_table(data, words)
         if any(given) and column is not True and not (isinstance(column, str) and column == table.meaning.score):
             raise UsageError(

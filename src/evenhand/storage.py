@@ -1,7 +1,7 @@
 """Tables on disk: a Parquet file with one row per cell, described in docs/table-format.md.
 
-Column names are fixed (`score`, `decision`, `label`, `group_0` …, `n`, `weight`, `weight2`; of classes `true` and
-`predicted`), because the user's own names could collide; what they stand for is JSON in the file's key-value metadata.
+Column names are fixed (`score`, `decision`, `label`, `prediction`, `group_0` …, `n`, `weight`, `weight2`), because the
+user's own names could collide; what they stand for is JSON in the file's key-value metadata.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def save(table: Table | Confusion, path: Any) -> None:
     if isinstance(table, Confusion):
         schema, described = CONFUSION, describe_confusion(table)
         names = np.array(table.classes, dtype=object)
-        columns: dict[str, Any] = {"true": names[table.true], "predicted": names[table.predicted]}
+        columns: dict[str, Any] = {"label": names[table.true], "prediction": names[table.predicted]}
     else:
         schema, described = SCHEMA, describe(table)
         columns = {name: getattr(table, name) for name in ("score", "decision", "label")}
@@ -142,8 +142,8 @@ def _confusion(about: dict[str, Any], columns: dict[str, Any]) -> Confusion:
     return Confusion.of_cells(
         attributes=attributes,
         codes=codes,
-        true=_places(classes, columns["true"]),
-        predicted=_places(classes, columns["predicted"]),
+        true=_places(classes, columns["label"]),
+        predicted=_places(classes, columns["prediction"]),
         classes=classes,
         n=_column(columns, "n", np.int64),
         weight=_column(columns, "weight", np.float64),

@@ -18,6 +18,8 @@ from evenhand.inference.exchange import MOST_EXACT
 
 AT_ONCE = 4_000_000
 MOST_BLOCK = 500
+FEW_PER_CELL = 8
+"""With fewer people per cell it is quicker to shuffle them."""
 
 
 def _blocks(draws: int, cells: int, rng: np.random.Generator) -> Iterator[tuple[int, np.random.Generator]]:
@@ -259,20 +261,31 @@ def exchanged(counts: ClassCounts, draws: int, rng: np.random.Generator, by: str
     """People of one true (or predicted) class exchange groups, and take their predicted (or true) class along."""
     classes, groups = counts.shape
     own, other = (counts.true, counts.predicted) if by == "true" else (counts.predicted, counts.true)
-    key = own * classes + other
-    keys, place = np.unique(key, return_inverse=True)
+    fixed = np.zeros((classes, groups))
+    np.add.at(fixed, (own, counts.group), counts.n)
+    pairs = len(np.unique(own * classes + other))
+    way = _shuffled if counts.n.sum() < FEW_PER_CELL * pairs else _split
+    for hits, across in way(counts, own, other, fixed, draws, rng):
+        along = np.broadcast_to(fixed, across.shape)
+        total = np.broadcast_to(fixed.sum(0, keepdims=True), (len(hits), 1, groups))
+        yield Sums(hits, along, across, total) if by == "true" else Sums(hits, across, along, total)
+
+
+def _split(
+    counts: ClassCounts, own: Ints, other: Ints, fixed: Floats, draws: int, rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """Cell after cell of a class, its people are shared out among the places that each group has left."""
+    classes, groups = counts.shape
+    keys, place = np.unique(own * classes + other, return_inverse=True)
     pooled = np.bincount(place.reshape(-1), counts.n).astype(np.int64)
     of, into = keys // classes, keys % classes
-    size_of = np.zeros((classes, groups), np.int64)
-    np.add.at(size_of, (own, counts.group), counts.n)
     rank = np.arange(len(keys)) - np.searchsorted(of, of)
     last = np.append(of[1:] != of[:-1], True)
     steps = [np.flatnonzero(rank == k) for k in range(int(rank.max()) + 1)]
     by_other = np.argsort(into, kind="stable")
     starts = np.flatnonzero(np.diff(into[by_other], prepend=-1))
-    fixed = size_of.astype(np.float64)
     for size, random in _blocks(draws, len(keys) * groups + 4 * classes * groups, rng):
-        places = np.broadcast_to(size_of, (size, classes, groups)).copy()
+        places = np.broadcast_to(fixed.astype(np.int64), (size, classes, groups)).copy()
         drawn = np.empty((size, len(keys), groups), np.int64)
         for cells in steps:
             free, end = cells[~last[cells]], cells[last[cells]]
@@ -282,9 +295,31 @@ def exchanged(counts: ClassCounts, draws: int, rng: np.random.Generator, by: str
         hits, across = np.zeros((size, classes, groups)), np.zeros((size, classes, groups))
         hits[:, of[of == into]] = drawn[:, of == into]
         across[:, into[by_other[starts]]] = np.add.reduceat(drawn[:, by_other], starts, axis=1)
-        along = np.broadcast_to(fixed, across.shape)
-        total = np.broadcast_to(fixed.sum(0, keepdims=True), (size, 1, groups))
-        yield Sums(hits, along, across, total) if by == "true" else Sums(hits, across, along, total)
+        yield hits, across
+
+
+def _shuffled(
+    counts: ClassCounts, own: Ints, other: Ints, fixed: Floats, draws: int, rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """The same by shuffling people one by one, which is quicker where most cells hold hardly anybody."""
+    classes, groups = counts.shape
+    order = np.argsort(own, kind="stable")
+    people = np.repeat(order, counts.n[order])
+    stratum, kind, group = own[people], other[people], counts.group[people].astype(np.int32)
+    ends = np.flatnonzero(np.append(stratum[1:] != stratum[:-1], True)) + 1
+    right = np.flatnonzero(stratum == kind)
+    for size, random in _blocks(draws, len(people) + 4 * classes * groups, rng):
+        shuffled = np.tile(group, (size, 1))
+        for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+            shuffled[:, start:end] = random.permuted(shuffled[:, start:end], axis=1)
+        base = np.arange(size)[:, None] * classes
+        hits, across = (
+            np.bincount(((base + kind[who]) * groups + shuffled[:, who]).ravel(), minlength=size * classes * groups)
+            .reshape(size, classes, groups)
+            .astype(np.float64)
+            for who in (right, slice(None))
+        )
+        yield hits, across
 
 
 def _shared(people: Ints, places: Ints, rng: np.random.Generator) -> NDArray[np.int64]:

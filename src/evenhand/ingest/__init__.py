@@ -12,7 +12,17 @@ import numpy as np
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, only
-from evenhand.ingest.columns import Columns, WeightKind, Words, check_words, count, count_together, further_roles, weigh
+from evenhand.ingest.columns import (
+    UNSAID,
+    Columns,
+    WeightKind,
+    Words,
+    check_words,
+    count,
+    count_together,
+    further_roles,
+    weigh,
+)
 from evenhand.joint import JointTable
 from evenhand.table import Table
 
@@ -27,7 +37,7 @@ def tabulate(
     group: Any,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = None,
+    favorable: Any = UNSAID,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
@@ -85,7 +95,7 @@ def tabulate(
     columns = _where(data, given, group, cluster, where) if where else _columns(data, given, group, cluster)
     if are_classes(columns, words) if classes is None else classes:
         return count_classes(columns, words)
-    return count(columns, replace(words, favorable=1) if favorable is None else words)
+    return count(columns, words)
 
 
 def tabulate_together(
@@ -96,7 +106,7 @@ def tabulate_together(
     group: Any = None,
     prediction: Any = None,
     weight: Any = None,
-    favorable: Any = None,
+    favorable: Any = UNSAID,
     risk: bool = False,
     score_range: tuple[float, float] | None = None,
     missing: str = "refuse",
@@ -111,7 +121,7 @@ def tabulate_together(
     >>> together.of(0).cells, together.of(1).cells
     (2, 3)
     """
-    words = check_words(Words(1 if favorable is None else favorable, risk, score_range, missing, weight_kind))
+    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
     if prediction is not None:
         raise UsageError("a prediction belongs to one model: leave it out, or audit one score at a time")
     names, columns = _score_items(score)
@@ -160,7 +170,8 @@ def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words:
         return
     if label is None or prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    said = {"score": score, "favorable": words.favorable, "score_range": words.score_range, "risk": words.risk or None}
+    favorable = None if words.favorable is UNSAID else words.favorable
+    said = {"score": score, "favorable": favorable, "score_range": words.score_range, "risk": words.risk or None}
     extra = [word for word, value in said.items() if value is not None]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")

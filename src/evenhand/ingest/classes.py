@@ -12,7 +12,17 @@ import numpy as np
 from evenhand.cells import Attribute, Bools, Ints
 from evenhand.confusion import NO_CLUSTERS, Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.columns import NOT_FINITE, ZERO, Columns, Weights, Words, _read_weights, _suspicious, _Tally
+from evenhand.ingest.columns import (
+    NOT_FINITE,
+    UNSAID,
+    ZERO,
+    Columns,
+    Weights,
+    Words,
+    _read_weights,
+    _suspicious,
+    _Tally,
+)
 from evenhand.ingest.values import Encoded, encode, group_codes, label_key, name_of, writable
 from evenhand.table import Meaning
 
@@ -33,9 +43,9 @@ class Classes(NamedTuple):
 
 def are_classes(columns: Columns, words: Words) -> bool:
     """Whether label and prediction together have more than two values and nothing says that one is the good one."""
-    if columns.label is None or columns.prediction is None or columns.score is not None or columns.cluster is not None:
+    if columns.label is None or columns.prediction is None or columns.score is not None:
         return False
-    if words.favorable is not None or words.risk or words.score_range is not None:
+    if words.favorable is not UNSAID or words.risk or words.score_range is not None:
         return False
     label, guess = ({*map(label_key, encode(c)[1])} - {None} for c in (columns.label, columns.prediction))
     # A column of fractions against a label of two values is a score: the binary path says so.

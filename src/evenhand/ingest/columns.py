@@ -18,11 +18,18 @@ WeightKind = Literal["auto", "frequency", "sampling"]
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
 
 
+class _Unsaid(int):
+    """A default that is known from the same number said by the caller."""
+
+
+UNSAID = _Unsaid(1)
+
+
 @dataclass(frozen=True)
 class Words:
     """How the caller said the data are to be read."""
 
-    favorable: Any = 1
+    favorable: Any = UNSAID
     risk: bool = False
     score_range: tuple[float, float] | None = None
     missing: str = "refuse"

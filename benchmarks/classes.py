@@ -1,0 +1,113 @@
+"""Aggregates over classes: how often 95 % intervals hold the truth, and how often groups that are alike are called
+different; with --speed, how long many classes take.
+
+    python benchmarks/classes.py --replications 400
+
+The tables of docs/classes.md. The truth is the aggregate of the true rates over the cells that a sample has.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+import evenhand
+from evenhand.classwise import Task, matrix, uncertainties
+from evenhand.confusion import ClassCounts
+from evenhand.measures.aggregate import GROUPWISE, METRICS, Recipe, power_step
+from stopwatch import seconds
+
+RECIPES = {
+    "mean gap, quadratic mean": Recipe("gap", power_step(1), power_step(2)),
+    "quadratic mean of gaps, mean": Recipe("gap", power_step(2), power_step(1)),
+    "max gap, maximum": Recipe("gap", GROUPWISE["max gap"], power_step(np.inf)),
+    "variance, mean": Recipe("gap", GROUPWISE["variance"], power_step(1)),
+    "max difference, quadratic mean": Recipe("score", GROUPWISE["max difference"], power_step(2)),
+    "mean score, mean": Recipe("score", power_step(1), power_step(1)),
+    "quadratic mean of scores, twice": Recipe("score", power_step(2), power_step(2)),
+    "mean ratio, mean": Recipe("ratio", power_step(1), power_step(1)),
+    "min score, mean": Recipe("score", GROUPWISE["min score"], power_step(1)),
+    "min ratio, minimum": Recipe("ratio", GROUPWISE["min ratio"], power_step(-np.inf)),
+    "difference threshold, mean": Recipe("gap", GROUPWISE["difference threshold"], power_step(1), gamma=0.1),
+}
+
+
+def population(classes: int, groups: int, gap: float, seed: int = 1) -> Any:
+    """Chances by group, true class and predicted class: small groups, rare classes."""
+    rng = np.random.default_rng(seed)
+    size = np.array([0.5, 0.3, 0.15, 0.05])[:groups]
+    joint = rng.dirichlet(np.full(classes, 2.0)) * (size / size.sum())[:, None]
+    joint = joint * rng.uniform(0.5, 1.5, (groups, classes))
+    rate = np.clip(rng.uniform(0.5, 0.95, classes) + gap * rng.normal(size=(groups, classes)), 0.05, 0.99)
+    errors = rng.dirichlet(np.full(classes, 0.3), classes)
+    np.fill_diagonal(errors, 0)
+    cells = (1 - rate)[..., None] * errors / errors.sum(1, keepdims=True)
+    cells[:, range(classes), range(classes)] = rate
+    return cells * (joint / joint.sum())[..., None]
+
+
+def counts_of(cells: Any) -> ClassCounts:
+    g, t, p = np.nonzero(cells)
+    mass = cells[g, t, p].astype(np.float64)
+    groups, classes = (tuple(map(str, range(k))) for k in cells.shape[:2])
+    return ClassCounts(groups, classes, g, t, p, np.rint(mass).astype(np.int64), mass)
+
+
+def simulated(cells: Any, people: int, metric: str, replications: int, permutations: int) -> tuple[Any, Any]:
+    """Coverage, and the share of p-values up to 5 %, by recipe."""
+    rng = np.random.default_rng(7)
+    rate, whole = METRICS[metric], counts_of(cells * 1e12).sums()
+    rates, base = rate.values(whole), rate.values(whole.overall())
+    hits: dict[str, list[bool]] = {name: [] for name in RECIPES}
+    small: dict[str, list[bool]] = {name: [] for name in RECIPES}
+    for i in range(replications):
+        counts = counts_of(rng.multinomial(people, cells.ravel()).reshape(cells.shape))
+        m = matrix(rate, counts)
+        true = np.where(np.isnan(m.values), np.nan, rates)
+        tasks = [Task(m, recipe) for recipe in RECIPES.values()]
+        found = uncertainties(tasks, counts, 0.95, 399, permutations, np.random.default_rng(i))
+        for (name, recipe), u in zip(RECIPES.items(), found, strict=True):
+            if u.ci is not None:
+                hits[name].append(bool(u.ci[0] - 1e-9 <= float(recipe.value(true, base)) <= u.ci[1] + 1e-9))
+            if u.chance is not None:
+                small[name].append(u.chance.p_value <= 0.05)
+    return hits, small
+
+
+def show(metric: str, replications: int) -> None:
+    situations = [(c, g, n, gap) for c, g in ((3, 3), (28, 4)) for n in (500, 5000) for gap in (0.0, 0.03, 0.15)]
+    print(f"\n{metric}, {replications} replications: coverage of 95 % intervals in %, and rejections at 5 % at parity")
+    print("| aggregate | " + " | ".join(f"{c} classes, {n}, gap {gap:g}" for c, _, n, gap in situations) + " |")
+    found = [
+        simulated(population(c, g, gap), n, metric, replications, 0 if gap else 199) for c, g, n, gap in situations
+    ]
+    for name in RECIPES:
+        cells = []
+        for hits, small in found:
+            rejected = f" ({100 * np.mean(small[name]):.1f})" if small[name] else ""
+            cells.append((f"{100 * np.mean(hits[name]):.1f}" if hits[name] else "–") + rejected)
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def speed() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 400, 100_000)
+    p = np.where(rng.random(100_000) < 0.6, y, rng.integers(0, 400, 100_000))
+    table = evenhand.tabulate(label=y, prediction=p, group=rng.integers(0, 5, 100_000))
+    print(f"400 classes × 5 groups: aggregate {seconds(lambda: evenhand.aggregate(table), repeat=2):.2f} s, ", end="")
+    print(f"audit {seconds(lambda: evenhand.audit(table), repeat=1):.1f} s")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replications", type=int, default=400)
+    parser.add_argument("--metrics", default="tpr")
+    parser.add_argument("--speed", action="store_true")
+    how = parser.parse_args()
+    if how.speed:
+        speed()
+    else:
+        for metric in how.metrics.split(","):
+            show(metric, how.replications)
