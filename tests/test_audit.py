@@ -14,7 +14,8 @@ from conftest import people
 from evenhand.measures import MEASURES
 from evenhand.measures.impossibility import forced_fpr
 from evenhand.report.document import schema
-from evenhand.report.terminal import as_html, as_text, shorter
+from evenhand.report.rendered import as_html, as_text
+from evenhand.report.terminal import render, shorter
 
 WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "bootstrap": 50, "permutations": 50}
 HOSTILE = [
@@ -205,7 +206,7 @@ def test_documents_follow_the_schema(name: str) -> None:
 
 @pytest.mark.parametrize("name", AUDITS)
 def test_terminal_text_fits_and_is_printable(name: str) -> None:
-    text = as_text(AUDITS[name]().to_dict())
+    text = as_text(render(AUDITS[name]().to_dict()))
     assert "\x1b" not in text
     assert all(len(line) <= 80 for line in text.splitlines())
     assert all(line.isprintable() for line in text.splitlines())
@@ -214,11 +215,11 @@ def test_terminal_text_fits_and_is_printable(name: str) -> None:
 def test_names_survive_the_document_and_are_escaped_in_html() -> None:
     a = hostile()
     assert {g["name"] for g in json.loads(a.to_json())["attributes"][0]["groups"]} == set(HOSTILE)
-    page = as_html(a.to_dict())
+    page = as_html(render(a.to_dict()))
     assert "<script>window" not in page
     assert "<b>g</b>" not in page
     assert a._repr_html_() == page
-    assert "[bold red]x[/]" in as_text(a.to_dict())
+    assert "[bold red]x[/]" in as_text(render(a.to_dict()))
 
 
 def test_the_text_shows_what_the_document_holds() -> None:

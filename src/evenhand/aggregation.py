@@ -195,14 +195,14 @@ class Aggregate:
         return render(self.to_dict())
 
     def __repr__(self) -> str:
-        from evenhand.report.aggregation import as_text, render
+        from evenhand.report.rendered import as_text
 
-        return as_text(render(self.to_dict()))
+        return as_text(self.__rich__())
 
     def _repr_html_(self) -> str:
-        from evenhand.report.aggregation import as_html, render
+        from evenhand.report.rendered import as_html
 
-        return as_html(render(self.to_dict()))
+        return as_html(self.__rich__())
 
 
 def aggregate(

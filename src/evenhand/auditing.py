@@ -101,14 +101,14 @@ class Audit:
         return render(self.to_dict())
 
     def __repr__(self) -> str:
-        from evenhand.report.terminal import as_text
+        from evenhand.report.rendered import as_text
 
-        return as_text(self.to_dict())
+        return as_text(self.__rich__())
 
     def _repr_html_(self) -> str:
-        from evenhand.report.terminal import as_html
+        from evenhand.report.rendered import as_html
 
-        return as_html(self.to_dict())
+        return as_html(self.__rich__())
 
 
 def audit(

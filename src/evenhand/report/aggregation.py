@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -261,22 +260,6 @@ def pair(ends: tuple[float, float] | None) -> list[float | None] | None:
 
 
 # ---- terminal ------------------------------------------------------------------------------------------------------
-
-
-def as_text(renderable: RenderableType) -> str:
-    """A report as plain text of 80 columns."""
-    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
-    console.print(renderable)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.splitlines())
-
-
-def as_html(renderable: RenderableType) -> str:
-    """A report for a notebook; names are escaped."""
-    console = Console(file=io.StringIO(), width=WIDTH + 20, record=True, force_terminal=True, color_system="truecolor")
-    console.print(renderable)
-    pre = '<pre style="font-family:monospace;line-height:1.25;white-space:pre">{code}</pre>'
-    return console.export_html(inline_styles=True, code_format=pre)
 
 
 def render(document: dict[str, Any]) -> RenderableType:

@@ -17,7 +17,7 @@ def as_text(drawn: RenderableType, width: int = WIDTH) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
-def as_html(drawn: RenderableType, width: int = WIDTH) -> str:
+def as_html(drawn: RenderableType, width: int = WIDTH + 20) -> str:
     """HTML in which all names are escaped."""
     console = Console(file=io.StringIO(), width=width, record=True, force_terminal=True, color_system="truecolor")
     console.print(drawn)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table as Grid
@@ -39,22 +38,6 @@ _ABBREVIATED = {
     "negative predictive": "neg. predictive", "predictive equality": "pred. equality",
     "equal opportunity": "equal opport.",
 }  # fmt: skip
-
-
-def as_text(document: dict[str, Any]) -> str:
-    """The report as plain text."""
-    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
-    console.print(render(document))
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.splitlines())
-
-
-def as_html(document: dict[str, Any]) -> str:
-    """The report for a notebook; names are escaped."""
-    console = Console(file=io.StringIO(), width=WIDTH + 20, record=True, force_terminal=True, color_system="truecolor")
-    console.print(render(document))
-    pre = '<pre style="font-family:monospace;line-height:1.25;white-space:pre">{code}</pre>'
-    return console.export_html(inline_styles=True, code_format=pre)
 
 
 def render(document: dict[str, Any]) -> RenderableType:
