@@ -64,8 +64,10 @@ ARROWS: dict[str, set[str]] = {
     },
     "joint": {"table", "cells"},
     "paired": {"joint", "measures", "inference", "scores", "table", "cells"},
+    "differences": {"auditing", "gaps", "paired", "measures", "inference", "scores"},
     "candidates": {
         "auditing",
+        "differences",
         "gaps",
         "joint",
         "options",
@@ -139,6 +141,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "report": {
         "candidates",
+        "differences",
         "comparison",
         "runs",
         "standings",

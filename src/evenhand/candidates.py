@@ -10,71 +10,18 @@ from typing import Any
 import numpy as np
 
 from evenhand.auditing import Audit, audit_table
+from evenhand.differences import Candidate, Difference, adjusted, against_first, performances
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.gaps import Gap, Pair
-from evenhand.inference import interval
 from evenhand.inference.resample import generator
-from evenhand.inference.significance import holm
 from evenhand.joint import JointTable
-from evenhand.measures import Measure, ScoreMeasure
-from evenhand.measures.performance import PERFORMANCES, why_not
+from evenhand.measures import Measure
 from evenhand.options import Axes, Options, Progress, checked
-from evenhand.paired import About, Paired, Question, distance, gap_errors, paired, plain_errors, resample
-from evenhand.scores import ScoreView
+from evenhand.paired import About, Question, distance, resample
 from evenhand.table import shown_name
 from evenhand.tradeoff import dto, pareto
 
 MANY_GROUPS = 100
 """Above so many groups models are compared without resampling."""
-
-
-@dataclass(frozen=True)
-class Estimated:
-    """The performance of a model, with its interval, or the reason why there is none."""
-
-    value: float
-    ci: Pair | None = None
-    undefined: str | None = None
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One model: how well it does, and how alike it treats groups."""
-
-    name: str
-    audit: Audit
-    performance: Mapping[str, Estimated]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A model against the first one, by one measure of fairness or of performance."""
-
-    model: str
-    against: str
-    id: str
-    attribute: str | None
-    """None for a performance."""
-    group: str | None
-    reference: str | None
-    value: float = np.nan
-    other: float = np.nan
-    """The measure of the model, and of the one it is compared with."""
-    difference: float = np.nan
-    """Of distances from parity: below 0 the model is fairer. Of performances: value − other."""
-    ci: Pair | None = None
-    ci_bootstrap: Pair | None = None
-    """The plain percentile interval of the same resamples, for comparison."""
-    signed_difference: float | None = None
-    """Of signed gaps: how far the model moves the gap, in whichever direction."""
-    ci_signed: Pair | None = None
-    p_signed: float | None = None
-    p_signed_adjusted: float | None = None
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    undefined: str | None = None
-    better: bool | None = None
-    """Whether the model is better by this measure; None if the interval holds both."""
 
 
 @dataclass(frozen=True)
@@ -209,11 +156,11 @@ def audit_candidates(
         )  # fmt: skip
     people = float(audits[0].table.rows)
     candidates = tuple(
-        Candidate(name, a, _performances(a, resamples, k))
+        Candidate(name, a, performances(a, resamples, k))
         for k, (name, a) in enumerate(zip(joint.names, audits, strict=True))
     )
-    differences = _adjusted(
-        [d for k in range(1, count) for d in _against_first(candidates, k, chosen, resamples, people)]
+    differences = adjusted(
+        [d for k in range(1, count) for d in against_first(candidates, k, chosen, resamples, people)]
     )
     tradeoffs = tuple(_tradeoff(candidates, i, axes, resamples) for i in range(len(audits[0].attributes)))
     return CandidateAudit(candidates, tuple(differences), tradeoffs, (*notes, *_shared_notes(audits)))
@@ -244,123 +191,6 @@ def _questions(first: Audit, chosen: Sequence[Measure]) -> tuple[list[Question],
 def _shared_notes(audits: Sequence[Audit]) -> list[str]:
     """Remarks of the audits, once each."""
     return list(dict.fromkeys(note for a in audits for note in a.notes))
-
-
-# ---- performance --------------------------------------------------------------------------------------------
-
-
-def _performances(a: Audit, resamples: Mapping[About, Any], model: int) -> dict[str, Estimated]:
-    table = a.table
-    grouping = table.groupings[0]
-    scores = ScoreView(table, grouping)(range(len(grouping.groups)))
-    decisions = table.decisions(grouping, a.options.threshold)
-    found = {}
-    for p in PERFORMANCES.values():
-        of: Any = p.of
-        value = float(of(decisions if p.rests_on == "decision" else scores)) if scores.has_label else np.nan
-        because = why_not(p, scores, value)
-        if because:
-            found[p.id] = Estimated(np.nan, undefined=because)
-            continue
-        draws = resamples.get((None, p.id, None))
-        ci = None
-        if draws is not None:
-            errors = draws[model, 0] - np.nanmean(draws[model, 0])
-            low, high = paired(value, errors[None], a.options.confidence, float(table.rows)).ci or (np.nan, np.nan)
-            ci = None if np.isnan(low) else (low, high)
-        found[p.id] = Estimated(value, ci)
-    return found
-
-
-# ---- differences --------------------------------------------------------------------------------------------
-
-
-def _against_first(
-    candidates: Sequence[Candidate],
-    model: int,
-    chosen: Sequence[Measure],
-    resamples: Mapping[About, Any],
-    people: float,
-) -> list[Difference]:
-    this, first = candidates[model], candidates[0]
-    confidence = first.audit.options.confidence
-    found = []
-    for p in PERFORMANCES.values():
-        a, b = this.performance[p.id], first.performance[p.id]
-        of = Difference(this.name, first.name, p.id, None, None, None, a.value, b.value)
-        because = a.undefined or b.undefined
-        if because:
-            found.append(replace(of, undefined=because))
-            continue
-        draws = resamples.get((None, p.id, None))
-        one = Paired(a.value - b.value)
-        if draws is not None:
-            one = paired(one.difference, plain_errors(draws, 0, model, 0), confidence, people)
-        found.append(
-            _settled(replace(of, difference=one.difference, ci=one.ci, p_value=one.p_value), p.lower_is_better)
-        )
-    for i, attribute in enumerate(first.audit.attributes):
-        sizes = {g.name: g.n for g in attribute.groups}
-        of_model = {(g.id, g.group): g for g in this.audit.attributes[i].measures}
-        for gap in attribute.measures:
-            m = next(m for m in chosen if m.id == gap.id)
-            smallest = float(min(sizes[gap.group], sizes[gap.reference]))
-            draws = resamples.get((attribute.name, m.id, gap.group))
-            both = of_model[gap.id, gap.group], gap
-            of = _difference(m, attribute.name, both, draws, model, confidence, smallest)
-            found.append(_settled(replace(of, model=this.name, against=first.name), lower_is_better=True))
-    return found
-
-
-def _difference(
-    m: Measure, attribute: str, gaps: tuple[Gap, Gap], draws: Any, model: int, confidence: float, people: float
-) -> Difference:
-    this, first = gaps
-    base = Difference("", "", m.id, attribute, this.group, this.reference, this.value, first.value)
-    if this.undefined or first.undefined:
-        return replace(base, undefined=this.undefined or first.undefined)
-    apart = float(distance(m, this.value) - distance(m, first.value))
-    base = replace(base, difference=apart)
-    if m.signed and this.signed is not None and first.signed is not None:
-        base = replace(base, signed_difference=this.signed - first.signed)
-    if isinstance(m, ScoreMeasure) and m.view is not None:
-        # bins of few people overstate a gap, and resamples of them do so again: only both intervals together are safe
-        if this.ci is None or first.ci is None:
-            return base
-        return replace(base, ci=(this.ci[0] - first.ci[1], this.ci[1] - first.ci[0]))
-    if draws is None:
-        return base
-    one = paired(apart, gap_errors(apart, draws, model, 0), confidence, people)
-    base = replace(base, ci=one.ci, p_value=one.p_value)
-    values = draws[model, 1] - draws[0, 1]
-    if interval.enough(values, confidence):
-        low, high = interval.percentile(values, confidence)
-        base = replace(base, ci_bootstrap=(float(low), float(high)))
-    if base.signed_difference is not None:
-        signed = paired(base.signed_difference, plain_errors(draws, 0, model, 0), confidence, people)
-        base = replace(base, ci_signed=signed.ci, p_signed=signed.p_value)
-    return base
-
-
-def _settled(d: Difference, lower_is_better: bool) -> Difference:
-    """With a verdict, where the interval allows one."""
-    if d.ci is None or d.ci[0] <= 0 <= d.ci[1]:
-        return d
-    return replace(d, better=(d.ci[1] < 0) == lower_is_better)
-
-
-def _adjusted(differences: list[Difference]) -> list[Difference]:
-    """Holm's p-values, over all differences that were tested, and over all signed ones."""
-    plain = iter(holm([d.p_value for d in differences if d.p_value is not None]))
-    signed = iter(holm([d.p_signed for d in differences if d.p_signed is not None]))
-    return [
-        replace(
-            d,
-            p_adjusted=None if d.p_value is None else next(plain),
-            p_signed_adjusted=None if d.p_signed is None else next(signed),
-        )
-        for d in differences
-    ]
 
 
 # ---- the trade-off ------------------------------------------------------------------------------------------

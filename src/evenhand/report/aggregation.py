@@ -268,7 +268,8 @@ def render(document: dict[str, Any]) -> RenderableType:
     parts += [Text(), *headline(document, document["options"], document["attribute"]), Text()]
     parts += matrix_of(document, document["options"])
     parts += undefined_of(document)
-    parts += [Text(), *checklist_of(document["checklist"]), *notes_of(document["notes"])]
+    parts += [Text(), *checklist_of(document["checklist"]), *joint_of(document, document["options"])]
+    parts += notes_of(document["notes"])
     return Group(*parts)
 
 
@@ -305,14 +306,8 @@ def headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> 
 def matrix_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
     """The rate by class and group, the overall one, and what the first step makes of it."""
     groups = [g["name"] for g in found["groups"]]
-    places = list(range(len(groups)))
-    if len(groups) > MOST_GROUPS:
-        largest = sorted(places, key=lambda g: -found["groups"][g]["n"])[:MOST_GROUPS]
-        places = sorted(largest)
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    grid.add_column("class", overflow="ellipsis", no_wrap=True, max_width=22)
-    for name in ("n", "overall", *(shown_name(groups[g], 12) for g in places), "step 1"):
-        grid.add_column(Text(name), justify="right", no_wrap=True, overflow="ellipsis", max_width=12)
+    places = _largest(found["groups"])
+    grid = _by_class("n", "overall", *(shown_name(groups[g], 12) for g in places), "step 1")
     sizes = [f"{found['groups'][g]['n']:,}" for g in places]
     grid.add_row(Text("people", style="dim"), "", "", *sizes, "")
     shown, more = _worst(found["classes"], options)
@@ -323,6 +318,31 @@ def matrix_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[Render
     hidden = f"{len(groups) - len(places)} smaller groups and " if len(places) < len(groups) else ""
     if more or hidden:
         yield indented(f"{hidden}{more:,} more classes are not shown (--json has them)", dim=True)
+
+
+def joint_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
+    """How many people there are of each class in each group, and what share of all they are."""
+    yield Text("People by class and group (% of all)", style="bold")
+    places = _largest(found["groups"])
+    grid = _by_class("all", *(shown_name(found["groups"][g]["name"], 12) for g in places))
+    total = sum(c["n"] for c in found["classes"])
+    for c in _worst(found["classes"], options)[0]:
+        numbers = [c["n"], *(c["cells"][g]["n"] for g in places)]
+        grid.add_row(Text(shown_name(c["name"], 30)), *(f"{n:,.15g} ({100 * n / total:.1f})" for n in numbers))
+    yield grid
+
+
+def _largest(groups: list[dict[str, Any]]) -> list[int]:
+    """Places of the groups that are shown, in their order."""
+    return sorted(sorted(range(len(groups)), key=lambda g: -groups[g]["n"])[:MOST_GROUPS])
+
+
+def _by_class(*names: str) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    grid.add_column("class", overflow="ellipsis", no_wrap=True, max_width=22)
+    for name in names:
+        grid.add_column(Text(name), justify="right", no_wrap=True, overflow="ellipsis", max_width=13)
+    return grid
 
 
 def _worst(classes: list[dict[str, Any]], options: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:

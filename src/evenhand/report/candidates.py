@@ -23,7 +23,8 @@ from evenhand.report.terminal import shorter
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
-    from evenhand.candidates import CandidateAudit, Difference, Tradeoff
+    from evenhand.candidates import CandidateAudit, Tradeoff
+    from evenhand.differences import Difference
 
 SCHEMA = "evenhand/candidates/1"
 MOST_MODELS = 4

@@ -24,6 +24,7 @@ from evenhand.report.aggregation import (
     finding,
     headline,
     indented,
+    joint_of,
     matrix_of,
     notes_of,
     number,
@@ -124,6 +125,7 @@ def _shown(attribute: dict[str, Any], options: dict[str, Any]) -> Iterator[Rende
         yield indented("p: adjusted for all classes and groups (Holm, exact tests)", dim=True)
     yield Text()
     yield from checklist_of(attribute["checklist"])
+    yield from joint_of(attribute, options)
 
 
 def _grid(*names: str, text: int = 1) -> Grid:
