@@ -305,36 +305,69 @@ def thresholds(
     >>> found.chosen.threshold, round(found.chosen.value, 3), round(found.policy.lost, 3), found.policy.settled
     (8.0, 0.828, 0.017, True)
     """
-    options = replace(checked(threshold, confidence, bootstrap, rng), permutations=0)
-    for word, value in (("allow_trivial", allow_trivial), ("by_group", by_group)):
-        if not isinstance(value, bool | np.bool_):
-            raise UsageError(f"{word} is True or False, not {shown(value)}")
-    kind, costs = checked_goal(performance, cost)
-    requirements = required(require)
-    of_decisions = [decided_measure(r.measure) for r in requirements]
-    named = fairness if fairness is not None else of_decisions[0] if of_decisions else FAIRNESS
-    fair = decided_measure(named)
+    asked = checked_words(
+        performance, cost, fairness, require, threshold, allow_trivial, by_group, confidence, bootstrap, rng
+    )
     words = {
         "score": score, "label": label, "group": group, "weight": weight, "favorable": favorable, "risk": risk,
         "score_range": score_range, "missing": missing, "weight_kind": weight_kind, "cluster": cluster, "where": where,
     }  # fmt: skip
     defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
     table = as_table(data, {k: v for k, v in words.items() if v is not defaults.get(k)})
-    measures = list({m.id: m for m in (fair, *of_decisions)}.values())
-    _check_table(table, measures)
+    _check_table(table, asked.measures)
     grouping = grouping_named(table, attribute)
     ref, notes = reference_group(table, grouping, reference)
-    goal = goal_of(table, kind, costs)
-    swept = sweep(table, grouping, ref, goal, measures)
+    goal = goal_of(table, asked.performance, asked.cost)
     found = Thresholds(
-        table, grouping, grouping.groups[ref], options, goal, costs, fair, swept, requirements, bool(allow_trivial),
+        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness,
+        sweep(table, grouping, ref, goal, asked.measures), asked.requirements, bool(allow_trivial),
         library=library_of(data),
     )  # fmt: skip
-    if requirements:
-        found = replace(found, policy=_policy(found, ref, of_decisions, generator(rng)))
+    if asked.requirements:
+        found = replace(found, policy=_policy(found, ref, asked.required, generator(rng)))
     if by_group:
         found = replace(found, by_group=_separate(found, ref))
     return replace(found, notes=(*table.notes, *notes, *_remarks(found)))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for, once it is known to make sense."""
+
+    options: Options
+    performance: str
+    cost: tuple[float, float] | None
+    fairness: RateMeasure
+    requirements: tuple[Requirement, ...]
+    required: tuple[RateMeasure, ...]
+
+    @property
+    def measures(self) -> list[RateMeasure]:
+        return list({m.id: m for m in (self.fairness, *self.required)}.values())
+
+
+def checked_words(
+    performance: Any,
+    cost: Any,
+    fairness: Any,
+    require: Any,
+    threshold: Any,
+    allow_trivial: Any,
+    by_group: Any,
+    confidence: Any,
+    bootstrap: Any,
+    rng: Any,
+) -> Asked:
+    """What was asked for, if it makes sense; better known before ten minutes of counting."""
+    for word, value in (("allow_trivial", allow_trivial), ("by_group", by_group)):
+        if not isinstance(value, bool | np.bool_):
+            raise UsageError(f"{word} is True or False, not {shown(value)}")
+    options = replace(checked(threshold, confidence, bootstrap, rng), permutations=0)
+    kind, costs = checked_goal(performance, cost)
+    requirements = required(require)
+    measures = tuple(decided_measure(r.measure) for r in requirements)
+    named = fairness if fairness is not None else measures[0] if measures else FAIRNESS
+    return Asked(options, kind, costs, decided_measure(named), requirements, measures)
 
 
 def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:

@@ -55,7 +55,7 @@ class Requirement:
 
     def _short(self, size: Any) -> Floats:
         size = np.asarray(size, np.float64)
-        return self.bound - size if self.measure.scale == "ratio" else size - self.bound
+        return np.asarray(self.bound - size if self.measure.scale == "ratio" else size - self.bound)
 
     def settled(self, gap: Gap) -> bool | None:
         """Whether the whole interval of a gap meets the limit; None if it has none."""
@@ -72,7 +72,7 @@ def sized(m: Measure, value: Any) -> Floats:
     """
     value = np.asarray(value, np.float64)
     if m.scale != "ratio":
-        return np.abs(value)
+        return np.asarray(np.abs(value))
     with np.errstate(divide="ignore"):
         return np.where(np.isnan(value), np.nan, np.minimum(value, 1 / np.maximum(value, 0.0)))
 
@@ -98,7 +98,9 @@ def required(stated: Any) -> tuple[Requirement, ...]:
 def _parsed(text: Any) -> Requirement:
     match = _WORDS.fullmatch(text) if isinstance(text, str) else None
     if match is None or not match[3]:
-        raise UsageError(f"a requirement names a measure, >= or <=, and a number, such as {_EXAMPLE}; not {shown(text)}")
+        raise UsageError(
+            f"a requirement names a measure, >= or <=, and a number, such as {_EXAMPLE}; not {shown(text)}"
+        )
     measure = find(match[1])
     if measure is None:
         close = nearest(match[1], MEASURES)

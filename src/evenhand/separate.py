@@ -120,7 +120,10 @@ def _levels(table: Table, grouping: Grouping, goal: Goal, rate: str) -> tuple[li
             gains[g].append(points[some, g])
             places[g].append(some + start)
         start += len(values)
-    found = [_of_group(*(np.concatenate(x[g]) for x in (rates, gains, places))) for g in range(len(grouping.groups))]
+    found = [
+        _of_group(np.concatenate(r), np.concatenate(g), np.concatenate(p))
+        for r, g, p in zip(rates, gains, places, strict=True)
+    ]
     return [_thinned(lv) for lv in found], all(len(lv.rate) <= LEVELS for lv in found)
 
 

@@ -137,7 +137,7 @@ class Sweep:
 
     def index(self, threshold: float) -> int:
         """The place of the listed threshold that decides like this one."""
-        return int(min(np.searchsorted(self.thresholds, threshold, side="left"), len(self.thresholds) - 1))
+        return min(int(np.searchsorted(self.thresholds, threshold, side="left")), len(self.thresholds) - 1)
 
 
 def sweep(table: Table, grouping: Grouping, reference: int, goal: Goal, measures: Sequence[RateMeasure]) -> Sweep:
@@ -148,7 +148,7 @@ def sweep(table: Table, grouping: Grouping, reference: int, goal: Goal, measures
             f"{count:,} thresholds × {groups:,} groups are too many: round the scores, or name fewer group columns"
         )
     kept = groups <= SHOWN_GROUPS and count * groups <= KEPT
-    pieces: list[dict[str, Any]] = []
+    pieces: list[dict[Any, NDArray[Any]]] = []
     for counts in counted(table, grouping):
         pieces.append(_looked(counts, reference, goal, measures, kept))
     thresholds = _thresholds(table.scores)
