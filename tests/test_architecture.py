@@ -39,6 +39,27 @@ ARROWS: dict[str, set[str]] = {
     "extremes": {"gaps", "nulls", "measures", "inference", "table", "cells"},
     "options": {"nulls", "measures", "inference", "table"},
     "planning": {"inference"},
+    "policy": {"gaps", "measures", "cells"},
+    "sweep": {"policy", "measures", "table", "cells"},
+    "separate": {"sweep", "policy", "measures", "table", "cells"},
+    "choosing": {"cutoffs", "attributes", "gaps", "policy", "measures", "cells"},  # of cutoffs its type only
+    "cutoffs": {
+        "choosing",
+        "separate",
+        "sweep",
+        "policy",
+        "tradeoff",
+        "auditing",
+        "references",
+        "options",
+        "report",
+        "measures",
+        "inference",
+        "ingest",
+        "files",
+        "table",
+        "cells",
+    },
     "logistic": {"ingest", "cells"},
     "projection": {
         "auditing",
@@ -86,6 +107,9 @@ ARROWS: dict[str, set[str]] = {
         "report",
     },
     "report": {
+        "choosing",
+        "cutoffs",
+        "separate",
         "comparison",
         "runs",
         "standings",
@@ -110,6 +134,7 @@ ARROWS: dict[str, set[str]] = {
         "advice",
         "auditing",
         "comparison",
+        "cutoffs",
         "examples",
         "files",
         "ingest",
@@ -126,6 +151,7 @@ ARROWS: dict[str, set[str]] = {
         "advice",
         "auditing",
         "comparison",
+        "cutoffs",
         "examples",
         "ingest",
         "planning",
@@ -210,6 +236,6 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    for name in ("audit", "compare", "compas", "curves", "guide", "load", "tabulate", "Table"):
+    for name in ("audit", "compare", "compas", "curves", "guide", "load", "tabulate", "thresholds", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

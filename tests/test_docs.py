@@ -12,6 +12,7 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
 from evenhand.report.comparison_document import schema as comparison_schema
+from evenhand.report.cutoffs import schema as thresholds_schema
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,6 +55,18 @@ def test_every_key_of_a_comparison_is_documented() -> None:
     assert [k for k in sorted(keys) if f"`{k}" not in page and f".{k}" not in page] == []
 
 
+def test_every_key_of_thresholds_is_documented() -> None:
+    page = text("docs/json.md").split("# The JSON of thresholds")[1]
+    found = thresholds_schema()
+    parts = [
+        found,
+        *found["$defs"].values(),
+        *(found["properties"][name] for name in ("data", "options", "thresholds")),
+    ]
+    keys = {key for part in parts for key in part["properties"]}
+    assert [k for k in sorted(keys) if f"`{k}" not in page and f".{k}" not in page] == []
+
+
 def test_links_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
@@ -64,7 +77,9 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-@pytest.mark.parametrize("command", ["demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide"])
+@pytest.mark.parametrize(
+    "command", ["demo", "audit", "tabulate", "merge", "power", "test", "compare", "thresholds", "guide"]
+)
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
 

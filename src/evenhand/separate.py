@@ -82,11 +82,11 @@ def by_group(
         chosen = _best(levels, reference, measure, limit)
         return None if chosen is None else _made(table, grouping, reference, goal, measure, limit, levels, chosen, last)
 
-    free = _free(levels, reference)
+    free = _free(levels, reference, measure)
     rates = np.array([lv.rate[i] for lv, i in zip(levels, free, strict=True)])
     furthest = _size(measure, rates, reference)
     parity = 1.0 if measure.scale == "ratio" else 0.0
-    steps = [parity] if np.isnan(furthest) or furthest == parity else np.linspace(parity, furthest, STEPS).tolist()
+    steps = [parity] if furthest == parity else np.linspace(parity, furthest, STEPS).tolist()
     curve = tuple(found for limit in steps if (found := best(limit)) is not None)
     strictest = (max if measure.scale == "ratio" else min)(limits) if limits else None
     return ByGroup(measure.id, curve, None if strictest is None else best(strictest), exact)
@@ -155,10 +155,10 @@ def _thinned(levels: _Levels) -> _Levels:
     return _Levels(levels.rate[keep], levels.gain[keep], levels.place[keep])
 
 
-def _free(levels: Sequence[_Levels], reference: int) -> list[int]:
+def _free(levels: Sequence[_Levels], reference: int, m: RateMeasure) -> list[int]:
     """Everybody's best, near to the reference where there are several."""
     own = levels[reference]
-    at = int(np.argmax(own.gain))
+    at = int(np.argmax(np.where((own.rate > 0) | (m.scale != "ratio"), own.gain, -np.inf)))
     chosen = []
     for g, lv in enumerate(levels):
         tied = np.flatnonzero(lv.gain == lv.gain.max())
@@ -189,7 +189,10 @@ def _best(levels: Sequence[_Levels], reference: int, m: RateMeasure, limit: floa
 
 def _window(rates: Floats, base: Floats, m: RateMeasure, limit: float) -> tuple[Ints, Ints]:
     """Which rates are near enough to those of the reference: from, and up to before."""
-    low, high = (base * limit, base / limit) if m.scale == "ratio" else (base - limit, base + limit)
+    if m.scale == "ratio":
+        low, high = base * limit, base / limit if limit > 0 else np.full(len(base), np.inf)
+    else:
+        low, high = base - limit, base + limit
     return np.searchsorted(rates, low - SLACK, "left"), np.searchsorted(rates, high + SLACK, "right")
 
 

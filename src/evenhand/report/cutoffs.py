@@ -22,7 +22,8 @@ from evenhand.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.cells import Bools, Ints
-    from evenhand.cutoffs import Check, Cutoff, Policy, Thresholds
+    from evenhand.choosing import Check, Cutoff, Policy
+    from evenhand.cutoffs import Thresholds
     from evenhand.separate import ByGroup, Separate
 
 SCHEMA = "evenhand/thresholds/1"
@@ -337,9 +338,7 @@ def _points(found: dict[str, Any]) -> Iterator[RenderableType]:
         )  # fmt: skip
     yield grid
     t = found["thresholds"]
-    yield _indented(
-        f"{t['count']:,} thresholds, {t['front']:,} on the front (none is better in both); distance: to the optimum (1, 1)"
-    )
+    yield _indented(f"{t['count']:,} thresholds, {t['front']:,} on the front; distance: to the optimum (1, 1)")
 
 
 def _chosen_rows(found: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
