@@ -173,12 +173,10 @@ def test_the_choice_is_what_trying_all_gives(seed: int, most: float, least: floa
         assert abs(got.chosen.threshold - got.best.threshold) == min(abs(t - got.best.threshold) for t in tied)
         assert same(got.policy.lost, got.best.performance - got.chosen.performance)
     elif got.policy.nearest is not None:
-        worst = {
-            k: np.maximum(s.measures["demographic_parity"].size[k] - most, least - s.measures["disparate_impact"].size[k])
-            for k in range(len(s.thresholds)) if not s.trivial[k]
-        }  # fmt: skip
+        gap, ratio = (s.measures[id_].size[~s.trivial] for id_ in ("demographic_parity", "disparate_impact"))
+        worst = np.maximum(gap - most, least - ratio)
         assert got.policy.missed_by is not None
-        assert same(max(got.policy.missed_by.values()), np.nanmin(list(worst.values())))
+        assert same(max(got.policy.missed_by.values()), float(np.nanmin(worst)))
         assert "No threshold meets the policy" in got.to_dict()["interpretation"]
 
 
@@ -343,6 +341,8 @@ def test_tables_that_make_no_sense() -> None:
         found(evenhand.tabulate(data, prediction="d", label="y", group="g"))
     with pytest.raises(UsageError, match="say which attribute"):
         found(evenhand.tabulate(data, score="s", label="y", group=["g", "h"]))
+    with pytest.raises(UsageError, match="no number is above"):
+        found(evenhand.tabulate({**data, "s": [0.0] + [np.finfo(float).max] * 49}, **WORDS))
     with pytest.raises(DataError):
         evenhand.thresholds({**data, "s": [math.nan] * 50}, **WORDS)
     product = found(evenhand.tabulate(data, score="s", label="y", group=["g", "h"]), attribute=["g", "h"])

@@ -15,7 +15,7 @@ from evenhand.cells import Bools, Floats, Ints
 from evenhand.measures import RATES, RateMeasure
 from evenhand.measures.rates import share
 from evenhand.policy import SLACK, sized
-from evenhand.sweep import Goal, counted
+from evenhand.sweep import Goal, counted, listed_thresholds
 from evenhand.table import Counts, Grouping, Table, shown_name
 
 RATES_ALONE = ("selection_rate", "tpr", "fpr")
@@ -76,11 +76,10 @@ def by_group(
     if why:
         return ByGroup(measure.id, undefined=why)
     levels, exact = _levels(table, grouping, goal, measure.components[0])
-    last = len(table.scores)
 
     def best(limit: float) -> Separate | None:
         chosen = _best(levels, reference, measure, limit)
-        return None if chosen is None else _made(table, grouping, reference, goal, measure, limit, levels, chosen, last)
+        return None if chosen is None else _made(table, grouping, reference, goal, measure, limit, levels, chosen)
 
     free = _free(levels, reference, measure)
     rates = np.array([lv.rate[i] for lv, i in zip(levels, free, strict=True)])
@@ -227,13 +226,11 @@ def _made(
     limit: float,
     levels: Sequence[_Levels],
     chosen: Sequence[int],
-    last: int,
 ) -> Separate:
     rates = np.array([lv.rate[i] for lv, i in zip(levels, chosen, strict=True)])
     gain = sum(float(lv.gain[i]) for lv, i in zip(levels, chosen, strict=True))
     places = [int(lv.place[i]) for lv, i in zip(levels, chosen, strict=True)]
-    above = float(np.nextafter(table.scores[-1], np.inf))
-    named = [above if p == last else float(table.scores[p]) for p in places]
+    named = listed_thresholds(table)[places].tolist()
     return Separate(
         limit,
         gain / goal.scale,

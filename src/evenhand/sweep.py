@@ -151,10 +151,9 @@ def sweep(table: Table, grouping: Grouping, reference: int, goal: Goal, measures
     pieces: list[dict[Any, NDArray[Any]]] = []
     for counts in counted(table, grouping):
         pieces.append(_looked(counts, reference, goal, measures, kept))
-    thresholds = _thresholds(table.scores)
-    whole = {name: np.concatenate([piece[name] for piece in pieces])[: len(thresholds)] for name in pieces[0]}
+    whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     return Sweep(
-        thresholds,
+        listed_thresholds(table),
         whole["selection_rate"],
         whole["trivial"],
         whole["performance"],
@@ -163,10 +162,12 @@ def sweep(table: Table, grouping: Grouping, reference: int, goal: Goal, measures
     )
 
 
-def _thresholds(scores: Floats) -> Floats:
-    last = float(scores[-1])
-    above = np.nextafter(last, np.inf) if last < np.finfo(np.float64).max else np.nan
-    return np.append(scores, above) if np.isfinite(above) else scores  # no number is above the largest
+def listed_thresholds(table: Table) -> Floats:
+    """Every threshold that makes a difference: each score, and the next number above all of them."""
+    highest = float(table.scores[-1])
+    if highest == np.finfo(np.float64).max:
+        raise UsageError(f"a threshold above every score is needed, but no number is above {highest:g}: rescale them")
+    return np.append(table.scores, np.nextafter(highest, np.inf))
 
 
 def counted(table: Table, grouping: Grouping) -> Iterator[Counts]:

@@ -265,7 +265,7 @@ def _verdict(found: Thresholds, p: Policy) -> str:
             f"{p.chosen.performance:.3f}, {lost}. {sure}"
         )
     if p.nearest is not None and p.missed_by is not None:
-        missed = " and ".join(f"{text} by {by:.3f}" for text, by in p.missed_by.items() if by > 0) or asked
+        missed = " and ".join(f"{text} by {by:.2g}" for text, by in p.missed_by.items() if by > 0) or asked
         only = " except by selecting everybody or nobody" if p.trivial else ""
         return (
             f"No threshold meets the policy ({asked}){only}. {_rule(found, p.nearest)} comes nearest: "
