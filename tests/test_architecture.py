@@ -88,6 +88,27 @@ ARROWS: dict[str, set[str]] = {
     "extremes": {"gaps", "nulls", "measures", "inference", "table", "cells"},
     "options": {"nulls", "measures", "inference", "table"},
     "planning": {"inference"},
+    "policy": {"gaps", "measures", "cells"},
+    "sweep": {"policy", "measures", "table", "cells"},
+    "separate": {"sweep", "policy", "measures", "table", "cells"},
+    "choosing": {"cutoffs", "attributes", "gaps", "policy", "measures", "cells"},  # of cutoffs its type only
+    "cutoffs": {
+        "choosing",
+        "separate",
+        "sweep",
+        "policy",
+        "tradeoff",
+        "auditing",
+        "references",
+        "options",
+        "report",
+        "measures",
+        "inference",
+        "ingest",
+        "files",
+        "table",
+        "cells",
+    },
     "logistic": {"ingest", "cells"},
     "projection": {
         "auditing",
@@ -142,6 +163,9 @@ ARROWS: dict[str, set[str]] = {
     "report": {
         "candidates",
         "differences",
+        "choosing",
+        "cutoffs",
+        "separate",
         "comparison",
         "runs",
         "standings",
@@ -171,6 +195,7 @@ ARROWS: dict[str, set[str]] = {
         "auditing",
         "comparison",
         "classaudit",
+        "cutoffs",
         "examples",
         "files",
         "ingest",
@@ -191,6 +216,7 @@ ARROWS: dict[str, set[str]] = {
         "comparison",
         "classaudit",
         "confusion",
+        "cutoffs",
         "examples",
         "ingest",
         "planning",
@@ -275,19 +301,7 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    for name in (
-        "aggregate",
-        "audit",
-        "compare",
-        "compas",
-        "curves",
-        "guide",
-        "load",
-        "tabulate",
-        "Confusion",
-        "Table",
-    ):
-        assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
-    for name in ("tabulate", "Confusion", "Table"):
+    names = ("aggregate", "audit", "compare", "compas", "curves", "guide", "load", "tabulate", "thresholds")
+    for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

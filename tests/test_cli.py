@@ -143,7 +143,7 @@ def test_missing_rows(tmp_path: Path) -> None:
         (["audit", "scores.csv", *COLUMNS, "--favorable", "yes"], ["favourable value 'yes'", "'0', '1'"]),
         (["audit", "scores.csv", *COLUMNS, "--reference", "G1"], ["reference 'G1'", "did you mean 'g1'"]),
         (["audit", "scores.csv", *COLUMNS, "--reference", "g1", "--reference", "g2"], ["COL=V"]),
-        (["audit", "scores.csv", *COLUMNS, "--threshold", "abc"], ["'abc' is not a valid float"]),
+        (["audit", "scores.csv", *COLUMNS, "--threshold", "abc"], ["--threshold takes numbers"]),
         (["audit", "scores.csv", *COLUMNS, "--threshold", "nan"], ["finite number"]),
         (["audit", "scores.csv", *COLUMNS, "--confidence", "95"], ["from 0.5 to below 1"]),
         (["audit", "scores.csv", *COLUMNS, "--bootstrap", "-5"], ["whole number from 0"]),

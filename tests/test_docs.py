@@ -13,8 +13,7 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
-from evenhand.report import aggregation, candidates, classes
-from evenhand.report.comparison_document import schema as comparison_schema
+from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,32 +48,30 @@ def test_every_key_of_the_document_is_documented() -> None:
     assert [k for k in keys if f"`{k}" not in page and f".{k}" not in page] == []
 
 
-def test_every_key_of_a_comparison_is_documented() -> None:
-    page = text("docs/json.md").split("# The JSON of a comparison of methods")[1]
-    found = comparison_schema()
-    parts = [found, *found["$defs"].values(), *(found["properties"][name] for name in ("data", "options"))]
-    keys = {key for part in parts for key in part["properties"]}
+@pytest.mark.parametrize(
+    ("heading", "described"),
+    [
+        ("several models", candidates),
+        ("a comparison of methods", comparison_document),
+        ("an aggregate", aggregation),
+        ("an audit of classes", classes),
+        ("thresholds", cutoffs),
+    ],
+)
+def test_every_key_of_other_documents_is_documented(heading: str, described: Any) -> None:
+    page = text("docs/json.md")
+    whole = page.split(f"# The JSON of {heading}")[1]
+    page = page if described is classes else whole  # it refers to the aggregate
+    found = described.schema()
+    nested = [p for p in found["properties"].values() if "properties" in p]
+    keys = {key for part in (found, *found.get("$defs", {}).values(), *nested) for key in part.get("properties", ())}
     assert [k for k in sorted(keys) if f"`{k}" not in page and f".{k}" not in page] == []
-
-
-@pytest.mark.parametrize("document", [aggregation, classes])
-def test_every_key_of_the_documents_of_classes_is_documented(document: Any) -> None:
-    page, described = text("docs/json.md"), document.schema()
-    keys = {*described["properties"], *(k for d in described["$defs"].values() for k in d.get("properties", ()))}
-    assert sorted(k for k in keys if f"`{k}" not in page and f".{k}" not in page) == []
 
 
 def test_every_aggregate_is_documented() -> None:
     page = text("docs/classes.md")
     for name in (*METRICS, *GROUPWISE, *CLASSWISE):
         assert f"`{name}`" in page, name
-
-
-def test_every_key_of_several_models_is_documented() -> None:
-    page = text("docs/json.md").split("# The JSON of several models")[1]
-    found = candidates.schema()
-    keys = {key for part in (found, *found["$defs"].values()) for key in part["properties"]}
-    assert [k for k in sorted(keys) if f"`{k}" not in page and f".{k}" not in page] == []
 
 
 def test_links_lead_somewhere() -> None:
@@ -87,9 +84,10 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-@pytest.mark.parametrize(
-    "command", ["demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate"]
-)
+COMMANDS = ("demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
 

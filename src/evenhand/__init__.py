@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.classaudit import ClassAudit
     from evenhand.comparison import Comparison, compare
     from evenhand.confusion import Confusion
+    from evenhand.cutoffs import Thresholds, thresholds
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
     from evenhand.ingest import tabulate
@@ -46,6 +47,7 @@ _HOME = {
     "ProjectionTest": "projection",
     "Table": "table",
     "TableFileError": "errors",
+    "Thresholds": "cutoffs",
     "UsageError": "errors",
     "aggregate": "aggregation",
     "audit": "auditing",
@@ -57,6 +59,7 @@ _HOME = {
     "power": "planning",
     "projection_test": "projection",
     "tabulate": "ingest",
+    "thresholds": "cutoffs",
 }
 
 __all__ = [
@@ -75,6 +78,7 @@ __all__ = [
     "ProjectionTest",
     "Table",
     "TableFileError",
+    "Thresholds",
     "UsageError",
     "__version__",
     "aggregate",
@@ -88,6 +92,7 @@ __all__ = [
     "power",
     "projection_test",
     "tabulate",
+    "thresholds",
 ]
 
 

@@ -282,6 +282,63 @@ def test(data: str, json_path: str | None, **words: Any) -> None:
 
 
 @cli.command()
+@click.argument("data")
+@_columns
+@click.option("--attribute", metavar="COL[,COL…]", help="Compare by this group column; all of them for their product.")
+@click.option(
+    "--reference",
+    metavar="V",
+    multiple=True,
+    help="Group to compare with, or COL=V for one of several columns  [default: the largest]",
+)
+@click.option("--performance", metavar="P", default="accuracy", show_default=True, help="Or balanced_accuracy.")
+@click.option("--cost", metavar="FP,FN", help="Costs of a false favourable and a false unfavourable decision instead.")
+@click.option("--fairness", metavar="ID", help="Measure of decisions  [default: that required, or demographic_parity]")
+@click.option("--require", metavar="RULE", multiple=True, help="The policy, such as 'disparate_impact >= 0.8'.")
+@click.option("--threshold", metavar="T", type=float, help="The threshold in use, to compare with.")
+@click.option("--allow-trivial", is_flag=True, help="Recommend even to select everybody or nobody.")
+@click.option("--by-group", is_flag=True, help="Analyse what separate thresholds for each group would achieve.")
+@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
+def thresholds(data: str, json_path: str | None, seed: int, **words: Any) -> None:
+    """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
+    from evenhand.auditing import as_table
+    from evenhand.cutoffs import checked_words
+    from evenhand.cutoffs import thresholds as found
+
+    if words.pop("prediction") is not None:
+        raise UsageError("a prediction is decided already: leave --prediction out and name the --score")
+    how = {word: words.pop(word) for word in _CUTOFFS}
+    if how["cost"] is not None:
+        how["cost"] = _numbers(how["cost"], "cost")
+    if how["attribute"] is not None:
+        names = _split(how["attribute"])
+        how["attribute"] = names[0] if len(names) == 1 else names
+    stated = how.pop("reference")
+    checked_words(**{k: v for k, v in how.items() if k != "attribute"}, rng=seed)
+    if json_path not in (None, "-"):
+        check_target(json_path)
+    with _progress() as progress:
+        progress(0, "counting rows")
+        table = as_table(data, _read_words(words))
+        result = found(table, **how, reference=_references(table, stated), rng=seed)
+    if json_path == "-":
+        sys.stdout.write(result.to_json())
+        return
+    if json_path is not None:
+        result.to_json(json_path)
+    _print(result)
+
+
+_CUTOFFS = (
+    "attribute", "reference", "performance", "cost", "fairness", "require", "threshold", "allow_trivial", "by_group",
+    "confidence", "bootstrap",
+)  # fmt: skip
+
+
+@cli.command()
 @click.argument("runs")
 @click.option("--method", metavar="COL", required=True, help="Column with the name of the method.")
 @click.option("--performance", metavar="COL", required=True, help="Column with the performance (test results).")

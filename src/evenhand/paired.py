@@ -52,8 +52,8 @@ def distance(m: Measure, value: Any) -> Any:
     """How far from parity a measure is: 0 is fair, and of ratios it does not matter which is over which.
 
     >>> from evenhand.measures import MEASURES
-    >>> float(distance(MEASURES["demographic_parity"], -0.25)), float(distance(MEASURES["disparate_impact"], 1.25))
-    (0.25, 0.2)
+    >>> float(distance(MEASURES["demographic_parity"], -0.25)), float(distance(MEASURES["disparate_impact"], 2.0))
+    (0.25, 0.5)
     """
     value = np.asarray(value, np.float64)
     if m.scale != "ratio":

@@ -32,6 +32,15 @@ def reference_group(table: Table, grouping: Grouping, stated: Any) -> tuple[int,
     return largest, [f"nobody is in {shown(' × '.join(wanted.values()))}, so {instead}"]
 
 
+def grouping_named(table: Table, attribute: Any) -> Grouping:
+    """The grouping of that name, or the only one."""
+    if attribute is not None:
+        return table.grouping(attribute)
+    if len(table.attributes) > 1:
+        raise UsageError(f"say which attribute: {listed([g.name for g in table.groupings])}")
+    return table.groupings[0]
+
+
 def group_named(grouping: Grouping, stated: Any) -> int:
     """The place of a group, by its name."""
     name = str(name_of(stated))

@@ -14,7 +14,7 @@ from evenhand.inference import interval
 from evenhand.measures import ScoreOptions, calibration, distribution, roc, score_bias
 from evenhand.measures.density import estimate
 from evenhand.options import checked_scores, whole
-from evenhand.references import group_named, reference_group
+from evenhand.references import group_named, grouping_named, reference_group
 from evenhand.report.frame import plain_frame
 from evenhand.scores import ScoreCounts, ScoreView
 from evenhand.table import Grouping, Table, bin_edges
@@ -140,7 +140,7 @@ def curves(
         raise UsageError(f"points must be a whole number from 2, not {shown(points)}")
     if not whole(density_bins) or not 1 <= density_bins <= 1000:
         raise UsageError(f"density_bins must be a whole number from 1 to 1000, not {shown(density_bins)}")
-    grouping = _grouping(table, attribute)
+    grouping = grouping_named(table, attribute)
     ref, _ = reference_group(table, grouping, reference)
     others = [g for g in range(len(grouping.groups)) if g != ref]
     if group is not None:
@@ -152,14 +152,6 @@ def curves(
     for g in others:
         draw.pair(g, ref)
     return Curves(grouping.name, grouping.groups[ref], draw.tables(), dict(draw.errors))
-
-
-def _grouping(table: Table, attribute: Any) -> Grouping:
-    if attribute is not None:
-        return table.grouping(attribute)
-    if len(table.attributes) > 1:
-        raise UsageError(f"say which attribute: {listed([g.name for g in table.groupings])}")
-    return table.groupings[0]
 
 
 def _column(pieces: list[Columns], column: str, kind: str) -> Any:
