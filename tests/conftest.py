@@ -51,3 +51,8 @@ def evenhand(*arguments: object, stdin: str | None = None, cwd: Path | None = No
         env={**os.environ, "PYTHONUTF8": "1", **environment},
         timeout=300,
     )
+
+
+def check_schema(document: object, schema: object) -> None:
+    """Whether a document is what its JSON Schema says."""
+    pytest.importorskip("jsonschema").validate(document, schema)
