@@ -221,6 +221,68 @@ def test_the_better_model_is_told() -> None:
     assert turned.tradeoffs[0].recommended == "b"
 
 
+def flipped(positives: int) -> dict[str, Any]:
+    """The second model turns every decision about the f with the favourable label, and no other."""
+    rng = np.random.default_rng(0)
+    y = np.r_[rng.integers(0, 2, 300), np.ones(positives), np.zeros(40 - positives)].astype(int)
+    a = np.where(rng.random(340) < 0.3 + 0.4 * y, 0.8, 0.2)
+    a[300 : 300 + positives] = 0.2
+    b = a.copy()
+    b[300 : 300 + positives] = 0.8
+    return {"a": a, "b": b, "y": y, "g": ["m"] * 300 + ["f"] * 40}
+
+
+def test_a_handful_of_people_prove_nothing() -> None:
+    d = difference(compared(flipped(5), reference="m", bootstrap=1000), "equal_opportunity")
+    assert d.signed_difference == pytest.approx(1.0)
+    assert (d.ci, d.ci_signed, d.p_value, d.p_signed, d.better) == (None,) * 5
+    d = difference(compared(flipped(20), reference="m", bootstrap=1000), "equal_opportunity")
+    assert d.p_value >= 2 / 1001  # no tail is made up for twenty people
+    assert d.ci_signed is None  # resamples of people who all moved alike never vary
+
+
+def test_a_resample_without_a_rate_is_not_one_without_a_gap() -> None:
+    data = flipped(3)
+    joint = tabulate_together(data, score=["a", "b"], label="y", group="g")
+    question = Question(0, "g", ("f", "m"), 1, [MEASURES["equal_opportunity"]])
+    tables, rng = [joint.of(0), joint.of(1)], np.random.default_rng(0)
+    draws = resample(joint, tables, [0.5, 0.5], [question], ScoreOptions(), 500, rng, lambda _: None)
+    signed, sizes = draws["g", "equal_opportunity", "f"][0, :2]
+    assert np.isnan(signed).sum() == np.isnan(sizes).sum() > 5
+
+
+def test_a_perfect_model_of_few_people_is_not_perfect_for_certain() -> None:
+    y = np.arange(30) % 2
+    data = {"a": y * 0.6 + 0.2, "b": 0.8 - y * 0.6, "y": y, "g": ["f", "f", "m"] * 10}
+    good, bad = (c.performance for c in compared(data).candidates)
+    for id_ in ("accuracy", "auroc", "average_precision", "balanced_accuracy"):
+        assert good[id_].value == 1
+        assert good[id_].ci[0] < 0.9 < good[id_].ci[1] == 1
+    assert bad["accuracy"].ci[0] == 0 < bad["accuracy"].ci[1] < 0.2
+
+
+@pytest.mark.parametrize(("n", "right"), [(50, 0.95), (300, 0.8)])
+def test_intervals_of_performance_cover(n: int, right: float) -> None:
+    held = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, n)
+        a = np.where(rng.random(n) < right, y, 1 - y) * 0.6 + 0.2
+        data = {"a": a, "b": 1 - a, "y": y, "g": rng.integers(0, 2, n)}
+        low, high = compared(data, measures=["demographic_parity"]).candidates[0].performance["accuracy"].ci
+        held += low <= right <= high
+    assert held >= 52  # of 60: 95 % falls below once in 200
+
+
+def test_intervals_hardly_depend_on_the_seed() -> None:
+    data = people(600)
+    ends = [
+        difference(compared(data, rng=seed, bootstrap=1000, measures=["demographic_parity"]), "demographic_parity").ci
+        for seed in range(4)
+    ]
+    assert np.ptp(np.array(ends), axis=0).max() < 0.15 * (ends[0][1] - ends[0][0])
+
+
 def test_weights_and_clusters_stay_paired() -> None:
     data = people(400)
     data["w"] = np.random.default_rng(1).lognormal(size=400)
@@ -432,5 +494,13 @@ def test_bad_calls_are_refused() -> None:
     single = evenhand.audit(data, score=["a"], label="y", group="g", **QUICK)
     assert isinstance(single, evenhand.Audit)
     constant = compared({**data, "b": np.full(50, 0.5)})
-    assert any("constant" in note for note in constant.notes)
+    assert "b: the score is constant (0.5): it cannot tell anyone apart" in constant.notes
     assert constant.candidates[1].performance["auroc"].value == 0.5
+    assert list(constant) == ["a", "b"]
+    by_name = compared(data, threshold={"b": 0.3, "a": 0.6})
+    assert [by_name[m].options.threshold for m in "ab"] == [0.6, 0.3]
+    with pytest.raises(UsageError, match="must name every model"):
+        compared(data, threshold={"a": 0.3})
+    for score in (["a", None], ["a", 3], [], {"": data["a"]}):
+        with pytest.raises(UsageError, match=r"score"):
+            evenhand.audit(data, score=score, label="y", group="g", **QUICK)

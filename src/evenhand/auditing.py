@@ -199,7 +199,7 @@ def audit(
     }  # fmt: skip
     defaults = {"favorable": UNSAID, "risk": False, "missing": "refuse", "weight_kind": "auto"}
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
-    several = isinstance(threshold, list | tuple | np.ndarray)
+    several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     options = checked(
         None if several else threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations,
         null, interval, stratified,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,10 @@ class CandidateAudit:
             raise UsageError(f"there is no model {shown(model)} (there are: {listed(names)}){close}")
         return self.candidates[names.index(model)].audit
 
+    def __iter__(self) -> Iterator[str]:
+        """The names of the models."""
+        return iter([c.name for c in self.candidates])
+
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain values, in the form that docs/json.md describes."""
         from evenhand.report.candidates import document
@@ -108,8 +112,13 @@ class CandidateAudit:
         return as_html(self.__rich__())
 
 
-def _thresholds(stated: Any, count: int) -> list[float | None]:
+def _thresholds(stated: Any, names: Sequence[str]) -> list[float | None]:
     """One threshold for each model."""
+    count = len(names)
+    if isinstance(stated, Mapping):
+        if set(stated) != set(names):
+            raise UsageError(f"threshold must name every model ({listed(names)}), not {listed(stated)}")
+        stated = [stated[name] for name in names]
     several = list(stated) if isinstance(stated, list | tuple | np.ndarray) else [stated] * count
     if len(several) != count:
         raise UsageError(f"there are {count} scores but {len(several)} thresholds: give one, or one for each score")
@@ -129,7 +138,7 @@ def audit_candidates(
 ) -> CandidateAudit:
     """Audit every model on its own, then all of them on the same resamples."""
     count = len(joint.names)
-    thresholds = _thresholds(threshold, count)
+    thresholds = _thresholds(threshold, joint.names)
     if axes.fairness.id not in {m.id for m in chosen}:
         chosen = [*chosen, axes.fairness]
     streams = [generator(rng) for _ in range(count + 1)]  # each audit as if it were alone
@@ -163,7 +172,9 @@ def audit_candidates(
         [d for k in range(1, count) for d in against_first(candidates, k, chosen, resamples, people)]
     )
     tradeoffs = tuple(_tradeoff(candidates, i, axes, resamples) for i in range(len(audits[0].attributes)))
-    return CandidateAudit(candidates, tuple(differences), tradeoffs, (*notes, *_shared_notes(audits)))
+    if draws and (options.stratified or options.interval != "auto"):
+        notes.append("differences between models rest on plain resamples, whatever was asked for each audit")
+    return CandidateAudit(candidates, tuple(differences), tradeoffs, (*notes, *_notes(joint.names, audits)))
 
 
 def _threshold(a: Audit) -> float:
@@ -188,9 +199,13 @@ def _questions(first: Audit, chosen: Sequence[Measure]) -> tuple[list[Question],
     return questions, notes
 
 
-def _shared_notes(audits: Sequence[Audit]) -> list[str]:
-    """Remarks of the audits, once each."""
-    return list(dict.fromkeys(note for a in audits for note in a.notes))
+def _notes(names: Sequence[str], audits: Sequence[Audit]) -> list[str]:
+    """Remarks of the audits, once each, and of which models they are unless of all."""
+    found = []
+    for note in dict.fromkeys(note for a in audits for note in a.notes):
+        of = [name for name, a in zip(names, audits, strict=True) if note in a.notes]
+        found.append(note if len(of) == len(names) else f"{', '.join(map(shown_name, of))}: {note}")
+    return found
 
 
 # ---- the trade-off ------------------------------------------------------------------------------------------

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from evenhand.auditing import Audit
+from evenhand.cells import Floats
 from evenhand.gaps import Gap, Pair
 from evenhand.inference import interval
 from evenhand.inference.significance import holm
-from evenhand.measures import Measure, ScoreMeasure
-from evenhand.measures.performance import PERFORMANCES, why_not
+from evenhand.measures import RATES, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.performance import PERFORMANCES, Performance, why_not
+from evenhand.measures.rates import trials
 from evenhand.paired import About, Paired, distance, gap_errors, paired, plain_errors
-from evenhand.scores import ScoreView
+from evenhand.scores import ScoreCounts, ScoreView
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,28 @@ def performances(a: Audit, resamples: Mapping[About, Any], model: int) -> dict[s
             found[p.id] = Estimated(np.nan, undefined=because)
             continue
         draws = resamples.get((None, p.id, None))
-        ci = None
-        if draws is not None:
-            errors = draws[model, 0] - np.nanmean(draws[model, 0])
-            low, high = paired(value, errors[None], a.options.confidence, float(table.rows)).ci or (np.nan, np.nan)
-            ci = None if np.isnan(low) else (low, high)
+        ci = None if draws is None else _bounded(p, value, draws[model, 0], scores, a.options.confidence)
         found[p.id] = Estimated(value, ci)
     return found
+
+
+def _bounded(p: Performance, value: float, draws: Floats, scores: ScoreCounts, confidence: float) -> Pair | None:
+    """Wilson's interval for as many people as would make a share vary as resamples do; of a loss on a log scale.
+
+    Where resamples do not vary, for as many as there are (of the rarer label, unless the performance is about
+    everybody): a perfect model of thirty people is not perfect for certain.
+    """
+    if not interval.enough(draws, confidence):
+        return None
+    variance = float(np.nanvar(draws))
+    if p.id == "log_loss":
+        reach = float(interval.z_value(confidence)) * np.sqrt(variance) / value if value > 0 else 0.0
+        return value * float(np.exp(-reach)), value * float(np.exp(reach))
+    people = scores.people(by_label=True).sum(0)
+    most = float(people.sum() if p.id in ("accuracy", "brier") else people.min())
+    n = value * (1 - value) / variance if variance > 0 and 0 < value < 1 else most
+    lo, hi = interval.wilson(value, n, confidence)
+    return float(lo), float(hi)
 
 
 # ---- differences --------------------------------------------------------------------------------------------
@@ -121,16 +138,29 @@ def against_first(
             _settled(replace(of, difference=one.difference, ci=one.ci, p_value=one.p_value), p.lower_is_better)
         )
     for i, attribute in enumerate(first.audit.attributes):
-        sizes = {g.name: g.n for g in attribute.groups}
         of_model = {(g.id, g.group): g for g in this.audit.attributes[i].measures}
         for gap in attribute.measures:
             m = next(m for m in chosen if m.id == gap.id)
-            smallest = float(min(sizes[gap.group], sizes[gap.reference]))
+            smallest = min(people_of(a, i, m, gap) for a in (this.audit, first.audit))
             draws = resamples.get((attribute.name, m.id, gap.group))
             both = of_model[gap.id, gap.group], gap
             of = _difference(m, attribute.name, both, draws, model, confidence, smallest)
             found.append(_settled(replace(of, model=this.name, against=first.name), lower_is_better=True))
     return found
+
+
+def people_of(a: Audit, i: int, m: Measure, gap: Gap) -> float:
+    """How many people the smaller of the rates or curves that a gap compares rests on."""
+    grouping = a.table.groupings[[g.name for g in a.table.groupings].index(a.attributes[i].name)]
+    pair = a.table.decisions(grouping, a.options.threshold).only(
+        [grouping.groups.index(g) for g in (gap.group, gap.reference)]
+    )
+    if isinstance(m, RateMeasure) and m.levels == "decision":
+        rates = [rate for rate in m.rests_on or m.components if pair.has_label or not RATES[rate].needs_label]
+        return float(min((trials(pair, rate).min() for rate in rates), default=0.0))
+    if isinstance(m, ScoreMeasure) and m.labels and pair.has_label:
+        return float(pair.people(by_label=True)[:, list(m.labels)].min())
+    return float(pair.people().min())
 
 
 def _difference(
@@ -151,14 +181,14 @@ def _difference(
         return replace(base, ci=(this.ci[0] - first.ci[1], this.ci[1] - first.ci[0]))
     if draws is None:
         return base
-    one = paired(apart, gap_errors(apart, draws, model, 0), confidence, people)
+    one = paired(apart, gap_errors(apart, draws, model, 0), confidence, people, m.highest)
     base = replace(base, ci=one.ci, p_value=one.p_value)
     values = draws[model, 1] - draws[0, 1]
     if interval.enough(values, confidence):
         low, high = interval.percentile(values, confidence)
         base = replace(base, ci_bootstrap=(float(low), float(high)))
     if base.signed_difference is not None:
-        signed = paired(base.signed_difference, plain_errors(draws, 0, model, 0), confidence, people)
+        signed = paired(base.signed_difference, plain_errors(draws, 0, model, 0), confidence, people, 2 * m.highest)
         base = replace(base, ci_signed=signed.ci, p_signed=signed.p_value)
     return base
 

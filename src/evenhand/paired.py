@@ -19,11 +19,22 @@ from evenhand.measures.performance import PERFORMANCES
 from evenhand.scores import ScoreCounts, ScoreView
 from evenhand.table import Counts, Table, equal_bins
 
-TRUTHS = 8
+TRUTHS = 24
 """So many resamples serve as what the gaps of all models may truly be."""
+
+ASIDE = 1
+"""So many of them, the most extreme on each side, are not counted: what remains depends less on the seed."""
+
+LEAST_PEOPLE = 10
+"""With fewer people in a class that a difference rests on, there is neither an interval nor a test."""
+
+ENOUGH_PEOPLE = 50
+"""With at least as many, a tail beyond what resamples can count is that of a normal distribution."""
 
 RESAMPLED_SCORES = 256
 LEAST_SCORES = 64
+FARTHEST = 50.0
+"""The logarithm of a ratio of nothing to something."""
 FEW = 10
 """With fewer resamples than this beyond an observation, their number says little."""
 PAIRS_AT_FULL = 5_000
@@ -217,9 +228,11 @@ class _Gap:
     def answers(self, counts: Any, scale: float) -> Floats:
         """What resamples say: see `resample`."""
         gap, weight = self.of(counts)
+        known = (weight > 0).any(-1)
         if scale < 1:
             gap, weight = (here + scale * (now - here) for here, now in ((self.here, gap), (self.weight, weight)))
-        rows = [np.where(weight > 0, gap * weight, 0.0).sum(-1), self.outward(norm(gap, weight, self.order))]
+        signed = np.where(known, np.where(weight > 0, gap * weight, 0.0).sum(-1), np.nan)
+        rows = [signed, self.outward(norm(gap, weight, self.order))]
         for error in self.errors:
             truth = norm(self.here - error, self.weight, self.order)
             rows.append(self.outward(norm(gap - error, weight, self.order)) - self.outward(truth))
@@ -246,7 +259,9 @@ def _of_rates(m: RateMeasure) -> Callable[[Counts], tuple[Floats, Floats]]:
     def of(counts: Counts) -> tuple[Floats, Floats]:
         rates = m.profile(counts).values
         with np.errstate(divide="ignore", invalid="ignore"):
-            gap = np.log(rates[..., 0] / rates[..., 1]) if m.scale == "ratio" else rates[..., 0] - rates[..., 1]
+            gap = rates[..., 0] - rates[..., 1]
+            if m.scale == "ratio":
+                gap = np.clip(np.log(rates[..., 0] / rates[..., 1]), -FARTHEST, FARTHEST)
         known = ~np.isnan(gap)
         return np.where(known | ~known.any(-1, keepdims=True), gap, 0.0), known.astype(np.float64)
 
@@ -275,23 +290,34 @@ class Paired:
     p_value: float | None = None
 
 
-def paired(observed: float, errors: Floats, confidence: float, people: float) -> Paired:
+def paired(observed: float, errors: Floats, confidence: float, people: float, highest: float = np.inf) -> Paired:
     """A difference with its interval and test, from its errors in resamples: axes (possible truth, draw).
 
-    The interval reaches as far as under any truth that is still likely, and the p-value is the largest. `people` is the
-    size of the smallest class that it rests on.
+    The interval reaches about as far as under any truth that is still likely, and the p-value is about the largest.
+    `people` is the size of the smallest class that it rests on, `highest` the most the difference can be.
     """
-    if not np.isfinite(observed) or not all(interval.enough(e, confidence) for e in errors):
+    if not np.isfinite(observed) or people < LEAST_PEOPLE:
         return Paired(observed)
+    if not all(interval.enough(e, confidence) for e in errors):
+        return Paired(observed)
+    if observed != 0 and float(np.nanmax(np.abs(errors))) == 0:
+        return Paired(observed)  # resamples that never vary know nothing
     middle = np.nanmean(errors, axis=1, keepdims=True)
     errors = middle + (errors - middle) * interval.student(people, confidence)
     tail = (1 - confidence) / 2
     lo, hi = np.nanquantile(errors, [tail, 1 - tail], axis=1)
-    p = max(_two_sided(observed, e[np.isfinite(e)]) for e in errors)
-    return Paired(observed, (observed - float(hi.max()), observed - float(lo.min())), p)
+    low, high = observed - _almost_largest(hi), observed + _almost_largest(-lo)
+    p = _almost_largest(np.array([_two_sided(observed, e[np.isfinite(e)], people) for e in errors]))
+    return Paired(observed, (max(low, -highest), min(high, highest)), p)
 
 
-def _two_sided(observed: float, errors: Floats) -> float:
+def _almost_largest(values: Floats) -> float:
+    """The largest of what holds under possible truths, the most extreme set aside, and of what comes last."""
+    *truths, last = np.sort(values[:-1]).tolist() + [values[-1]]
+    return float(max(truths[-1 - ASIDE] if len(truths) > TRUTHS else max(truths, default=last), last))
+
+
+def _two_sided(observed: float, errors: Floats, people: float) -> float:
     """How often an error is as large as what was observed; where resamples are too few to tell, by a normal tail."""
     from scipy.special import ndtr
 
@@ -299,7 +325,7 @@ def _two_sided(observed: float, errors: Floats) -> float:
     beyond = min(int((errors >= observed - near).sum()), int((errors <= observed + near).sum()))
     counted = min(1.0, 2 * (1 + beyond) / (1 + len(errors)))
     spread = float(errors.std())
-    if beyond >= FEW or spread == 0:
+    if beyond >= FEW or spread == 0 or people < ENOUGH_PEOPLE:
         return counted
     return max(min(counted, float(2 * ndtr(-abs(observed - errors.mean()) / spread))), LEAST_P)
 

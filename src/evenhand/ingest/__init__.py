@@ -134,9 +134,9 @@ def tabulate_together(
 
 def is_several(score: Any) -> bool:
     """Whether scores of several models were given: names in a list, or arrays by name."""
-    return isinstance(score, Mapping) or (
-        isinstance(score, list | tuple) and bool(score) and all(isinstance(s, str) for s in score)
-    )
+    if isinstance(score, Mapping):
+        return True
+    return isinstance(score, list | tuple) and (not score or any(isinstance(s, str) for s in score))
 
 
 def _score_items(score: Any) -> tuple[list[str], list[Any]]:
@@ -145,6 +145,8 @@ def _score_items(score: Any) -> tuple[list[str], list[Any]]:
     names = [str(name) for name, _ in items]
     if not names:
         raise UsageError("name at least one score, or leave score out")
+    if not all(isinstance(name, str) and name for name, _ in items):
+        raise UsageError(f"scores are names of columns, or arrays by the name of their model, not {shown(score)}")
     if len(set(names)) < len(names):
         raise UsageError(f"every model needs a score of its own, but {listed(names)} repeats one")
     return names, [column for _, column in items]

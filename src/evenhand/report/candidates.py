@@ -170,9 +170,12 @@ def _performance(found: dict[str, Any], confidence: float) -> Iterator[Renderabl
     reasons: dict[str, list[str]] = {}
     for id_, p in PERFORMANCES.items():
         values = [c["performance"][id_] for c in found["candidates"]]
-        if any(v["undefined"] for v in values):
-            reason = next(v["undefined"] for v in values if v["undefined"])
-            reasons.setdefault(reason, []).append(p.title)
+        for c, v in zip(found["candidates"], values, strict=True):
+            if v["undefined"]:
+                everyone = all(other["undefined"] == v["undefined"] for other in values)
+                title = p.title if everyone else f"{p.title} of {shown_name(c['name'], _NAME)}"
+                titles = reasons.setdefault(v["undefined"], [])
+                titles += [] if title in titles else [title]
         arrow = " ↓" if p.lower_is_better else ""
         cells = [_number(v["value"]) for v in values[:MOST_MODELS]]
         rows = [d for d in found["differences"] if d["attribute"] is None and d["id"] == id_]
@@ -211,7 +214,10 @@ def _fairness(found: dict[str, Any], attribute: dict[str, Any], confidence: floa
         yield from _moved(found, name, group, of_models, confidence)
     if len(groups) > len(shown):
         yield _indented(f"{len(groups) - len(shown)} more groups are in --json")
-    yield _indented("difference of distances: below 0 is fairer; p: adjusted for all differences")
+    yield _indented(
+        "differs by: of distances, below 0 is fairer; p is adjusted for all differences, intervals are not. Without "
+        "either: fewer than ten people, or bins of few"
+    )
 
 
 def _moved(
@@ -251,7 +257,8 @@ def _front(t: dict[str, Any]) -> Iterator[RenderableType]:
     for p in sorted(t["places"], key=lambda p: (p["dto"] is None, p["dto"])):
         share = "–" if p["best_share"] is None else f"{100 * p['best_share']:.0f}%"
         over = ", ".join(shown_name(m, _NAME) for m in p["dominated_by"][:2])
-        front = "undefined" if p["undefined"] else "yes" if p["on_front"] else f"no: {over} is better in both"
+        over += f" and {len(p['dominated_by']) - 2} more" if len(p["dominated_by"]) > 2 else ""
+        front = "undefined" if p["undefined"] else "yes" if p["on_front"] else f"no, behind {over}"
         mark = " *" if p["model"] == t["recommended"] else ""
         style = "bold" if mark else ""
         grid.add_row(
