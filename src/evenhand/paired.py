@@ -313,8 +313,9 @@ def paired(observed: float, errors: Floats, confidence: float, people: float, hi
 
 def _almost_largest(values: Floats) -> float:
     """The largest of what holds under possible truths, the most extreme set aside, and of what comes last."""
-    *truths, last = np.sort(values[:-1]).tolist() + [values[-1]]
-    return float(max(truths[-1 - ASIDE] if len(truths) > TRUTHS else max(truths, default=last), last))
+    truths = np.sort(values[:-1])
+    aside = ASIDE if len(truths) > TRUTHS else 0
+    return float(max([values[-1], *truths[: len(truths) - aside]]))
 
 
 def _two_sided(observed: float, errors: Floats, people: float) -> float:
