@@ -466,7 +466,7 @@ GOOD = {"m": ["a", "b", "b"], "p": [0.8, 0.7, 0.6], "f": [0.5, 0.6, 0.7], "s": [
     ({}, {"random_performance": "half"}, "random_performance must be a number from 0 to 1"),
     ({}, {"fairness_floor": 65}, "fairness_floor must be a number from 0 to 1"),
     ({}, {"performance_floor": "x"}, "performance_floor must be a number or a list"),
-    ({}, {"margins": (0.1, float("nan"))}, "margins must be a number from 0 to 1"),
+    ({}, {"margins": (0.1, float("nan")), "baseline": "a"}, "margins must be a number from 0 to 1"),
     ({}, {"utopia": (1,)}, "utopia must be two numbers"),
     ({}, {"utopia": (1, float("inf"))}, "utopia must be two numbers"),
     ({}, {"normalize": "max"}, "normalize must be 'range' or two positive numbers"),

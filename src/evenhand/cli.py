@@ -346,7 +346,10 @@ _CUTOFFS = (
 @click.option("--dev-performance", metavar="COL", help="Column with the performance on development data, to select by.")
 @click.option("--dev-fairness", metavar="COL", help="Column with the fairness on development data, to select by.")
 @click.option(
-    "--settings", metavar="COL[,COL…]", help="Columns that tell settings apart; rows alike in them are seeds."
+    "--settings",
+    metavar="COL[,COL…]",
+    multiple=True,
+    help="Columns that tell settings apart; rows alike in them are seeds.",
 )
 @click.option("--random-performance", metavar="P", type=float, help="Performance of a random guess, where areas start.")
 @click.option(
@@ -357,16 +360,30 @@ _CUTOFFS = (
     help="The front of development results, or of test results as published (which leaks).",
 )
 @click.option(
-    "--lower-is-better", metavar="WHAT", help="performance, fairness or both, for an error or a gap: 1 - value is used."
+    "--lower-is-better",
+    metavar="WHAT",
+    multiple=True,
+    help="performance, fairness or both, for an error or a gap: 1 - value is used.",
 )
 @click.option(
-    "--fairness-floor", metavar="F[,F…]", help="Also select the best performance with at least this fairness."
+    "--fairness-floor",
+    metavar="F[,F…]",
+    multiple=True,
+    help="Also select the best performance with at least this fairness.",
 )
 @click.option(
-    "--performance-floor", metavar="P[,P…]", help="Also select the best fairness with at least this performance."
+    "--performance-floor",
+    metavar="P[,P…]",
+    multiple=True,
+    help="Also select the best fairness with at least this performance.",
 )
 @click.option("--baseline", metavar="NAME", help="Method whose results the margins add to.")
-@click.option("--margins", metavar="X[,X…]", help="Fairness above, performance below the baseline  [default: 0.05,0.1]")
+@click.option(
+    "--margins",
+    metavar="X[,X…]",
+    multiple=True,
+    help="Fairness above, performance below the baseline  [default: 0.05,0.1]",
+)
 @click.option("--utopia", metavar="P,F", help="Ideal performance and fairness  [default: 1,1]")
 @click.option("--normalize", metavar="range|P,F", help="Divide the axes of the distance by their ranges, or by these.")
 @click.option("--performance-from", metavar="P", type=float, help="Partial area: where performance is at least this.")
@@ -385,13 +402,15 @@ def compare(runs: str, json_path: str | None, seed: int, **words: Any) -> None:
     """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""
     from evenhand.comparison import compare as run
 
-    how = {k: v for k, v in words.items() if v is not None}
+    how = {k: v for k, v in words.items() if v not in (None, ())}
     for word in ("settings", "lower_is_better"):
         if word in how:
-            how[word] = [name for name in _split(how[word]) if name]
-    for word in ("fairness_floor", "performance_floor", "margins", "utopia"):
+            how[word] = [name for text in how[word] for name in _split(text) if name]
+    for word in ("fairness_floor", "performance_floor", "margins"):
         if word in how:
-            how[word] = _numbers(how[word], word)
+            how[word] = [number for text in how[word] for number in _numbers(text, word)]
+    if "utopia" in how:
+        how["utopia"] = _numbers(how["utopia"], "utopia")
     if how.get("normalize", "range") != "range":
         how["normalize"] = _numbers(how["normalize"], "normalize")
     if json_path not in (None, "-"):
@@ -556,7 +575,9 @@ def _split(text: str) -> list[str]:
     try:
         return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     except csv.Error as error:
-        raise UsageError(f"{shown(text)} is no list of names between commas ({error})") from error
+        raise UsageError(
+            f"{shown(text)} is no list of names between commas: put a name with a line break in double quotes"
+        ) from error
 
 
 def _numbers(text: str, word: str) -> tuple[float, ...]:

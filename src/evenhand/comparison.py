@@ -107,7 +107,7 @@ def compare(
     fairness_floor: float | Sequence[float] = (),
     performance_floor: float | Sequence[float] = (),
     baseline: str | None = None,
-    margins: float | Sequence[float] = (0.05, 0.10),
+    margins: float | Sequence[float] | None = None,
     utopia: tuple[float, float] = (1.0, 1.0),
     normalize: Literal["range"] | tuple[float, float] | None = None,
     performance_from: float | None = None,
@@ -139,16 +139,16 @@ def compare(
     front
         "dev": the front of development results. "published": of test results, as in 003's table, which leaks.
     lower_is_better
-        "performance", "fairness" or both, for an error or a gap: 1 − value is compared.
+        "performance", "fairness" or "both", for an error or a gap: 1 − value is compared.
     fairness_floor, performance_floor
         One or several: the best performance with at least this fairness, the best fairness with at least this
         performance.
     baseline, margins
         The same relative to a method of the runs: fairness at least its fairness plus a margin, performance at least
-        its performance minus a margin.
+        its performance minus a margin (0.05 and 0.1 by default).
     utopia, normalize
-        The ideal point of the distance to the optimum (DTO), and whether its axes are divided by the range of all
-        averaged runs ("range") or by two numbers.
+        The ideal point of the distance to the optimum (DTO), in [0, 1], and whether its axes are divided by the range
+        of all averaged runs ("range") or by two numbers from 1e-6 to 1e6.
     performance_from, fairness_from, dto_to
         The partial area, where the curve meets all these conditions.
     missing

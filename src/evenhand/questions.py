@@ -12,10 +12,14 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.runs import Columns, Runs, method_named
 from evenhand.standings import LEAST, MOST, PLAIN_CRITERIA, Criterion, Standing, Terms
-from evenhand.tradeoff import By
+from evenhand.tradeoff import SLACK, By
 
 FRONTS = ("dev", "published")
 MISSING = ("refuse", "drop")
+MARGINS = (0.05, 0.10)
+SIDES = ("performance", "fairness")
+FINEST, COARSEST = 1e-6, 1e6
+"""What an axis may be divided by."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def asked(
         criteria=(*PLAIN_CRITERIA, *dict.fromkeys(floors)),
         front=front,
         random_performance=random_performance,
-        utopia=_pair(utopia, "utopia", "the best performance and the best fairness, such as (1, 1)"),
+        utopia=_utopia(utopia),
         performance_from=_condition(region, "performance_from"),
         fairness_from=_condition(region, "fairness_from"),
         dto_to=_condition(region, "dto_to", most=1e6),
@@ -86,11 +90,14 @@ def asked(
     )
     if baseline is not None and not str(baseline).strip():
         raise UsageError("baseline must be the name of a method, not an empty text")
+    stated = MARGINS if margins is None else _shares(margins, "margins")
+    if baseline is None and margins is not None:
+        raise UsageError("margins add to the results of a baseline: name it (baseline=, --baseline), or leave them out")
     return Question(
         columns=columns,
         terms=terms,
         baseline=None if baseline is None else str(baseline),
-        margins=_shares(margins, "margins"),
+        margins=stated,
         normalize=_normalize(normalize),
         missing=missing,
         bootstrap=None if bootstrap is None else int(bootstrap),
@@ -110,18 +117,38 @@ def _columns(
     if (dev_performance is None) != (dev_fairness is None):
         there, lacks = ("dev_performance", "dev_fairness")[:: 1 if dev_fairness is None else -1]
         raise UsageError(f"development results need both columns: {there} is named, {lacks} is not")
-    settings, lower = (_names(v, w) for v, w in ((settings, "settings"), (lower, "lower_is_better")))
-    results = [v for k, v in named.items() if k != "method"]
+    settings = _names(settings, "settings")
+    results = {k: v for k, v in named.items() if k != "method"}
+    _check_once(results)
     for name in (*settings, method):
-        if name in results:
+        if name in results.values():
             raise UsageError(f"column {shown(name)} cannot be both a result and a setting or the method")
-    for name in lower:
-        if name not in ("performance", "fairness"):
+    if settings == (method,):
+        raise UsageError(
+            f"settings tell the runs of one method apart, which {shown(method)}, the column of methods, cannot: name "
+            "other columns, or none"
+        )
+    return Columns(**named, settings=tuple(s for s in settings if s != method), lower_is_better=_lower(lower))
+
+
+def _check_once(results: Mapping[str, str]) -> None:
+    """No column can be two results."""
+    role_of: dict[str, str] = {}
+    for role, name in results.items():
+        if name in role_of:
+            way_out = "if there are no development results, leave theirs out" if "dev_" in role else "name another"
+            raise UsageError(f"column {shown(name)} cannot be both {role_of[name]} and {role}: {way_out}")
+        role_of[name] = role
+
+
+def _lower(values: Any) -> tuple[str, ...]:
+    names = _names(values, "lower_is_better")
+    for name in names:
+        if name not in (*SIDES, "both"):
             raise UsageError(
-                f"lower_is_better takes 'performance', 'fairness' or both, not {shown(name)}"
-                f"{nearest(name, ('performance', 'fairness'))}"
+                f"lower_is_better takes 'performance', 'fairness' or 'both', not {shown(name)}{nearest(name, SIDES)}"
             )
-    return Columns(**named, settings=tuple(s for s in settings if s != method), lower_is_better=lower)
+    return SIDES if "both" in names else names
 
 
 def _names(values: Any, word: str) -> tuple[str, ...]:
@@ -137,8 +164,17 @@ def _normalize(value: Any) -> str | tuple[float, float] | None:
     if isinstance(value, str):
         raise UsageError(f"normalize must be 'range' or two positive numbers, not {shown(value)}")
     pair = _pair(value, "normalize", "'range', or what performance and fairness are divided by")
-    if min(pair) <= 0:
-        raise UsageError(f"normalize must be 'range' or two positive numbers, not {shown(value)}")
+    if not all(FINEST <= scale <= COARSEST for scale in pair):
+        raise UsageError(
+            f"normalize must be 'range' or two positive numbers from {FINEST:g} to {COARSEST:g}, not {shown(value)}"
+        )
+    return pair
+
+
+def _utopia(value: Any) -> tuple[float, float]:
+    pair = _pair(value, "utopia", "the best performance and the best fairness, such as (1, 1)")
+    if not all(0 <= best <= 1 for best in pair):
+        raise UsageError(f"utopia must lie in [0, 1], as results do, not at {shown(value)}")
     return pair
 
 
@@ -216,8 +252,11 @@ def normalised(question: Question, runs: Runs) -> Terms:
         return replace(question.terms, scale=question.normalize)
     spans = np.ptp(runs.means[2:], axis=1)
     for word, span in zip(("performance", "fairness"), spans.tolist(), strict=True):
-        if span == 0:
-            raise DataError(f"cannot normalise by the range of {word}: all averaged runs have the same; leave it out")
+        if span < FINEST:
+            raise DataError(
+                f"cannot normalise by the range of {word}: all averaged runs have the same, within {FINEST:g}; "
+                "leave it out"
+            )
     return replace(question.terms, scale=(float(spans[0]), float(spans[1])))
 
 
@@ -243,6 +282,17 @@ def remarks(question: Question, terms: Terms, runs: Runs, found: list[Standing],
         notes.append(
             "the front was taken on test results and models selected among it, as published: test results leak into "
             "the selection, which is optimistic"
+        )
+    if runs.has_dev and np.array_equal(runs.values[:2], runs.values[2:]):
+        notes.append(
+            "development and test results are the same numbers, so models are selected on what is reported, which is "
+            "optimistic"
+        )
+    best = runs.means.reshape(2, 2, -1).max((0, 2))
+    if (best > np.array(terms.utopia) + SLACK).any():
+        notes.append(
+            f"some settings are beyond the utopia point ({terms.utopia[0]:g}, {terms.utopia[1]:g}): there, being "
+            "better counts as being further from the optimum"
         )
     notes += _about_areas(terms, runs, found)
     notes += _about_seeds(question, runs, found, resamples)
@@ -276,6 +326,12 @@ def _about_seeds(question: Question, runs: Runs, found: list[Standing], resample
             notes.append(
                 f"settings on the front with one run cannot vary, so intervals leave their chance out: {which}{more}"
             )
+    copies = int((runs.deviations == 0).all(0).sum())
+    if copies:
+        notes.append(
+            f"all runs of {copies:,} of {int((runs.seeds > 1).sum()):,} settings with several are alike to the last "
+            "digit: copies of a run are no seeds, and intervals are then too short"
+        )
     if resamples and question.bootstrap is None and resamples < MOST:
         notes.append(
             f"there are so many runs that {resamples} resamples were drawn instead of {MOST:,}: more with bootstrap= "

@@ -201,7 +201,7 @@ def _checked(numbers: Floats, columns: Columns) -> Floats:
 
 
 def _way_out(values: Floats) -> str:
-    if values.min() >= 0 and values.max() <= 100:
+    if values.min() >= 0 and values.max() <= 100 and 2 * (values > 1).sum() > len(values):
         return "if these are percent, divide them by 100"
     return (
         "bring them onto [0, 1], with 1 for the best, as by (value - worst) / (best - worst); a gap in [0, 1] is "

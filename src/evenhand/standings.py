@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from evenhand.cells import Bools, Floats, Ints
-from evenhand.inference.seeds import Resampled, could_matter, extremes, interval, resampled_means
+from evenhand.inference.seeds import Resampled, could_matter, extremes, freedom, interval, resampled_means
 from evenhand.runs import Runs
 from evenhand.tradeoff import (
     PLAIN,
+    SLACK,
     UTOPIA,
     By,
     Curve,
@@ -24,12 +26,17 @@ from evenhand.tradeoff import (
     partial_area,
     polar_area,
     select,
+    slopes,
 )
 
 AT_ONCE = 500_000
 """Settings × resamples in memory at a time."""
 MOST, LEAST, WORK = 1000, 100, 12_000_000
 """Resamples by default, at least, and runs that are drawn for them before they become fewer than the former."""
+
+
+FEWEST = 2
+"""Degrees of freedom of the distance of one model, at least."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,11 @@ class Terms:
         """The conditions of the partial area that were set."""
         named = {w: getattr(self, w) for w in ("performance_from", "fairness_from", "dto_to")}
         return {word: value for word, value in named.items() if value is not None}
+
+    @property
+    def furthest(self) -> float:
+        """The most that a distance can be: that of a corner of the unit square."""
+        return math.hypot(*(max(u, 1 - u) / scale for u, scale in zip(self.utopia, self.scale, strict=True)))
 
     def distance(self, performance: Floats, fairness: Floats) -> Floats:
         return dto(performance, fairness, self.utopia, self.scale)
@@ -235,34 +247,54 @@ def _with_intervals(
     runs: Runs, found: list[Standing], kept: Bools, terms: Terms, draws: int, rng: np.random.Generator
 ) -> list[Standing]:
     areas, nearest, done = np.empty((len(found), draws)), np.empty((len(found), draws)), {}
+    alike = _alike(runs)
     for methods, table in _batches(runs, kept, draws):
         drawn = _drawn(runs, table, terms, draws, rng)
         for i, m in enumerate(methods.tolist()):
-            s = _with_own(runs, found[m], drawn[:, :, i], terms.confidence)
-            areas[m], nearest[m] = _centred(drawn[0, :, i], s.area_ci), _centred(drawn[2, :, i], s.dto_cis[0])
-            done[m] = s
+            s = _with_own(runs, found[m], drawn[:, :, i], terms)
+            areas[m], nearest[m], done[m] = drawn[0, :, i], drawn[2, :, i], s
+    own = [done[m] for m in range(len(found))]
+    areas -= 2 * _shown_bias(areas, [s.area_ci for s in own], alike)[:, None]
+    nearest -= 2 * _shown_bias(nearest, [s.dto_cis[0] for s in own], alike)[:, None]
     first = _first(areas), _first(-nearest)
     return [
-        replace(
-            done[m], area_first=None if np.isnan(done[m].area) else float(first[0][m]), dto_first=float(first[1][m])
-        )
-        for m in range(len(found))
+        replace(s, area_first=None if np.isnan(s.area) else float(first[0][m]), dto_first=float(first[1][m]))
+        for m, s in enumerate(own)
     ]
 
 
-def _with_own(runs: Runs, s: Standing, drawn: Floats, confidence: float) -> Standing:
+def _with_own(runs: Runs, s: Standing, drawn: Floats, terms: Terms) -> Standing:
     """A method with the intervals that its own resamples give."""
-    seeds = runs.seeds[s.front]
-    several = float(seeds[seeds > 1].mean()) if (seeds > 1).any() else 0.0
+    of_area, of_partial = 0.0, 0.0
+    if np.isfinite(s.area):
+        of_area = _freedom(runs, s, terms, area)
+    if np.isfinite(s.partial):
+        of_partial = _freedom(runs, s, terms, lambda line: np.asarray(_partial(line, terms)))
+    seeds = [0 if place < 0 else int(runs.seeds[place]) for place in s.places]
     return replace(
         s,
-        area_ci=interval(s.area, drawn[0], several, confidence),
-        partial_ci=interval(s.partial, drawn[1], several, confidence),
+        area_ci=interval(s.area, drawn[0], of_area, terms.confidence),
+        partial_ci=interval(s.partial, drawn[1], of_partial, terms.confidence),
         dto_cis=tuple(
-            None if place < 0 else interval(value, column, int(runs.seeds[place]), confidence)
-            for value, column, place in zip(s.dtos, drawn[2:], s.places, strict=True)
+            interval(value, column, max(k - 1, FEWEST) if k > 1 else 0, terms.confidence)
+            for value, column, k in zip(s.dtos, drawn[2:], seeds, strict=True)
         ),
     )
+
+
+def _freedom(runs: Runs, s: Standing, terms: Terms, size: Callable[[Curve], Floats]) -> float:
+    """Degrees of freedom of an area, by how much of its variance is due to each setting on the front."""
+    points = np.concatenate([runs.means[:2, s.front], np.reshape(terms.start or (), (2, -1))], axis=1)
+    order = np.lexsort((-points[1], points[0]))
+    slope = np.empty_like(points)
+    slope[:, order] = slopes(Curve(points[0, order], points[1, order]), size)
+    seeds = runs.seeds[s.front]
+    own = np.repeat(runs.starts[s.front] - np.cumsum(seeds) + seeds, seeds) + np.arange(seeds.sum())
+    setting = np.repeat(np.arange(len(seeds)), seeds)
+    away = runs.values[:2, own] - runs.means[:2, s.front[setting]]
+    effect = (slope[:, setting] * away).sum(0)
+    squares = np.bincount(setting, effect * effect, minlength=len(seeds))
+    return freedom(squares / (seeds * np.maximum(seeds - 1, 1)), seeds)
 
 
 def _drawn(runs: Runs, table: Ints, terms: Terms, draws: int, rng: np.random.Generator) -> Floats:
@@ -280,15 +312,33 @@ def _drawn(runs: Runs, table: Ints, terms: Terms, draws: int, rng: np.random.Gen
     return np.concatenate(parts, 1)
 
 
-def _centred(draws: Floats, found: Resampled | None) -> Floats:
-    """Resamples moved to where the value would be without its bias."""
-    return draws if found is None else draws - 2 * found.bias
+def _alike(runs: Runs) -> Ints:
+    """Of each method, the number of the first one with the same runs."""
+    first: dict[tuple[bytes, bytes], int] = {}
+    found = []
+    for m in range(len(runs.methods)):
+        own = runs.of(m)
+        at = slice(int(runs.starts[own.start]), int(runs.starts[own.stop - 1] + runs.seeds[own.stop - 1]))
+        found.append(first.setdefault((runs.seeds[own].tobytes(), runs.values[:, at].tobytes()), m))
+    return np.array(found, np.int64)
+
+
+def _shown_bias(draws: Floats, found: list[Resampled | None], alike: Ints) -> Floats:
+    """The bias that resamples show of each method: none within their own chance, and one where runs are the same.
+
+    Otherwise that chance would break ties, and set apart what is the same.
+    """
+    chance = 3 * draws.std(1, ddof=1) / np.sqrt(draws.shape[1]) if draws.shape[1] > 1 else np.full(len(draws), np.inf)
+    bias = np.array([0.0 if f is None or abs(f.bias) <= c else f.bias for f, c in zip(found, chance, strict=True)])
+    return np.asarray(np.bincount(alike, bias, len(bias)) / np.maximum(np.bincount(alike, minlength=len(bias)), 1))[
+        alike
+    ]
 
 
 def _first(draws: Floats) -> Floats:
     """The share of resamples in which each row is the highest; rows that tie share."""
     draws = np.where(np.isnan(draws), -np.inf, draws)
-    highest = draws == draws.max(0)
+    highest = draws >= draws.max(0) - SLACK
     return np.asarray((highest / highest.sum(0)).mean(1))
 
 

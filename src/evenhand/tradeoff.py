@@ -6,7 +6,7 @@ resampled ones. NaN stands for no point. Of both coordinates, higher is better.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,6 +23,10 @@ PLAIN: Point = (1.0, 1.0)
 SAME = 1e-12
 """Curves no further apart than this are at one height."""
 NOTHING = -1e300
+SLACK = 1e-9
+"""A floor missed by no more than this is met: 0.55 + 0.05 is more than 0.6, and 1 − 0.9 less than 0.1."""
+STEP = 1e-6
+"""How far points are moved to see what an area does."""
 
 
 def pareto(performance: ArrayLike, fairness: ArrayLike) -> Bools:
@@ -74,7 +78,8 @@ def select(
 ) -> Ints:
     """The place of the best point that meets both floors and is among those allowed; −1 where there is none.
 
-    Ties go to the higher performance, then to the higher fairness, then to the first.
+    A floor is met by what falls short of it by rounding alone (1e-9). Ties go to the higher performance, then to the
+    higher fairness, then to the first.
 
     >>> p, f = [0.9, 0.8, 0.6], [0.5, 0.7, 0.9]
     >>> [int(select(p, f, by)) for by in ("dto", "performance", "fairness")]
@@ -83,7 +88,7 @@ def select(
     (1, -1)
     """
     p, f = _points(performance, fairness)
-    left = ~np.isnan(p) & (p >= performance_floor) & (f >= fairness_floor)
+    left = ~np.isnan(p) & (p >= performance_floor - SLACK) & (f >= fairness_floor - SLACK)
     if among is not None:
         left &= among
     keys = {"dto": (-dto(p, f, utopia, scale), p, f), "performance": (p, f), "fairness": (f, p)}[by]
@@ -170,6 +175,25 @@ def partial_area(
     height = starts[1] + rise * (enter + leave) / 2
     with np.errstate(invalid="ignore"):
         return np.asarray(np.nansum(np.where(span > 0, span * np.diff(p) * height, 0.0), -1))
+
+
+def slopes(line: Curve, size: Callable[[Curve], Floats] = area) -> Floats:
+    """By how much an area grows with the performance and the fairness of each point: axes (coordinate, point).
+
+    >>> slopes(curve([0.5, 0.8], [0.9, 0.6], start=(0.3, 1.0))).round(3).tolist()
+    [[-0.95, 0.2, 0.75], [0.1, 0.25, 0.15]]
+    """
+    # a point shapes the two pieces beside it and no others, so three points tell
+    near = np.lib.stride_tricks.sliding_window_view(
+        np.pad(np.stack(line), ((0, 0), (1, 1)), constant_values=np.nan), 3, 1
+    )
+    found = np.empty((2, len(line.performance)))
+    for axis in (0, 1):
+        up, down = near.copy(), near.copy()
+        up[axis, :, 1] += STEP
+        down[axis, :, 1] -= STEP
+        found[axis] = (size(Curve(up[0], up[1])) - size(Curve(down[0], down[1]))) / (2 * STEP)
+    return found
 
 
 def _points(performance: ArrayLike, fairness: ArrayLike) -> tuple[Floats, Floats]:

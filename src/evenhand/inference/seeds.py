@@ -11,8 +11,8 @@ from evenhand.cells import Bools, Floats, Ints
 
 UNSEEN = 1 + math.sqrt(2)
 """Where settings tie, resamples show √2 − 1 of the bias that choosing the best of noisy means has."""
-
-
+LUCKY = 0.2
+"""In how many cases, as a share, a variance may be larger than what is made of its estimate."""
 AT_ONCE = 100_000
 """Runs drawn at a time."""
 
@@ -66,18 +66,36 @@ def extremes(values: Floats, starts: Ints, seeds: Ints) -> tuple[Floats, Floats]
     return means - wider * (means - least), means + wider * (most - means)
 
 
-def interval(value: float, draws: Floats, seeds: float, confidence: float) -> Resampled | None:
+def freedom(variances: Floats, seeds: Ints) -> float:
+    """Degrees of freedom of a sum of means of so many runs with these estimated variances (Satterthwaite); 0 for none.
+
+    Two runs may agree by chance: to weigh settings, each variance is what it could well be. And there are at most as
+    many degrees of freedom as settings have on average, though two.
+    """
+    from scipy.special import chdtri
+
+    several = seeds > 1
+    if not several.any():
+        return 0.0
+    df = seeds[several] - 1
+    could_be = variances[several] * df / chdtri(df, 1 - LUCKY)
+    squares = float((could_be * could_be / df).sum())
+    most = max(float(df.mean()), 2.0)
+    return min(float(could_be.sum()) ** 2 / squares, most) if squares > 0 else most
+
+
+def interval(value: float, draws: Floats, df: float, confidence: float) -> Resampled | None:
     """Student's interval with the standard error of resamples, wider on the side to which the value is biased.
 
     A front, or a model chosen for being best, is the best of noisy means: the value flatters. Resamples, which choose
-    once more, show by how much, or by less. `seeds` is how many runs a setting has on average. Nothing is known
-    from one run, nor if too many resamples have no value.
+    once more, show by how much, or by less. Nothing is known without degrees of freedom, nor if too many resamples
+    have no value.
     """
     from scipy.special import stdtrit
 
     known = draws[np.isfinite(draws)]
-    if seeds <= 1 or not np.isfinite(value) or len(known) < max(2, len(draws) * (1 + confidence) / 2):
+    if df <= 0 or not np.isfinite(value) or len(known) < max(2, len(draws) * (1 + confidence) / 2):
         return None
     bias = float(known.mean()) - value
-    reach = float(stdtrit(max(seeds - 1, 2), (1 + confidence) / 2) * known.std(ddof=1))
+    reach = float(stdtrit(df, (1 + confidence) / 2) * known.std(ddof=1))
     return Resampled((value - reach - UNSEEN * max(bias, 0.0), value + reach + UNSEEN * max(-bias, 0.0)), bias)

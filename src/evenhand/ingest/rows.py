@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.errors import DataError, shown
+from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.relations import as_name, as_number, refuse_words
 from evenhand.ingest.sources import Source, check_columns, opened, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
@@ -43,12 +43,32 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
         return _of_source(Source(data), numbers, names, values)
     from evenhand.ingest.frames import as_values, rows_of
 
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        data = {name: data[name] for name in data.dtype.names}
     if isinstance(data, Mapping):
         check_columns(needed, list(data), "the data")
         columns = {name: as_values(data[name])[0] for name in needed}
     else:
+        _check_frame(data)
         columns = rows_of(data, needed)
     return _of_columns(columns, numbers, [*names, *values])
+
+
+def _check_frame(data: Any) -> None:
+    import narwhals as nw
+
+    try:
+        nw.from_native(data)
+    except TypeError:
+        raise UsageError(
+            f"runs must be a dataframe, a dict of columns, or the path of a file, not {shown(type(data).__name__)}"
+        ) from None
+    except nw.exceptions.DuplicateError:  # `rows_of` says which
+        pass
+
+
+def _refuse_truth(column: str, role: str) -> NoReturn:
+    raise DataError(f"{role} column {shown(column)} must hold numbers, but holds truth values: make them 0 and 1")
 
 
 def _of_columns(columns: dict[str, Any], numbers: Mapping[str, str], values: Sequence[str]) -> Rows:
@@ -59,6 +79,11 @@ def _of_columns(columns: dict[str, Any], numbers: Mapping[str, str], values: Seq
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
         raise DataError(f"all columns need the same length, but they have: {found}")
+    for role, name in numbers.items():
+        column = columns[name]
+        kind = getattr(getattr(column, "dtype", None), "kind", "O")
+        if kind == "b" or (kind == "O" and any(isinstance(v, bool | np.bool_) for v in column)):
+            _refuse_truth(name, role)
     return Rows(
         {name: to_floats(columns[name], name, role) for role, name in numbers.items()},
         {name: columns[name] for name in values},
@@ -75,6 +100,9 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
     def type_of(name: str) -> str:
         return types[source.names.get(name, name)]
 
+    for role, c in numbers.items():
+        if source.values == "typed" and type_of(c) == "BOOLEAN":
+            _refuse_truth(c, role)
     chosen = {f"n{i}": as_number(source, c, type_of(c), role) for i, (role, c) in enumerate(numbers.items())}
     for i, c in enumerate(others):
         decimal = source.values == "typed" and type_of(c).startswith("DECIMAL") and c not in names

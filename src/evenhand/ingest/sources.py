@@ -88,6 +88,8 @@ def problem(error: BaseException) -> str:
 
 def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
     """The files that a path, folder or pattern means, and their kind."""
+    if not os.fspath(given):
+        raise UsageError("a path cannot be empty: name a file, a folder or a pattern such as '*.csv'")
     if "://" in os.fspath(given):
         return [os.fspath(given)], _kind(os.fspath(given))
     path = as_path(given)

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from evenhand.report.comparison_document import method_name
 from evenhand.table import shown_name
 
 WIDTH = 80
@@ -60,29 +61,48 @@ def _ranking(document: dict[str, Any]) -> Iterator[RenderableType]:
     """Methods by criteria, as 003's Table 3."""
     options, methods = document["options"], document["methods"]
     utopia, partial = options["utopia"], _conditions(options)
-    yield Text(f"Distance (DTO) of the selected model to ({utopia[0]:g}, {utopia[1]:g}), and area under the front")
+    title = f"Distance (DTO) of the selected model to ({utopia[0]:g}, {utopia[1]:g})"
+    with_area = options["random_performance"] is not None
+    yield Text(title + (", and area under the front" if with_area else ""))
     shown = methods[:MOST_METHODS]
     columns = [(_short(k), [_best(m["selected"][k["id"]]["dto"], _least(methods, k["id"])) for m in shown])
                for k in document["criteria"]]  # fmt: skip
-    areas: list[tuple[str, list[Any]]] = [
+    areas = _areas(methods, options, partial) if with_area else []
+    names = ("method", [Text(method_name(m["name"], NAME)) for m in shown])
+    while columns:
+        part, columns = columns[:AT_ONCE], columns[AT_ONCE:]
+        yield _table([names, *part, *([] if columns else areas)])
+    more = len(document["methods"]) - len(shown)
+    legend = "* best" + ("; first: share of resamples in which the area is the largest" if with_area else "")
+    legend += f"; part.: area where {partial}" if partial and with_area else ""
+    yield _indented(Text(legend + (f"; {more:,} more methods are in --json" if more else "")))
+    yield from (_indented(Text(reason)) for reason in _reasons(shown, with_area))
+
+
+def _areas(methods: list[dict[str, Any]], options: dict[str, Any], partial: str) -> list[tuple[str, list[Any]]]:
+    shown = methods[:MOST_METHODS]
+    found: list[tuple[str, list[Any]]] = [
         ("AUC", [_best(m["auc_pfc"], _most(methods, "auc_pfc")) for m in shown]),
         (_level(options).replace(" ", "\n"), [_interval(m["ci"]) for m in shown]),
         ("first", [_percent(m["first_share"]) for m in shown]),
     ]
     if partial:
-        areas.append(("part.", [_best(m["partial_auc_pfc"], _most(methods, "partial_auc_pfc")) for m in shown]))
-    names = ("method", [Text(shown_name(m["name"], NAME)) for m in shown])
-    while columns:
-        part, columns = columns[:AT_ONCE], columns[AT_ONCE:]
-        yield _table([names, *part, *([] if columns else areas)])
-    more = len(document["methods"]) - len(shown)
-    legend = "* best; first: share of resamples in which the area is the largest"
-    legend += f"; part.: area where {partial}" if partial else ""
-    yield _indented(Text(legend + (f"; {more:,} more methods are in --json" if more else "")))
-    reasons = [m["undefined"] for m in shown if m["undefined"] and options["random_performance"] is not None]
+        found.append(("part.", [_best(m["partial_auc_pfc"], _most(methods, "partial_auc_pfc")) for m in shown]))
+    return found
+
+
+def _reasons(shown: list[dict[str, Any]], with_area: bool) -> Iterator[str]:
+    """Why cells are empty."""
+    reasons = [m["undefined"] for m in shown if m["undefined"] and with_area]
     reasons += [x["undefined"] for m in shown for x in m["selected"].values() if x["undefined"]]
-    for reason in dict.fromkeys(reasons[:MOST_WINS]):
-        yield _indented(Text(f"– undefined {reason}"))
+    yield from (f"– undefined {reason}" for reason in dict.fromkeys(reasons[:MOST_WINS]))
+    without: dict[str, list[str]] = {}
+    for m in shown:
+        if m["ci_undefined"]:
+            without.setdefault(m["ci_undefined"], []).append(method_name(m["name"], NAME))
+    for reason, names in without.items():
+        whose = "" if len(names) == len(shown) else f" for {', '.join(names)}"
+        yield f"– no interval{whose} {reason}"
 
 
 def _conditions(options: dict[str, Any]) -> str:
@@ -104,7 +124,7 @@ def _selected(document: dict[str, Any]) -> Iterator[RenderableType]:
             s = m["selected"][k["id"]]
             cells = [_spread(s["performance"], s["performance_sd"]), _spread(s["fairness"], s["fairness_sd"])]
             ends = [_value(s["dev"]["dto"] if s["dev"] else None)] if dev else []
-            grid.add_row(label, Text(shown_name(m["name"], NAME)), *cells, _value(s["dto"]), _interval(s["ci"]), *ends)
+            grid.add_row(label, Text(method_name(m["name"], NAME)), *cells, _value(s["dto"]), _interval(s["ci"]), *ends)
             label = ""
     yield grid
 
@@ -119,7 +139,7 @@ def _wins(document: dict[str, Any]) -> Iterator[RenderableType]:
     widest = sorted(wins, key=lambda w: w["from"] - w["to"])[:MOST_WINS]
     grid = _grid("performance", "method", text=1)
     for w in (w for w in wins if w in widest):
-        names = ", ".join(shown_name(name, NAME) for name in w["methods"][:4])
+        names = ", ".join(method_name(name, NAME) for name in w["methods"][:4])
         names += f" and {len(w['methods']) - 4} more" if len(w["methods"]) > 4 else ""
         grid.add_row(f"{w['from']:.3f} – {w['to']:.3f}", Text(names))
     yield grid

@@ -14,13 +14,14 @@ from evenhand.errors import UsageError, shown
 from evenhand.inference.seeds import Resampled
 from evenhand.report.frame import plain_frame
 from evenhand.runs import ROLES
-from evenhand.standings import Criterion, Standing
+from evenhand.standings import LEAST, Criterion, Standing
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.comparison import Comparison
 
 SCHEMA = "evenhand/compare/1"
+EXACT = 1e-12
 
 
 def schema() -> dict[str, Any]:
@@ -89,13 +90,13 @@ def _method(c: Comparison, s: Standing, deviations: Any) -> dict[str, Any]:
         "runs": s.runs,
         "settings": s.settings,
         "auc_pfc": _number(s.area),
-        **_interval(s.area_ci, 1.0),
+        **_interval(s.area_ci),
         "first_share": s.area_first,
         "undefined": _no_area(c, s),
         "ci_undefined": _no_interval(c, s),
         "dto_area": _number(s.polar),
         "partial_auc_pfc": _number(s.partial) if region else None,
-        "partial_ci": _interval(s.partial_ci, 1.0)["ci"],
+        "partial_ci": _interval(s.partial_ci)["ci"],
         "single_run_settings": s.single,
         "front": [_point(c, i, deviations) for i in s.front.tolist()],
         "selected": {k.id: _selected(c, s, i, deviations) for i, k in enumerate(c.terms.criteria)},
@@ -134,19 +135,19 @@ def _selected(c: Comparison, s: Standing, i: int, deviations: Any) -> dict[str, 
         point = dict.fromkeys(
             ("performance", "fairness", "dto", "performance_sd", "fairness_sd", "dev", "seeds", "settings")
         )
-        return {**point, **_interval(None, 0.0), "first_share": None, "undefined": _infeasible(c, s, i)}
+        return {**point, **_interval(None), "first_share": None, "undefined": _infeasible(c, s, i)}
     found = s.dto_cis[i] if s.dto_cis else None
     share = s.dto_first if i == 0 else None
     return {
-        **_point(c, place, deviations), **_interval(found, math.inf), "first_share": share, "undefined": None,
+        **_point(c, place, deviations), **_interval(found, c.terms.furthest), "first_share": share, "undefined": None,
     }  # fmt: skip
 
 
-def _interval(found: Resampled | None, most: float) -> dict[str, Any]:
+def _interval(found: Resampled | None, most: float = 1.0) -> dict[str, Any]:
+    """An interval, as far as values are possible: from 0 to the most."""
     if found is None:
         return {"ci": None, "bias": None}
-    low, high = found.ci
-    return {"ci": [max(low, 0.0), min(high, most)], "bias": found.bias}
+    return {"ci": [min(max(end, 0.0), most) for end in found.ci], "bias": found.bias}
 
 
 def _number(value: float) -> float | None:
@@ -163,7 +164,21 @@ def meaning(k: Criterion) -> str:
     if k.floor is None:
         return f"best {k.by}"
     other = "fairness" if k.by == "performance" else "performance"
-    return f"best {k.by} with {other} at least {k.floor:.4g}"
+    return f"best {k.by} with {other} at least {figure(k.floor)}"
+
+
+def figure(value: float, other: float = math.nan) -> str:
+    """A number as it was given, or with four digits; with more where fewer would hide that another one differs."""
+    given = f"{value:.10g}"
+    if abs(float(given) - value) < EXACT and len(given) <= len("0.123456"):
+        return given
+    digits = (d for d in range(4, 17) if value == other or f"{value:.{d}g}" != f"{other:.{d}g}")
+    return f"{value:.{next(digits, 17)}g}"
+
+
+def method_name(name: str, limit: int = 40) -> str:
+    """For the eye, in quotes where spaces would be overlooked."""
+    return shown_name(name, limit) if name == name.strip() else f"'{shown_name(name, limit - 2)}'"
 
 
 def _results(c: Comparison) -> str:
@@ -177,8 +192,8 @@ def _no_area(c: Comparison, s: Standing) -> str | None:
         return "because no performance of a random guess was given"
     best = float(c.runs.means[0, s.front].max())
     return (
-        f"because no setting on the front of {shown_name(c.runs.methods[s.method])} performs better than a random "
-        f"guess ({c.terms.random_performance:g}); its best is {best:.4g}"
+        f"because no setting on the front of {method_name(c.runs.methods[s.method])} performs better than a random "
+        f"guess ({figure(c.terms.random_performance)}); its best is {figure(best, c.terms.random_performance)}"
     )
 
 
@@ -195,16 +210,17 @@ def _infeasible(c: Comparison, s: Standing, i: int) -> str:
     other = 3 if k.by == "performance" else 2
     best = float(c.runs.means[other, s.front].max())
     what = "fairness" if k.by == "performance" else "performance"
+    floor = math.inf if k.floor is None else k.floor
     return (
-        f"because no setting of {shown_name(c.runs.methods[s.method])} reaches {what} {k.floor:.4g} on the "
-        f"{_results(c)}; its best is {best:.4g}"
+        f"because no setting of {method_name(c.runs.methods[s.method])} reaches {what} {figure(floor, best)} on the "
+        f"{_results(c)}; its best is {figure(best, floor)}"
     )
 
 
 def interpretation(c: Comparison) -> str:
     """The finding in a sentence or two."""
     first = [s for s in c.standings if s.rank == 1]
-    names = [shown_name(c.runs.methods[s.method]) for s in first]
+    names = [method_name(c.runs.methods[s.method]) for s in first]
     if len(c.standings) == 1:
         return f"{names[0]} is the only method: there is nothing to compare it with."
     by_area = math.isfinite(first[0].area)
@@ -212,11 +228,11 @@ def interpretation(c: Comparison) -> str:
     if len(first) > 1:
         return f"{', '.join(names[:5])} share {what}."
     share = first[0].area_first if by_area else first[0].dto_first
-    sure = "" if share is None else f", and so it has in {100 * share:.0f} % of resamples"
+    sure = "" if share is None or c.resamples < LEAST else f", and so it has in {100 * share:.0f} % of resamples"
     text = f"{names[0]} has {what}{sure}."
     nearest = min((s.dtos[0], c.runs.methods[s.method]) for s in c.standings if s.places[0] >= 0)[1]
     if by_area and nearest != c.runs.methods[first[0].method]:
-        text += f" Of models selected by distance to the optimum, that of {shown_name(nearest)} is nearest to it."
+        text += f" Of models selected by distance to the optimum, that of {method_name(nearest)} is nearest to it."
     return text
 
 
