@@ -227,3 +227,26 @@ def test_answers_about_classes_need_classes() -> None:
         evenhand.guide()
     done = run("guide", "--classes", "--focus", "between-groups", "--extremes", stdin="")
     assert "--unit gap --across-groups=inf --across-classes=2" in done.stdout
+
+
+def test_macro_f1_is_of_the_classes_that_all_groups_have() -> None:
+    columns = {"y": list("aaaabbbb") * 2, "p": list("aaabbbba") * 2, "g": ["f"] * 8 + ["m"] * 8}
+    stray = {**columns, "p": [*columns["p"][:-1], "c"]}
+    found = evenhand.audit(stray, **WORDS, **QUICK)
+    f, m = found.attributes[0].performance
+    assert f.macro_f1 == pytest.approx(0.75)
+    assert m.macro_f1 == pytest.approx((6 / 7 + 6 / 8) / 2)  # of a and b; c has nobody
+    assert (f.macro_f1_classes, m.macro_f1_classes) == (2, 2)
+    assert m.macro_f1_ci is not None
+    assert m.macro_f1_ci[1] > m.macro_f1
+    assert found.to_dict()["attributes"][0]["groups"][0]["macro_f1"]["classes"] == 2
+    assert "macro-F1 of the 2 classes that have people in every group" in repr(found)
+
+
+def test_no_class_that_all_groups_have() -> None:
+    columns = {"y": list("aabbcc"), "p": list("abbcca"), "g": list("ffmmnn")}
+    found = evenhand.audit(columns, **WORDS, **QUICK)
+    macro = found.to_dict()["attributes"][0]["groups"][0]["macro_f1"]
+    assert macro == {"value": None, "ci": None, "classes": 0, "undefined": "because no class has people in every group"}
+    assert "macro-F1 is undefined because" in repr(found)
+    assert found.aggregate().undefined == "because no class has a value"

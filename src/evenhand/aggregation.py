@@ -123,10 +123,11 @@ class Aggregate:
             return f"because there is {self.choices.rate.empty.format(shown_name(self.classes[c]))}"
         if np.isposinf(self.beta[c]):
             return "because its lowest rate is 0 and its highest is not: the ratio is infinite"
-        known = int((~np.isnan(self.matrix[c])).sum())
-        if known < 2 and self.choices.recipe.group.kind == "variance":
-            return f"because {'only one group has' if known else 'no group has'} a rate"
-        return "because no group has a rate" if known == 0 else "because its rate is 0 overall"
+        known = np.flatnonzero(~np.isnan(self.matrix[c])).tolist()
+        if len(known) == 1 and self.choices.recipe.compares:
+            whom = self.choices.rate.present.format(shown_name(self.classes[c]))
+            return f"because only group {shown_name(self.groups[known[0]])} has {whom}"
+        return "because its rate is 0 overall" if known else "because no group has a rate"
 
     def rate_ci(self) -> tuple[Floats, Floats]:
         """Wilson's interval of every rate that is a share of people."""
@@ -294,11 +295,12 @@ def aggregate(
     grouping, notes = _grouping(table, attribute)
     counts = table.counts(grouping)
     recipe_ = _settled(choices.recipe, table, counts, positive, weights, class_weights)
-    task = Task(matrix(choices.rate, counts, choices.baseline, choices.empty), recipe_)
+    rates = matrix(choices.rate, counts, choices.baseline, choices.empty)
+    task = Task(rates.comparing() if recipe_.compares else rates, recipe_)
     random = streams_of(table, generator(rng))[[g.name for g in table.groupings].index(grouping.name)].spawn(2)[0]
     found = uncertainties([task], counts, options.confidence, options.bootstrap, options.permutations, random)
     choices = replace(choices, recipe=recipe_)
-    made = assembled(table, grouping, choices, task.matrix, found[0], options, (*table.notes, *notes))
+    made = assembled(table, grouping, choices, rates, found[0], options, (*table.notes, *notes))
     return replace(made, library=library_of(data))
 
 
@@ -411,10 +413,10 @@ def assembled(
     if few:
         notes = (*notes, f"{options.bootstrap} resamples are too few to know an interval at "
                          f"{100 * options.confidence:g}%: take at least {least}")  # fmt: skip
-    alone = [table.classes[c] for c in np.flatnonzero((~m.vacant).sum(-1) == 1).tolist()]
-    if alone and choices.empty is None:
-        notes = (*notes, f"only one group has a {choices.rate.title} for some classes, which cannot show a gap: "
-                         f"{listed(alone)}")  # fmt: skip
+    vacant = int(m.vacant.sum())
+    if vacant and choices.empty is not None:
+        notes = (*notes, f"the {choices.rate.title} of {vacant:,} {'cell' if vacant == 1 else 'cells'} without rows "
+                         f"counts as {choices.empty:g}, as asked (empty)")  # fmt: skip
     return Aggregate(
         table, grouping, choices, m.values, m.base[:, 0], people, np.rint(joint).astype(np.int64), found, options, notes
     )
