@@ -16,7 +16,8 @@ from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.groupings import Grouping, shown_name, tally_key
 from evenhand.inference.interval import wilson
 from evenhand.inference.resample import generator
-from evenhand.ingest import library_of, names_of, tabulate
+from evenhand.ingest import library_of, tabulate
+from evenhand.ingest.counts import LONG, counts_words, lacking
 from evenhand.measures.aggregate import ClassRate, Recipe
 from evenhand.options import Options, checked
 from evenhand.recipes import checked_baseline, metric_named, recipe, weights_of
@@ -25,8 +26,6 @@ from evenhand.table import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
-LONG = {"group": "group", "label": "true", "prediction": "pred", "weight": "count"}
-"""The columns of saved confusion counts that need no words."""
 REASONS = ("metric", "unit", "groups", "classes")
 TYPES = {
     "class": "str", "group": "str", "n": "float", "share": "float", "value": "float", "ci_low": "float",
@@ -285,7 +284,8 @@ def aggregate(
     rows = {k: v for k, v in rows.items() if v is not None}
     rows |= {k: v for k, v, usual in (("missing", missing, "refuse"), ("weight_kind", weight_kind, "auto"))
              if v != usual}  # fmt: skip
-    if label is None and prediction is None:  # a table, or counts that need no words
+    names = isinstance(group, list | tuple) and bool(group) and all(isinstance(g, str) for g in group)
+    if label is None and prediction is None and not names:  # a table, or counts that need no words
         across_groups = _either(across_groups, group, "across_groups", "group")
     elif group is not None:
         rows["group"] = group
@@ -348,23 +348,17 @@ def as_confusion(data: Any, words: Mapping[str, Any]) -> Confusion:
 
 def _long_words(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     """The words of confusion counts, if their columns are called as usual."""
-    present = names_of(data)
-    missing = [column for column in LONG.values() if column not in present]
+    from evenhand.storage import check_whole
+
+    if isinstance(data, str | os.PathLike):
+        check_whole(data)
+    missing = lacking(data, words)
     if missing:
         raise UsageError(
             f"name the columns of true classes, predictions and groups (label=, prediction=, group=); only counts with "
             f"the columns {listed(LONG.values())} need no words, and there is no {listed(missing)}"
         )
-    where = dict(words.get("where") or {})
-    if "split" in present and "split" not in where:
-        by_split = tabulate(data, **{**words, **LONG, "group": "split"}, classes=True)
-        splits = by_split.attributes[0].groups
-        if len(splits) > 1:
-            raise UsageError(
-                f"the counts are of several splits ({listed(splits)}): choose one with where={{'split': "
-                f"{shown(splits[0])}}} (--where split={splits[0]})"
-            )
-    return {**words, **LONG}
+    return counts_words(data, words)
 
 
 def _grouping(table: Confusion, attribute: Any) -> tuple[Grouping, list[str]]:
