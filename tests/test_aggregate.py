@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -316,13 +317,7 @@ def test_undefined_is_said() -> None:
     one = evenhand.aggregate(
         table_of({"y": list("aab"), "p": list("aab"), "g": list("xyy")}), group="variance", **QUICK
     )
-    assert one.undefined_class(1) == "because only one group has a rate"
-
-
-def test_a_class_of_one_group_is_named() -> None:
-    a = evenhand.aggregate({"y": list("aabb"), "p": list("abbb"), "g": list("xyxx")}, **WORDS, **QUICK)
-    assert any("only one group has a true positive rate" in n and "'b'" in n for n in a.notes)
-    assert a.beta[1] == 0
+    assert one.undefined_class(1) == "because only group y has people of class b"
 
 
 def test_one_class_and_one_row() -> None:
@@ -432,3 +427,122 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         assert (refused.returncode, refused.stdout) == (2, ""), bad
         assert refused.stderr.startswith("evenhand: ")
         assert "Traceback" not in refused.stderr
+
+
+# ---- attacks ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_class_of_one_group_is_no_parity() -> None:
+    apart = {"y": list("aaaabbbb"), "p": list("aabbbbaa"), "g": list("ffffmmmm")}
+    for words in ({}, {"unit": "ratio"}, *({"across_groups": name} for name, step in GROUPWISE.items() if step.unit)):
+        if words.get("across_groups") == "min score":
+            continue
+        a = evenhand.aggregate(apart, **WORDS, **words, bootstrap=99, permutations=99)
+        assert (a.ci, a.p_value, a.to_dict()["value"]) == (None, None, None), words
+        assert a.undefined == "because no class has a value"
+        assert a.undefined_class(0) == "because only group f has people of class a"
+        assert a.matrix[0, 0] == 0.5
+    part = {"y": list("aaaabbbb"), "p": list("aabbbbbb"), "g": list("ffmmmmmm")}
+    a = evenhand.aggregate(part, **WORDS, classes="mean", bootstrap=99, permutations=99)
+    assert a.value == a.beta[0] == 0.5  # not 0.25
+    assert a.ci is not None
+    assert a.ci[1] > 0.25
+    assert a.chance is not None
+    assert a.chance.high == 0.5
+    assert "Left out of δ: b (because only group m has people of class b)" in " ".join(repr(a).split())
+    assert "1 of 2 classes left out" in a.interpretation
+    score = evenhand.aggregate(a.table, unit="score", classes="mean", **QUICK)
+    assert score.beta.tolist() == [0.5, 1.0]
+    half = evenhand.aggregate(a.table, classes="mean", empty=0.5, **QUICK)
+    assert half.value == pytest.approx((0.5 + 0.25) / 2)
+
+
+def test_predicted_by_one_group_only() -> None:
+    columns = {"y": list("aaaabbbbcc"), "p": list("aabbbbbbcb"), "g": list("fmfmfmfmfm")}
+    a = evenhand.aggregate(columns, **WORDS, metric="ppv", **QUICK)
+    assert a.undefined_class(2) == "because only group f has people predicted to be of class c"
+
+
+def test_huge_weights_and_powers_have_their_limits() -> None:
+    t = table()
+    with np.errstate(all="raise", under="ignore"):
+        plain = evenhand.aggregate(t, **QUICK).value
+        for huge in (1e308, 1e-308):
+            same = evenhand.aggregate(t, weights=dict.fromkeys(("g0", "g1", "g2"), huge), **QUICK)
+            assert same.value == pytest.approx(plain)
+        for power in (1e308, -1e308):
+            found = evenhand.aggregate(t, unit="score", group=power, classes=power, **QUICK)
+            limit = evenhand.aggregate(t, unit="score", group=power * 10, classes=power * 10, **QUICK)
+            assert found.value == pytest.approx(limit.value)
+    assert float(power_mean(np.array([0.2, 0.8]), 1e-310)) == pytest.approx(0.4)
+
+
+def test_imputed_cells_are_marked() -> None:
+    columns = {"y": list("aaabbc"), "p": list("abacbc"), "g": list("xxyyxx")}
+    a = evenhand.aggregate(columns, **WORDS, empty=0.5, **QUICK)
+    text = repr(a)
+    assert "0.500°" in text
+    assert "° nobody to compute the rate of: counts as 0.5" in text
+    assert "undefined" not in text
+    assert any("1 cell without rows counts as 0.5" in note for note in a.notes)
+
+
+def test_left_out_classes_and_infinite_ends_are_said() -> None:
+    columns = {"y": list("aabbcc"), "p": list("aaabcc"), "g": list("xyxyxy")}
+    never = evenhand.aggregate({**columns, "p": list("aabbaa")}, **WORDS, unit="ratio", **QUICK)
+    assert "Left out of δ: c (because its rate is 0 overall)" in " ".join(repr(never).split())
+    ratio = evenhand.aggregate(columns, **WORDS, unit="ratio", **QUICK).to_dict()
+    assert headline_of({**ratio, "ci": [0.5, None]}).endswith("interval 0.5000, ∞")
+
+
+def headline_of(document: dict[str, Any]) -> str:
+    from evenhand.report.aggregation import render
+    from evenhand.report.rendered import as_text
+
+    return next(line for line in as_text(render(document)).splitlines() if "δ =" in line)
+
+
+@pytest.mark.parametrize("people", [1, 1_000, 1_000_000])
+def test_numbers_are_never_cut_off(people: int) -> None:
+    race = [
+        "African-American",
+        "Asian / Pacific Islander",
+        "Caucasian",
+        "Hispanic or Latino",
+        "Native American",
+        "漢字",
+    ]
+    names = ["professor of something or other", "nurse", "software engineer"]
+    rows = [(f"{r} × {s}", y, p) for r in race for s in ("Female", "Male") for y in names for p in names]
+    columns = {
+        "g": [r[0] for r in rows], "y": [r[1] for r in rows], "p": [r[2] for r in rows],
+        "k": [people * (1 + i % 7) for i in range(len(rows))],
+    }  # fmt: skip
+    a = evenhand.aggregate(columns, **WORDS, weight="k", **QUICK)
+    text = repr(a)
+    assert max(map(len, text.splitlines())) <= 80
+    document = a.to_dict()
+    largest = sorted(document["groups"], key=lambda g: -g["n"])[:6]
+    shown = {g["name"] for g in largest}
+    for c in document["classes"]:
+        lines = [line.split() for line in text.splitlines() if line.startswith(c["name"][:9])]
+        words = [word for line in lines for word in line]
+        assert f"{c['n']:,}" in words
+        for cell in c["cells"]:
+            assert cell["group"] not in shown or (f"{cell['n']:,}" in words and f"{cell['value']:.3f}" in words)
+    assert re.search(r"  a .* × Female, b ", text)
+    assert "6 smaller groups are not shown" in text
+    assert "0 more" not in text
+    audit = repr(evenhand.audit(a.table, bootstrap=0, permutations=50))
+    assert "1.0…" not in audit
+    assert max(map(len, audit.splitlines())) <= 80
+
+
+def test_a_gap_of_exactly_the_limit_keeps_to_it() -> None:
+    y, p, g = ["a"] * 20 + ["b"] * 20, ["a"] * 9 + ["b"] + ["a"] * 7 + ["b"] * 23, ["x"] * 10 + ["y"] * 10
+    a = evenhand.aggregate(
+        {"y": y, "p": p, "g": g * 2}, **WORDS, across_groups="difference threshold", gamma=0.1, **QUICK
+    )
+    assert a.beta.tolist() == [1.0, 1.0]
+    r = evenhand.aggregate(a.table, group="ratio threshold", gamma=0.125, **QUICK)
+    assert r.beta.tolist() == [1.0, 1.0]

@@ -225,5 +225,78 @@ def test_answers_about_classes_need_classes() -> None:
         evenhand.guide(ground_truth=True, priority="errors", focus="per-group")
     with pytest.raises(evenhand.UsageError, match="say whether true outcomes are known"):
         evenhand.guide()
-    done = run("guide", "--classes", "--focus", "between-groups", "--extremes", stdin="")
+    flags = ("--classes", "--focus", "between-groups", "--scale", "absolute", "--extremes", "--classes-matter")
+    done = run("guide", *flags, "worst-most", stdin="")
     assert "--unit gap --across-groups=inf --across-classes=2" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    plain = run("guide", "--no-ground-truth", "--legal", stdin="").stdout
+    assert max(map(len, plain.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--classes",), "say --focus per-group|between-groups, --extremes/--variability, --classes-matter equally|"),
+        (("--classes", "--focus", "between-groups", "--extremes"), "say --scale absolute|relative, --classes-matter"),
+        (("--classes", "--focus", "per-group", "--variability"), "say --groups-matter equally|worst-most, --classes-m"),
+        (("--focus", "per-group"), "--focus is about many classes: say --classes too"),
+        (("--ground-truth", "--variability", "--scale", "absolute"), "are about many classes"),
+    ],
+)
+def test_the_guide_recommends_nothing_unasked(flags: tuple[str, ...], message: str) -> None:
+    done = run("guide", *flags, stdin="")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_what_was_taken_for_an_answer_is_said() -> None:
+    text = str(evenhand.guide(classes=True, focus="per-group", extremes=True))
+    assert "Not answered, and taken as usual: classes_matter = worst-most." in text
+    assert "Not answered" not in str(
+        evenhand.guide(classes=True, focus="per-group", extremes=True, classes_matter="one")
+    )
+
+
+def test_a_stray_value_does_not_go_unnoticed() -> None:
+    columns = {"y": [0, 1] * 100 + [2], "p": [0, 1, 1, 0] * 50 + [0], "g": ["f", "m", "m"] * 67}
+    found = evenhand.audit(columns, **WORDS, **QUICK)
+    assert isinstance(found, evenhand.ClassAudit)
+    note = "'2' occurs in 1 of 201 rows: if it is an error, recode it, or state the favourable value (--favorable)"
+    assert any(note in n for n in found.notes)
+    three = {**columns, "y": [0, 1] * 100 + [0], "p": [0, 1, 2, 0] * 50 + [0]}
+    assert not any("occurs in" in n for n in evenhand.audit(three, **WORDS, **QUICK).notes)
+    few = evenhand.audit({"y": list("aabbc"), "p": list("abbac"), "g": list("fmfmf")}, **WORDS, **QUICK)
+    assert not any("occurs in" in n for n in few.notes)
+    asked = evenhand.tabulate(columns, **WORDS, classes=True)
+    assert not any("occurs in" in n for n in asked.notes)
+
+
+def test_small_aggregates_keep_two_digits() -> None:
+    from evenhand.report.classes import _others
+
+    row = {"metric": "fpr", "value": 0.00021, "ci": [0.0, 0.0017], "null_95": 0.00034, "p_value": 0.2}
+    grid = _others({"other_metrics": [row]}, {"confidence": 0.95})
+    assert [next(iter(c.cells)) for c in grid.columns][1:4] == ["0.00021", "0.000, 0.0017", "0.00034"]
+
+
+def test_macro_f1_is_of_the_classes_that_all_groups_have() -> None:
+    columns = {"y": list("aaaabbbb") * 2, "p": list("aaabbbba") * 2, "g": ["f"] * 8 + ["m"] * 8}
+    stray = {**columns, "p": [*columns["p"][:-1], "c"]}
+    found = evenhand.audit(stray, **WORDS, **QUICK)
+    f, m = found.attributes[0].performance
+    assert f.macro_f1 == pytest.approx(0.75)
+    assert m.macro_f1 == pytest.approx((6 / 7 + 6 / 8) / 2)  # of a and b; c has nobody
+    assert (f.macro_f1_classes, m.macro_f1_classes) == (2, 2)
+    assert m.macro_f1_ci is not None
+    assert m.macro_f1_ci[1] > m.macro_f1
+    assert found.to_dict()["attributes"][0]["groups"][0]["macro_f1"]["classes"] == 2
+    assert "macro-F1 of the 2 classes that have people in every group" in repr(found)
+
+
+def test_no_class_that_all_groups_have() -> None:
+    columns = {"y": list("aabbcc"), "p": list("abbcca"), "g": list("ffmmnn")}
+    found = evenhand.audit(columns, **WORDS, **QUICK)
+    macro = found.to_dict()["attributes"][0]["groups"][0]["macro_f1"]
+    assert macro == {"value": None, "ci": None, "classes": 0, "undefined": "because no class has people in every group"}
+    assert "macro-F1 is undefined because" in repr(found)
+    assert found.aggregate().undefined == "because no class has a value"

@@ -316,3 +316,102 @@ def test_a_table_checks_itself() -> None:
     ):  # fmt: skip
         with pytest.raises(evenhand.DataError, match="a confusion table needs"):
             evenhand.Confusion(**{**good, **change})
+
+
+# ---- counts and where ------------------------------------------------------------------------------------------------
+
+COUNTS = "group,true,pred,count\nf,a,a,5\nf,b,b,4\nf,a,b,2\nm,a,a,6\nm,b,a,3\nm,c,c,4\nf,c,a,3\n"
+LONG = {"label": "true", "prediction": "pred", "group": "group"}
+
+
+def test_counts_are_not_taken_for_rows(tmp_path: Path) -> None:
+    file = tmp_path / "conf.csv"
+    file.write_text(COUNTS, encoding="utf-8")
+    for read in (evenhand.tabulate, evenhand.audit, evenhand.aggregate):
+        with pytest.raises(evenhand.UsageError, match=r"say weight='count' \(--weight count\)"):
+            read(file, **LONG)
+    assert evenhand.tabulate(file, **LONG, weight="count").rows == 27
+    lines = [line.split(",") for line in COUNTS.split()]
+    columns: dict[str, Any] = dict(zip(lines[0], map(list, zip(*lines[1:], strict=True)), strict=True))
+    numbers = {**columns, "count": [int(n) for n in columns["count"]]}
+    with pytest.raises(evenhand.UsageError, match="drop that column"):
+        evenhand.tabulate(numbers, **LONG)
+    for name, values in (("count", columns["group"]), ("count", [0.5] * 7), ("n", [1] * 7), ("total", [9] * 7)):
+        rest = {k: v for k, v in columns.items() if k != "count"}
+        assert evenhand.tabulate({**rest, name: values}, **LONG).rows == 7
+    twice = {k: v * 2 for k, v in numbers.items()}
+    assert evenhand.tabulate(twice, **LONG).rows == 14
+    with pytest.raises(evenhand.UsageError, match="--weight count"):
+        evenhand.tabulate({**twice, "split": ["test"] * 7 + ["valid"] * 7}, **LONG)
+
+
+def test_counts_need_no_words_anywhere(tmp_path: Path) -> None:
+    file, table = tmp_path / "conf.csv", tmp_path / "c.table"
+    file.write_text(COUNTS, encoding="utf-8")
+    assert run("tabulate", file, "-o", table).returncode == 0
+    assert evenhand.load(table) == evenhand.tabulate(file, **LONG, weight="count")
+    quick = ("--bootstrap", "0", "--permutations", "0")
+    for command in ("audit", "aggregate"):
+        done = run(command, file, *quick)
+        assert "27 people" in done.stdout, done.stderr
+    done = run("aggregate", file, "--group", "group", *quick)
+    assert "27 people" in done.stdout, done.stderr
+    refused = run("aggregate", table, "--group", "group")
+    assert "a table knows its columns already: leave out 'group'" in refused.stderr
+    table.write_bytes(table.read_bytes()[:-20])
+    assert "is damaged, its end is missing: copy it again" in run("aggregate", table).stderr
+    assert "seed" in run("aggregate", file, "--seed", "-1").stderr
+
+
+def test_chosen_rows_are_said(tmp_path: Path) -> None:
+    columns = jobs(300)
+    t = evenhand.tabulate(columns, **WORDS, where={"h": "x"})
+    note = f"only rows with h = 'x' were counted ({t.rows} of 300)"
+    assert note in t.notes
+    t.save(tmp_path / "t.table")
+    loaded = evenhand.load(tmp_path / "t.table")
+    assert note in loaded.notes
+    quick = {"bootstrap": 0, "permutations": 0}
+    assert note in evenhand.audit(loaded, **quick).to_dict()["notes"]
+    assert note in evenhand.aggregate(loaded, **quick).to_dict()["notes"]
+    binary = {"s": [0.1, 0.9] * 20, "g": list("fm") * 20, "k": list("aabb") * 10}
+    found = evenhand.audit(binary, score="s", group="g", where={"k": "a"}, **quick)
+    assert "only rows with k = 'a' were counted (20 of 40)" in found.notes
+
+
+def test_where_takes_whatever_holds_values() -> None:
+    columns = {**jobs(300), "i": np.arange(300) % 5}
+    expected = evenhand.tabulate(columns, **WORDS, where={"i": [1, 2]})
+    assert "i = 1 or 2 were" in expected.notes[0]
+    for values in (np.array([1, 2]), range(1, 3), (1, 2), {1, 2}, ["1", "2"], np.array([1.0, 2.0])):
+        assert evenhand.tabulate(columns, **WORDS, where={"i": values}) == expected
+    assert evenhand.tabulate(columns, **WORDS, where={}) == evenhand.tabulate(columns, **WORDS)
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"h": ["x", "zzz"]}, r"no row has 'zzz' in 'h' \(it has: 'x', 'z'\)"),
+        ({"g": ["g0", "g11"]}, r"no row has 'g11' in 'g' .*did you mean 'g1'"),
+        ({"h": []}, "at least one value of 'h'"),
+        ({"h": float("inf")}, "no row has inf in 'h'"),
+        ({"h": {"x": 1}}, "no row has"),
+        ([], "where is a dict"),
+        ("h=x", "where is a dict"),
+        ({"q": 1}, "no column 'q'"),
+    ],
+)
+def test_where_that_makes_no_sense(where: Any, message: str) -> None:
+    with pytest.raises((evenhand.UsageError, evenhand.DataError), match=message):
+        evenhand.tabulate(jobs(60), **WORDS, where=where)
+
+
+@pytest.mark.parametrize("flags", [("g=g0,,g1",), ("g=g0,",), ("g=",), ("g=g0", "g=g1")])
+def test_where_on_the_command_line(flags: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("y,p,g\na,a,g0\nb,c,g1\nc,c,g0\na,b,g1\n", encoding="utf-8")
+    words = ("--label", "y", "--prediction", "p", "--group", "g")
+    done = run("aggregate", file, *words, *(word for flag in flags for word in ("--where", flag)))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--where" in done.stderr
+    assert "[" not in done.stderr

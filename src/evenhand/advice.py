@@ -67,7 +67,8 @@ class AggregateAdvice(Advice):
         )
 
     def __str__(self) -> str:
-        return "\n".join([super().__str__(), self.command])
+        data, choices = self.command.split(" --unit ")
+        return "\n".join([super().__str__(), f"{data} \\", f"    --unit {choices}"])
 
 
 def guide(
@@ -133,6 +134,16 @@ def guide(
     return Advice((measure, *extra), why + rule, beware)
 
 
+def _taken(answers: Mapping[str, object], legal: bool) -> list[str]:
+    """What was taken for an answer that was not given."""
+    between = answers["focus"] != "per-group"
+    usual = {
+        "focus": "between-groups", "scale": "absolute" if between and not legal else None, "extremes": False,
+        "groups_matter": None if answers["extremes"] else "equally", "classes_matter": "worst-most",
+    }  # fmt: skip
+    return [f"{name} = {value}" for name, value in usual.items() if answers[name] is None and value is not None]
+
+
 def _guide_classes(answers: Mapping[str, object], legal: bool) -> AggregateAdvice:
     """003's Figure 2: first the unit, then the power over groups, then the one over classes."""
     for name, (question, choices) in CLASS_QUESTIONS.items():
@@ -164,4 +175,7 @@ def _guide_classes(answers: Mapping[str, object], legal: bool) -> AggregateAdvic
     last = {"equally": "All classes count the same.", "worst-most": "Classes that are worse off count more.",
             "one": "Only one class matters."}[str(matter)]  # fmt: skip
     beware = "State these choices and the sizes of all classes and groups in your report: the checklist does."
+    unsaid = _taken(answers, legal)
+    if unsaid:
+        beware += f" Not answered, and taken as usual: {', '.join(unsaid)}."
     return AggregateAdvice(("aggregate",), f"{text} {why} {last}", beware, unit, groups, over)

@@ -16,7 +16,8 @@ from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.groupings import Grouping, shown_name, tally_key
 from evenhand.inference.interval import wilson
 from evenhand.inference.resample import generator
-from evenhand.ingest import library_of, names_of, tabulate
+from evenhand.ingest import library_of, tabulate
+from evenhand.ingest.counts import LONG, counts_words, lacking
 from evenhand.measures.aggregate import ClassRate, Recipe
 from evenhand.options import Options, checked
 from evenhand.recipes import checked_baseline, metric_named, recipe, weights_of
@@ -25,8 +26,6 @@ from evenhand.table import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
-LONG = {"group": "group", "label": "true", "prediction": "pred", "weight": "count"}
-"""The columns of saved confusion counts that need no words."""
 REASONS = ("metric", "unit", "groups", "classes")
 TYPES = {
     "class": "str", "group": "str", "n": "float", "share": "float", "value": "float", "ci_low": "float",
@@ -123,10 +122,11 @@ class Aggregate:
             return f"because there is {self.choices.rate.empty.format(shown_name(self.classes[c]))}"
         if np.isposinf(self.beta[c]):
             return "because its lowest rate is 0 and its highest is not: the ratio is infinite"
-        known = int((~np.isnan(self.matrix[c])).sum())
-        if known < 2 and self.choices.recipe.group.kind == "variance":
-            return f"because {'only one group has' if known else 'no group has'} a rate"
-        return "because no group has a rate" if known == 0 else "because its rate is 0 overall"
+        known = np.flatnonzero(~np.isnan(self.matrix[c])).tolist()
+        if len(known) == 1 and self.choices.recipe.compares:
+            whom = self.choices.rate.present.format(shown_name(self.classes[c]))
+            return f"because only group {shown_name(self.groups[known[0]])} has {whom}"
+        return "because its rate is 0 overall" if known else "because no group has a rate"
 
     def rate_ci(self) -> tuple[Floats, Floats]:
         """Wilson's interval of every rate that is a share of people."""
@@ -284,7 +284,8 @@ def aggregate(
     rows = {k: v for k, v in rows.items() if v is not None}
     rows |= {k: v for k, v, usual in (("missing", missing, "refuse"), ("weight_kind", weight_kind, "auto"))
              if v != usual}  # fmt: skip
-    if label is None and prediction is None:  # a table, or counts that need no words
+    names = isinstance(group, list | tuple) and bool(group) and all(isinstance(g, str) for g in group)
+    if label is None and prediction is None and not names:  # a table, or counts that need no words
         across_groups = _either(across_groups, group, "across_groups", "group")
     elif group is not None:
         rows["group"] = group
@@ -294,11 +295,12 @@ def aggregate(
     grouping, notes = _grouping(table, attribute)
     counts = table.counts(grouping)
     recipe_ = _settled(choices.recipe, table, counts, positive, weights, class_weights)
-    task = Task(matrix(choices.rate, counts, choices.baseline, choices.empty), recipe_)
+    rates = matrix(choices.rate, counts, choices.baseline, choices.empty)
+    task = Task(rates.comparing() if recipe_.compares else rates, recipe_)
     random = streams_of(table, generator(rng))[[g.name for g in table.groupings].index(grouping.name)].spawn(2)[0]
     found = uncertainties([task], counts, options.confidence, options.bootstrap, options.permutations, random)
     choices = replace(choices, recipe=recipe_)
-    made = assembled(table, grouping, choices, task.matrix, found[0], options, (*table.notes, *notes))
+    made = assembled(table, grouping, choices, rates, found[0], options, (*table.notes, *notes))
     return replace(made, library=library_of(data))
 
 
@@ -346,23 +348,17 @@ def as_confusion(data: Any, words: Mapping[str, Any]) -> Confusion:
 
 def _long_words(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     """The words of confusion counts, if their columns are called as usual."""
-    present = names_of(data)
-    missing = [column for column in LONG.values() if column not in present]
+    from evenhand.storage import check_whole
+
+    if isinstance(data, str | os.PathLike):
+        check_whole(data)
+    missing = lacking(data, words)
     if missing:
         raise UsageError(
             f"name the columns of true classes, predictions and groups (label=, prediction=, group=); only counts with "
             f"the columns {listed(LONG.values())} need no words, and there is no {listed(missing)}"
         )
-    where = dict(words.get("where") or {})
-    if "split" in present and "split" not in where:
-        by_split = tabulate(data, **{**words, **LONG, "group": "split"}, classes=True)
-        splits = by_split.attributes[0].groups
-        if len(splits) > 1:
-            raise UsageError(
-                f"the counts are of several splits ({listed(splits)}): choose one with where={{'split': "
-                f"{shown(splits[0])}}} (--where split={splits[0]})"
-            )
-    return {**words, **LONG}
+    return counts_words(data, words)
 
 
 def _grouping(table: Confusion, attribute: Any) -> tuple[Grouping, list[str]]:
@@ -411,10 +407,10 @@ def assembled(
     if few:
         notes = (*notes, f"{options.bootstrap} resamples are too few to know an interval at "
                          f"{100 * options.confidence:g}%: take at least {least}")  # fmt: skip
-    alone = [table.classes[c] for c in np.flatnonzero((~m.vacant).sum(-1) == 1).tolist()]
-    if alone and choices.empty is None:
-        notes = (*notes, f"only one group has a {choices.rate.title} for some classes, which cannot show a gap: "
-                         f"{listed(alone)}")  # fmt: skip
+    vacant = int(m.vacant.sum())
+    if vacant and choices.empty is not None:
+        notes = (*notes, f"the {choices.rate.title} of {vacant:,} {'cell' if vacant == 1 else 'cells'} without rows "
+                         f"counts as {choices.empty:g}, as asked (empty)")  # fmt: skip
     return Aggregate(
         table, grouping, choices, m.values, m.base[:, 0], people, np.rint(joint).astype(np.int64), found, options, notes
     )

@@ -18,6 +18,7 @@ from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
 from evenhand.ingest import is_several, library_of, tabulate, tabulate_together
 from evenhand.ingest.columns import UNSAID, WeightKind
+from evenhand.ingest.counts import wordless
 from evenhand.joint import JointTable
 from evenhand.measures import Measure
 from evenhand.measures.rates import share
@@ -307,6 +308,8 @@ def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion | JointT
         table = data
     elif isinstance(data, str | os.PathLike) and is_table_file(data):
         table = load(data)
+    elif (counts := wordless(data, words)) is not None:
+        return tabulate(data, **counts)
     elif words.get("group") is not None:
         score: Any = words.get("score")
         if not is_several(score):

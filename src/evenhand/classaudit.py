@@ -42,8 +42,10 @@ class Performance:
     accuracy: float
     accuracy_ci: Pair
     macro_f1: float
-    """The mean of F1 over classes."""
+    """The mean of F1 over the classes that have people in every group; NaN if there are none."""
     macro_f1_ci: Pair | None
+    macro_f1_classes: int
+    """How many classes these are."""
 
 
 @dataclass(frozen=True)
@@ -218,12 +220,13 @@ def _attribute(
 ) -> AttributeClasses:
     counts = table.counts(grouping)
     ids = [choices.rate.id, *(m for m in SHOWN if m != choices.rate.id)]
-    tasks = [Task(matrix(METRICS[m], counts, choices.baseline, choices.empty), choices.recipe) for m in ids]
+    rates = [matrix(METRICS[m], counts, choices.baseline, choices.empty) for m in ids]
+    tasks = [Task(m.comparing() if choices.recipe.compares else m, choices.recipe) for m in rates]
     streams = rng.spawn(2)
     found = uncertainties(tasks, counts, options.confidence, options.bootstrap, options.permutations, streams[0])
     made = [
-        assembled(table, grouping, replace(choices, rate=task.matrix.rate), task.matrix, own, options)
-        for task, own in zip(tasks, found, strict=True)
+        assembled(table, grouping, replace(choices, rate=m.rate), m, own, options)
+        for m, own in zip(rates, found, strict=True)
     ]
     performance = _performance(counts, options, streams[1])
     return AttributeClasses(made[0], tuple(made[1:]), performance, _deviations(made[0], counts, options))
@@ -240,6 +243,8 @@ def _performance(counts: ClassCounts, options: Options, rng: np.random.Generator
     accuracy = ratio(right, total)
     lo, hi = wilson(accuracy, people, options.confidence)
     m = matrix(METRICS["f1"], counts)
+    lacking = ~(sums.true > 0).all(-1, keepdims=True)  # one stray prediction would make the means incomparable
+    m = replace(m, values=np.where(lacking, np.nan, m.values), vacant=m.vacant | lacking)
     macro = power_mean(m.values.T, 1.0)
     drawn = []
     if options.bootstrap:
@@ -252,7 +257,7 @@ def _performance(counts: ClassCounts, options: Options, rng: np.random.Generator
     resamples = np.concatenate(drawn) if drawn else np.zeros((0, len(macro)))
     return tuple(
         Performance(name, float(accuracy[g]), (float(lo[g]), float(hi[g])), float(macro[g]),
-                    _macro_interval(m, g, float(macro[g]), resamples[:, g], options.confidence))
+                    _macro_interval(m, g, float(macro[g]), resamples[:, g], options.confidence), int((~lacking).sum()))
         for g, name in enumerate(counts.groups)
     )  # fmt: skip
 

@@ -39,11 +39,22 @@ class Matrix:
     empty: float | None
     vacant: Bools
     """Cells without rows."""
+    apart: Bools | None = None
+    """Classes that are not compared, axes (class, 1)."""
+
+    def comparing(self) -> Matrix:
+        """Without the classes that only one group has a rate of: its gap to itself would pass for parity."""
+        if self.empty is not None:  # what counts as a rate is there in every group
+            return self
+        apart = (~self.vacant).sum(-1, keepdims=True) < 2
+        values = np.where(apart, np.nan, self.values)
+        return replace(self, values=values, vacant=self.vacant | apart, apart=apart)
 
     def of(self, sums: Sums, same_cells: bool = True) -> tuple[Floats, Floats]:
         """The same of other sums, with a leading axis: values and base. `same_cells`: what was undefined stays so."""
         values = self.rate.values(sums)
         values = np.where(self.vacant, np.nan, values) if same_cells else values
+        values = values if self.apart is None else np.where(self.apart, np.nan, values)
         base = baseline(self.rate, sums, values if self.empty is None else self._filled(values), self.which)
         return self._filled(values), self._filled(base)
 

@@ -203,8 +203,10 @@ def audit(data: str, **words: Any) -> None:
 def tabulate(data: str, output: str, **words: Any) -> None:
     """Count DATA once and keep the table, which holds no personal data beyond its counts."""
     from evenhand.ingest import tabulate as count
+    from evenhand.ingest.counts import wordless
 
     read = _read_words(words)
+    read = wordless(data, read) or read
     if "group" not in read:
         raise UsageError("name at least one group column (--group)")
     check_target(output)
@@ -497,10 +499,13 @@ def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, c
     from evenhand.advice import guide as advise
 
     asking = sys.stdin.isatty()
-    if classes or any(v is not None for v in answers.values()):
-        said = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
-        given = {k: v for k, v in {**said, **_class_answers(asking, answers)}.items() if v is not None}
-        click.echo(advise(classes=True, **given))
+    said = [_FLAGS[name] for name, answer in answers.items() if answer is not None]
+    if said and not classes:
+        raise UsageError(f"{', '.join(said)} {'is' if len(said) == 1 else 'are'} about many classes: say --classes too")
+    if classes:
+        stated = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
+        given = {**stated, **_class_answers(asking, bool(legal), answers)}
+        _say(advise(classes=True, **{k: v for k, v in given.items() if v is not None}))
         return
     if ground_truth is None:
         ground_truth = True if priority is not None else _ask(asking, QUESTIONS["ground_truth"], "--ground-truth")
@@ -513,21 +518,43 @@ def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, c
         priority = click.prompt("Your choice", type=click.Choice(list(PRIORITIES)), show_choices=False, err=True)
     if legal is None:
         legal = click.confirm(QUESTIONS["legal"], err=True) if asking else False
-    click.echo(advise(ground_truth=ground_truth, priority=priority, legal=legal))
+    _say(advise(ground_truth=ground_truth, priority=priority, legal=legal))
 
 
-def _class_answers(asking: bool, answers: dict[str, Any]) -> dict[str, Any]:
+def _say(advice: object) -> None:
+    """Wrapped, but for the command, whose lines can be copied."""
+    import textwrap
+
+    for line in str(advice).splitlines():
+        click.echo(line if len(line) <= 80 else "\n".join(textwrap.wrap(line, 80)))
+
+
+_FLAGS = {
+    "focus": "--focus", "scale": "--scale", "extremes": "--extremes/--variability", "groups_matter": "--groups-matter",
+    "classes_matter": "--classes-matter",
+}  # fmt: skip
+
+
+def _class_answers(asking: bool, legal: bool, answers: dict[str, Any]) -> dict[str, Any]:
     """What was not said is asked where somebody can answer."""
     from evenhand.advice import CLASS_QUESTIONS
 
+    missing: list[str] = []
     for name, (question, choices) in CLASS_QUESTIONS.items():
-        needed = name != "scale" or answers["focus"] == "between-groups"
+        needed = name != "scale" or (answers["focus"] == "between-groups" and not legal)
         needed &= name != "groups_matter" or answers["extremes"] is False
-        if not asking or not needed or answers[name] is not None:
+        if not needed or answers[name] is not None:
+            continue
+        if not asking:
+            missing.append(_FLAGS[name] if name == "extremes" else f"{_FLAGS[name]} {'|'.join(choices)}")
             continue
         click.echo(question, err=True)
         answer = click.prompt("Your choice", type=click.Choice(list(choices)), err=True)
         answers[name] = answer == "extremes" if name == "extremes" else answer
+    if missing:
+        raise UsageError(
+            f"what to recommend depends on answers that cannot be asked for here: say {', '.join(missing)}"
+        )
     return answers
 
 
@@ -562,9 +589,11 @@ def _where(stated: tuple[str, ...]) -> dict[str, list[str]]:
     chosen = {}
     for text in stated:
         column, equals, values = text.partition("=")
-        if not equals or not column or not values:
-            raise UsageError(f"--where takes COL=V such as split=test, not {shown(text)}")
-        chosen[column] = _split(values)
+        if not equals or not column or not values or "" in (found := _split(values)):
+            raise UsageError(f"--where takes COL=V or COL=V,V such as split=test,valid, not {shown(text)}")
+        if column in chosen:
+            raise UsageError(f"--where names {shown(column)} twice: put its values together, as in {column}=V,V")
+        chosen[column] = found
     return chosen
 
 

@@ -105,7 +105,7 @@ def weights_of(weights: Any, names: Sequence[str], sizes: Floats, word: str, ste
     for strange in [name for name in stated if name not in names]:
         raise UsageError(f"{word}: there is no {shown(strange)} (there are: {listed(names)}){nearest(strange, names)}")
     found = np.array([stated[name] for name in names])
-    if not (np.isfinite(found).all() and (found >= 0).all() and found.sum() > 0):
+    if not (np.isfinite(found).all() and (found >= 0).all() and found.max() > 0):
         raise UsageError(f"{word} must be numbers from 0, not all 0, not {shown(list(stated.values()))}")
     return found
 

@@ -7,6 +7,7 @@ user's own names could collide; what they stand for is JSON in the file's key-va
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,20 @@ def is_table_file(path: Any) -> bool:
             return _metadata(connection, path) is not None
     except (duckdb.Error, ValueError):
         return False
+
+
+def check_whole(path: Any) -> None:
+    """Refuse a Parquet file that ends too early: nobody can read it."""
+    path = as_path(path)
+    if not is_file(path) or not _is_parquet(path):
+        return
+    with path.open("rb") as file:
+        file.seek(-4, os.SEEK_END)
+        whole = file.read() == b"PAR1"
+    if not whole:
+        raise TableFileError(
+            f"{shown(path.name)} is damaged, its end is missing: copy it again, or make it again (evenhand tabulate)"
+        )
 
 
 def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:

@@ -126,5 +126,5 @@ def generator(rng: Any) -> np.random.Generator:
     if rng is None:
         return np.random.default_rng(0)
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
-        raise UsageError(f"rng must be a whole number from 0 or a numpy Generator, not {shown(rng)}")
+        raise UsageError(f"rng must be a seed (--seed), a whole number from 0, or a numpy Generator, not {shown(rng)}")
     return np.random.default_rng(int(rng))

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.classes import are_classes, count_classes, only
+from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import (
     UNSAID,
     Columns,
@@ -23,6 +23,8 @@ from evenhand.ingest.columns import (
     further_roles,
     weigh,
 )
+from evenhand.ingest.counts import refuse_counts_as_rows
+from evenhand.ingest.where import only
 from evenhand.joint import JointTable
 from evenhand.table import Table
 
@@ -92,10 +94,13 @@ def tabulate(
     if "score" not in given and "prediction" not in given:
         raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
     _check_rest(data, group, cluster)
-    columns = _where(data, given, group, cluster, where) if where else _columns(data, given, group, cluster)
-    if are_classes(columns, words) if classes is None else classes:
-        return count_classes(columns, words)
-    return count(columns, words)
+    columns = _where(data, given, group, cluster, where)
+    if not (are_classes(columns, words) if classes is None else classes):
+        return count(columns, words)
+    found = count_classes(columns, words)
+    if weight is None and data is not None:
+        refuse_counts_as_rows(found, data, given, group, where)
+    return found if classes else replace(found, notes=(*found.notes, *stray_classes(found)))
 
 
 def tabulate_together(
@@ -128,7 +133,7 @@ def tabulate_together(
     roles = ["score", *(f"score_{i}" for i in range(1, len(names)))]
     given = _given({**dict(zip(roles, columns, strict=True)), "label": label, "weight": weight})
     _check_rest(data, group, cluster)
-    counted = _where(data, given, group, cluster, where) if where else _columns(data, given, group, cluster)
+    counted = _where(data, given, group, cluster, where)
     return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
 
 
@@ -180,9 +185,13 @@ def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words:
 
 
 def _where(data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any) -> Columns:
-    """The columns of some rows: the engine counts by what decides, too."""
+    """The columns, or those of some rows: the engine counts by what decides, too."""
+    if where is None:
+        return _columns(data, given, group, cluster)
     if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
         raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
+    if not where:
+        return _columns(data, given, group, cluster)
     if data is None or not all(isinstance(g, str) for g in _as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
     groups = _group_names(group)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +14,20 @@ from evenhand.ingest.columns import (
     UNSAID,
     ZERO,
     Columns,
-    Weights,
     Words,
     _read_weights,
     _suspicious,
     _Tally,
 )
-from evenhand.ingest.values import Encoded, encode, group_codes, label_key, name_of, writable
+from evenhand.ingest.values import encode, group_codes, label_key, writable
 from evenhand.table import Meaning
 
 MOST_NUMBERS = 1_000
 """More whole numbers than this are hardly the names of classes."""
 MOST_CLASSES = 10_000
+FEW = 0.005
+"""A class of fewer rows than this share may be a mistake, where the others are two."""
+ENOUGH_ROWS = 20
 TOTALS = frozenset({"overall", "all", "total", "everyone", "everybody"})
 _AS_SCORE = "if it is a score, pass it as score= (--score) with a threshold"
 
@@ -104,6 +103,20 @@ def count_classes(columns: Columns, words: Words) -> Confusion:
     return table
 
 
+def stray_classes(table: Confusion) -> list[str]:
+    """A remark if all but a few rows are of two classes: if those few are mistakes, they decide the kind of audit."""
+    classes, wrong = len(table.classes), table.true != table.predicted
+    rows = np.bincount(table.true, table.n, classes) + np.bincount(table.predicted[wrong], table.n[wrong], classes)
+    rare = np.flatnonzero(rows <= max(1, FEW * table.rows)).tolist()
+    main = {name for c, name in enumerate(table.classes) if c not in set(rare)}
+    if not rare or len(main) != 2 or (table.rows < ENOUGH_ROWS and main != {"0", "1"}):
+        return []
+    what = ", ".join(f"{shown(table.classes[c])} occurs in {int(rows[c]):,} of {table.rows:,} rows" for c in rare[:4])
+    more = f" and {len(rare) - 4:,} more values in hardly any" if len(rare) > 4 else ""
+    error = "it is an error, recode it" if len(rare) == 1 else "these are errors, recode them"
+    return [f"{what}{more}: if {error}, or state the favourable value (--favorable) for an audit of two"]
+
+
 def _classes(values: Any) -> Classes:
     codes, distinct = encode(values)
     place: dict[str, int] = {}
@@ -167,38 +180,3 @@ def _refuse_totals(table: Confusion) -> None:
                     f"exactly the sum of the other groups: leave its rows out with where={{{shown(attribute.name)}: "
                     f"[{listed(others, 4)}]}} (--where {attribute.name}={','.join(others[:4])})"
                 )
-
-
-def only(columns: Columns, where: Mapping[str, Any], keep: list[str]) -> Columns:
-    """The rows whose columns have one of the values asked for; columns that were read for this alone are forgotten."""
-    chosen = np.ones(len(columns.n), np.bool_)
-    for name, wanted in where.items():
-        codes, distinct = encode(columns.groups[name])
-        names = [name_of(v) for v in distinct]
-        values = {name_of(v) for v in (wanted if isinstance(wanted, list | tuple | set) else [wanted])}
-        if not values & set(names):
-            present = sorted({v for v in names if v is not None})
-            raise UsageError(f"where: no row has {shown(wanted)} in {shown(name)} (it has: {listed(present)})")
-        chosen &= np.array([v in values for v in names], np.bool_)[codes]
-    if not chosen.any():
-        raise DataError(f"no row has all that where asks for: {shown(dict(where))}")
-    w = columns.weights
-    return replace(
-        columns,
-        n=columns.n[chosen],
-        groups={name: _taken(values, chosen) for name, values in columns.groups.items() if name in keep},
-        weights=None
-        if w is None
-        else Weights(w.total[chosen], w.squares[chosen], w.state[chosen], w.fractional[chosen]),
-        **{role: _taken(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
-        further=tuple(_taken(values, chosen) for values in columns.further),
-    )
-
-
-def _taken(values: Any, chosen: Bools) -> Any:
-    if values is None:
-        return None
-    if isinstance(values, Encoded):
-        found, codes = np.unique(values.codes[chosen], return_inverse=True)
-        return Encoded(codes.reshape(-1), [values.distinct[k] for k in found.tolist()])
-    return values[chosen] if isinstance(values, np.ndarray) else list(compress(values, chosen.tolist()))

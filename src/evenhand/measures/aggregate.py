@@ -44,6 +44,12 @@ class ClassRate:
     trials: Callable[[Sums], Floats] | None = None
     """How many people the rate rests on, if that is not `whole`."""
 
+    @property
+    def present(self) -> str:
+        """Whom a group has when `whole` is not empty."""
+        some = self.empty.replace("nobody", "people", 1).replace("no rows", "rows")
+        return some.replace(", nor", ", or")
+
     def values(self, sums: Sums) -> Floats:
         """Axes (…, class, group)."""
         return ratio(self.part(sums), self.whole(sums))
@@ -143,6 +149,8 @@ def power_mean(values: Floats, power: float, weights: Floats | None = None) -> F
         found = most(np.where(known, values, far), axis=-1, initial=far)
         return np.where(known.any(-1), found, np.nan)
     share = np.where(known, share, 0.0)
+    _, size = np.frexp(share.max(-1, keepdims=True, initial=0.0))
+    share = np.ldexp(share, -size)  # exact, and the sum of huge weights is finite
     total = share.sum(-1, keepdims=True)
     share = share / np.where(total > 0, total, 1.0)
     if power == 1:
@@ -154,9 +162,9 @@ def power_mean(values: Floats, power: float, weights: Floats | None = None) -> F
 
 def _mean_of_powers(values: Floats, power: float, share: Floats) -> Floats:
     """By logarithms, from the value that counts most: neither large nor tiny powers lose digits."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log = np.log(values)
-        if power == 0:
+        if abs(power) < 1e-12:  # the same to twelve digits, and the powers of tiny powers lose theirs
             return np.asarray(np.exp(np.where(share > 0, share * log, 0.0).sum(-1)))
         far, most = (-np.inf, np.max) if power > 0 else (np.inf, np.min)
         top = most(np.where(np.isnan(log), far, log), axis=-1, keepdims=True, initial=far)
@@ -232,6 +240,11 @@ class Recipe:
     def complement(self) -> bool:
         """Whether the number is a fairness, 1 minus the disparity, as fairlib's is."""
         return self.group.name == "fairlib"
+
+    @property
+    def compares(self) -> bool:
+        """Whether groups are compared, with each other or with everybody: a class of one group then says nothing."""
+        return self.unit != "score" or self.group.kind in ("difference", "quotient")
 
     @property
     def worse(self) -> int:

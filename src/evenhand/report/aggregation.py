@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand import __version__
 from evenhand.measures.aggregate import METRICS, Recipe, Step
 from evenhand.recipes import describe_step
+from evenhand.report.matrices import brief, indented, interval, joint_of, matrix_of, undefined_of
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.aggregation import Aggregate
 
 SCHEMA = "evenhand/aggregate/1"
-WIDTH = 80
-MOST_CLASSES = 15
-MOST_GROUPS = 6
 _WHY_METRIC = {
     "tpr": "equal opportunity: people of a class should be recognised equally often",
     "fnr": "equal opportunity: people of a class should be missed equally often",
@@ -223,7 +219,10 @@ def sentence(a: Aggregate) -> str:
     what = f"{_what(recipe)} of the {a.choices.rate.title}"
     if not np.isfinite(a.value):
         return f"{what} is undefined {a.undefined}."
-    text = f"{what} is {a.value:.3f}"
+    gone = sum(a.undefined_class(c) is not None for c in range(len(a.classes)))
+    text = f"{what} is {brief(a.value)}"
+    if gone and recipe.classes.kind != "binary":
+        text += f", with {gone:,} of {len(a.classes):,} classes left out because they have no value"
     if a.ci is not None:
         text += f" ({100 * a.options.confidence:g}% interval {_bound(a.ci[0])} to {_bound(a.ci[1])})"
     if a.chance is None or not math.isfinite(a.chance.mean):
@@ -232,9 +231,8 @@ def sentence(a: Aggregate) -> str:
         how = "chance alone does not explain that"
     else:
         how = "chance alone could explain that, which does not show that groups are alike"
-    return (
-        f"{text}. If groups were alike, it would be {a.chance.mean:.3f} on average: {how} (p = {a.chance.p_value:.3g})."
-    )
+    mean, p = brief(a.chance.mean), f"{a.chance.p_value:.3g}"
+    return f"{text}. If groups were alike, it would be {mean} on average: {how} (p = {p})."
 
 
 def _what(recipe: Recipe) -> str:
@@ -248,7 +246,7 @@ def _what(recipe: Recipe) -> str:
 
 
 def _bound(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else "∞"
+    return brief(value) if math.isfinite(value) else "∞"
 
 
 def number(value: float | None) -> float | None:
@@ -267,7 +265,7 @@ def render(document: dict[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [Text("Evenhand aggregate", style="bold"), *facts(document["data"])]
     parts += [Text(), *headline(document, document["options"], document["attribute"]), Text()]
     parts += matrix_of(document, document["options"])
-    parts += undefined_of(document)
+    parts += undefined_of(document, document["options"])
     parts += [Text(), *checklist_of(document["checklist"]), *joint_of(document, document["options"])]
     parts += notes_of(document["notes"])
     return Group(*parts)
@@ -291,82 +289,15 @@ def headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> 
     if found["undefined"]:
         yield indented(f"undefined {shown_name(found['undefined'], 300)}")
         return
-    text = f"δ = {found['value']:.4f}"
+    text = f"δ = {brief(found['value'], 4)}"
     if found["ci"] is not None:
-        ends = ["…" if end is None else f"{end:.4f}" for end in found["ci"]]
-        text += f"   {100 * options['confidence']:g}% interval {', '.join(ends)}"
+        text += f"   {100 * options['confidence']:g}% interval {interval(found['ci'], 4)}"
     yield indented(text)
     if found["p_value"] is not None:
-        mean, high = ("–" if found[k] is None else f"{found[k]:.4f}" for k in ("null_mean", "null_95"))
+        mean, high = (brief(found[k], 4) for k in ("null_mean", "null_95"))
         yield indented(f"chance alone: {mean} on average, {high} one time in twenty; p = {found['p_value']:.3g}")
     elif found["untested"] and found["untested"] != "tests were switched off":
         yield indented(f"not tested: {found['untested']}")
-
-
-def matrix_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
-    """The rate by class and group, the overall one, and what the first step makes of it."""
-    groups = [g["name"] for g in found["groups"]]
-    places = _largest(found["groups"])
-    grid = _by_class("n", "overall", *(shown_name(groups[g], 12) for g in places), "step 1")
-    sizes = [f"{found['groups'][g]['n']:,}" for g in places]
-    grid.add_row(Text("people", style="dim"), "", "", *sizes, "")
-    shown, more = _worst(found["classes"], options)
-    for c in shown:
-        rates = [_rate(c["cells"][g]["value"]) for g in places]
-        grid.add_row(Text(shown_name(c["name"], 30)), f"{c['n']:,}", _rate(c["overall"]), *rates, _rate(c["value"]))
-    yield grid
-    hidden = f"{len(groups) - len(places)} smaller groups and " if len(places) < len(groups) else ""
-    if more or hidden:
-        yield indented(f"{hidden}{more:,} more classes are not shown (--json has them)", dim=True)
-
-
-def joint_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
-    """How many people there are of each class in each group, and what share of all they are."""
-    yield Text("People by class and group (% of all)", style="bold")
-    places = _largest(found["groups"])
-    grid = _by_class("all", *(shown_name(found["groups"][g]["name"], 12) for g in places))
-    total = sum(c["n"] for c in found["classes"])
-    for c in _worst(found["classes"], options)[0]:
-        numbers = [c["n"], *(c["cells"][g]["n"] for g in places)]
-        grid.add_row(Text(shown_name(c["name"], 30)), *(f"{n:,.15g} ({100 * n / total:.1f})" for n in numbers))
-    yield grid
-
-
-def _largest(groups: list[dict[str, Any]]) -> list[int]:
-    """Places of the groups that are shown, in their order."""
-    return sorted(sorted(range(len(groups)), key=lambda g: -groups[g]["n"])[:MOST_GROUPS])
-
-
-def _by_class(*names: str) -> Grid:
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    grid.add_column("class", overflow="ellipsis", no_wrap=True, max_width=22)
-    for name in names:
-        grid.add_column(Text(name), justify="right", no_wrap=True, overflow="ellipsis", max_width=13)
-    return grid
-
-
-def _worst(classes: list[dict[str, Any]], options: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """All classes in their order, or those that are worst off."""
-    if len(classes) <= 2 * MOST_CLASSES:
-        return classes, 0
-    low = options["unit"] == "score" and options["across_groups"]["power"] is not None
-    low |= options["unit"] == "ratio" and options["across_groups"]["power"] == "-inf"
-    low |= options["across_groups"]["gamma"] is not None
-    ranked = sorted(classes, key=lambda c: (c["value"] is None, (1 if low else -1) * (c["value"] or 0.0)))
-    return ranked[:MOST_CLASSES], len(classes) - MOST_CLASSES
-
-
-def _rate(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def undefined_of(found: dict[str, Any]) -> Iterator[RenderableType]:
-    """Which rates do not exist, and why."""
-    cells = found["undefined_cells"]
-    if cells:
-        some = "; ".join(shown_name(c["because"].removeprefix("because "), 90) for c in cells[:4])
-        more = f"; and {len(cells) - 4:,} more" if len(cells) > 4 else ""
-        yield indented(f"– undefined: {some}{more}")
 
 
 def checklist_of(items: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -381,7 +312,3 @@ def notes_of(notes: list[str]) -> Iterator[RenderableType]:
         yield Text("Notes", style="bold")
         for note in notes:
             yield indented(f"• {shown_name(note, 600)}")
-
-
-def indented(text: str, dim: bool = False) -> Padding:
-    return Padding(Text(text, style="dim" if dim else ""), (0, 0, 0, 2))

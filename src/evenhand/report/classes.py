@@ -23,15 +23,12 @@ from evenhand.report.aggregation import (
     facts,
     finding,
     headline,
-    indented,
-    joint_of,
-    matrix_of,
     notes_of,
     number,
     options_of,
     pair,
-    undefined_of,
 )
+from evenhand.report.matrices import brief, fitted, indented, interval, joint_of, matrix_of, undefined_of
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
@@ -66,7 +63,12 @@ def _attribute(a: AttributeClasses) -> dict[str, Any]:
     inside = body(a.aggregate)
     for group, own in zip(inside["groups"], a.performance, strict=True):
         group["accuracy"] = {"value": number(own.accuracy), "ci": pair(own.accuracy_ci)}
-        group["macro_f1"] = {"value": number(own.macro_f1), "ci": pair(own.macro_f1_ci)}
+        group["macro_f1"] = {
+            "value": number(own.macro_f1),
+            "ci": pair(own.macro_f1_ci),
+            "classes": own.macro_f1_classes,
+            "undefined": None if own.macro_f1_classes else "because no class has people in every group",
+        }
     tested = {(d.name, d.group): d for d in a.deviations}
     for c in inside["classes"]:
         for cell in c["cells"]:
@@ -110,11 +112,12 @@ def _shown(attribute: dict[str, Any], options: dict[str, Any]) -> Iterator[Rende
     yield Text()
     yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
     yield _groups(attribute, options)
+    yield from _about_groups(attribute)
     yield Text()
     yield from headline(attribute["aggregate"], options, attribute["name"])
     yield Text()
     yield from matrix_of(attribute, options)
-    yield from undefined_of(attribute)
+    yield from undefined_of(attribute, options)
     yield Text()
     yield Text("The same of other rates", style="bold")
     yield _others(attribute, options)
@@ -144,13 +147,22 @@ def _groups(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
             continue
         left = f" (−{g['left_out']:,})" if g["left_out"] else ""
         grid.add_row(
-            Text(shown_name(g["name"], 26)), f"{g['n']:,}{left}", _number(g["accuracy"]["value"]),
-            _interval(g["accuracy"]["ci"]), _number(g["macro_f1"]["value"]), _interval(g["macro_f1"]["ci"]),
+            Text(shown_name(g["name"], 26)), f"{g['n']:,}{left}", brief(g["accuracy"]["value"]),
+            interval(g["accuracy"]["ci"]), brief(g["macro_f1"]["value"]), interval(g["macro_f1"]["ci"]),
         )  # fmt: skip
-    if len(attribute["groups"]) > len(shown):
-        grid.caption = Text(f"{len(attribute['groups']) - len(shown):,} smaller groups are not shown (--json has them)")
-        grid.caption_justify = "left"
-    return grid
+    return fitted(grid, 1)
+
+
+def _about_groups(attribute: dict[str, Any]) -> Iterator[RenderableType]:
+    macro, more = attribute["groups"][0]["macro_f1"], len(attribute["groups"]) - MOST_GROUPS
+    if macro["undefined"]:
+        yield indented(f"macro-F1 is undefined {macro['undefined']}", dim=True)
+    else:
+        many = "1 class that has" if macro["classes"] == 1 else f"{macro['classes']:,} classes that have"
+        yield indented(f"macro-F1 of the {many} people in every group", dim=True)
+    if more > 0:
+        what = "1 smaller group is" if more == 1 else f"{more:,} smaller groups are"
+        yield indented(f"{what} not shown (--json has them)", dim=True)
 
 
 def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
@@ -158,7 +170,7 @@ def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
     for m in attribute["other_metrics"]:
         p = "–" if m["p_value"] is None else _p(m["p_value"])
         grid.add_row(
-            METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]), p
+            METRICS[m["metric"]].title, brief(m["value"]), interval(m["ci"]), brief(m["null_95"]), p
         )  # fmt: skip
     grid.caption = Text("chance: alone it stays within this, 95 of 100 times")
     grid.caption_justify = "left"
@@ -172,18 +184,10 @@ def _worst(attribute: dict[str, Any]) -> Grid:
         c, cell = cells[d["class"], d["group"]]
         grid.add_row(
             Text(shown_name(d["class"], 20)), Text(shown_name(d["group"], 20)), f"{cell['n']:,}",
-            _number(cell["value"]), _number(c["overall"]),
+            brief(cell["value"]), brief(c["overall"]),
             "–" if d["difference"] is None else f"{d['difference']:+.3f}", _p(d["p_adjusted"]),
         )  # fmt: skip
-    return grid
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _interval(ci: list[float | None] | None) -> str:
-    return "–" if ci is None else ", ".join("…" if end is None else f"{end:.3f}" for end in ci)
+    return fitted(grid, 2)
 
 
 def _p(value: float) -> str:

@@ -1,0 +1,92 @@
+"""Some rows only: those whose columns have one of the values asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from evenhand.cells import Bools
+from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.ingest.columns import Columns, Weights
+from evenhand.ingest.values import Encoded, encode, name_of
+
+
+def only(columns: Columns, where: Mapping[str, Any], keep: list[str]) -> Columns:
+    """These rows, with a note that says so; columns that were read for this alone are forgotten."""
+    chosen = np.ones(len(columns.n), np.bool_)
+    said = []
+    for name, wanted in where.items():
+        values = _values(name, wanted)
+        chosen &= _having(columns.groups[name], name, values)
+        said.append(f"{_plain(name)} = {_either(values)}")
+    what = " and ".join(said)
+    if not chosen.any():
+        raise DataError(f"no row has all that where asks for: {what}")
+    note = f"only rows with {what} were counted ({int(columns.n[chosen].sum()):,} of {int(columns.n.sum()):,})"
+    w = columns.weights
+    return replace(
+        columns,
+        n=columns.n[chosen],
+        groups={name: _taken(values, chosen) for name, values in columns.groups.items() if name in keep},
+        weights=None
+        if w is None
+        else Weights(w.total[chosen], w.squares[chosen], w.state[chosen], w.fractional[chosen]),
+        **{role: _taken(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
+        further=tuple(_taken(values, chosen) for values in columns.further),
+        notes=(*columns.notes, note),
+    )
+
+
+def _either(values: list[Any]) -> str:
+    more = [f"{len(values) - 8} more"] if len(values) > 8 else []
+    return " or ".join([*map(shown, values[:8]), *more])
+
+
+def _plain(name: str) -> str:
+    """A name without quotes, if it is printable and short."""
+    return name if name.isprintable() and len(name) <= 60 else shown(name)
+
+
+def _values(name: str, wanted: Any) -> list[Any]:
+    """One value, or each of several."""
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes | Mapping)
+    values = list(wanted) if several else [wanted]
+    values = sorted(values, key=str) if isinstance(wanted, set | frozenset) else values
+    values = [v.item() if isinstance(v, np.generic) else v for v in values]
+    if not values:
+        raise UsageError(f"where: name at least one value of {shown(name)}")
+    return values
+
+
+def _having(column: Any, name: str, values: list[Any]) -> Bools:
+    codes, distinct = encode(column)
+    names = [name_of(v) for v in distinct]
+    present = sorted({v for v in names if v is not None})
+    asked = [_name(v) for v in values]
+    for value, own in zip(values, asked, strict=True):
+        if own not in names:
+            raise UsageError(
+                f"where: no row has {shown(value)} in {shown(name)} (it has: {listed(present)})"
+                f"{nearest(str(value), present)}"
+            )
+    return np.array([v in asked for v in names] or [False], np.bool_)[codes]
+
+
+def _name(value: Any) -> str | None:
+    try:
+        return name_of(value)
+    except (TypeError, ValueError, OverflowError):  # infinite, or no value of a column at all
+        return str(value)
+
+
+def _taken(values: Any, chosen: Bools) -> Any:
+    if values is None:
+        return None
+    if isinstance(values, Encoded):
+        found, codes = np.unique(values.codes[chosen], return_inverse=True)
+        return Encoded(codes.reshape(-1), [values.distinct[k] for k in found.tolist()])
+    return values[chosen] if isinstance(values, np.ndarray) else list(compress(values, chosen.tolist()))
