@@ -312,7 +312,7 @@ def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion | JointT
         return tabulate(data, **counts)
     elif words.get("group") is not None:
         score: Any = words.get("score")
-        if not is_several(score):
+        if not is_several(score, data):
             return tabulate(data, **words)
         if len(score) == 1 and not isinstance(score, Mapping):
             return tabulate(data, **{**words, "score": score[0]})

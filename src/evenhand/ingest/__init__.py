@@ -88,7 +88,7 @@ def tabulate(
     """
     words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
     _check_classes(classes, score, label, prediction, words)
-    if is_several(score):
+    if is_several(score, data):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
     given = _given(dict(zip(_ROLES, (score, label, prediction, weight), strict=True)))
     if "score" not in given and "prediction" not in given:
@@ -137,11 +137,13 @@ def tabulate_together(
     return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
 
 
-def is_several(score: Any) -> bool:
+def is_several(score: Any, data: Any) -> bool:
     """Whether scores of several models were given: names in a list, or arrays by name."""
     if isinstance(score, Mapping):
         return True
-    return isinstance(score, list | tuple) and (not score or any(isinstance(s, str) for s in score))
+    return (
+        data is not None and isinstance(score, list | tuple) and (not score or any(isinstance(s, str) for s in score))
+    )
 
 
 def _score_items(score: Any) -> tuple[list[str], list[Any]]:

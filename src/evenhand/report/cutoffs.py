@@ -369,7 +369,8 @@ def _marked(point: dict[str, Any], marks: list[str]) -> list[str]:
 def _shown_policy(found: dict[str, Any]) -> Iterator[RenderableType]:
     policy, options = found["policy"], found["options"]
     yield Text("Policy: " + " and ".join(options["require"]), style="bold")
-    yield _indented(f"{policy['feasible']:,} thresholds meet it{_stretches(policy)}")
+    meet = "threshold meets" if policy["feasible"] == 1 else "thresholds meet"
+    yield _indented(f"{policy['feasible']:,} {meet} it{_stretches(policy)}")
     if policy["trivial"]:
         yield _indented("selecting everybody or nobody meets it too, and says nothing")
     if policy["lost_to_current"] is not None:
