@@ -64,7 +64,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "joint": {"table", "cells"},
     "paired": {"joint", "measures", "inference", "scores", "table", "cells"},
-    "differences": {"auditing", "gaps", "paired", "measures", "inference", "scores"},
+    "differences": {"auditing", "cells", "gaps", "paired", "measures", "inference", "scores"},
     "candidates": {
         "auditing",
         "differences",
