@@ -19,7 +19,7 @@ import evenhand
 from conftest import check_schema
 from conftest import evenhand as run
 from evenhand.errors import DataError, EvenhandError, UsageError
-from evenhand.inference.seeds import could_matter, interval, resampled_means
+from evenhand.inference.seeds import could_matter, freedom, interval, resampled_means
 from evenhand.report.comparison_document import schema
 from evenhand.tradeoff import area, curve, dto, pareto, select
 
@@ -480,6 +480,20 @@ GOOD = {"m": ["a", "b", "b"], "p": [0.8, 0.7, 0.6], "f": [0.5, 0.6, 0.7], "s": [
     ({}, {"bootstrap": 1.5}, "bootstrap must be a whole number"),
     ({}, {"rng": -1}, "rng must be a whole number"),
     ({}, {"dto_to": -1}, "dto_to must be a number"),
+    ({"p": [0.8, 1.2, 0.6]}, {}, "such as 1.2: bring them onto"),
+    ({"p": [True, False, True]}, {}, "'p' must hold numbers, but holds truth values"),
+    ({"p": np.array([True, False, True])}, {}, "'p' must hold numbers, but holds truth values"),
+    ({"f": [0.5, True, None]}, {}, "'f' must hold numbers, but holds truth values"),
+    ({}, {"fairness": "p"}, "'p' cannot be both performance and fairness"),
+    ({}, {"dev_performance": "p", "dev_fairness": "f"}, "cannot be both performance and dev_performance: if there are"),
+    ({}, {"dev_performance": "f", "dev_fairness": "s"}, "cannot be both fairness and dev_performance"),
+    ({}, {"margins": 0.1}, "margins add to the results of a baseline: name it"),
+    ({}, {"utopia": (1, 1.5)}, r"utopia must lie in \[0, 1\]"),
+    ({}, {"utopia": (-0.1, 1)}, r"utopia must lie in \[0, 1\]"),
+    ({}, {"normalize": (1e-320, 1)}, "two positive numbers from 1e-06 to 1e\\+06"),
+    ({"p": [0.5, 0.5, 0.5 + 1e-12]}, {"normalize": "range"}, "cannot normalise by the range of performance"),
+    ({}, {"settings": "m"}, "the column of methods, cannot: name other columns, or none"),
+    ({}, {"lower_is_better": "none"}, "takes 'performance', 'fairness' or 'both'"),
 ])  # fmt: skip
 def test_what_cannot_be_meant_is_refused(change: dict[str, Any], words: dict[str, Any], message: str) -> None:
     asked = {"method": "m", "performance": "p", "fairness": "f", **words}
@@ -491,6 +505,75 @@ def test_what_cannot_be_meant_is_refused(change: dict[str, Any], words: dict[str
 def test_what_is_no_table_is_refused(data: Any) -> None:
     with pytest.raises((UsageError, DataError)):
         evenhand.compare(data, **PLAIN)
+
+
+def test_what_is_refused_is_not_recommended() -> None:
+    for data in (None, 3, np.zeros(3)):
+        with pytest.raises(UsageError, match="runs must be a dataframe, a dict of columns, or the path of a file, not"):
+            evenhand.compare(data, **PLAIN)
+    with pytest.raises(UsageError, match="a path cannot be empty"):
+        evenhand.compare("", **PLAIN)
+
+
+def test_truth_values_of_files_are_refused(tmp_path: Path) -> None:
+    import duckdb
+
+    relation = duckdb.sql("SELECT 'a' AS m, true AS p, 0.5 AS f")
+    (tmp_path / "r.csv").write_text("m,p,f\na,True,0.5\n")
+    for data in (relation, relation.pl(), tmp_path / "r.csv"):
+        with pytest.raises(DataError, match="column 'p' .*must hold numbers"):
+            evenhand.compare(data, **PLAIN)
+
+
+def test_a_record_array_is_a_table() -> None:
+    rows = list(zip(GOOD["m"], GOOD["p"], GOOD["f"], GOOD["s"], strict=True))
+    records = np.array(rows, [("m", "U1"), ("p", float), ("f", float), ("s", int)])
+    expected = evenhand.compare(GOOD, **PLAIN, settings="s").to_dict()
+    for data in (records, records.view(np.recarray)):
+        assert evenhand.compare(data, **PLAIN, settings="s").to_dict() == expected
+
+
+def test_floors_are_met_up_to_rounding() -> None:
+    runs = {"m": ["V", "A"], "s": [0, 1], "p": [0.8, 0.78], "f": [0.55, 0.6]}
+    found = by_name(evenhand.compare(runs, **PLAIN, baseline="V", margins=0.05))
+    assert found["A"]["selected"]["performance@fairness+0.05"]["fairness"] == 0.6
+    error = evenhand.compare(
+        {"m": ["a"], "p": [0.5], "f": [0.9]}, **PLAIN, lower_is_better="fairness", fairness_floor=0.1
+    )
+    assert by_name(error)["a"]["selected"]["performance@fairness>=0.1"]["undefined"] is None
+
+
+@pytest.mark.parametrize(("floor", "best", "said"), [
+    (0.99999, 0.9, "reaches fairness 0.99999 on the results; its best is 0.9"),
+    (0.6, 0.599999, "reaches fairness 0.6 on the results; its best is 0.599999"),
+    (0.6, 0.59999997, "reaches fairness 0.6 on the results; its best is 0.59999997"),
+    (2 / 3, 0.66666, "reaches fairness 0.66667 on the results; its best is 0.66666"),
+])  # fmt: skip
+def test_numbers_that_differ_are_printed_apart(floor: float, best: float, said: str) -> None:
+    found = evenhand.compare({"m": ["a"], "p": [0.5], "f": [best]}, **PLAIN, fairness_floor=floor).to_dict()
+    (chosen,) = (x for k, x in found["methods"][0]["selected"].items() if "@" in k)
+    assert said in chosen["undefined"]
+
+
+def test_both_may_be_lower_is_better() -> None:
+    turned = {**GOOD, "p": [1 - v for v in GOOD["p"]], "f": [1 - v for v in GOOD["f"]]}
+    one, other = evenhand.compare(GOOD, **PLAIN), evenhand.compare(turned, **PLAIN, lower_is_better="both")
+    for name, m in by_name(one).items():
+        assert by_name(other)[name]["selected"]["dto"]["dto"] == pytest.approx(m["selected"]["dto"]["dto"])
+
+
+def test_notes_about_odd_runs() -> None:
+    runs = some_runs()
+    words = {**WORDS, "settings": "s", "bootstrap": 20}
+    same = evenhand.compare({**runs, "dp": runs["p"], "df": runs["f"]}, **words)
+    assert "development and test results are the same numbers" in " ".join(same.notes)
+    low = evenhand.compare(runs, **words, utopia=(0.6, 1.0))
+    assert "some settings are beyond the utopia point (0.6, 1)" in " ".join(low.notes)
+    copied = {k: np.repeat(v[::4], 4) for k, v in runs.items()}
+    assert "all runs of 18 of 18 settings with several are alike" in " ".join(evenhand.compare(copied, **words).notes)
+    usual = " ".join(evenhand.compare(runs, **words).notes)
+    for odd in ("the same numbers", "beyond the utopia", "alike to the last"):
+        assert odd not in usual
 
 
 def test_runs_without_results_can_be_dropped() -> None:
@@ -560,6 +643,10 @@ def test_hostile_names_and_thousands_of_methods(tmp_path: Path) -> None:
     ("m,p,f\na,0.5,0.5\n", ("--front", "best"), "--front"),
     ("m,p,f\na,0.5,0.5\n", ("--json", "/no/such/folder/x"), "no folder"),
     ("m,p\na,0.5\n", (), "no column 'f'"),
+    ("m,p,f\na,0.5,0.5\n", ("--settings", "set\nting"), "put a name with a line break in double quotes"),
+    ("m,p,f\na,0.5,0.5\n", ("--settings", "m"), "the column of methods, cannot"),
+    ("m,p,f\na,0.5,0.5\n", ("--normalize", "1e-320,1"), "two positive numbers from"),
+    ("m,p,f\na,0.5,0.5\n", ("--margins", "0.1"), "margins add to the results of a baseline"),
 ])  # fmt: skip
 def test_the_command_line_fails_in_one_sentence(tmp_path: Path, text: str, words: Any, message: str) -> None:
     path = tmp_path / "runs.csv"
@@ -587,6 +674,42 @@ def test_the_command_line_says_what_python_says(tmp_path: Path) -> None:
     done = run("compare", path, *flags, "--json", tmp_path / "out.json")
     assert done.stdout == repr(expected) + "\n"
     assert (tmp_path / "out.json").read_text(encoding="utf-8") == expected.to_json()
+
+
+def test_repeated_flags_are_united(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("m,s,t,p,f\na,1,1,0.5,0.9\na,1,2,0.6,0.8\n")
+    words = ["compare", path, "--method", "m", "--performance", "p", "--fairness", "f", "--json", "-"]
+    again = [
+        "--fairness-floor",
+        "0.7",
+        "--fairness-floor",
+        "0.8,0.9",
+        "--performance-floor=.1",
+        "--performance-floor=.2",
+    ]
+    found = json.loads(run(*words, *again, "--settings", "s", "--settings", "t").stdout)
+    assert [k["floor"] for k in found["criteria"][3:]] == [0.7, 0.8, 0.9, 0.1, 0.2]
+    assert found["data"]["setting_columns"] == ["s", "t"]
+
+
+def test_the_terminal_explains_what_it_shows_and_no_more() -> None:
+    plain = repr(evenhand.compare(some_runs(), **WORDS, settings="s"))
+    assert "area" not in plain.split("Notes")[0]
+    assert "first:" not in plain
+    mixed = {"m": ["A", "A", "A "], "s": [0, 0, 0], "p": [0.8, 0.7, 0.6], "f": [0.5, 0.6, 0.7]}
+    words = {**PLAIN, "settings": "s", "random_performance": 0.3}
+    text = repr(evenhand.compare(mixed, **{**words, "bootstrap": 200}))
+    assert "– no interval for 'A ' because every setting on the front has one run" in text
+    assert "\n'A '" in text
+    assert "\nA  " in text
+    assert "– no interval because nothing was resampled" in repr(evenhand.compare(some_runs(), **words))
+
+
+def test_few_resamples_are_no_shares() -> None:
+    words = {**WORDS, "settings": "s", "random_performance": 0.3}
+    said = [evenhand.compare(some_runs(), **words, bootstrap=n).to_dict()["interpretation"] for n in (1, 99, 100)]
+    assert ["% of resamples" in text for text in said] == [False, False, True]
 
 
 # ---- intervals ------------------------------------------------------------------------------------------------------
@@ -620,13 +743,69 @@ def test_settings_left_aside_are_never_on_a_front() -> None:
 
 def test_intervals_know_when_nothing_is_known() -> None:
     draws = np.random.default_rng(0).normal(0.5, 0.1, 500)
-    assert interval(0.5, draws, 1.0, 0.95) is None
+    assert interval(0.5, draws, 0.0, 0.95) is None
     assert interval(float("nan"), draws, 5.0, 0.95) is None
     assert interval(0.5, np.where(np.arange(500) < 50, np.nan, draws), 5.0, 0.95) is None
     found = interval(0.4, draws, 5.0, 0.95)
     assert found is not None
     assert found.bias == pytest.approx(0.1, abs=0.01)
     assert 0.4 - found.ci[0] > found.ci[1] - 0.4  # the value flatters, so the interval reaches further down
+
+
+def test_degrees_of_freedom() -> None:
+    same = np.full(3, 0.01)
+    assert freedom(same, np.array([1, 1, 1])) == 0
+    assert freedom(same, np.array([5, 5, 5])) == 4  # no more than settings have
+    assert freedom(0 * same, np.array([5, 5, 5])) == 4
+    assert freedom(np.array([0.01, 0, 0]), np.array([2, 30, 30])) == pytest.approx(1)
+    assert 1 < freedom(np.array([0.01, 0.01, 0.01]), np.array([2, 30, 30])) < 2
+    assert freedom(np.array([1e-9, 0.01, 0.01]), np.array([2, 30, 30])) == pytest.approx(59 / 3, rel=0.01)
+
+
+@pytest.mark.parametrize(("seeds", "noise"), [
+    ((2, 30, 30), (0.04, 0.005, 0.005)), ((30, 30, 2), (0.02, 0.02, 0.02)), ((2, 2, 30), (0.04, 0.04, 0.005)),
+])  # fmt: skip
+@pytest.mark.parametrize("replications", [
+    pytest.param(150, id="reduced"), pytest.param(1000, id="full", marks=pytest.mark.full),
+])  # fmt: skip
+def test_intervals_of_unequal_numbers_of_seeds(seeds: Any, noise: Any, replications: int) -> None:
+    p, f = np.array([0.5, 0.65, 0.8]), np.array([0.9, 0.8, 0.6])
+    goal = float(area(curve(p, f, (0.3, 1.0))))
+    s = np.repeat(np.arange(3), seeds)
+    rng, hits = np.random.default_rng(5), 0
+    for i in range(replications):
+        moved = rng.normal(size=(2, len(s))) * np.array(noise)[s]
+        runs = {"m": ["a"] * len(s), "s": s, "p": p[s] + moved[0], "f": np.minimum(f[s] + moved[1], 1)}
+        words = {**PLAIN, "bootstrap": 200, "settings": "s", "random_performance": 0.3, "rng": i}
+        low, high = evenhand.compare(runs, **words).to_dict()["methods"][0]["ci"]
+        hits += low <= goal <= high
+    assert hits / replications >= 0.93 - 1.3 * (0.065 / replications) ** 0.5
+
+
+@pytest.mark.parametrize("settings", [1, 3])
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_methods_with_the_same_runs_share_the_first_place(settings: int, noise: float) -> None:
+    rng = np.random.default_rng(0)
+    s = np.repeat(np.arange(settings), 2)
+    p, f = 0.5 + 0.1 * s + rng.normal(0, 1, len(s)) * noise, 0.9 - 0.1 * s + rng.normal(0, 1, len(s)) * noise
+    runs = {"m": ["a"] * len(s) + ["b"] * len(s), "s": [*s, *s], "p": [*p, *p], "f": [*f, *f]}
+    words = {**PLAIN, "bootstrap": 1000, "settings": "s", "random_performance": 0.3}
+    for rng_seed in range(3):
+        found = by_name(evenhand.compare(runs, **words, rng=rng_seed))
+        for share in (found["a"]["first_share"], found["a"]["selected"]["dto"]["first_share"]):
+            assert share == pytest.approx(0.5, abs=0.05 if noise else 1e-12)
+
+
+def test_intervals_of_distances_stay_where_distances_can_be() -> None:
+    runs = {"m": ["a"] * 2, "s": [0, 0], "p": [0.05, 0.95], "f": [0.9, 0.1]}
+    words = {**PLAIN, "bootstrap": 200, "settings": "s"}
+    for more, most in (
+        ({}, 2**0.5),
+        ({"normalize": (0.5, 2.0)}, (4 + 0.25) ** 0.5),
+        ({"utopia": (0.5, 1.0)}, 1.25**0.5),
+    ):
+        low, high = by_name(evenhand.compare(runs, **words, **more))["a"]["selected"]["dto"]["ci"]
+        assert 0 <= low < high == pytest.approx(most)
 
 
 SITUATIONS = {

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.tradeoff import Curve, area, curve, dto, pareto, partial_area, polar_area, select, winners
+from evenhand.tradeoff import Curve, area, curve, dto, pareto, partial_area, polar_area, select, slopes, winners
 
 Array = np.ndarray[Any, Any]
 
@@ -149,7 +149,7 @@ def test_equal_points_count_once(some: list[tuple[float, float]]) -> None:
 @given(points, st.floats(0, 1), st.sampled_from(["dto", "performance", "fairness"]))
 def test_selection_equals_sorting(some: list[tuple[float, float]], floor: float, by: Any) -> None:
     p, f = sides(some)
-    left = [i for i, (a, b) in enumerate(some) if (b if by == "performance" else a) >= floor]
+    left = [i for i, (a, b) in enumerate(some) if (b if by == "performance" else a) >= floor - 1e-9]
     keys = {
         "dto": lambda i: (float(dto(p[i], f[i])), -p[i], -f[i], i),
         "performance": lambda i: (-p[i], -f[i], i),
@@ -157,6 +157,31 @@ def test_selection_equals_sorting(some: list[tuple[float, float]], floor: float,
     }
     floors = {"fairness_floor" if by == "performance" else "performance_floor": floor}
     assert int(select(p, f, by, **floors)) == (min(left, key=keys[by]) if left else -1)
+
+
+def test_floors_are_met_up_to_rounding() -> None:
+    assert int(select(0.8, [1 - 0.9], fairness_floor=0.1)) == 0
+    assert int(select(0.8, [0.6], fairness_floor=0.55 + 0.05)) == 0
+    assert int(select([1 - 0.9], 0.8, performance_floor=0.1)) == 0
+    assert int(select(0.8, [0.6], fairness_floor=0.6 + 1e-8)) == -1
+
+
+def test_slopes_tell_what_an_area_does_when_points_move() -> None:
+    line = curve([0.5, 0.7, 0.7, 0.9], [0.9, 0.8, 0.7, 0.3], (0.3, 1.0))
+
+    def part(one: Curve) -> Any:
+        return partial_area(one, performance_from=0.6, fairness_from=0.5)
+
+    for size in (area, part):
+        found = slopes(line, size)
+        for axis in (0, 1):
+            for i in range(5):
+                ends = []
+                for step in (-1e-7, 1e-7):
+                    moved = np.stack(line)
+                    moved[axis, i] += step
+                    ends.append(float(size(Curve(*moved))))
+                assert found[axis, i] == pytest.approx((ends[1] - ends[0]) / 2e-7, abs=1e-4)
 
 
 def test_utopia_and_scale() -> None:
