@@ -95,9 +95,8 @@ def simulated(cells: Any, people: int, metric: str, replications: int, permutati
 
 def show(metric: str, replications: int) -> None:
     situations = [(c, g, n, gap) for c, g in ((3, 3), (28, 4)) for n in (500, 5000) for gap in (0.0, 0.03, 0.15)]
-    print(
-        f"\n{metric}, {len(POPULATIONS)} populations × {replications}: coverage of 95 % intervals in %, and rejections at 5 % at parity"
-    )
+    print(f"\n{metric}, {len(POPULATIONS)} populations × {replications}:")
+    print("coverage of 95 % intervals in %, and rejections at 5 % at parity")
     print("| aggregate | " + " | ".join(f"{c} classes, {n}, gap {gap:g}" for c, _, n, gap in situations) + " |")
     found = [pooled(c, g, n, gap, metric, replications) for c, g, n, gap in situations]
     for name in RECIPES:
