@@ -264,9 +264,10 @@ def _interval(
         by_class = [_from_norm(each, float(b), s, confidence) if np.isfinite(b) else None
                     for b, s in zip(own, single.T, strict=True)]  # fmt: skip
         return ci, tuple(by_class), "bootstrap of the norm"
-    ci_basic = _basic(recipe, value, total, confidence)
-    by_class = [_basic(each, float(b), s, confidence) for b, s in zip(beta, single.T, strict=True)]
-    return ci_basic, tuple(by_class), "basic bootstrap" if recipe.unit == "score" else "basic and percentile bootstrap"
+    highest = 1.0 if recipe.unit == "score" else np.inf
+    ci_basic = both_ways(value, total, confidence, highest)
+    by_class = [both_ways(float(b), s, confidence, highest) for b, s in zip(beta, single.T, strict=True)]
+    return ci_basic, tuple(by_class), "basic and percentile bootstrap"
 
 
 def _from_norm(recipe: Recipe, size: float, moves: Floats, confidence: float) -> Pair:
@@ -275,14 +276,12 @@ def _from_norm(recipe: Recipe, size: float, moves: Floats, confidence: float) ->
     return min(ends), max(ends)
 
 
-def _basic(recipe: Recipe, value: float, drawn: Floats, confidence: float) -> Pair | None:
+def both_ways(value: float, drawn: Floats, confidence: float, highest: float = np.inf) -> Pair | None:
+    """A basic and a percentile bootstrap interval in one: the one corrects bias, the other suits what is skew."""
     if not np.isfinite(value) or not enough(drawn, confidence):
         return None
     lo, hi = (float(end) for end in percentile(drawn, confidence))
-    if recipe.unit == "score":
-        return min(max(2 * value - hi, 0.0), 1.0), min(max(2 * value - lo, 0.0), 1.0)
-    # Ratios are skew: whichever way the bootstrap is read, the interval holds both.
-    return max(min(2 * value - hi, lo), 0.0), max(2 * value - lo, hi)
+    return min(max(min(2 * value - hi, lo), 0.0), highest), min(max(2 * value - lo, hi), highest)
 
 
 def _band(task: Task, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
