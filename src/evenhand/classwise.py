@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.cells import Bools, Floats
 from evenhand.confusion import ClassCounts, Sums
 from evenhand.inference import classes as tables
-from evenhand.inference.interval import enough, norm, percentile, upper_quantile
+from evenhand.inference.interval import enough, norm, percentile, student, upper_quantile
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, ClassRate, Recipe, baseline, within_reach
 
 Pair = tuple[float, float]
@@ -18,6 +18,8 @@ ENOUGH = 10
 """So many people on the counted side of every rate make a bootstrap of ratios valid."""
 ENOUGH_ON_AVERAGE = 20
 """So many people per class and group make one of F1 valid."""
+_NO_VARIATION = 1e-9
+"""Rounding errors of weights that are all the same."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,14 @@ class Matrix:
         """
         n = np.where(self.vacant | (self.people <= 0), 1.0, self.people)
         return np.asarray(np.sqrt((n + 2) / n * (n + 1) ** 2 / (n * n + n + 1)))
+
+    def design_effect(self, counts: ClassCounts) -> Floats:
+        """By how much sampling weights widen the spread of every rate."""
+        if counts.squares is None:
+            return np.ones_like(self.people)
+        plain = self.rate.people(counts.people.sums())
+        known = (self.people > 0) & (plain > 0)
+        return np.sqrt(np.where(known, plain / np.where(known, self.people, 1.0), 1.0))
 
     def base_of(self, values: Floats) -> Floats:
         """How the base moves with values: by their shares, or alike."""
@@ -131,8 +141,11 @@ class Task:
         """Which interval is valid. Ratios, and F1, of few people are too skew for a bootstrap: see docs/classes.md."""
         m, how = self.matrix, self.recipe.method
         people = m.people[~m.vacant]
-        if m.rate.trials is not None and people.mean() < ENOUGH_ON_AVERAGE:
-            return "band"
+        if m.rate.trials is not None:
+            # what is largest rests on the smallest cell
+            enough_people = people.min(initial=np.inf) if _extreme(self.recipe) else people.mean()
+            if enough_people < ENOUGH_ON_AVERAGE:
+                return "band"
         if how == "basic" and self.recipe.unit == "ratio":
             return how if (m.values[~m.vacant] * people).min(initial=np.inf) >= ENOUGH else "band"
         return how
@@ -141,9 +154,9 @@ class Task:
     def source(self) -> str:
         """Which tables are drawn for it. F1 is biased among few people, which only samples show."""
         rate = self.matrix.rate
-        if self.method == "basic" and rate.trials is not None:
-            return "samples"
-        return rate.exchanges if rate.needs == "hits" else "sums"
+        if rate.trials is not None:
+            return "samples" if self.method == "basic" else "rows"
+        return rate.exchanges if rate.needs == "hits" else "people"
 
     def drawn(self, sums: Sums) -> tuple[Floats, Floats]:
         """What is followed through draws: values and base of a norm, units of anything else."""
@@ -155,6 +168,11 @@ class Task:
         """The first step alone: what is done to one class."""
         step = GROUPWISE["sum of gaps"] if self.recipe.complement else self.recipe.group
         return replace(self.recipe, group=step, classes=CLASSWISE["binary"], positive=0, class_weights=None)
+
+
+def _extreme(recipe: Recipe) -> bool:
+    """Whether one cell alone may be the aggregate."""
+    return recipe.group.kind == "difference" or np.inf in (recipe.group.power, recipe.classes.power)
 
 
 def uncertainties(
@@ -169,9 +187,11 @@ def uncertainties(
 
     An aggregate alone has the interval and the p-value that it has among others.
     """
-    streams = rng.spawn(9)
-    moves = _moved(tasks, counts, draws, streams[:4])
-    nulls = _exchanged(tasks, counts, permutations, streams[4:])
+    streams = rng.spawn(15)
+    further = doubt_of_weights(counts, confidence)
+    moves = _moved(tasks, counts, draws, streams[:5], further)
+    _alike(tasks, moves, counts, draws, streams[10:], further)
+    nulls = _exchanged(tasks, counts, permutations, streams[5:10])
     found = []
     for task, moved, null in zip(tasks, moves, nulls, strict=True):
         value = float(task.recipe.value(task.matrix.values, task.matrix.base))
@@ -193,13 +213,36 @@ class _Moves:
 
     total: list[Floats] = field(default_factory=list)
     beta: list[Floats] = field(default_factory=list)
+    alike: _Moves | None = None
+    """The same if groups were alike."""
 
     def joined(self) -> tuple[Floats, Floats]:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
 
+def doubt_of_weights(counts: ClassCounts, confidence: float) -> Floats:
+    """By how much further than drawn the rates of each group may move: 1 unless sampling weights vary.
+
+    How much weights vary is only known from the sample, which Student's quantile makes up for. There are n of n people
+    who say so if all weigh alike (then nothing is to be known), and fewer the more they vary.
+    """
+    total = counts.sums().total[0]
+    if counts.squares is None:
+        return np.ones_like(total)
+    people = counts.people.sums().total[0]
+    alike = total**2 / counts.sums(counts.squares).total[0]
+    vary = np.maximum(1 - alike / people, 0.0)
+    return np.array(
+        [student(float(n / v), confidence) if v > _NO_VARIATION else 1.0 for n, v in zip(alike, vary, strict=True)]
+    )
+
+
 def _moved(
-    tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
+    tasks: Sequence[Task],
+    counts: ClassCounts,
+    draws: int,
+    streams: Sequence[np.random.Generator],
+    further: Floats,
 ) -> list[_Moves]:
     found = [_Moves() for _ in tasks]
     if not draws:
@@ -209,7 +252,8 @@ def _moved(
     ways: dict[str, Callable[[], Iterator[Sums]]] = {
         "true": lambda: tables.redrawn_hits(counts, draws, streams[0], "true"),
         "predicted": lambda: tables.redrawn_hits(counts, draws, streams[1], "predicted"),
-        "sums": lambda: tables.redrawn(counts, draws, streams[2]),
+        "people": lambda: tables.redrawn_people(counts, draws, streams[2]),
+        "rows": lambda: tables.redrawn(counts, draws, streams[4]),
         "samples": lambda: tables.resampled(population, draws, streams[3]),
     }
     for source, way in ways.items():
@@ -221,14 +265,45 @@ def _moved(
             for k, (task, moves) in enumerate(mine):
                 drawn = task.drawn(sums)
                 centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
-                _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1])
+                # Drawn from n people and one more, a share varies less than one of n people does: here it varies so much.
+                stretch = further * (task.matrix.stretch if source != "samples" else 1.0)
+                _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1], stretch)
     return found
 
 
-def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats) -> None:
+def _alike(
+    tasks: Sequence[Task],
+    moves: Sequence[_Moves],
+    counts: ClassCounts,
+    draws: int,
+    streams: Sequence[np.random.Generator],
+    further: Floats,
+) -> None:
+    """Norms of what people show who exchange groups, for rates that a class hardly counts in.
+
+    A class that nobody of a group is taken for does not move in draws, yet may be there in another sample. People with
+    sampling weights exchange as if all weighed alike, and move by as much further as weights make of it.
+    """
+    own = [k for k, task in enumerate(tasks) if task.method == "norm" and task.source in ("people", "rows")]
+    if not own or not draws or len(counts.groups) < 2:
+        return
+    for kind, way in _exchanges(counts, draws, streams).items():
+        mine = [k for k in own if _kind(tasks[k]) == kind]
+        centres: dict[int, tuple[Floats, Floats]] = {}
+        for sums in way() if mine else ():
+            for k in mine:
+                task = tasks[k]
+                values, base = task.drawn(sums)
+                centre = centres.setdefault(k, (np.nanmean(values, 0), base.mean(0)))
+                away = np.where(np.isnan(values) & ~np.isnan(task.gaps), 0.0, values - centre[0])
+                stretch = further * task.matrix.design_effect(counts)
+                moves[k].alike = moves[k].alike or _Moves()
+                _record(task, moves[k].alike, away, base - centre[1], stretch)
+
+
+def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats, stretch: Floats) -> None:
     recipe, m = task.recipe, task.matrix
-    # Drawn from n people and Jeffreys' prior, a share varies less than one of n people does: here it varies so much.
-    more = (m.stretch - 1) * away if task.source != "samples" else np.zeros_like(away)
+    more = (stretch - 1) * away
     if task.method == "norm":
         gaps = away + more - base_away - m.base_of(more)
         gaps = np.where(np.isnan(task.gaps), np.nan, gaps)
@@ -256,24 +331,40 @@ def _interval(
     recipe, each = task.recipe, task.by_class
     if task.method == "band":
         return _band(task, confidence)
-    total, single = moves.joined()
     if task.method == "norm":
-        size = float(recipe.norm(task.gaps))
-        own = _each(each, task.gaps)
-        ci = _from_norm(recipe, size, total, confidence)
-        by_class = [_from_norm(each, float(b), s, confidence) if np.isfinite(b) else None
-                    for b, s in zip(own, single.T, strict=True)]  # fmt: skip
-        return ci, tuple(by_class), "bootstrap of the norm"
+        return _norms(task, moves, confidence)
+    total, single = moves.joined()
     highest = 1.0 if recipe.unit == "score" else np.inf
     ci_basic = both_ways(value, total, confidence, highest)
     by_class = [both_ways(float(b), s, confidence, highest) for b, s in zip(beta, single.T, strict=True)]
     return ci_basic, tuple(by_class), "basic and percentile bootstrap"
 
 
-def _from_norm(recipe: Recipe, size: float, moves: Floats, confidence: float) -> Pair:
-    highest = 1.0 if recipe.group.kind in ("power", "difference") else np.inf
-    ends = [recipe.from_norm(end) for end in norm(size, moves, confidence, highest)]
+def _norms(task: Task, moves: _Moves, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
+    """Whatever moves a norm more, draws or people who exchange groups."""
+    recipe, each = task.recipe, task.by_class
+    ways = [moves.joined(), *([moves.alike.joined()] if moves.alike else [])]
+    ci = _from_norm(task, recipe, float(recipe.norm(task.gaps)), [total for total, _ in ways], confidence)
+    by_class = [
+        _from_norm(task, each, float(b), [single[:, c] for _, single in ways], confidence) if np.isfinite(b) else None
+        for c, b in enumerate(_each(each, task.gaps))
+    ]
+    return ci, tuple(by_class), "bootstrap of the norm"
+
+
+def _from_norm(task: Task, recipe: Recipe, size: float, ways: Sequence[Floats], confidence: float) -> Pair:
+    highest = _highest(task, recipe.group.kind)
+    ends = [recipe.from_norm(end) for moves in ways for end in norm(size, moves, confidence, highest)]
     return min(ends), max(ends)
+
+
+def _highest(task: Task, kind: str) -> float:
+    """What a norm can be at most. Groups cannot all be far from what they have on average, unless `empty` is."""
+    groups = task.matrix.values.shape[-1]
+    apart = max(groups - 1, 1) if task.matrix.empty is None else groups
+    if kind == "variance":
+        return float(np.sqrt(apart / max(groups - 1, 1)))
+    return float(apart) if kind == "sum" else 1.0
 
 
 def both_ways(value: float, drawn: Floats, confidence: float, highest: float = np.inf) -> Pair | None:
@@ -355,23 +446,33 @@ def _exchanged(
     """Aggregates of tables in which people have exchanged groups; None where that says nothing."""
     found: list[list[Floats]] = [[] for _ in tasks]
     if draws and counts.squares is None and len(counts.groups) > 1:
-        ways: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
-            ("true", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[0], "true"),
-            ("predicted", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[1], "predicted"),
-            ("true", "sums"): lambda: tables.exchanged(counts, draws, streams[2], "true"),
-            ("predicted", "sums"): lambda: tables.exchanged(counts, draws, streams[3], "predicted"),
-            ("all", "sums"): lambda: tables.exchanged_everybody(counts, draws, streams[4]),
-        }
-        for (by, needs), way in ways.items():
+        for kind, way in _exchanges(counts, draws, streams).items():
             own = [
                 (task, sizes)
                 for task, sizes in zip(tasks, found, strict=True)
-                if (task.matrix.rate.exchanges, task.matrix.rate.needs) == (by, needs) and task.recipe.worse
+                if _kind(task) == kind and task.recipe.worse
             ]
             for sums in way() if own else ():
                 for task, sizes in own:
                     sizes.append(task.recipe.value(*task.matrix.of(sums, same_cells=False)))
     return [np.concatenate(sizes) if sizes else None for sizes in found]
+
+
+def _kind(task: Task) -> tuple[str, str]:
+    """Who exchange groups, and what has to be known of them."""
+    return task.matrix.rate.exchanges, task.matrix.rate.needs
+
+
+def _exchanges(
+    counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
+) -> dict[tuple[str, str], Callable[[], Iterator[Sums]]]:
+    return {
+        ("true", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[0], "true"),
+        ("predicted", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[1], "predicted"),
+        ("true", "sums"): lambda: tables.exchanged(counts, draws, streams[2], "true"),
+        ("predicted", "sums"): lambda: tables.exchanged(counts, draws, streams[3], "predicted"),
+        ("all", "sums"): lambda: tables.exchanged_everybody(counts, draws, streams[4]),
+    }
 
 
 _NO_DISPARITY = "a mean of {0} is no disparity: it is not 0, nor anything else that is known, when groups are alike"
@@ -394,8 +495,12 @@ def _chance(
     if task.method != "norm" or not moves.total:
         why = "resamples were switched off" if task.method == "norm" else "this aggregate is not followed by resamples"
         return None, f"people with sampling weights cannot exchange groups, and {why}"
-    drawn = np.array([recipe.from_norm(float(size)) for size in moves.joined()[0]])
-    return _compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"), None
+    ways = [moves, *([moves.alike] if moves.alike else [])]
+    found = []
+    for way in ways:
+        drawn = np.array([recipe.from_norm(float(size)) for size in way.joined()[0]])
+        found.append(_compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"))
+    return max(found, key=lambda chance: chance.p_value), None
 
 
 def _compared(value: float, null: Floats, worse: int, method: str) -> Chance:
