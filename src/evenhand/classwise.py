@@ -58,14 +58,6 @@ class Matrix:
         n = np.where(self.vacant | (self.people <= 0), 1.0, self.people)
         return np.asarray(np.sqrt((n + 2) / n * (n + 1) ** 2 / (n * n + n + 1)))
 
-    def design_effect(self, counts: ClassCounts) -> Floats:
-        """By how much sampling weights widen the spread of every rate."""
-        if counts.squares is None:
-            return np.ones_like(self.people)
-        plain = self.rate.people(counts.people.sums())
-        known = (self.people > 0) & (plain > 0)
-        return np.sqrt(np.where(known, plain / np.where(known, self.people, 1.0), 1.0))
-
     def base_of(self, values: Floats) -> Floats:
         """How the base moves with values: by their shares, or alike."""
         known = np.where(np.isnan(values), 0.0, values)
@@ -187,7 +179,7 @@ def uncertainties(
 
     An aggregate alone has the interval and the p-value that it has among others.
     """
-    streams = rng.spawn(15)
+    streams = rng.spawn(12)
     further = doubt_of_weights(counts, confidence)
     moves = _moved(tasks, counts, draws, streams[:5], further)
     _alike(tasks, moves, counts, draws, streams[10:], further)
@@ -279,26 +271,23 @@ def _alike(
     streams: Sequence[np.random.Generator],
     further: Floats,
 ) -> None:
-    """Norms of what people show who exchange groups, for rates that a class hardly counts in.
+    """Norms of what samples show in which groups are alike, for rates that a class hardly counts in.
 
-    A class that nobody of a group is taken for does not move in draws, yet may be there in another sample. People with
-    sampling weights exchange as if all weighed alike, and move by as much further as weights make of it.
+    A class that nobody of a group is taken for does not move in draws, yet may be there in another sample.
     """
-    own = [k for k, task in enumerate(tasks) if task.method == "norm" and task.source in ("people", "rows")]
-    if not own or not draws or len(counts.groups) < 2:
-        return
-    for kind, way in _exchanges(counts, draws, streams).items():
-        mine = [k for k in own if _kind(tasks[k]) == kind]
-        centres: dict[int, tuple[Floats, Floats]] = {}
-        for sums in way() if mine else ():
-            for k in mine:
-                task = tasks[k]
-                values, base = task.drawn(sums)
-                centre = centres.setdefault(k, (np.nanmean(values, 0), base.mean(0)))
-                away = np.where(np.isnan(values) & ~np.isnan(task.gaps), 0.0, values - centre[0])
-                stretch = further * task.matrix.design_effect(counts)
+    for source, random in zip(("people", "rows"), streams, strict=True):
+        own = [k for k, task in enumerate(tasks) if task.method == "norm" and task.source == source]
+        if not own or not draws:
+            continue
+        population = tables.alike(counts, by_class=source == "rows")
+        whole = population.sums()
+        for sums in tables.resampled(population, draws, random):
+            for k in own:
+                values, base = tasks[k].drawn(sums)
+                centre = tasks[k].drawn(whole)
+                away = np.where(np.isnan(values), 0.0, values - centre[0])
                 moves[k].alike = moves[k].alike or _Moves()
-                _record(task, moves[k].alike, away, base - centre[1], stretch)
+                _record(tasks[k], moves[k].alike, away, base - centre[1], further)
 
 
 def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats, stretch: Floats) -> None:
@@ -341,7 +330,7 @@ def _interval(
 
 
 def _norms(task: Task, moves: _Moves, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
-    """Whatever moves a norm more, draws or people who exchange groups."""
+    """Whatever moves a norm more, draws or samples in which groups are alike."""
     recipe, each = task.recipe, task.by_class
     ways = [moves.joined(), *([moves.alike.joined()] if moves.alike else [])]
     ci = _from_norm(task, recipe, float(recipe.norm(task.gaps)), [total for total, _ in ways], confidence)
@@ -446,33 +435,23 @@ def _exchanged(
     """Aggregates of tables in which people have exchanged groups; None where that says nothing."""
     found: list[list[Floats]] = [[] for _ in tasks]
     if draws and counts.squares is None and len(counts.groups) > 1:
-        for kind, way in _exchanges(counts, draws, streams).items():
+        ways: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
+            ("true", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[0], "true"),
+            ("predicted", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[1], "predicted"),
+            ("true", "sums"): lambda: tables.exchanged(counts, draws, streams[2], "true"),
+            ("predicted", "sums"): lambda: tables.exchanged(counts, draws, streams[3], "predicted"),
+            ("all", "sums"): lambda: tables.exchanged_everybody(counts, draws, streams[4]),
+        }
+        for (by, needs), way in ways.items():
             own = [
                 (task, sizes)
                 for task, sizes in zip(tasks, found, strict=True)
-                if _kind(task) == kind and task.recipe.worse
+                if (task.matrix.rate.exchanges, task.matrix.rate.needs) == (by, needs) and task.recipe.worse
             ]
             for sums in way() if own else ():
                 for task, sizes in own:
                     sizes.append(task.recipe.value(*task.matrix.of(sums, same_cells=False)))
     return [np.concatenate(sizes) if sizes else None for sizes in found]
-
-
-def _kind(task: Task) -> tuple[str, str]:
-    """Who exchange groups, and what has to be known of them."""
-    return task.matrix.rate.exchanges, task.matrix.rate.needs
-
-
-def _exchanges(
-    counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
-) -> dict[tuple[str, str], Callable[[], Iterator[Sums]]]:
-    return {
-        ("true", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[0], "true"),
-        ("predicted", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[1], "predicted"),
-        ("true", "sums"): lambda: tables.exchanged(counts, draws, streams[2], "true"),
-        ("predicted", "sums"): lambda: tables.exchanged(counts, draws, streams[3], "predicted"),
-        ("all", "sums"): lambda: tables.exchanged_everybody(counts, draws, streams[4]),
-    }
 
 
 _NO_DISPARITY = "a mean of {0} is no disparity: it is not 0, nor anything else that is known, when groups are alike"

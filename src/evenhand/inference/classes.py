@@ -157,6 +157,27 @@ def smoothed(counts: ClassCounts) -> ClassCounts:
     return made if counts.squares is None else replace(made, squares=mass * person[of_row])
 
 
+def alike(counts: ClassCounts, by_class: bool) -> ClassCounts:
+    """A population in which groups of these sizes are alike: all, or (`by_class`) people of the same true class."""
+    classes = len(counts.classes)
+    kinds, place = np.unique(counts.true * classes + counts.predicted, return_inverse=True)
+    pooled = np.bincount(place.reshape(-1), counts.mass)
+    sums = counts.sums()
+    size = sums.true if by_class else np.broadcast_to(sums.total, sums.true.shape)
+    everybody = size.sum(-1, keepdims=True)
+    share = size / np.where(everybody > 0, everybody, 1.0)
+    mass = (share[kinds // classes] * pooled[:, None]).T
+    group, kind = np.nonzero(mass)
+    made = ClassCounts(
+        counts.groups, counts.classes, group, kinds[kind] // classes, kinds[kind] % classes,
+        np.ones(len(group), np.int64), mass[group, kind],
+    )  # fmt: skip
+    if counts.squares is None:
+        return made
+    person = _person(sums.total, counts.sums(counts.squares).total)[0]
+    return replace(made, squares=made.mass * person[group])
+
+
 def resampled(population: ClassCounts, draws: int, rng: np.random.Generator) -> Iterator[Sums]:
     """Samples from a population: every cell a Poisson number of people."""
     layout = _Layout.of(population)
