@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -180,9 +180,9 @@ def uncertainties(
     An aggregate alone has the interval and the p-value that it has among others.
     """
     streams = rng.spawn(12)
-    further = doubt_of_weights(counts, confidence)
+    further = doubts(counts, confidence)
     moves = _moved(tasks, counts, draws, streams[:5], further)
-    _alike(tasks, moves, counts, draws, streams[10:], further)
+    _alike(tasks, moves, counts, draws, streams[10:], further["norm"])
     nulls = _exchanged(tasks, counts, permutations, streams[5:10])
     found = []
     for task, moved, null in zip(tasks, moves, nulls, strict=True):
@@ -212,21 +212,18 @@ class _Moves:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
 
-def doubt_of_weights(counts: ClassCounts, confidence: float) -> Floats:
-    """By how much further than drawn the rates of each group may move: 1 unless sampling weights vary.
+def doubts(counts: ClassCounts, confidence: float) -> dict[str, Floats]:
+    """By how much further than drawn the rates of each group may move, by method, which Student's quantile says.
 
-    How much weights vary is only known from the sample, which Student's quantile makes up for. There are n of n people
-    who say so if all weigh alike (then nothing is to be known), and fewer the more they vary.
+    A mean of scores rests on how much the people of a small group differ, which is only known from themselves. A norm
+    compares groups, and most is known from all; there it is how much sampling weights vary that is known from few.
+    They say nothing of that if all weigh alike.
     """
-    total = counts.sums().total[0]
-    if counts.squares is None:
-        return np.ones_like(total)
-    people = counts.people.sums().total[0]
-    alike = total**2 / counts.sums(counts.squares).total[0]
-    vary = np.maximum(1 - alike / people, 0.0)
-    return np.array(
-        [student(float(n / v), confidence) if v > _NO_VARIATION else 1.0 for n, v in zip(alike, vary, strict=True)]
-    )
+    total, people = counts.sums().total[0], counts.people.sums().total[0]
+    n = people if counts.squares is None else total**2 / counts.sums(counts.squares).total[0]
+    vary = np.maximum(1 - n / people, 0.0)
+    of_weights = [student(float(k / v), confidence) if v > _NO_VARIATION else 1.0 for k, v in zip(n, vary, strict=True)]
+    return {"basic": np.array([student(float(k), confidence) for k in n]), "norm": np.array(of_weights)}
 
 
 def _moved(
@@ -234,7 +231,7 @@ def _moved(
     counts: ClassCounts,
     draws: int,
     streams: Sequence[np.random.Generator],
-    further: Floats,
+    further: Mapping[str, Floats],
 ) -> list[_Moves]:
     found = [_Moves() for _ in tasks]
     if not draws:
@@ -258,7 +255,7 @@ def _moved(
                 drawn = task.drawn(sums)
                 centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
                 # Drawn from n people and one more, a share varies less than one of n people does: here it varies so much.
-                stretch = further * (task.matrix.stretch if source != "samples" else 1.0)
+                stretch = further[task.method] * (task.matrix.stretch if source != "samples" else 1.0)
                 _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1], stretch)
     return found
 
