@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.aggregation import TYPES, Aggregate, Choices, assembled, chosen, streams_of
 from evenhand.cells import Floats
-from evenhand.classwise import ENOUGH_ON_AVERAGE, Matrix, Pair, Task, both_ways, exact, matrix, uncertainties
+from evenhand.classwise import ENOUGH_ON_AVERAGE, Matrix, Pair, Task, both_ways, doubts, exact, matrix, uncertainties
 from evenhand.confusion import ClassCounts, Confusion
 from evenhand.errors import UsageError, listed, shown
 from evenhand.groupings import Grouping, shown_name
@@ -244,10 +244,10 @@ def _performance(counts: ClassCounts, options: Options, rng: np.random.Generator
     drawn = []
     if options.bootstrap:
         population = tables.smoothed(counts)
-        centre = m.of(population.sums())[0]
+        centre, further = m.of(population.sums())[0], doubts(counts, options.confidence)["basic"]
         for block in tables.resampled(population, options.bootstrap, rng):
             away = m.of(block)[0] - centre
-            moved = m.values + np.where(np.isnan(away), 0.0, away)
+            moved = m.values + np.where(np.isnan(away), 0.0, further * away)
             drawn.append(power_mean(np.swapaxes(moved, -1, -2), 1.0))
     resamples = np.concatenate(drawn) if drawn else np.zeros((0, len(macro)))
     return tuple(
@@ -265,7 +265,7 @@ def _macro_interval(m: Matrix, g: int, value: float, drawn: Floats, confidence: 
         ends = exact(share, people, 1 - (1 - confidence) / int(used.sum()))
         low, high = (float((2 * end / (1 + end)).mean()) for end in ends)
         return low, high
-    return both_ways(value, drawn, confidence, 1.0)
+    return both_ways(value, [drawn], confidence, 1.0)
 
 
 def _deviations(a: Aggregate, counts: ClassCounts, options: Options) -> tuple[Deviation, ...]:

@@ -18,6 +18,8 @@ ENOUGH = 10
 """So many people on the counted side of every rate make a bootstrap of ratios valid."""
 ENOUGH_ON_AVERAGE = 20
 """So many people per class and group make one of F1 valid."""
+FEWEST = 5
+"""Of fewer people, Student's quantile is that of so many: shares cannot be just anything."""
 _NO_VARIATION = 1e-9
 """Rounding errors of weights that are all the same."""
 
@@ -182,7 +184,7 @@ def uncertainties(
     streams = rng.spawn(12)
     further = doubts(counts, confidence)
     moves = _moved(tasks, counts, draws, streams[:5], further)
-    _alike(tasks, moves, counts, draws, streams[10:], further["norm"])
+    _alike(tasks, moves, counts, draws, streams[10:], further)
     nulls = _exchanged(tasks, counts, permutations, streams[5:10])
     found = []
     for task, moved, null in zip(tasks, moves, nulls, strict=True):
@@ -211,6 +213,10 @@ class _Moves:
     def joined(self) -> tuple[Floats, Floats]:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
+    def ways(self) -> list[tuple[Floats, Floats]]:
+        """As drawn, and if groups were alike."""
+        return [each.joined() for each in (self, self.alike) if each is not None]
+
 
 def doubts(counts: ClassCounts, confidence: float) -> dict[str, Floats]:
     """By how much further than drawn the rates of each group may move, by method, which Student's quantile says.
@@ -222,8 +228,12 @@ def doubts(counts: ClassCounts, confidence: float) -> dict[str, Floats]:
     total, people = counts.sums().total[0], counts.people.sums().total[0]
     n = people if counts.squares is None else total**2 / counts.sums(counts.squares).total[0]
     vary = np.maximum(1 - n / people, 0.0)
-    of_weights = [student(float(k / v), confidence) if v > _NO_VARIATION else 1.0 for k, v in zip(n, vary, strict=True)]
-    return {"basic": np.array([student(float(k), confidence) for k in n]), "norm": np.array(of_weights)}
+    known = np.maximum(n, FEWEST)
+    of_people = [student(float(k), confidence) for k in known]
+    of_weights = [
+        student(float(k / v), confidence) if v > _NO_VARIATION else 1.0 for k, v in zip(known, vary, strict=True)
+    ]
+    return {"basic": np.array(of_people), "norm": np.array(of_weights)}
 
 
 def _moved(
@@ -266,14 +276,14 @@ def _alike(
     counts: ClassCounts,
     draws: int,
     streams: Sequence[np.random.Generator],
-    further: Floats,
+    further: Mapping[str, Floats],
 ) -> None:
-    """Norms of what samples show in which groups are alike, for rates that a class hardly counts in.
+    """What samples show in which groups are alike, for rates that a class hardly counts in.
 
     A class that nobody of a group is taken for does not move in draws, yet may be there in another sample.
     """
     for source, random in zip(("people", "rows"), streams, strict=True):
-        own = [k for k, task in enumerate(tasks) if task.method == "norm" and task.source == source]
+        own = [k for k, task in enumerate(tasks) if task.method != "band" and task.source == source]
         if not own or not draws:
             continue
         population = tables.alike(counts, by_class=source == "rows")
@@ -284,7 +294,7 @@ def _alike(
                 centre = tasks[k].drawn(whole)
                 away = np.where(np.isnan(values), 0.0, values - centre[0])
                 moves[k].alike = moves[k].alike or _Moves()
-                _record(tasks[k], moves[k].alike, away, base - centre[1], further)
+                _record(tasks[k], moves[k].alike, away, base - centre[1], further[tasks[k].method])
 
 
 def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats, stretch: Floats) -> None:
@@ -314,22 +324,24 @@ def _each(recipe: Recipe, gaps: Floats) -> Floats:
 def _interval(
     task: Task, value: float, beta: Floats, moves: _Moves, confidence: float
 ) -> tuple[Pair | None, tuple[Pair | None, ...], str | None]:
-    recipe, each = task.recipe, task.by_class
+    recipe = task.recipe
     if task.method == "band":
         return _band(task, confidence)
     if task.method == "norm":
         return _norms(task, moves, confidence)
-    total, single = moves.joined()
+    ways = moves.ways()
     highest = 1.0 if recipe.unit == "score" else np.inf
-    ci_basic = both_ways(value, total, confidence, highest)
-    by_class = [both_ways(float(b), s, confidence, highest) for b, s in zip(beta, single.T, strict=True)]
-    return ci_basic, tuple(by_class), "basic and percentile bootstrap"
+    ci = both_ways(value, [total for total, _ in ways], confidence, highest)
+    by_class = [
+        both_ways(float(b), [single[:, c] for _, single in ways], confidence, highest) for c, b in enumerate(beta)
+    ]
+    return ci, tuple(by_class), "basic and percentile bootstrap"
 
 
 def _norms(task: Task, moves: _Moves, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
     """Whatever moves a norm more, draws or samples in which groups are alike."""
     recipe, each = task.recipe, task.by_class
-    ways = [moves.joined(), *([moves.alike.joined()] if moves.alike else [])]
+    ways = moves.ways()
     ci = _from_norm(task, recipe, float(recipe.norm(task.gaps)), [total for total, _ in ways], confidence)
     by_class = [
         _from_norm(task, each, float(b), [single[:, c] for _, single in ways], confidence) if np.isfinite(b) else None
@@ -353,12 +365,13 @@ def _highest(task: Task, kind: str) -> float:
     return float(apart) if kind == "sum" else 1.0
 
 
-def both_ways(value: float, drawn: Floats, confidence: float, highest: float = np.inf) -> Pair | None:
+def both_ways(value: float, ways: Sequence[Floats], confidence: float, highest: float = np.inf) -> Pair | None:
     """A basic and a percentile bootstrap interval in one: the one corrects bias, the other suits what is skew."""
-    if not np.isfinite(value) or not enough(drawn, confidence):
+    if not np.isfinite(value) or not all(enough(drawn, confidence) for drawn in ways):
         return None
-    lo, hi = (float(end) for end in percentile(drawn, confidence))
-    return min(max(min(2 * value - hi, lo), 0.0), highest), min(max(2 * value - lo, hi), highest)
+    ends = [float(end) for drawn in ways for end in percentile(drawn, confidence)]
+    ends += [2 * value - end for end in ends]
+    return min(max(min(ends), 0.0), highest), min(max(ends), highest)
 
 
 def _band(task: Task, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
@@ -471,10 +484,9 @@ def _chance(
     if task.method != "norm" or not moves.total:
         why = "resamples were switched off" if task.method == "norm" else "this aggregate is not followed by resamples"
         return None, f"people with sampling weights cannot exchange groups, and {why}"
-    ways = [moves, *([moves.alike] if moves.alike else [])]
     found = []
-    for way in ways:
-        drawn = np.array([recipe.from_norm(float(size)) for size in way.joined()[0]])
+    for sizes, _ in moves.ways():
+        drawn = np.array([recipe.from_norm(float(size)) for size in sizes])
         found.append(_compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"))
     return max(found, key=lambda chance: chance.p_value), None
 

@@ -83,7 +83,9 @@ def redrawn_people(counts: ClassCounts, draws: int, rng: np.random.Generator) ->
         for stick in range(STICKS):
             part = whole * random.random(whole.shape) if stick < STICKS - 1 else whole
             whole = whole - part
-            kind = kinds[np.minimum(np.searchsorted(upto, random.random(whole.shape) * upto[-1], "right"), len(kinds) - 1)]
+            kind = kinds[
+                np.minimum(np.searchsorted(upto, random.random(whole.shape) * upto[-1], "right"), len(kinds) - 1)
+            ]
             _added(sums, kind // len(counts.classes), kind % len(counts.classes), groups, part)
         yield Sums(sums.hits, sums.true, sums.predicted, sums.true.sum(-2, keepdims=True))
 
