@@ -12,6 +12,7 @@ from evenhand.confusion import ClassCounts, Sums
 from evenhand.inference import classes as tables
 from evenhand.inference.interval import enough, norm, percentile, student, upper_quantile
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, ClassRate, Recipe, baseline, within_reach
+from evenhand.measures.rates import ratio
 
 Pair = tuple[float, float]
 ENOUGH = 10
@@ -226,9 +227,9 @@ def doubts(counts: ClassCounts, confidence: float) -> dict[str, Floats]:
     They say nothing of that if all weigh alike.
     """
     total, people = counts.sums().total[0], counts.people.sums().total[0]
-    n = people if counts.squares is None else total**2 / counts.sums(counts.squares).total[0]
-    vary = np.maximum(1 - n / people, 0.0)
-    known = np.maximum(n, FEWEST)
+    n = people if counts.squares is None else ratio(total**2, counts.sums(counts.squares).total[0])
+    vary = np.nan_to_num(np.maximum(1 - ratio(n, people), 0.0))
+    known = np.fmax(n, FEWEST)
     of_people = [student(float(k), confidence) for k in known]
     of_weights = [
         student(float(k / v), confidence) if v > _NO_VARIATION else 1.0 for k, v in zip(known, vary, strict=True)
@@ -264,7 +265,7 @@ def _moved(
             for k, (task, moves) in enumerate(mine):
                 drawn = task.drawn(sums)
                 centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
-                # Drawn from n people and one more, a share varies less than one of n people does: here it varies so much.
+                # Drawn from n people and one more, a share varies less than one of n people does: here, as much.
                 stretch = further[task.method] * (task.matrix.stretch if source != "samples" else 1.0)
                 _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1], stretch)
     return found
@@ -293,8 +294,9 @@ def _alike(
                 values, base = tasks[k].drawn(sums)
                 centre = tasks[k].drawn(whole)
                 away = np.where(np.isnan(values), 0.0, values - centre[0])
-                moves[k].alike = moves[k].alike or _Moves()
-                _record(tasks[k], moves[k].alike, away, base - centre[1], further[tasks[k].method])
+                if (found := moves[k].alike) is None:
+                    found = moves[k].alike = _Moves()
+                _record(tasks[k], found, away, base - centre[1], further[tasks[k].method])
 
 
 def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats, stretch: Floats) -> None:
