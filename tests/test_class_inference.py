@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,20 @@ RECIPES = {
 SIZES = [pytest.param(40, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.full)]
 
 
+def weighted(counts: ClassCounts, rng: np.random.Generator, sigma: float) -> ClassCounts:
+    """The same people with lognormal sampling weights."""
+    own = [rng.lognormal(0, sigma, int(k)) for k in counts.n]
+    return replace(counts, mass=np.array([w.sum() for w in own]), squares=np.array([(w * w).sum() for w in own]))
+
+
 def simulated(
-    cells: np.ndarray, people: int, metric: str, replications: int, permutations: int = 0, recipes: Any = RECIPES
+    cells: np.ndarray,
+    people: int,
+    metric: str,
+    replications: int,
+    permutations: int = 0,
+    recipes: Any = RECIPES,
+    sigma: float = 0.0,
 ) -> tuple[dict[str, int], dict[str, int], dict[str, list[float]]]:
     """How often intervals hold the truth, how often there is one, and p-values.
 
@@ -72,6 +85,7 @@ def simulated(
     p_values: dict[str, list[float]] = {name: [] for name in recipes}
     for i in range(replications):
         counts = counts_of(rng.multinomial(people, cells.ravel()).reshape(cells.shape))
+        counts = weighted(counts, rng, sigma) if sigma else counts
         m = matrix(rate, counts)
         true = np.where(np.isnan(m.values), np.nan, rates)
         tasks = [Task(m, recipe) for recipe in recipes.values()]
@@ -115,6 +129,96 @@ def test_groups_that_are_alike_are_rarely_called_different(metric: str, classes:
     for name, p in p_values.items():
         far = int(np.count_nonzero(np.array(p) <= 0.05))
         assert binom.sf(far - 1, len(p), 0.05) > 1e-3, (name, far, len(p))
+
+
+def parity(classes: int, right: float) -> np.ndarray:
+    """Chances of groups of 50, 30, 15 and 5 % that are alike in everything; classes are ever rarer."""
+    share = 1 / np.arange(1, classes + 1)
+    errors = np.random.default_rng(77).dirichlet(np.full(classes, 0.5), classes)
+    np.fill_diagonal(errors, 0)
+    cells = (1 - right) * errors / errors.sum(1, keepdims=True) + right * np.eye(classes)
+    return np.array([0.5, 0.3, 0.15, 0.05])[:, None, None] * (share / share.sum())[:, None] * cells
+
+
+NORMS = {
+    **{k: RECIPES[k] for k in ("mean gap", "max gap", "max difference")},
+    "mean of quadratic gaps": Recipe("gap", power_step(2), power_step(1)),
+}
+MEANS = {k: RECIPES[k] for k in ("mean score", "quadratic score", "mean ratio")}
+
+
+@pytest.mark.parametrize("replications", SIZES)
+@pytest.mark.parametrize(("metric", "right"), [("selection_rate", 0.9), ("npv", 0.7), ("accuracy", 0.7), ("fpr", 0.7)])
+def test_a_small_group_with_many_classes_is_not_taken_for_the_whole(
+    metric: str, right: float, replications: int
+) -> None:
+    hits, seen, _ = simulated(parity(20, right), 500, metric, replications, recipes=NORMS | MEANS)
+    for name in hits:
+        assert binom.cdf(hits[name], seen[name], 0.93) > 1e-3, (name, hits[name], seen[name])
+
+
+@pytest.mark.parametrize(
+    "replications", [pytest.param(150, id="reduced"), pytest.param(1000, id="full", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize("people", [300, 1000])
+def test_sampling_weights_that_vary(people: int, replications: int) -> None:
+    cells = parity(3, 0.7)
+    hits, seen, p_values = simulated(cells, people, "selection_rate", replications, 99, NORMS, sigma=1.0)
+    for name, p in p_values.items():
+        far = int(np.count_nonzero(np.array(p) <= 0.05))
+        assert binom.sf(far - 1, len(p), 0.05) > 0.01, (name, far, len(p))
+        assert binom.cdf(hits[name], seen[name], 0.95) > 0.01, (name, hits[name], seen[name])
+
+
+@pytest.mark.parametrize("replications", SIZES)
+@pytest.mark.parametrize("metric", ["npv", "accuracy", "tpr"])
+def test_means_of_scores_with_sampling_weights(metric: str, replications: int) -> None:
+    hits, seen, _ = simulated(parity(8, 0.8), 300, metric, replications, recipes=MEANS, sigma=1.0)
+    for name in hits:
+        assert binom.cdf(hits[name], seen[name], 0.93) > 1e-3, (name, hits[name], seen[name])
+
+
+@pytest.mark.parametrize("replications", SIZES)
+def test_the_largest_gap_of_f1_rests_on_its_smallest_cell(replications: int) -> None:
+    hits, seen, _ = simulated(parity(3, 0.7), 300, "f1", replications, recipes=NORMS)
+    for name in hits:
+        assert binom.cdf(hits[name], seen[name], 0.93) > 1e-3, (name, hits[name], seen[name])
+
+
+def test_a_fairness_is_no_lower_than_groups_can_be_apart() -> None:
+    cells = np.zeros((3, 2, 2), int)
+    cells[:, 0, 0], cells[2, 0] = 1, [0, 1]
+    cells[:, 1, 1] = 1
+    counts = counts_of(cells)
+    task = Task(matrix(METRICS["tpr"], counts), Recipe("gap", GROUPWISE["fairlib"], power_step(2)))
+    found = uncertainties([task], counts, 0.95, 99, 0, np.random.default_rng(0))[0]
+    assert found.ci is not None
+    assert -1 <= found.ci[0] < 0  # two of three groups may be a whole rate off
+    assert found.ci[1] <= 1
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_a_population_of_groups_that_are_alike_has_their_sizes(by_class: bool) -> None:
+    sums, whole = COUNTS.sums(), tables.alike(COUNTS, by_class).sums()
+    np.testing.assert_allclose(whole.total, sums.total)
+    np.testing.assert_allclose(whole.overall().predicted, sums.overall().predicted)
+    if by_class:
+        np.testing.assert_allclose(whole.true, sums.true)
+        rates = whole.hits / whole.true
+    else:
+        rates = whole.predicted / whole.total
+    np.testing.assert_allclose(rates, np.broadcast_to(rates[:, :1], rates.shape))
+
+
+def test_rates_of_whole_groups_are_drawn_with_one_person_more() -> None:
+    sums, drawn = COUNTS.sums(), joined(tables.redrawn_people(COUNTS, 4000, np.random.default_rng(0)))
+    pooled = sums.overall().predicted / sums.total.sum()
+    expected = sums.predicted + pooled
+    np.testing.assert_allclose(drawn.total.mean(0), sums.total + 1, rtol=0.02)
+    np.testing.assert_allclose(drawn.predicted.mean(0), expected, rtol=0.05, atol=0.1)
+    np.testing.assert_allclose(drawn.predicted.var(0), expected, rtol=0.15, atol=0.1)  # as Gamma variables have
+    np.testing.assert_allclose(drawn.predicted.sum(1), drawn.total[:, 0], rtol=1e-9)
+    assert (drawn.hits <= np.minimum(drawn.true, drawn.predicted) * (1 + 1e-12)).all()
 
 
 @pytest.mark.parametrize(("metric", "axis"), [("ppv", "predicted"), ("selection_rate", "all")])

@@ -10,12 +10,12 @@ import numpy as np
 
 from evenhand.aggregation import TYPES, Aggregate, Choices, assembled, chosen, streams_of
 from evenhand.cells import Floats
-from evenhand.classwise import ENOUGH_ON_AVERAGE, Matrix, Pair, Task, exact, matrix, uncertainties
+from evenhand.classwise import ENOUGH_ON_AVERAGE, Matrix, Pair, Task, both_ways, doubts, exact, matrix, uncertainties
 from evenhand.confusion import ClassCounts, Confusion
 from evenhand.errors import UsageError, listed, shown
 from evenhand.groupings import Grouping, shown_name
 from evenhand.inference import classes as tables
-from evenhand.inference.interval import enough, percentile, wilson
+from evenhand.inference.interval import wilson
 from evenhand.inference.significance import fisher, holm
 from evenhand.measures.aggregate import METRICS, power_mean
 from evenhand.measures.rates import effective, ratio
@@ -233,7 +233,7 @@ def _attribute(
 
 
 def _performance(counts: ClassCounts, options: Options, rng: np.random.Generator) -> tuple[Performance, ...]:
-    """Accuracy with Wilson's interval, and macro-F1 with that of a basic bootstrap."""
+    """Accuracy with Wilson's interval, and macro-F1 with that of a bootstrap."""
     sums = counts.sums()
     right, total = sums.hits.sum(0), sums.total[0]
     people = total
@@ -249,10 +249,10 @@ def _performance(counts: ClassCounts, options: Options, rng: np.random.Generator
     drawn = []
     if options.bootstrap:
         population = tables.smoothed(counts)
-        centre = m.of(population.sums())[0]
+        centre, further = m.of(population.sums())[0], doubts(counts, options.confidence)["basic"]
         for block in tables.resampled(population, options.bootstrap, rng):
             away = m.of(block)[0] - centre
-            moved = m.values + np.where(np.isnan(away), 0.0, away)
+            moved = m.values + np.where(np.isnan(away), 0.0, further * away)
             drawn.append(power_mean(np.swapaxes(moved, -1, -2), 1.0))
     resamples = np.concatenate(drawn) if drawn else np.zeros((0, len(macro)))
     return tuple(
@@ -270,10 +270,7 @@ def _macro_interval(m: Matrix, g: int, value: float, drawn: Floats, confidence: 
         ends = exact(share, people, 1 - (1 - confidence) / int(used.sum()))
         low, high = (float((2 * end / (1 + end)).mean()) for end in ends)
         return low, high
-    if not used.any() or not enough(drawn, confidence):
-        return None
-    lo, hi = percentile(drawn, confidence)
-    return float(np.clip(2 * value - hi, 0.0, 1.0)), float(np.clip(2 * value - lo, 0.0, 1.0))
+    return both_ways(value, [drawn], confidence, 1.0)
 
 
 def _deviations(a: Aggregate, counts: ClassCounts, options: Options) -> tuple[Deviation, ...]:

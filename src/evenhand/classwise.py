@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,14 +10,19 @@ import numpy as np
 from evenhand.cells import Bools, Floats
 from evenhand.confusion import ClassCounts, Sums
 from evenhand.inference import classes as tables
-from evenhand.inference.interval import enough, norm, percentile, upper_quantile
+from evenhand.inference.interval import enough, norm, percentile, student, upper_quantile
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, ClassRate, Recipe, baseline, within_reach
+from evenhand.measures.rates import ratio
 
 Pair = tuple[float, float]
 ENOUGH = 10
 """So many people on the counted side of every rate make a bootstrap of ratios valid."""
 ENOUGH_ON_AVERAGE = 20
 """So many people per class and group make one of F1 valid."""
+FEWEST = 5
+"""Of fewer people, Student's quantile is that of so many: shares cannot be just anything."""
+_NO_VARIATION = 1e-9
+"""Rounding errors of weights that are all the same."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +147,11 @@ class Task:
         """Which interval is valid. Ratios, and F1, of few people are too skew for a bootstrap: see docs/classes.md."""
         m, how = self.matrix, self.recipe.method
         people = m.people[~m.vacant]
-        if m.rate.trials is not None and people.mean() < ENOUGH_ON_AVERAGE:
-            return "band"
+        if m.rate.trials is not None:
+            # what is largest rests on the smallest cell
+            enough_people = people.min(initial=np.inf) if _extreme(self.recipe) else people.mean()
+            if enough_people < ENOUGH_ON_AVERAGE:
+                return "band"
         if how == "basic" and self.recipe.unit == "ratio":
             return how if (m.values[~m.vacant] * people).min(initial=np.inf) >= ENOUGH else "band"
         return how
@@ -152,9 +160,9 @@ class Task:
     def source(self) -> str:
         """Which tables are drawn for it. F1 is biased among few people, which only samples show."""
         rate = self.matrix.rate
-        if self.method == "basic" and rate.trials is not None:
-            return "samples"
-        return rate.exchanges if rate.needs == "hits" else "sums"
+        if rate.trials is not None:
+            return "samples" if self.method == "basic" else "rows"
+        return rate.exchanges if rate.needs == "hits" else "people"
 
     def drawn(self, sums: Sums) -> tuple[Floats, Floats]:
         """What is followed through draws: values and base of a norm, units of anything else."""
@@ -166,6 +174,11 @@ class Task:
         """The first step alone: what is done to one class."""
         step = GROUPWISE["sum of gaps"] if self.recipe.complement else self.recipe.group
         return replace(self.recipe, group=step, classes=CLASSWISE["binary"], positive=0, class_weights=None)
+
+
+def _extreme(recipe: Recipe) -> bool:
+    """Whether one cell alone may be the aggregate."""
+    return recipe.group.kind == "difference" or np.inf in (recipe.group.power, recipe.classes.power)
 
 
 def uncertainties(
@@ -180,9 +193,11 @@ def uncertainties(
 
     An aggregate alone has the interval and the p-value that it has among others.
     """
-    streams = rng.spawn(9)
-    moves = _moved(tasks, counts, draws, streams[:4])
-    nulls = _exchanged(tasks, counts, permutations, streams[4:])
+    streams = rng.spawn(12)
+    further = doubts(counts, confidence)
+    moves = _moved(tasks, counts, draws, streams[:5], further)
+    _alike(tasks, moves, counts, draws, streams[10:], further)
+    nulls = _exchanged(tasks, counts, permutations, streams[5:10])
     found = []
     for task, moved, null in zip(tasks, moves, nulls, strict=True):
         value = float(task.recipe.value(task.matrix.values, task.matrix.base))
@@ -204,13 +219,41 @@ class _Moves:
 
     total: list[Floats] = field(default_factory=list)
     beta: list[Floats] = field(default_factory=list)
+    alike: _Moves | None = None
+    """The same if groups were alike."""
 
     def joined(self) -> tuple[Floats, Floats]:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
+    def ways(self) -> list[tuple[Floats, Floats]]:
+        """As drawn, and if groups were alike."""
+        return [each.joined() for each in (self, self.alike) if each is not None]
+
+
+def doubts(counts: ClassCounts, confidence: float) -> dict[str, Floats]:
+    """By how much further than drawn the rates of each group may move, by method, which Student's quantile says.
+
+    A mean of scores rests on how much the people of a small group differ, which is only known from themselves. A norm
+    compares groups, and most is known from all; there it is how much sampling weights vary that is known from few.
+    They say nothing of that if all weigh alike.
+    """
+    total, people = counts.sums().total[0], counts.people.sums().total[0]
+    n = people if counts.squares is None else ratio(total**2, counts.sums(counts.squares).total[0])
+    vary = np.nan_to_num(np.maximum(1 - ratio(n, people), 0.0))
+    known = np.fmax(n, FEWEST)
+    of_people = [student(float(k), confidence) for k in known]
+    of_weights = [
+        student(float(k / v), confidence) if v > _NO_VARIATION else 1.0 for k, v in zip(known, vary, strict=True)
+    ]
+    return {"basic": np.array(of_people), "norm": np.array(of_weights)}
+
 
 def _moved(
-    tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
+    tasks: Sequence[Task],
+    counts: ClassCounts,
+    draws: int,
+    streams: Sequence[np.random.Generator],
+    further: Mapping[str, Floats],
 ) -> list[_Moves]:
     found = [_Moves() for _ in tasks]
     if not draws:
@@ -220,7 +263,8 @@ def _moved(
     ways: dict[str, Callable[[], Iterator[Sums]]] = {
         "true": lambda: tables.redrawn_hits(counts, draws, streams[0], "true"),
         "predicted": lambda: tables.redrawn_hits(counts, draws, streams[1], "predicted"),
-        "sums": lambda: tables.redrawn(counts, draws, streams[2]),
+        "people": lambda: tables.redrawn_people(counts, draws, streams[2]),
+        "rows": lambda: tables.redrawn(counts, draws, streams[4]),
         "samples": lambda: tables.resampled(population, draws, streams[3]),
     }
     for source, way in ways.items():
@@ -232,14 +276,43 @@ def _moved(
             for k, (task, moves) in enumerate(mine):
                 drawn = task.drawn(sums)
                 centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
-                _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1])
+                # Drawn from n people and one more, a share varies less than one of n people does: here, as much.
+                stretch = further[task.method] * (task.matrix.stretch if source != "samples" else 1.0)
+                _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1], stretch)
     return found
 
 
-def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats) -> None:
+def _alike(
+    tasks: Sequence[Task],
+    moves: Sequence[_Moves],
+    counts: ClassCounts,
+    draws: int,
+    streams: Sequence[np.random.Generator],
+    further: Mapping[str, Floats],
+) -> None:
+    """What samples show in which groups are alike, for rates that a class hardly counts in.
+
+    A class that nobody of a group is taken for does not move in draws, yet may be there in another sample.
+    """
+    for source, random in zip(("people", "rows"), streams, strict=True):
+        own = [k for k, task in enumerate(tasks) if task.method != "band" and task.source == source]
+        if not own or not draws:
+            continue
+        population = tables.alike(counts, by_class=source == "rows")
+        whole = population.sums()
+        for sums in tables.resampled(population, draws, random):
+            for k in own:
+                values, base = tasks[k].drawn(sums)
+                centre = tasks[k].drawn(whole)
+                away = np.where(np.isnan(values), 0.0, values - centre[0])
+                if (found := moves[k].alike) is None:
+                    found = moves[k].alike = _Moves()
+                _record(tasks[k], found, away, base - centre[1], further[tasks[k].method])
+
+
+def _record(task: Task, moves: _Moves, away: Floats, base_away: Floats, stretch: Floats) -> None:
     recipe, m = task.recipe, task.matrix
-    # Drawn from n people and Jeffreys' prior, a share varies less than one of n people does: here it varies so much.
-    more = (m.stretch - 1) * away if task.source != "samples" else np.zeros_like(away)
+    more = (stretch - 1) * away
     if task.method == "norm":
         gaps = away + more - base_away - m.base_of(more)
         gaps = np.where(np.isnan(task.gaps), np.nan, gaps)
@@ -264,36 +337,54 @@ def _each(recipe: Recipe, gaps: Floats) -> Floats:
 def _interval(
     task: Task, value: float, beta: Floats, moves: _Moves, confidence: float
 ) -> tuple[Pair | None, tuple[Pair | None, ...], str | None]:
-    recipe, each = task.recipe, task.by_class
+    recipe = task.recipe
     if task.method == "band":
         return _band(task, confidence)
-    total, single = moves.joined()
     if task.method == "norm":
-        size = float(recipe.norm(task.gaps))
-        own = _each(each, task.gaps)
-        ci = _from_norm(recipe, size, total, confidence)
-        by_class = [_from_norm(each, float(b), s, confidence) if np.isfinite(b) else None
-                    for b, s in zip(own, single.T, strict=True)]  # fmt: skip
-        return ci, tuple(by_class), "bootstrap of the norm"
-    ci_basic = _basic(recipe, value, total, confidence)
-    by_class = [_basic(each, float(b), s, confidence) for b, s in zip(beta, single.T, strict=True)]
-    return ci_basic, tuple(by_class), "basic bootstrap" if recipe.unit == "score" else "basic and percentile bootstrap"
+        return _norms(task, moves, confidence)
+    ways = moves.ways()
+    highest = 1.0 if recipe.unit == "score" else np.inf
+    ci = both_ways(value, [total for total, _ in ways], confidence, highest)
+    by_class = [
+        both_ways(float(b), [single[:, c] for _, single in ways], confidence, highest) for c, b in enumerate(beta)
+    ]
+    return ci, tuple(by_class), "basic and percentile bootstrap"
 
 
-def _from_norm(recipe: Recipe, size: float, moves: Floats, confidence: float) -> Pair:
-    highest = 1.0 if recipe.group.kind in ("power", "difference") else np.inf
-    ends = [recipe.from_norm(end) for end in norm(size, moves, confidence, highest)]
+def _norms(task: Task, moves: _Moves, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
+    """Whatever moves a norm more, draws or samples in which groups are alike."""
+    recipe, each = task.recipe, task.by_class
+    ways = moves.ways()
+    ci = _from_norm(task, recipe, float(recipe.norm(task.gaps)), [total for total, _ in ways], confidence)
+    by_class = [
+        _from_norm(task, each, float(b), [single[:, c] for _, single in ways], confidence) if np.isfinite(b) else None
+        for c, b in enumerate(_each(each, task.gaps))
+    ]
+    return ci, tuple(by_class), "bootstrap of the norm"
+
+
+def _from_norm(task: Task, recipe: Recipe, size: float, ways: Sequence[Floats], confidence: float) -> Pair:
+    highest = _highest(task, recipe.group.kind)
+    ends = [recipe.from_norm(end) for moves in ways for end in norm(size, moves, confidence, highest)]
     return min(ends), max(ends)
 
 
-def _basic(recipe: Recipe, value: float, drawn: Floats, confidence: float) -> Pair | None:
-    if not np.isfinite(value) or not enough(drawn, confidence):
+def _highest(task: Task, kind: str) -> float:
+    """What a norm can be at most. Groups cannot all be far from what they have on average, unless `empty` is."""
+    groups = task.matrix.values.shape[-1]
+    apart = max(groups - 1, 1) if task.matrix.empty is None else groups
+    if kind == "variance":
+        return float(np.sqrt(apart / max(groups - 1, 1)))
+    return float(apart) if kind == "sum" else 1.0
+
+
+def both_ways(value: float, ways: Sequence[Floats], confidence: float, highest: float = np.inf) -> Pair | None:
+    """A basic and a percentile bootstrap interval in one: the one corrects bias, the other suits what is skew."""
+    if not np.isfinite(value) or not all(enough(drawn, confidence) for drawn in ways):
         return None
-    lo, hi = (float(end) for end in percentile(drawn, confidence))
-    if recipe.unit == "score":
-        return min(max(2 * value - hi, 0.0), 1.0), min(max(2 * value - lo, 0.0), 1.0)
-    # Ratios are skew: whichever way the bootstrap is read, the interval holds both.
-    return max(min(2 * value - hi, lo), 0.0), max(2 * value - lo, hi)
+    ends = [float(end) for drawn in ways for end in percentile(drawn, confidence)]
+    ends += [2 * value - end for end in ends]
+    return min(max(min(ends), 0.0), highest), min(max(ends), highest)
 
 
 def _band(task: Task, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
@@ -406,8 +497,11 @@ def _chance(
     if task.method != "norm" or not moves.total:
         why = "resamples were switched off" if task.method == "norm" else "this aggregate is not followed by resamples"
         return None, f"people with sampling weights cannot exchange groups, and {why}"
-    drawn = np.array([recipe.from_norm(float(size)) for size in moves.joined()[0]])
-    return _compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"), None
+    found = []
+    for sizes, _ in moves.ways():
+        drawn = np.array([recipe.from_norm(float(size)) for size in sizes])
+        found.append(_compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"))
+    return max(found, key=lambda chance: chance.p_value), None
 
 
 def _compared(value: float, null: Floats, worse: int, method: str) -> Chance:

@@ -18,6 +18,8 @@ from evenhand.inference.exchange import MOST_EXACT
 
 AT_ONCE = 4_000_000
 MOST_BLOCK = 500
+STICKS = 8
+"""A person is spread over so many cells: what is left then is under a hundredth."""
 FEW_PER_CELL = 8
 """With fewer people per cell it is quicker to shuffle them."""
 
@@ -63,30 +65,56 @@ def redrawn_hits(counts: ClassCounts, draws: int, rng: np.random.Generator, by: 
         )
 
 
+def redrawn_people(counts: ClassCounts, draws: int, rng: np.random.Generator) -> Iterator[Sums]:
+    """Draws of all sums, for rates that rest on a whole group: one person more per group, however many classes.
+
+    That person is spread over the cells of everybody (by sticks that are broken, which makes groups of n people
+    Dirichlet with n + their share). One more per class would draw a small group to the whole.
+    """
+    layout = _Layout.of(counts)
+    groups = np.arange(len(counts.groups))
+    kinds, place = np.unique(counts.true * len(counts.classes) + counts.predicted, return_inverse=True)
+    upto = np.cumsum(np.bincount(place.reshape(-1), counts.mass))
+    total = counts.sums().total[0]
+    person = np.ones_like(total) if counts.squares is None else _person(total, counts.sums(counts.squares).total[0])
+    for size, random in _blocks(draws, len(counts.mass) + 4 * counts.shape[0] * counts.shape[1], rng):
+        sums = layout.sums(counts, _gamma(counts.mass, counts.squares, size, random))
+        whole = np.where(total > 0, person, 0.0) * random.standard_gamma(1.0, (size, len(groups)))
+        for stick in range(STICKS):
+            part = whole * random.random(whole.shape) if stick < STICKS - 1 else whole
+            whole = whole - part
+            kind = kinds[
+                np.minimum(np.searchsorted(upto, random.random(whole.shape) * upto[-1], "right"), len(kinds) - 1)
+            ]
+            _added(sums, kind // len(counts.classes), kind % len(counts.classes), groups, part)
+        yield Sums(sums.hits, sums.true, sums.predicted, sums.true.sum(-2, keepdims=True))
+
+
+def _added(sums: Sums, true: Ints, predicted: Ints, group: Ints, mass: Floats) -> None:
+    """More people, one per draw and group: axes (draw, group)."""
+    draw = np.arange(len(mass))[:, None]
+    sums.true[draw, true, group] += mass
+    sums.predicted[draw, predicted, group] += mass
+    sums.hits[draw, true, group] += np.where(true == predicted, mass, 0.0)
+
+
 def redrawn(counts: ClassCounts, draws: int, rng: np.random.Generator) -> Iterator[Sums]:
-    """Draws of all sums.
+    """Draws of all sums, for rates that rest on the people of one class.
 
     Of the people of one group and true class, half a person more is predicted rightly and half a person to be of a
     class that people of this true class are taken for, drawn anew for each table.
     """
     classes, groups = counts.shape
     layout = _Layout.of(counts)
-    shape, scale = counts.mass, np.ones_like(counts.mass)
-    if counts.squares is not None:
-        scale = counts.squares / counts.mass
-        shape = counts.mass / scale
     rows = layout.row_group, layout.row_true
-    sums = counts.sums()
-    squares = np.zeros_like(sums.true) if counts.squares is None else counts.sums(counts.squares).true
     person = np.ones(len(rows[0]))
     if counts.squares is not None:
-        person = _person(sums.true, squares)[rows[1], rows[0]]
+        person = _person(counts.sums().true, counts.sums(counts.squares).true)[rows[1], rows[0]]
     for size, random in _blocks(draws, len(counts.mass) + 4 * classes * groups, rng):
-        mass = random.standard_gamma(shape, (size, len(shape))) * scale
+        sums = layout.sums(counts, _gamma(counts.mass, counts.squares, size, random))
         right = person * random.standard_gamma(0.5, (size, len(person)))
         wrong = person * random.standard_gamma(0.5, (size, len(person)))
         taken_for = layout.confused(random.random((size, len(person))))
-        sums = layout.sums(counts, mass)
         hits, true, predicted = sums.hits, sums.true, sums.predicted
         for array, more in ((hits, right), (true, right + wrong), (predicted, right)):
             array[:, rows[1], rows[0]] += more
@@ -129,6 +157,27 @@ def smoothed(counts: ClassCounts) -> ClassCounts:
         np.ones(len(keys), np.int64), mass,
     )  # fmt: skip
     return made if counts.squares is None else replace(made, squares=mass * person[of_row])
+
+
+def alike(counts: ClassCounts, by_class: bool) -> ClassCounts:
+    """A population in which groups of these sizes are alike: all, or (`by_class`) people of the same true class."""
+    classes = len(counts.classes)
+    kinds, place = np.unique(counts.true * classes + counts.predicted, return_inverse=True)
+    pooled = np.bincount(place.reshape(-1), counts.mass)
+    sums = counts.sums()
+    size = sums.true if by_class else np.broadcast_to(sums.total, sums.true.shape)
+    everybody = size.sum(-1, keepdims=True)
+    share = size / np.where(everybody > 0, everybody, 1.0)
+    mass = (share[kinds // classes] * pooled[:, None]).T
+    group, kind = np.nonzero(mass)
+    made = ClassCounts(
+        counts.groups, counts.classes, group, kinds[kind] // classes, kinds[kind] % classes,
+        np.ones(len(group), np.int64), mass[group, kind],
+    )  # fmt: skip
+    if counts.squares is None:
+        return made
+    person = _person(sums.total, counts.sums(counts.squares).total)[0]
+    return replace(made, squares=made.mass * person[group])
 
 
 def resampled(population: ClassCounts, draws: int, rng: np.random.Generator) -> Iterator[Sums]:
