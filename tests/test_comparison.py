@@ -478,7 +478,7 @@ GOOD = {"m": ["a", "b", "b"], "p": [0.8, 0.7, 0.6], "f": [0.5, 0.6, 0.7], "s": [
     ({}, {"lower_is_better": "fair"}, "lower_is_better takes .* did you mean 'fairness'"),
     ({}, {"confidence": 95}, "confidence must be a number"),
     ({}, {"bootstrap": 1.5}, "bootstrap must be a whole number"),
-    ({}, {"rng": -1}, "rng must be a whole number"),
+    ({}, {"rng": -1}, "rng must be a seed"),
     ({}, {"dto_to": -1}, "dto_to must be a number"),
     ({"p": [0.8, 1.2, 0.6]}, {}, "such as 1.2: bring them onto"),
     ({"p": [True, False, True]}, {}, "'p' must hold numbers, but holds truth values"),
@@ -509,7 +509,7 @@ def test_what_is_no_table_is_refused(data: Any) -> None:
 
 def test_what_is_refused_is_not_recommended() -> None:
     for data in (None, 3, np.zeros(3)):
-        with pytest.raises(UsageError, match="runs must be a dataframe, a dict of columns, or the path of a file, not"):
+        with pytest.raises(UsageError, match="data must be a dataframe, a dict of columns, or the path of a file, not"):
             evenhand.compare(data, **PLAIN)
     with pytest.raises(UsageError, match="a path cannot be empty"):
         evenhand.compare("", **PLAIN)
@@ -521,7 +521,7 @@ def test_truth_values_of_files_are_refused(tmp_path: Path) -> None:
     relation = duckdb.sql("SELECT 'a' AS m, true AS p, 0.5 AS f")
     (tmp_path / "r.csv").write_text("m,p,f\na,True,0.5\n")
     for data in (relation, relation.pl(), tmp_path / "r.csv"):
-        with pytest.raises(DataError, match="column 'p' .*must hold numbers"):
+        with pytest.raises(DataError, match=r"column 'p' .*must hold numbers"):
             evenhand.compare(data, **PLAIN)
 
 

@@ -17,7 +17,10 @@ from evenhand.ingest.values import encode
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 
-def wrapped(data: Any) -> Frame:
+ACCEPTED = "a dataframe, a dict of columns, a path, or None with arrays for the columns"
+
+
+def wrapped(data: Any, accepted: str = ACCEPTED) -> Frame:
     """Any dataframe as narwhals sees it."""
     try:
         frame: Frame = nw.from_native(data)
@@ -26,10 +29,7 @@ def wrapped(data: Any) -> Frame:
         repeated = " ".join(str(error).split())
         raise DataError(f"column names must be unique: rename or drop the ones repeated ({repeated})") from None
     except TypeError:
-        raise UsageError(
-            "data must be a dataframe, a dict of columns, a path, or None with arrays for the columns, "
-            f"not {shown(type(data).__name__)}"
-        ) from None
+        raise UsageError(f"data must be {accepted}, not {shown(type(data).__name__)}") from None
 
 
 def columns_of(data: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def columns_of(data: Any) -> dict[str, Any]:
 
 def rows_of(data: Any, names: list[str]) -> dict[str, Any]:
     """Some columns of a dataframe, also of a lazy one, as plain values."""
-    frame = wrapped(data)
+    frame = wrapped(data, "a dataframe, a dict of columns, or the path of a file")
     try:
         present = frame.collect_schema().names()
     except Exception as error:

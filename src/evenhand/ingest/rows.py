@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.errors import DataError, UsageError, shown
+from evenhand.errors import DataError, shown
 from evenhand.ingest.relations import as_name, as_number, refuse_words
 from evenhand.ingest.sources import Source, check_columns, opened, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
@@ -49,22 +49,8 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
         check_columns(needed, list(data), "the data")
         columns = {name: as_values(data[name])[0] for name in needed}
     else:
-        _check_frame(data)
         columns = rows_of(data, needed)
     return _of_columns(columns, numbers, [*names, *values])
-
-
-def _check_frame(data: Any) -> None:
-    import narwhals as nw
-
-    try:
-        nw.from_native(data)
-    except TypeError:
-        raise UsageError(
-            f"runs must be a dataframe, a dict of columns, or the path of a file, not {shown(type(data).__name__)}"
-        ) from None
-    except nw.exceptions.DuplicateError:  # `rows_of` says which
-        pass
 
 
 def _refuse_truth(column: str, role: str) -> NoReturn:
