@@ -521,7 +521,7 @@ def test_truth_values_of_files_are_refused(tmp_path: Path) -> None:
     relation = duckdb.sql("SELECT 'a' AS m, true AS p, 0.5 AS f")
     (tmp_path / "r.csv").write_text("m,p,f\na,True,0.5\n")
     for data in (relation, relation.pl(), tmp_path / "r.csv"):
-        with pytest.raises(DataError, match="column 'p' .*must hold numbers"):
+        with pytest.raises(DataError, match=r"column 'p' .*must hold numbers"):
             evenhand.compare(data, **PLAIN)
 
 
@@ -710,6 +710,8 @@ def test_few_resamples_are_no_shares() -> None:
     words = {**WORDS, "settings": "s", "random_performance": 0.3}
     said = [evenhand.compare(some_runs(), **words, bootstrap=n).to_dict()["interpretation"] for n in (1, 99, 100)]
     assert ["% of resamples" in text for text in said] == [False, False, True]
+    one = evenhand.compare(some_runs(), **words, bootstrap=1).to_dict()["methods"][0]
+    assert one["ci_undefined"] == "because one resample shows no spread"
 
 
 # ---- intervals ------------------------------------------------------------------------------------------------------

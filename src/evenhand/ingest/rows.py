@@ -55,16 +55,14 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
 
 
 def _check_frame(data: Any) -> None:
-    import narwhals as nw
+    from evenhand.ingest.frames import wrapped
 
     try:
-        nw.from_native(data)
-    except TypeError:
+        wrapped(data)
+    except UsageError:  # whose way out, arrays for the columns, is none here
         raise UsageError(
             f"runs must be a dataframe, a dict of columns, or the path of a file, not {shown(type(data).__name__)}"
         ) from None
-    except nw.exceptions.DuplicateError:  # `rows_of` says which
-        pass
 
 
 def _refuse_truth(column: str, role: str) -> NoReturn:
