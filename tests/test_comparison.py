@@ -710,6 +710,8 @@ def test_few_resamples_are_no_shares() -> None:
     words = {**WORDS, "settings": "s", "random_performance": 0.3}
     said = [evenhand.compare(some_runs(), **words, bootstrap=n).to_dict()["interpretation"] for n in (1, 99, 100)]
     assert ["% of resamples" in text for text in said] == [False, False, True]
+    one = evenhand.compare(some_runs(), **words, bootstrap=1).to_dict()["methods"][0]
+    assert one["ci_undefined"] == "because one resample shows no spread"
 
 
 # ---- intervals ------------------------------------------------------------------------------------------------------

@@ -265,11 +265,8 @@ def _with_intervals(
 
 def _with_own(runs: Runs, s: Standing, drawn: Floats, terms: Terms) -> Standing:
     """A method with the intervals that its own resamples give."""
-    of_area, of_partial = 0.0, 0.0
-    if np.isfinite(s.area):
-        of_area = _freedom(runs, s, terms, area)
-    if np.isfinite(s.partial):
-        of_partial = _freedom(runs, s, terms, lambda line: np.asarray(_partial(line, terms)))
+    of_area = _freedom(runs, s, terms, area) if np.isfinite(s.area) else 0.0
+    of_partial = _freedom(runs, s, terms, lambda x: np.asarray(_partial(x, terms))) if np.isfinite(s.partial) else 0.0
     seeds = [0 if place < 0 else int(runs.seeds[place]) for place in s.places]
     return replace(
         s,

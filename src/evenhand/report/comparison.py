@@ -73,7 +73,8 @@ def _ranking(document: dict[str, Any]) -> Iterator[RenderableType]:
         part, columns = columns[:AT_ONCE], columns[AT_ONCE:]
         yield _table([names, *part, *([] if columns else areas)])
     more = len(document["methods"]) - len(shown)
-    legend = "* best" + ("; first: share of resamples in which the area is the largest" if with_area else "")
+    some = any(m["first_share"] is not None for m in shown)
+    legend = "* best" + ("; first: share of resamples in which the area is the largest" if some else "")
     legend += f"; part.: area where {partial}" if partial and with_area else ""
     yield _indented(Text(legend + (f"; {more:,} more methods are in --json" if more else "")))
     yield from (_indented(Text(reason)) for reason in _reasons(shown, with_area))

@@ -202,7 +202,8 @@ def _no_interval(c: Comparison, s: Standing) -> str | None:
         return None
     if s.single == len(s.front):
         return "because every setting on the front has one run"
-    return "because nothing was resampled" if not c.resamples else "because too many resamples have no area"
+    few = {0: "because nothing was resampled", 1: "because one resample shows no spread"}
+    return few.get(c.resamples, "because too many resamples have no area")
 
 
 def _infeasible(c: Comparison, s: Standing, i: int) -> str:
