@@ -3,13 +3,14 @@ different; with --speed, how long many classes take.
 
     python benchmarks/classes.py
 
-The table of docs/classes.md. Samples are from several populations, none of which the methods were tuned on (that was
-seed 1). The truth is the aggregate of the true rates over the cells that a sample has.
+The tables of docs/classes.md, the second with --overview. Samples are from several populations, none of which the
+methods were tuned on (that was seed 1). The truth is the aggregate of the true rates over the cells that a sample has.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,21 @@ def pooled(classes: int, groups: int, people: int, gap: float, metric: str, repl
     return hits, small
 
 
-def simulated(cells: Any, people: int, metric: str, replications: int, permutations: int) -> tuple[Any, Any]:
+def weighted(counts: ClassCounts, rng: np.random.Generator) -> ClassCounts:
+    """The same people with lognormal sampling weights, σ = 1."""
+    own = [rng.lognormal(0, 1, int(k)) for k in counts.n]
+    return replace(counts, mass=np.array([w.sum() for w in own]), squares=np.array([(w * w).sum() for w in own]))
+
+
+def simulated(
+    cells: Any,
+    people: int,
+    metric: str,
+    replications: int,
+    permutations: int,
+    weights: bool = False,
+    draws: int = 399,
+) -> tuple[Any, Any]:
     """Whether intervals hold the truth, and whether p-values are up to 5 %, by recipe."""
     rng = np.random.default_rng(7)
     rate, whole = METRICS[metric], counts_of(cells * 1e12).sums()
@@ -81,10 +96,11 @@ def simulated(cells: Any, people: int, metric: str, replications: int, permutati
     small: dict[str, list[bool]] = {name: [] for name in RECIPES}
     for i in range(replications):
         counts = counts_of(rng.multinomial(people, cells.ravel()).reshape(cells.shape))
+        counts = weighted(counts, rng) if weights else counts
         m = matrix(rate, counts)
         true = np.where(np.isnan(m.values), np.nan, rates)
         tasks = [Task(m, recipe) for recipe in RECIPES.values()]
-        found = uncertainties(tasks, counts, 0.95, 399, permutations, np.random.default_rng(i))
+        found = uncertainties(tasks, counts, 0.95, draws, permutations, np.random.default_rng(i))
         for (name, recipe), u in zip(RECIPES.items(), found, strict=True):
             if u.ci is not None:
                 hits[name].append(bool(u.ci[0] - 1e-9 <= float(recipe.value(true, base)) <= u.ci[1] + 1e-9))
@@ -107,6 +123,39 @@ def show(metric: str, replications: int) -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
+def alike(cells: Any) -> Any:
+    """The same people, groups alike in everything: rates that shares of classes change are the same only then."""
+    return cells.sum((1, 2), keepdims=True) * cells.sum(0)
+
+
+def overview(metrics: list[str], replications: int) -> None:
+    """Every rate, people few: the least coverage of each kind of aggregate, and the most rejections at parity."""
+    names = list(RECIPES)
+    kinds = {"norms": names[:5], "means of scores": names[5:7], "ratios and extremes": names[7:]}
+    print(f"\nleast coverage in %, 3 populations × {replications}; most rejections of norms at parity")
+    print(f"| rate | weights | classes, people, gap | {' | '.join(kinds)} | rejected |\n|---|---|---|--:|--:|--:|--:|")
+    for metric in metrics:
+        for weights in (False, True):
+            for classes, people, gap in ((3, 300, 0.0), (20, 500, 0.0), (20, 500, 0.15)):
+                hits, small = few(metric, classes, people, gap, weights, replications)
+                least = [min(100 * np.mean(hits[n]) for n in own if hits[n]) for own in kinds.values()]
+                most = "" if gap else f"{max(100 * np.mean(small[n]) for n in kinds['norms'] if small[n]):.1f}"
+                print(f"| {metric} | {'yes' if weights else 'no'} | {classes}, {people}, {gap:g} | ", end="")
+                print(f"{' | '.join(f'{x:.1f}' for x in least)} | {most} |", flush=True)
+
+
+def few(metric: str, classes: int, people: int, gap: float, weights: bool, replications: int) -> tuple[Any, Any]:
+    hits: dict[str, list[bool]] = {name: [] for name in RECIPES}
+    small: dict[str, list[bool]] = {name: [] for name in RECIPES}
+    for seed in POPULATIONS[:3]:
+        cells = population(classes, 4, gap, seed)
+        more = simulated(cells if gap else alike(cells), people, metric, replications, 0 if gap else 99, weights, 199)
+        for name in RECIPES:
+            hits[name] += more[0][name]
+            small[name] += more[1][name]
+    return hits, small
+
+
 def speed() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 400, 100_000)
@@ -120,10 +169,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=80, help="per population")
     parser.add_argument("--metrics", default="tpr")
+    parser.add_argument("--overview", action="store_true", help="every rate, with and without sampling weights")
     parser.add_argument("--speed", action="store_true")
     how = parser.parse_args()
     if how.speed:
         speed()
+    elif how.overview:
+        overview(how.metrics.split(","), how.replications)
     else:
         for metric in how.metrics.split(","):
             show(metric, how.replications)

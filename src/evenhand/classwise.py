@@ -148,7 +148,7 @@ class Task:
         m, how = self.matrix, self.recipe.method
         people = m.people[~m.vacant]
         if m.rate.trials is not None:
-            # what is largest rests on the smallest cell
+            # what is large rests on the smallest cell
             enough_people = people.min(initial=np.inf) if _extreme(self.recipe) else people.mean()
             if enough_people < ENOUGH_ON_AVERAGE:
                 return "band"
@@ -177,8 +177,11 @@ class Task:
 
 
 def _extreme(recipe: Recipe) -> bool:
-    """Whether one cell alone may be the aggregate."""
-    return recipe.group.kind == "difference" or np.inf in (recipe.group.power, recipe.classes.power)
+    """Whether one cell may count for more than the others of its class, or be the aggregate alone."""
+    step, power = recipe.group, recipe.group.power
+    return (
+        step.kind in ("difference", "variance") or (power is not None and power > 1) or recipe.classes.power == np.inf
+    )
 
 
 def uncertainties(
