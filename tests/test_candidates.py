@@ -398,6 +398,16 @@ def test_an_undefined_measure_leaves_a_model_out_and_says_so() -> None:
     assert "no row with the unfavourable label" in found.tradeoffs[0].because
 
 
+def test_groups_without_the_measure_are_left_out_by_name() -> None:
+    data = people(300)
+    data = {k: np.append(v, {"g": "x", "y": 1}.get(k, 0.5)) for k, v in data.items()}  # one x, and only one label
+    t = compared(data, reference="m").tradeoffs[0]
+    assert t.left_out == ("x",)
+    assert t.recommended is not None
+    assert "undefined for 'x', who are left out" in t.because
+    assert {p.group for p in t.places} == {"f"}
+
+
 # ---- documents, command line, bad input --------------------------------------------------------------------------
 
 

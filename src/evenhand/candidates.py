@@ -49,6 +49,8 @@ class Tradeoff:
     performance: str
     fairness: str
     places: tuple[Place, ...]
+    left_out: tuple[str, ...]
+    """Groups for which the measure of fairness does not exist."""
     recommended: str | None
     because: str
 
@@ -213,7 +215,8 @@ def _notes(names: Sequence[str], audits: Sequence[Audit]) -> list[str]:
 
 def _tradeoff(candidates: Sequence[Candidate], i: int, axes: Axes, resamples: Mapping[About, Any]) -> Tradeoff:
     attribute = candidates[0].audit.attributes[i]
-    worst = [_worst(c.audit, i, axes.fairness) for c in candidates]
+    groups, left_out = _comparable([c.audit for c in candidates], i, axes.fairness)
+    worst = [_worst(c.audit, i, axes.fairness, groups) for c in candidates]
     fairness = np.array([1 - size for size, _, _ in worst])
     values = [c.performance[axes.performance.id] for c in candidates]
     good = np.array([float(axes.performance.goodness(np.asarray(v.value))) for v in values])
@@ -222,7 +225,7 @@ def _tradeoff(candidates: Sequence[Candidate], i: int, axes: Axes, resamples: Ma
     good, fairness = np.where(known, good, np.nan), np.where(known, fairness, np.nan)
     on_front = pareto(good, fairness) & known
     away = dto(good, fairness)
-    shares = _best_shares(candidates, attribute.name, axes, resamples, known)
+    shares = _best_shares(attribute.name, groups, axes, resamples, known)
     places = tuple(
         Place(
             c.name, float(good[k]), float(fairness[k]), worst[k][1], float(away[k]), bool(on_front[k]),
@@ -233,17 +236,26 @@ def _tradeoff(candidates: Sequence[Candidate], i: int, axes: Axes, resamples: Ma
     )  # fmt: skip
     best = int(np.nanargmin(away)) if known.any() else None
     because = _because(places, best, axes, len(candidates))
+    if left_out and groups:
+        because += f" {axes.fairness.title} is undefined for {listed(left_out)}, who are left out."
     name = None if best is None else candidates[best].name
-    return Tradeoff(attribute.name, axes.performance.id, axes.fairness.id, places, name, because)
+    return Tradeoff(attribute.name, axes.performance.id, axes.fairness.id, places, left_out, name, because)
 
 
-def _worst(a: Audit, i: int, m: Measure) -> tuple[float, str | None, str | None]:
+def _comparable(audits: Sequence[Audit], i: int, m: Measure) -> tuple[set[str], tuple[str, ...]]:
+    """Groups for which the measure exists by every model, and the others."""
+    gaps = [g for a in audits for g in a.attributes[i].measures if g.id == m.id]
+    left_out = dict.fromkeys(g.group for g in gaps if g.undefined)
+    return {g.group for g in gaps} - set(left_out), tuple(left_out)
+
+
+def _worst(a: Audit, i: int, m: Measure, groups: set[str]) -> tuple[float, str | None, str | None]:
     """The largest distance from parity of any group to the reference, whose it is, or why it is not known."""
     gaps = [g for g in a.attributes[i].measures if g.id == m.id]
-    undefined = [g for g in gaps if g.undefined]
-    if undefined:
-        return np.nan, None, f"{undefined[0].undefined} (group {shown_name(undefined[0].group)})"
-    size, group = max((float(distance(m, g.value)), g.group) for g in gaps)
+    if not groups:
+        undefined = next((g.undefined for g in gaps if g.undefined), "because another model has no such measure")
+        return np.nan, None, undefined
+    size, group = max((float(distance(m, g.value)), g.group) for g in gaps if g.group in groups)
     return size, group, None
 
 
@@ -252,12 +264,11 @@ def _dominates(good: Any, fairness: Any, k: int) -> Any:
     return at_least & ((good > good[k]) | (fairness > fairness[k]))
 
 
-def _best_shares(
-    candidates: Sequence[Candidate], attribute: str, axes: Axes, resamples: Mapping[About, Any], known: Any
-) -> Any:
+def _best_shares(attribute: str, groups: set[str], axes: Axes, resamples: Mapping[About, Any], known: Any) -> Any:
     """In how many resamples each model is the nearest to the optimum; None without resamples."""
     draws = resamples.get((None, axes.performance.id, None))
-    gaps = [v[:, 1] for (a, id_, _), v in resamples.items() if (a, id_) == (attribute, axes.fairness.id)]
+    about = (attribute, axes.fairness.id)
+    gaps = [v[:, 1] for (*asked, group), v in resamples.items() if tuple(asked) == about and group in groups]
     if draws is None or not gaps or not known.any():
         return None
     away = dto(axes.performance.goodness(draws[:, 0]), 1 - np.max(gaps, axis=0))

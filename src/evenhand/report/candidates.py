@@ -113,6 +113,7 @@ def _tradeoff(t: Tradeoff) -> dict[str, Any]:
             }
             for p in t.places
         ],
+        "left_out": list(t.left_out),
         "recommended": t.recommended,
         "because": t.because,
     }
