@@ -139,7 +139,8 @@ def overview(metrics: list[str], replications: int) -> None:
             for classes, people, gap in ((3, 300, 0.0), (20, 500, 0.0), (20, 500, 0.15)):
                 hits, small = few(metric, classes, people, gap, weights, replications)
                 least = [min(100 * np.mean(hits[n]) for n in own if hits[n]) for own in kinds.values()]
-                most = "" if gap else f"{max(100 * np.mean(small[n]) for n in kinds['norms'] if small[n]):.1f}"
+                rejected = [100 * np.mean(small[n]) for n in kinds["norms"] if small[n]]
+                most = f"{max(rejected):.1f}" if rejected else "–"
                 print(f"| {metric} | {'yes' if weights else 'no'} | {classes}, {people}, {gap:g} | ", end="")
                 print(f"{' | '.join(f'{x:.1f}' for x in least)} | {most} |", flush=True)
 

@@ -56,6 +56,7 @@ RECIPES = {
     "min ratio": Recipe("ratio", GROUPWISE["min ratio"], power_step(-np.inf)),
     "threshold": Recipe("gap", GROUPWISE["difference threshold"], power_step(1), gamma=0.1),
 }
+MORE = [pytest.param(100, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.full)]
 SIZES = [pytest.param(40, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.full)]
 
 
@@ -147,14 +148,14 @@ NORMS = {
 MEANS = {k: RECIPES[k] for k in ("mean score", "quadratic score", "mean ratio")}
 
 
-@pytest.mark.parametrize("replications", SIZES)
-@pytest.mark.parametrize(("metric", "right"), [("selection_rate", 0.9), ("npv", 0.7), ("accuracy", 0.7), ("fpr", 0.7)])
+@pytest.mark.parametrize("replications", MORE)
+@pytest.mark.parametrize(("metric", "right"), [("selection_rate", 0.9), ("npv", 0.7)])
 def test_a_small_group_with_many_classes_is_not_taken_for_the_whole(
     metric: str, right: float, replications: int
 ) -> None:
     hits, seen, _ = simulated(parity(20, right), 500, metric, replications, recipes=NORMS | MEANS)
     for name in hits:
-        assert binom.cdf(hits[name], seen[name], 0.93) > 1e-3, (name, hits[name], seen[name])
+        assert binom.cdf(hits[name], seen[name], 0.93) > 0.01, (name, hits[name], seen[name])
 
 
 @pytest.mark.parametrize(
@@ -178,11 +179,11 @@ def test_means_of_scores_with_sampling_weights(metric: str, replications: int) -
         assert binom.cdf(hits[name], seen[name], 0.93) > 1e-3, (name, hits[name], seen[name])
 
 
-@pytest.mark.parametrize("replications", SIZES)
+@pytest.mark.parametrize("replications", MORE)
 def test_the_largest_gap_of_f1_rests_on_its_smallest_cell(replications: int) -> None:
     hits, seen, _ = simulated(parity(3, 0.7), 300, "f1", replications, recipes=NORMS)
     for name in hits:
-        assert binom.cdf(hits[name], seen[name], 0.93) > 1e-3, (name, hits[name], seen[name])
+        assert binom.cdf(hits[name], seen[name], 0.93) > 0.01, (name, hits[name], seen[name])
 
 
 def test_a_fairness_is_no_lower_than_groups_can_be_apart() -> None:
