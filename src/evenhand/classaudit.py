@@ -299,7 +299,7 @@ def _deviations(a: Aggregate, counts: ClassCounts, options: Options) -> tuple[De
         Deviation(a.classes[c], a.groups[g], float(gaps[c, g]), p, q)
         for (c, g, p), q in zip(found, adjusted, strict=True)
     ]
-    return tuple(sorted(made, key=lambda d: (d.p_value, -abs(d.difference))))
+    return tuple(sorted(made, key=lambda d: (round(d.p_value, 12), -abs(d.difference))))
 
 
 def _remarks(table: Confusion) -> list[str]:

@@ -306,7 +306,7 @@ def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:
 
 
 def _separate(found: Thresholds, reference: int) -> ByGroup:
-    limits = [r.bound for r in found.requirements if r.measure.id == found.fairness.id]
+    limits = [r.limit for r in found.requirements if r.measure.id == found.fairness.id]
     return by_group(found.table, found.grouping, reference, found.goal, found.fairness, limits)
 
 
@@ -361,7 +361,7 @@ def _about_separate(found: Thresholds, separate: ByGroup) -> list[str]:
     if not separate.exact:
         notes.append(
             f"a group has more than {LEVELS:,} different rates: of neighbouring ones the best was taken, so that "
-            "thresholds by group may achieve a little more than is shown"
+            "thresholds by group may achieve more than is shown"
         )
     if separate.at_limit is not None and len(found.requirements) > 1:
         notes.append(f"thresholds by group keep to the limit of {shown_name(found.fairness.id)} only")

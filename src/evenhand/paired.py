@@ -300,7 +300,7 @@ def paired(observed: float, errors: Floats, confidence: float, people: float, hi
         return Paired(observed)
     if not all(interval.enough(e, confidence) for e in errors):
         return Paired(observed)
-    if observed != 0 and float(np.nanmax(np.abs(errors))) == 0:
+    if float(np.nanmax(np.abs(errors))) == 0:
         return Paired(observed)  # resamples that never vary know nothing
     middle = np.nanmean(errors, axis=1, keepdims=True)
     errors = middle + (errors - middle) * interval.student(people, confidence)

@@ -33,7 +33,7 @@ class Requirement:
     bound: float
 
     def __str__(self) -> str:
-        return f"{self.measure.id} {self.comparison} {self.bound:g}"
+        return f"{self.measure.id} {self.comparison} {repr(self.bound + 0.0).removesuffix('.0')}"
 
     def meets(self, size: Any) -> Bools:
         """Whether sizes, as `sized` gives them, keep to the limit; what is undefined does not.
@@ -52,6 +52,12 @@ class Requirement:
     @property
     def strict(self) -> bool:
         return len(self.comparison) == 1
+
+    @property
+    def limit(self) -> float:
+        """The bound, or what is just within it if that itself is not allowed."""
+        inside = 3 * SLACK if self.strict else 0.0
+        return self.bound + inside if self.measure.scale == "ratio" else self.bound - inside
 
     def _short(self, size: Any) -> Floats:
         size = np.asarray(size, np.float64)

@@ -52,16 +52,17 @@ DECIDED = tuple(p.id for p in PERFORMANCES.values() if p.rests_on == "decision")
 def checked_goal(performance: Any, cost: Any) -> tuple[str, tuple[float, float] | None]:
     """The performance asked for, and the costs of a false favourable and a false unfavourable decision."""
     if cost is None:
-        if performance == "cost":
+        if isinstance(performance, str) and performance == "cost":
             raise UsageError("performance 'cost' needs the costs of both errors: cost=(1, 5) (--cost 1,5)")
         if not isinstance(performance, str) or performance not in DECIDED:
-            why = ": it does not depend on a threshold" if performance in list(PERFORMANCES) else ""
+            known = isinstance(performance, str) and performance in PERFORMANCES
+            why = ": it does not depend on a threshold" if known else ""
             raise UsageError(
                 f"performance must be one of {listed(DECIDED)}, or say cost=, not {shown(performance)}{why}"
                 f"{'' if why else nearest(str(performance), DECIDED)}"
             )
         return performance, None
-    if performance not in ("accuracy", "cost"):
+    if not isinstance(performance, str) or performance not in ("accuracy", "cost"):
         raise UsageError(f"cost is a performance of its own: leave out cost, or performance={shown(performance)}")
     pair = list(cost) if isinstance(cost, list | tuple | np.ndarray) else []
     good = [isinstance(c, int | float | np.number) and not isinstance(c, bool) and 0 <= c <= 1e100 for c in pair]

@@ -23,6 +23,8 @@ PLAIN: Point = (1.0, 1.0)
 SAME = 1e-12
 """Curves no further apart than this are at one height."""
 NOTHING = -1e300
+DIGITS = 12
+"""To so many digits points are compared."""
 SLACK = 1e-9
 """A floor missed by no more than this is met: 0.55 + 0.05 is more than 0.6, and 1 − 0.9 less than 0.1."""
 STEP = 1e-6
@@ -37,7 +39,8 @@ def pareto(performance: ArrayLike, fairness: ArrayLike) -> Bools:
     >>> pareto([0.9, 0.8, 0.8, 0.7, 0.9], [0.5, 0.6, 0.7, 0.7, 0.5]).tolist()
     [True, False, True, False, True]
     """
-    p, f = _points(performance, fairness)
+    # means that differ in their last digits only are equal
+    p, f = (np.round(side, DIGITS) for side in _points(performance, fairness))
     order = _ordered(-p, -f)
     on = _undominated(np.take_along_axis(p, order, -1), np.take_along_axis(f, order, -1))
     found = np.empty(p.shape, np.bool_)

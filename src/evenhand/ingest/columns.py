@@ -209,7 +209,9 @@ def _read_weights(columns: Columns, kind: WeightKind) -> tuple[Weights | None, I
             f"weights must not be negative, but {int(columns.n[negative].sum())} rows have a negative "
             f"{shown(name)}: repair or remove them"
         )
-    if not w.total.sum() < 2**53 or not w.squares.sum() < np.inf:
+    with np.errstate(over="ignore"):
+        countable = w.total.sum() < 2**53 and w.squares.sum() < np.inf
+    if not countable:
         raise DataError(f"the weights {shown(name)} add up to more than can be counted exactly (2**53): rescale them")
     fractional = int(w.fractional.sum())
     if kind == "frequency" and fractional:

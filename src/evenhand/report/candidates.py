@@ -212,13 +212,30 @@ def _fairness(found: dict[str, Any], attribute: dict[str, Any], confidence: floa
             rows = [d for d in found["differences"] if (d["attribute"], d["group"], d["id"]) == (name, group, id_)]
             _rows(grid, shorter(measure.title), [_gap(gaps[id_]) for gaps in of_models], rows)
         yield grid
+        yield from _undefined(found, of_models)
         yield from _moved(found, name, group, of_models, confidence)
     if len(groups) > len(shown):
         yield _indented(f"{len(groups) - len(shown)} more groups are in --json")
     yield _indented(
         "differs by: of distances, below 0 is fairer; p is adjusted for all differences, intervals are not. Without "
-        "either: fewer than ten people, or bins of few"
+        "either: fewer than ten people, bins of few, or resamples that never vary"
     )
+
+
+def _undefined(found: dict[str, Any], of_models: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    """Why there are measures without a number."""
+    reasons: dict[str, list[str]] = {}
+    for id_ in of_models[0]:
+        why = [gaps[id_]["undefined"] for gaps in of_models]
+        measure = find(id_)
+        assert measure is not None
+        for c, reason in zip(found["candidates"], why, strict=False):
+            if reason:
+                whose = "" if len(set(why)) == 1 else f" of {shown_name(c['name'], _NAME)}"
+                titles = reasons.setdefault(reason, [])
+                titles += [] if measure.title + whose in titles else [measure.title + whose]
+    for reason, titles in reasons.items():
+        yield _indented(f"Undefined: {', '.join(titles)}: {shown_name(reason, 200)}")
 
 
 def _moved(

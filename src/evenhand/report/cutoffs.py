@@ -266,7 +266,7 @@ def _verdict(found: Thresholds, p: Policy) -> str:
         )
     if p.nearest is not None and p.missed_by is not None:
         missed = " and ".join(f"{text} by {by:.2g}" for text, by in p.missed_by.items() if by > 0) or asked
-        only = " except by selecting everybody or nobody" if p.trivial else ""
+        only = " except by one that selects everybody or nobody" if p.trivial else ""
         return (
             f"No threshold meets the policy ({asked}){only}. {_rule(found, p.nearest)} comes nearest: "
             f"it misses {missed}."
@@ -277,7 +277,13 @@ def _verdict(found: Thresholds, p: Policy) -> str:
 
 
 def _rule(found: Thresholds, c: Cutoff) -> str:
-    return f"{shown_name(found.table.meaning.score)} {'<' if found.table.meaning.risk else '≥'} {c.threshold:.6g}"
+    return f"{shown_name(found.table.meaning.score)} {'<' if found.table.meaning.risk else '≥'} {_exact(c.threshold)}"
+
+
+def _exact(threshold: float) -> str:
+    """As short as possible, but the same number: a rounded threshold would be another rule."""
+    short = f"{threshold:.6g}"
+    return short if float(short) == threshold else repr(threshold)
 
 
 def _valued(found: Thresholds, c: Cutoff) -> str:
@@ -356,9 +362,13 @@ def _chosen_rows(found: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]
     for i in spread(np.ones(len(front), np.bool_), ROWS):
         rows.setdefault(front[i]["threshold"], (front[i], []))
     for point in found["trivial"]:
-        who = "everybody" if (point["selection_rate"] or 0) > 0.5 else "nobody"
-        rows.setdefault(point["threshold"], (point, []))[1].append(f"trivial: {who}")
+        rows.setdefault(point["threshold"], (point, []))[1].append(f"trivial: {_who(point)}")
     return [(point, _marked(point, marks)) for _, (point, marks) in sorted(rows.items())]
+
+
+def _who(point: dict[str, Any]) -> str:
+    """Whom a trivial threshold selects."""
+    return "everybody" if (point["selection_rate"] or 0) > 0.5 else "nobody"
 
 
 def _marked(point: dict[str, Any], marks: list[str]) -> list[str]:
@@ -371,10 +381,12 @@ def _shown_policy(found: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text("Policy: " + " and ".join(options["require"]), style="bold")
     meet = "threshold meets" if policy["feasible"] == 1 else "thresholds meet"
     yield _indented(f"{policy['feasible']:,} {meet} it{_stretches(policy)}")
-    if policy["trivial"]:
-        yield _indented("selecting everybody or nobody meets it too, and says nothing")
+    if policy["trivial"] and not options["allow_trivial"]:
+        met = [_who(p) for p in found["trivial"] if p["threshold"] in policy["trivial"]]
+        yield _indented(f"selecting {' or '.join(met) or 'everybody or nobody'} meets it too, and says nothing")
     if policy["lost_to_current"] is not None:
-        yield _indented(f"against the current threshold {-policy['lost_to_current']:+.3f} {options['performance']}")
+        gained = round(-policy["lost_to_current"], 3) + 0.0
+        yield _indented(f"against the current threshold {gained:+.3f} {options['performance']}")
     for c in policy["checks"]:
         ci = "no interval" if c["ci"] is None else f"{100 * options['confidence']:g}% interval {_interval(c['ci'])}"
         sure = {True: "settled", False: "not settled", None: "not known how sure"}[c["settled"]]
@@ -385,7 +397,7 @@ def _shown_policy(found: dict[str, Any]) -> Iterator[RenderableType]:
 def _stretches(policy: dict[str, Any]) -> str:
     if not policy["ranges"]:
         return ""
-    shown = [f"{r['from']:.6g} to {r['to']:.6g}" for r in policy["ranges"][:4]]
+    shown = [f"{_exact(r['from'])} to {_exact(r['to'])}" for r in policy["ranges"][:4]]
     more = len(policy["ranges"]) + policy["ranges_left_out"] - len(shown)
     return ": " + ", ".join(shown) + (f" and {more} more ranges" if more else "")
 
@@ -424,7 +436,7 @@ def _levels(step: dict[str, Any], found: dict[str, Any]) -> str:
 
 def _at(threshold: float, found: dict[str, Any]) -> str:
     highest = found["thresholds"]["highest"]
-    return f"over {highest:.6g}" if threshold > highest else f"{threshold:.6g}"
+    return f"over {_exact(highest)}" if threshold == np.nextafter(highest, np.inf) else _exact(threshold)
 
 
 def _number(value: float | None) -> str:
