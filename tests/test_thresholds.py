@@ -485,3 +485,20 @@ def test_the_command_line(tmp_path: Path) -> None:
         assert refused.stdout == ""
         assert refused.stderr.startswith("evenhand: ")
         assert refused.stderr.count("\n") == 1
+
+
+def test_the_rule_is_printed_as_it_is() -> None:
+    data = {"s": [100000.1, 100000.2, 100000.3, 100000.4] * 5, "y": [0, 0, 1, 1] * 5, "g": ["a"] * 12 + ["b"] * 8}
+    got = evenhand.thresholds(data, score="s", label="y", group="g", require="demographic_parity <= 0.1", bootstrap=0)
+    assert "s ≥ 100000.3 meets the policy" in got.to_dict()["interpretation"]
+    assert str(required("disparate_impact >= 0.9999999")[0]) == "disparate_impact >= 0.9999999"
+
+
+def test_a_strict_limit_is_strict_for_groups_too() -> None:
+    data = {"s": [1, 2, 3, 4, 5] * 2, "y": [0, 1, 1, 1, 1, 0, 0, 1, 1, 1], "g": ["a"] * 5 + ["b"] * 5}
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "reference": "a", "bootstrap": 0}
+    for rule, best in (("disparate_impact > 0.75", 0.9), ("disparate_impact >= 0.75", 1.0)):
+        got = evenhand.thresholds(data, **words, require=rule, by_group=True)
+        assert got.by_group is not None
+        assert got.by_group.at_limit is not None
+        assert got.by_group.at_limit.performance == pytest.approx(best)

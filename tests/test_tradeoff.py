@@ -246,3 +246,7 @@ def test_thousands_of_curves() -> None:
     x = [(s.start + s.end) / 2 for s in found]
     for place, s in zip(x, found, strict=True):
         assert height(lines[s.highest[0]], place) == pytest.approx(max(height(line, place) for line in lines))
+
+
+def test_last_digits_put_no_point_on_the_front() -> None:
+    assert pareto([0.6, 0.8], [0.5000000000000001, 0.5]).tolist() == [False, True]

@@ -128,7 +128,7 @@ class ClassAudit:
         >>> jobs = {"job": list("nnnnppppdd"), "guess": list("nnnnppnndd"), "sex": list("ffmmffmmfm")}
         >>> audit = evenhand.audit(jobs, label="job", prediction="guess", group="sex")
         >>> round(audit.aggregate("ppv").value, 3)
-        0.144
+        0.177
         """
         names = [a.name for a in self.attributes]
         if attribute is not None and attribute not in names:

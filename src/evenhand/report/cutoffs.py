@@ -266,7 +266,7 @@ def _verdict(found: Thresholds, p: Policy) -> str:
         )
     if p.nearest is not None and p.missed_by is not None:
         missed = " and ".join(f"{text} by {by:.2g}" for text, by in p.missed_by.items() if by > 0) or asked
-        only = " except by one that selects everybody or nobody" if p.trivial else ""
+        only = " except by selecting everybody or nobody" if p.trivial else ""
         return (
             f"No threshold meets the policy ({asked}){only}. {_rule(found, p.nearest)} comes nearest: "
             f"it misses {missed}."
