@@ -39,8 +39,12 @@ def pareto(performance: ArrayLike, fairness: ArrayLike) -> Bools:
     >>> pareto([0.9, 0.8, 0.8, 0.7, 0.9], [0.5, 0.6, 0.7, 0.7, 0.5]).tolist()
     [True, False, True, False, True]
     """
-    # means that differ in their last digits only are equal
-    p, f = (np.round(side, DIGITS) for side in _points(performance, fairness))
+    p, f = _points(performance, fairness)
+    # a point that is better in its last digits only is no better, and one that is worse in them is no better either
+    return _front(p, f) & _front(np.round(p, DIGITS), np.round(f, DIGITS))
+
+
+def _front(p: Floats, f: Floats) -> Bools:
     order = _ordered(-p, -f)
     on = _undominated(np.take_along_axis(p, order, -1), np.take_along_axis(f, order, -1))
     found = np.empty(p.shape, np.bool_)
