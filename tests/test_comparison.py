@@ -350,9 +350,8 @@ def test_settings_keep_their_types_and_missing_is_a_value(tmp_path: Path) -> Non
 @pytest.mark.parametrize("kind", ["dict", "pandas", "polars", "lazy", "pyarrow", "duckdb", "csv", "parquet", "jsonl"])
 def test_every_kind_of_data_gives_the_same(kind: str, tmp_path: Path) -> None:
     import duckdb
-    import pandas
-    import polars
 
+    pandas, polars, _ = (pytest.importorskip(library) for library in ("pandas", "polars", "pyarrow"))
     runs = some_runs()
     frame = polars.DataFrame({k: v.tolist() for k, v in runs.items()})
     data: Any = {
@@ -372,6 +371,7 @@ def test_every_kind_of_data_gives_the_same(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "duckdb"])
 def test_points_as_a_frame(library: str) -> None:
+    pytest.importorskip(library)
     found = evenhand.compare(some_runs(), **WORDS, settings=["s", "t"], bootstrap=0)
     frame = found.to_frame(library)
     columns = list(frame.column_names if library == "pyarrow" else frame.columns)
@@ -386,8 +386,7 @@ def test_points_as_a_frame(library: str) -> None:
 
 
 def test_the_frame_is_in_the_library_of_the_data() -> None:
-    import polars
-
+    polars = pytest.importorskip("polars")
     frame = polars.DataFrame({k: v.tolist() for k, v in some_runs().items()})
     assert isinstance(evenhand.compare(frame, **WORDS, bootstrap=0).to_frame(), polars.DataFrame)
     clash = {**some_runs(), "dto": np.zeros(72)}
@@ -518,6 +517,7 @@ def test_what_is_refused_is_not_recommended() -> None:
 def test_truth_values_of_files_are_refused(tmp_path: Path) -> None:
     import duckdb
 
+    pytest.importorskip("polars")
     relation = duckdb.sql("SELECT 'a' AS m, true AS p, 0.5 AS f")
     (tmp_path / "r.csv").write_text("m,p,f\na,True,0.5\n")
     for data in (relation, relation.pl(), tmp_path / "r.csv"):
