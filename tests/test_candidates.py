@@ -271,7 +271,7 @@ def test_intervals_of_performance_cover(n: int, right: float) -> None:
         data = {"a": a, "b": 1 - a, "y": y, "g": rng.integers(0, 2, n)}
         low, high = compared(data, measures=["demographic_parity"]).candidates[0].performance["accuracy"].ci
         held += low <= right <= high
-    assert held >= 52  # of 60: 95 % falls below once in 200
+    assert held >= 25  # of 30: 95 % falls below once in 300
 
 
 def test_intervals_hardly_depend_on_the_seed() -> None:
