@@ -264,14 +264,14 @@ def test_a_perfect_model_of_few_people_is_not_perfect_for_certain() -> None:
 @pytest.mark.parametrize(("n", "right"), [(50, 0.95), (300, 0.8)])
 def test_intervals_of_performance_cover(n: int, right: float) -> None:
     held = 0
-    for seed in range(30):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 2, n)
         a = np.where(rng.random(n) < right, y, 1 - y) * 0.6 + 0.2
         data = {"a": a, "b": 1 - a, "y": y, "g": rng.integers(0, 2, n)}
         low, high = compared(data, measures=["demographic_parity"]).candidates[0].performance["accuracy"].ci
         held += low <= right <= high
-    assert held >= 25  # of 30: 95 % falls below once in 300
+    assert held >= 52  # of 60: 95 % falls below once in 200
 
 
 def test_intervals_hardly_depend_on_the_seed() -> None:
@@ -347,8 +347,8 @@ IDS = ["demographic_parity", "disparate_impact", "equalized_odds", "abcc", "equa
 
 @pytest.mark.parametrize(("a", "b"), [(0.8, 0.2), (0.5, 0.0), (0.3, 0.3)])
 def test_intervals_of_differences_cover(a: float, b: float) -> None:
-    held, rejected = coverage(500, 24, a, b, IDS)
-    assert min(held.values()) >= 0.79  # 19 of 24: 95 % falls below once in 500
+    held, rejected = coverage(500, 40, a, b, IDS)
+    assert min(held.values()) >= 0.85  # of 40: 95 % falls below once in 200
     if a == b:
         assert max(rejected.values()) <= 0.15
 
