@@ -17,11 +17,12 @@ SOURCE = Path(evenhand.__file__).parent
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
+    "results": {"files", "report"},
     "cells": set(),
     "runs": {"ingest", "cells"},
     "standings": {"runs", "tradeoff", "inference", "cells"},
     "questions": {"runs", "standings", "tradeoff"},
-    "comparison": {"questions", "runs", "standings", "tradeoff", "inference", "files", "report"},
+    "comparison": {"results", "questions", "runs", "standings", "tradeoff", "inference", "files", "report"},
     "tradeoff": {"cells"},
     "groupings": {"cells"},
     "rules": {"table", "confusion"},  # their types only
@@ -36,6 +37,7 @@ ARROWS: dict[str, set[str]] = {
     "recipes": {"measures", "cells"},
     "classwise": {"measures", "inference", "confusion", "cells"},
     "aggregation": {
+        "results",
         "classwise",
         "recipes",
         "options",
@@ -51,6 +53,7 @@ ARROWS: dict[str, set[str]] = {
         "cells",
     },
     "classaudit": {
+        "results",
         "aggregation",
         "classwise",
         "options",
@@ -66,6 +69,7 @@ ARROWS: dict[str, set[str]] = {
     "paired": {"joint", "measures", "inference", "scores", "table", "cells"},
     "differences": {"auditing", "cells", "gaps", "paired", "measures", "inference", "scores"},
     "candidates": {
+        "results",
         "auditing",
         "differences",
         "gaps",
@@ -93,6 +97,7 @@ ARROWS: dict[str, set[str]] = {
     "separate": {"sweep", "policy", "measures", "table", "cells"},
     "choosing": {"cutoffs", "attributes", "gaps", "policy", "measures", "cells"},  # of cutoffs its type only
     "cutoffs": {
+        "results",
         "choosing",
         "separate",
         "sweep",
@@ -141,6 +146,7 @@ ARROWS: dict[str, set[str]] = {
         "table",
     },
     "auditing": {
+        "results",
         "candidates",  # audit calls it when several scores are given
         "joint",
         "attributes",

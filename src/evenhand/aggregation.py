@@ -21,10 +21,11 @@ from evenhand.ingest.counts import LONG, counts_words, lacking
 from evenhand.measures.aggregate import ClassRate, Recipe
 from evenhand.options import Options, checked
 from evenhand.recipes import checked_baseline, metric_named, recipe, weights_of
+from evenhand.results import Result
 from evenhand.table import Table
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 REASONS = ("metric", "unit", "groups", "classes")
 TYPES = {
@@ -45,7 +46,7 @@ class Choices:
 
 
 @dataclass(frozen=True, repr=False)
-class Aggregate:
+class Aggregate(Result):
     """A rate of every class and group, and what two steps make of it. Print it, or take `to_dict`, `to_frame`."""
 
     table: Confusion
@@ -175,17 +176,6 @@ class Aggregate:
 
         return document(self)
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The result as JSON text, also written to a file if a path is given."""
-        from evenhand.report.document import as_json
-
-        text = as_json(self.to_dict())
-        if path is not None:
-            from evenhand.files import write_text
-
-            write_text(path, text)
-        return text
-
     def __float__(self) -> float:
         return self.value
 
@@ -193,16 +183,6 @@ class Aggregate:
         from evenhand.report.aggregation import render
 
         return render(self.to_dict())
-
-    def __repr__(self) -> str:
-        from evenhand.report.rendered import as_text
-
-        return as_text(self.__rich__())
-
-    def _repr_html_(self) -> str:
-        from evenhand.report.rendered import as_html
-
-        return as_html(self.__rich__())
 
 
 def aggregate(

@@ -24,19 +24,18 @@ from evenhand.measures import Measure
 from evenhand.measures.rates import share
 from evenhand.options import Options, Progress, checked, checked_axes, chosen_measures, with_threshold
 from evenhand.references import reference_group
+from evenhand.results import Result
 from evenhand.scores import CELLS
 from evenhand.table import Counts, Grouping, Table, shown_name
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evenhand.candidates import CandidateAudit
 
 MOST_PRODUCTS = 10_000
 
 
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(Result):
     """What an audit found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
     table: Table
@@ -51,17 +50,6 @@ class Audit:
         from evenhand.report.document import document
 
         return document(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The audit as JSON text, also written to a file if a path is given."""
-        from evenhand.report.document import as_json
-
-        text = as_json(self.to_dict())
-        if path is not None:
-            from evenhand.files import write_text
-
-            write_text(path, text)
-        return text
 
     def to_frame(self, library: str | None = None) -> Any:
         """All comparisons as a dataframe, one row each, in the library of the data (or the one named)."""
@@ -100,16 +88,6 @@ class Audit:
         from evenhand.report.terminal import render
 
         return render(self.to_dict())
-
-    def __repr__(self) -> str:
-        from evenhand.report.rendered import as_text
-
-        return as_text(self.__rich__())
-
-    def _repr_html_(self) -> str:
-        from evenhand.report.rendered import as_html
-
-        return as_html(self.__rich__())
 
 
 def audit(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from evenhand.joint import JointTable
 from evenhand.measures import Measure
 from evenhand.options import Axes, Options, Progress, checked
 from evenhand.paired import About, Question, distance, resample
+from evenhand.results import Result
 from evenhand.table import shown_name
 from evenhand.tradeoff import dto, pareto
 
@@ -56,7 +56,7 @@ class Tradeoff:
 
 
 @dataclass(frozen=True, repr=False)
-class CandidateAudit:
+class CandidateAudit(Result):
     """What an audit of several models found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
     candidates: tuple[Candidate, ...]
@@ -82,16 +82,6 @@ class CandidateAudit:
 
         return document(self)
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The comparison as JSON text, also written to a file if a path is given."""
-        from evenhand.files import write_text
-        from evenhand.report.document import as_json
-
-        text = as_json(self.to_dict())
-        if path is not None:
-            write_text(path, text)
-        return text
-
     def to_frame(self, library: str | None = None) -> Any:
         """The places of all models in the plane of performance and fairness, one row per attribute and model."""
         from evenhand.report.candidates import frame
@@ -102,16 +92,6 @@ class CandidateAudit:
         from evenhand.report.candidates import render
 
         return render(self.to_dict())
-
-    def __repr__(self) -> str:
-        from evenhand.report.rendered import as_text
-
-        return as_text(self.__rich__())
-
-    def _repr_html_(self) -> str:
-        from evenhand.report.rendered import as_html
-
-        return as_html(self.__rich__())
 
 
 def _thresholds(stated: Any, names: Sequence[str]) -> list[float | None]:

@@ -20,9 +20,10 @@ from evenhand.inference.significance import fisher, holm
 from evenhand.measures.aggregate import METRICS, power_mean
 from evenhand.measures.rates import effective, ratio
 from evenhand.options import Options, Progress
+from evenhand.results import Result
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 SHOWN = ("tpr", "fpr", "ppv", "npv", "selection_rate", "accuracy", "f1")
 """The rates that every audit aggregates."""
@@ -77,7 +78,7 @@ class AttributeClasses:
 
 
 @dataclass(frozen=True, repr=False)
-class ClassAudit:
+class ClassAudit(Result):
     """What an audit of many classes found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
     table: Confusion
@@ -92,17 +93,6 @@ class ClassAudit:
         from evenhand.report.classes import document
 
         return document(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The audit as JSON text, also written to a file if a path is given."""
-        from evenhand.report.document import as_json
-
-        text = as_json(self.to_dict())
-        if path is not None:
-            from evenhand.files import write_text
-
-            write_text(path, text)
-        return text
 
     def to_frame(self, library: str | None = None) -> Any:
         """Every rate by attribute, class and group as a dataframe, with its gap, ratio and p-values."""
@@ -143,16 +133,6 @@ class ClassAudit:
         from evenhand.report.classes import render
 
         return render(self.to_dict())
-
-    def __repr__(self) -> str:
-        from evenhand.report.rendered import as_text
-
-        return as_text(self.__rich__())
-
-    def _repr_html_(self) -> str:
-        from evenhand.report.rendered import as_html
-
-        return as_html(self.__rich__())
 
 
 def checked_choices(words: dict[str, Any]) -> dict[str, Any]:

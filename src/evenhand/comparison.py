@@ -10,16 +10,17 @@ import numpy as np
 
 from evenhand.inference.resample import generator
 from evenhand.questions import Question, asked, baseline_floors, normalised, remarks
+from evenhand.results import Result
 from evenhand.runs import Runs, method_named, read_runs
 from evenhand.standings import Standing, Terms, standings
 from evenhand.tradeoff import Curve, Stretch, winners
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparison:
+class Comparison(Result):
     """What a comparison found. Print it, or take `to_dict`, `to_json`, `to_frame`, `curve`."""
 
     question: Question
@@ -59,17 +60,6 @@ class Comparison:
 
         return document(self)
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The comparison as JSON text, also written to a file if a path is given."""
-        from evenhand.report.document import as_json
-
-        text = as_json(self.to_dict())
-        if path is not None:
-            from evenhand.files import write_text
-
-            write_text(path, text)
-        return text
-
     def to_frame(self, library: str | None = None) -> Any:
         """All averaged runs as a dataframe, one row per setting, in the library of the data (or the one named)."""
         from evenhand.report.comparison_document import points_frame
@@ -80,16 +70,6 @@ class Comparison:
         from evenhand.report.comparison import render
 
         return render(self.to_dict())
-
-    def __repr__(self) -> str:
-        from evenhand.report.rendered import as_text
-
-        return as_text(self.__rich__())
-
-    def _repr_html_(self) -> str:
-        from evenhand.report.rendered import as_html
-
-        return as_html(self.__rich__())
 
 
 def compare(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from evenhand.measures import RateMeasure
 from evenhand.options import Options, checked
 from evenhand.policy import SLACK, Requirement, required
 from evenhand.references import grouping_named, reference_group
+from evenhand.results import Result
 from evenhand.separate import LEVELS, ByGroup, by_group
 from evenhand.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
 from evenhand.table import Grouping, Table, shown_name
@@ -32,7 +32,7 @@ FAIRNESS = "demographic_parity"
 
 
 @dataclass(frozen=True, repr=False)
-class Thresholds:
+class Thresholds(Result):
     """What all thresholds of a score would do. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
     table: Table
@@ -131,16 +131,6 @@ class Thresholds:
 
         return document(self)
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The same as JSON text, also written to a file if a path is given."""
-        from evenhand.files import write_text
-        from evenhand.report.document import as_json
-
-        text = as_json(self.to_dict())
-        if path is not None:
-            write_text(path, text)
-        return text
-
     def to_frame(self, library: str | None = None) -> Any:
         """Every threshold, one row each."""
         from evenhand.report.cutoffs import frame
@@ -151,16 +141,6 @@ class Thresholds:
         from evenhand.report.cutoffs import render
 
         return render(self.to_dict())
-
-    def __repr__(self) -> str:
-        from evenhand.report.rendered import as_text
-
-        return as_text(self.__rich__())
-
-    def _repr_html_(self) -> str:
-        from evenhand.report.rendered import as_html
-
-        return as_html(self.__rich__())
 
 
 def thresholds(

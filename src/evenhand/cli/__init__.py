@@ -1,0 +1,75 @@
+"""Words → calls. No arithmetic here, and nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import click
+
+from evenhand import __version__
+from evenhand.cli import audits, models, planning
+from evenhand.errors import EvenhandError
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="evenhand")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Tell whether a model treats groups of people alike.
+
+    Start with `evenhand demo`, then audit your own file of scores:
+
+    \b
+        evenhand audit scores.csv --score p --label outcome --group sex
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for _command in (
+    audits.demo, audits.audit, audits.tabulate, audits.merge, audits.aggregate, models.thresholds, models.compare,
+    planning.test, planning.power, planning.guide,
+):  # fmt: skip
+    cli.add_command(_command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: exit code 0, or 2 with one sentence on standard error."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ≥ shows ? instead
+    try:
+        cli.main(arguments, prog_name="evenhand", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        _fail(error.format_message(), hint=isinstance(error, click.UsageError))
+    except EvenhandError as error:
+        _fail(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("evenhand: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
+        _silence()
+    except OSError as error:
+        _silence()
+        _fail(f"cannot write the result: {error.strerror or error}")
+    except Exception as error:
+        if os.environ.get("EVENHAND_DEBUG"):
+            raise
+        _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")
+
+
+def _silence() -> None:
+    """Let Python flush what is left of standard output into nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(message: str, hint: bool = False) -> None:
+    sentence = " ".join(message.split())
+    sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
+    click.echo(f"evenhand: {sentence}{' (try --help)' if hint else ''}", err=True)
+    sys.exit(2)

@@ -1,0 +1,164 @@
+"""Commands that count data and audit them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand.cli.output import deliver, progress_bar, show
+from evenhand.cli.words import auditing, classes, columns, number_or_word, numbers, read_words, references, split
+from evenhand.errors import UsageError, shown
+from evenhand.files import check_target
+
+_HOW = (
+    "threshold", "reference", "confidence", "bootstrap", "measures", "ranks", "calibration_bins", "bandwidth",
+    "permutations", "null", "interval", "stratified", "seed", "json_path",
+)  # fmt: skip
+
+
+_MODELS = ("performance", "fairness")
+
+
+_CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "empty")
+
+
+@click.command()
+@auditing
+def demo(**how: Any) -> None:
+    """Audit the built-in COMPAS recidivism scores (no file, no network)."""
+    from evenhand.examples import compas
+
+    how["threshold"] = "5" if how["threshold"] is None else how["threshold"]
+    how["reference"] = how["reference"] or ("Caucasian",)
+    _show(compas(), {}, how)
+
+
+@click.command()
+@click.argument("data")
+@columns
+@auditing
+@click.option("--performance", metavar="P", help="Of several scores: accuracy (default), auroc, brier, …")
+@click.option("--fairness", metavar="ID", help="Of several scores: the measure to weigh against it.")
+@classes
+def audit(data: str, **words: Any) -> None:
+    """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
+    how = {k: words.pop(k) for k in _HOW}
+    how |= {k: v for k in (*_MODELS, *_CLASSES) if (v := words.pop(k)) is not None}
+    _show(data, read_words(words), how)
+
+
+def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
+    from evenhand.auditing import as_counts
+    from evenhand.auditing import audit as run
+    from evenhand.classaudit import checked_choices
+    from evenhand.options import checked, chosen_measures
+
+    json_path = how.pop("json_path")
+    seed = how.pop("seed")
+    stated = how.pop("reference")
+    measures = how.pop("measures")
+    ids = None if measures is None else [id_ for id_ in split(measures) if id_]
+    how["bandwidth"] = number_or_word(how["bandwidth"])
+    threshold = how.pop("threshold")
+    models = {k: how.pop(k) for k in _MODELS if k in how}
+    if threshold is not None:
+        threshold = numbers(threshold, "threshold")
+        for one in threshold:
+            checked(one, 0.95, 0, 0)
+        threshold = threshold[0] if len(threshold) == 1 else threshold
+    classes = checked_choices({k: how.pop(k) for k in _CLASSES if k in how})
+    checked(None, **how, rng=seed)
+    chosen_measures(ids)
+    if json_path not in (None, "-"):
+        check_target(json_path)
+    with progress_bar() as progress:
+        progress(0, "counting rows")
+        table = as_counts(data, words)
+        how |= {**classes, **models, "threshold": threshold, "reference": references(table, stated), "measures": ids}
+        result = run(table, **how, rng=seed, progress=progress)
+    if json_path == "-":
+        sys.stdout.write(result.to_json())
+        return
+    if json_path is not None:
+        result.to_json(json_path)
+    show(result)
+
+
+@click.command()
+@click.argument("data")
+@columns
+@click.option("--classes", is_flag=True, help="Count true and predicted classes, though there are only two.")
+@click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write the table.")
+def tabulate(data: str, output: str, **words: Any) -> None:
+    """Count DATA once and keep the table, which holds no personal data beyond its counts."""
+    from evenhand.ingest import tabulate as count
+    from evenhand.ingest.counts import wordless
+
+    read = read_words(words)
+    read = wordless(data, read) or read
+    if "group" not in read:
+        raise UsageError("name at least one group column (--group)")
+    check_target(output)
+    with progress_bar() as progress:
+        progress(0, "counting rows")
+        table = count(data, **read)
+    table.save(output)
+    click.echo(f"{table!r}\nsaved to {output}", err=True)
+
+
+@click.command()
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE…")
+@click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write their sum.")
+def merge(tables: tuple[str, ...], output: str) -> None:
+    """Add up saved tables: the result is the table of all their rows."""
+    from evenhand.storage import load
+
+    total = load(tables[0])
+    for path in tables[1:]:
+        try:
+            total = _added(total, load(path))
+        except UsageError as error:
+            raise UsageError(f"cannot add {shown(Path(path).name)}: {error}") from error
+    total.save(output)
+    click.echo(f"{total!r}\nsaved to {output}", err=True)
+
+
+def _added(a: Any, b: Any) -> Any:
+    if type(a) is not type(b):
+        raise UsageError("one is a table of decisions or scores, the other one of classes (tabulate has --classes)")
+    return a + b
+
+
+@click.command()
+@click.argument("data")
+@click.option("--label", metavar="COL", help="Column with the true class.")
+@click.option("--prediction", metavar="COL", help="Column with the predicted class.")
+@click.option("--group", metavar="COL[,COL…]", help="Column(s) that divide people into groups.")
+@click.option("--weight", metavar="COL", help="Column with weights; whole numbers count people.")
+@click.option(
+    "--weight-kind", type=click.Choice(["auto", "frequency", "sampling"]), help="How weights are meant  [default: auto]"
+)
+@click.option(
+    "--missing", type=click.Choice(["refuse", "drop"]), help="What to do with incomplete rows  [default: refuse]"
+)
+@click.option("--where", metavar="COL=V[,V…]", multiple=True, help="Only rows with one of these values of a column.")
+@classes
+@click.option("--gamma", metavar="G", type=float, help="Limit of the difference or ratio threshold.")
+@click.option("--positive", metavar="V", help="The class that --across-classes binary is about.")
+@click.option("--attribute", metavar="COL", help="Compare by this group column  [default: the product of all]")
+@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
+@click.option("--permutations", metavar="N", type=int, default=1000, show_default=True, help="Exchanges; 0 for none.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
+def aggregate(data: str, json_path: str | None, seed: int, **words: Any) -> None:
+    """Make one number of many classes and groups in DATA: rows, confusion counts, or a saved table."""
+    from evenhand.aggregation import aggregate as made
+
+    if json_path not in (None, "-"):
+        check_target(json_path)
+    found = made(data, rng=seed, **read_words(words))
+    deliver(found.to_dict(), repr(found), json_path)

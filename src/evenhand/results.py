@@ -1,0 +1,43 @@
+"""What every analysis gives back: plain values first, and every view made from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Result:
+    """Something found, as plain values (`to_dict`), JSON, text and in a notebook. The views cannot disagree."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, in the form that docs/json.md describes."""
+        raise NotImplementedError
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The result as JSON text, also written to a file if a path is given."""
+        from evenhand.report.document import as_json
+
+        return _kept(as_json(self.to_dict()), path)
+
+    def __rich__(self) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        from evenhand.report.rendered import as_text
+
+        return as_text(self.__rich__())
+
+    def _repr_html_(self) -> str:
+        from evenhand.report.rendered import as_html
+
+        return as_html(self.__rich__())
+
+
+def _kept(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        from evenhand.files import write_text
+
+        write_text(path, text)
+    return text
