@@ -1,0 +1,190 @@
+"use strict";
+(() => {
+  const read = (id) => {
+    const block = document.getElementById(id);
+    return block ? JSON.parse(block.textContent) : null;
+  };
+
+  // ---- the threshold explorer: everything follows from the counts in the page -------------------------------------
+
+  /** People at or above every stop, for each group and label: suffix sums, so that a threshold is one look-up. */
+  const fromTop = (grouping, stops, labels) => {
+    const kinds = grouping.groups * labels;
+    const sums = Array.from({ length: kinds }, () => new Float64Array(stops + 1));
+    let place = 0;
+    grouping.at.forEach((step, i) => {
+      place += step;
+      sums[place % kinds][Math.floor(place / kinds)] += grouping.n[i];
+    });
+    for (const sum of sums) for (let i = stops - 1; i >= 0; i--) sum[i] += sum[i + 1];
+    return sums;
+  };
+
+  const over = (part, whole) => (whole > 0 ? part / whole : NaN);
+
+  const outcome = (data, sums, group, stop) => {
+    const selected = [], all = [];
+    for (let label = 0; label < data.labels; label++) {
+      const sum = sums[group * data.labels + label];
+      all.push(sum[0]);
+      selected.push(data.risk ? sum[0] - sum[stop] : sum[stop]);
+    }
+    const add = (a) => a.reduce((x, y) => x + y, 0);
+    const found = { selected: add(selected), selection_rate: over(add(selected), add(all)) };
+    if (data.labels === 2) {
+      Object.assign(found, {
+        tpr: over(selected[1], all[1]), fpr: over(selected[0], all[0]), ppv: over(selected[1], add(selected)),
+        tp: selected[1], fp: selected[0], fn: all[1] - selected[1], tn: all[0] - selected[0],
+      });
+    }
+    return found;
+  };
+
+  const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const counts = new Set(["selected", "tp", "fp", "fn", "tn"]);
+  const shown = (key, value) => {
+    if (Number.isNaN(value)) return "–";
+    if (counts.has(key)) return whole.format(value);
+    const text = value.toFixed(3);
+    return key === "gap" && value > 0 ? "+" + text : text;
+  };
+
+  const fill = (cell, key, value) => {
+    cell.firstChild.nodeValue = shown(key, value);
+    cell.dataset.value = value;
+    const bar = cell.querySelector("rect:last-child");
+    if (bar) bar.setAttribute("width", Number.isNaN(value) ? 0 : 100 * value);
+  };
+
+  const explorer = (root, data) => {
+    const slider = root.querySelector("input[type=range]");
+    const typed = root.querySelector("input[type=number]");
+    const said = root.querySelector("output");
+    const tables = Array.from(root.querySelectorAll("table[data-grouping]"), (table) => {
+      const grouping = data.groupings[Number(table.dataset.grouping)];
+      const cells = Array.from(table.querySelectorAll("td[data-key]"));
+      return { grouping, cells, sums: fromTop(grouping, data.stops.length, data.labels) };
+    });
+    const last = data.stops.length;
+    const at = (threshold) => { // the first stop at or above a threshold
+      let low = 0, high = last;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (data.stops[middle] < threshold) low = middle + 1; else high = middle;
+      }
+      return low;
+    };
+    const show = (stop, threshold) => {
+      const written = threshold ?? (stop < last ? data.stops[stop] : null);
+      const rule = written === null
+        ? (data.risk ? "everybody receives it" : "nobody receives it")
+        : `score ${data.risk ? "<" : "≥"} ${written}`;
+      said.textContent = `Favourable decision: ${rule}${stop === data.policy ? " (the audited one)" : ""}`;
+      slider.value = stop;
+      slider.setAttribute("aria-valuetext", rule);
+      typed.value = written === null ? "" : written;
+      for (const { grouping, cells, sums } of tables) {
+        const found = Array.from({ length: grouping.groups }, (_, g) => outcome(data, sums, g, stop));
+        const reference = found[grouping.reference].selection_rate;
+        found.forEach((row) => {
+          row.gap = row.selection_rate - reference;
+          row.ratio = over(row.selection_rate, reference);
+        });
+        for (const cell of cells) fill(cell, cell.dataset.key, found[Number(cell.dataset.group)][cell.dataset.key]);
+      }
+      mark(written);
+    };
+    slider.addEventListener("input", () => show(Number(slider.value)));
+    typed.addEventListener("change", () => {
+      const threshold = Number(typed.value);
+      if (typed.value !== "" && Number.isFinite(threshold)) {
+        const stop = at(threshold);
+        show(stop, data.exact ? threshold : undefined);
+      }
+    });
+    root.querySelector("button")?.addEventListener("click", () => show(data.policy, data.threshold));
+    root.querySelectorAll("[hidden].needs-script").forEach((part) => { part.hidden = false; });
+    show(data.policy ?? at(data.threshold ?? data.stops[Math.floor(last / 2)]), data.threshold ?? undefined);
+  };
+
+  /** A line at the threshold in every chart that has the score as its horizontal axis. */
+  const mark = (threshold) => {
+    for (const figure of document.querySelectorAll("figure[data-lo]")) {
+      const lo = Number(figure.dataset.lo), hi = Number(figure.dataset.hi);
+      for (const frame of figure.querySelectorAll("path.background")) {
+        const box = frame.getBBox();
+        if (box.width < 100 || box.height < 40) continue;
+        let line = frame.parentNode.querySelector(":scope > line.moving");
+        if (!line) {
+          line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+          line.setAttribute("class", "moving");
+          frame.parentNode.appendChild(line);
+        }
+        const share = threshold === null ? NaN : (threshold - lo) / (hi - lo);
+        const inside = share >= 0 && share <= 1;
+        line.setAttribute("visibility", inside ? "visible" : "hidden");
+        if (!inside) continue;
+        const x = box.x + share * box.width;
+        for (const [name, value] of [["x1", x], ["x2", x], ["y1", box.y], ["y2", box.y + box.height]]) {
+          line.setAttribute(name, value);
+        }
+      }
+    }
+  };
+
+  // ---- tables that sort, charts that switch, a file to keep ------------------------------------------------------------
+
+  const sortable = (table) => {
+    const body = table.tBodies[0];
+    const heads = Array.from(table.tHead.rows[0].cells);
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") !== "descending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const value = (row) => {
+          const cell = row.cells[column];
+          return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
+        };
+        const before = (a, b) => {
+          if (typeof a === "string" || typeof b === "string") return String(a).localeCompare(String(b));
+          return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : -1) : Number.isNaN(b) ? 1 : a - b;
+        };
+        const rows = Array.from(body.rows).sort((a, b) => before(value(a), value(b)));
+        body.append(...(down ? rows.reverse() : rows));
+      });
+    });
+  };
+
+  const chooser = (select) => {
+    const parts = document.querySelectorAll(`[data-part-of="${select.id}"]`);
+    const show = () => parts.forEach((part, i) => { part.hidden = i !== select.selectedIndex; });
+    select.addEventListener("change", show);
+    select.closest(".needs-script").hidden = false;
+    show();
+  };
+
+  const keep = (button) => {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const text = JSON.stringify(read("document"), null, 2) + "\n";
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+      link.download = "evenhand.json";
+      document.body.append(link);
+      link.click();
+      link.remove();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  };
+
+  document.querySelectorAll("table.sortable").forEach(sortable);
+  document.querySelectorAll("select.chooser").forEach(chooser);
+  document.querySelectorAll("button.keep").forEach(keep);
+  const root = document.querySelector(".explorer");
+  if (root) explorer(root, read("counts"));
+})();

@@ -1,0 +1,69 @@
+"""The frame of a page: one file, no network, and a policy that allows nothing but its own style and script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from evenhand import __version__
+from evenhand.page.markup import Markup, data_block, join, tag
+
+MOST_DOCUMENT = 600_000
+"""Characters of JSON that are kept in the page."""
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("evenhand.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: dict[str, Any], **blocks: Any) -> str:
+    """A whole page. Sections are (id, heading, content); `blocks` are data for the script."""
+    from evenhand.charts.theme import css
+
+    style, script = css() + _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    links = [tag("li", tag("a", heading, href=f"#{id_}")) for id_, heading, _ in sections]
+    head = join(
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"Evenhand {__version__}"),
+        tag("title", title),
+        Markup(f"<style>{style}</style>"),
+    )
+    kept, text = _document(document)
+    body = join(
+        tag("a", "Skip to the findings", href="#main", class_="skip"),
+        tag("header", tag("h1", title), lead),
+        tag("nav", tag("ul", *links), aria_label="Contents"),
+        tag("main", *(_section(*s) for s in sections), id="main", tabindex="-1"),
+        tag("footer", tag("p", f"Made by Evenhand {__version__}. {text}"), kept),
+        *(data_block(id_, values) for id_, values in blocks.items() if values is not None),
+        Markup(f"<script>{script}</script>"),
+    )
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
+
+
+def _section(id_: str, heading: str, content: Any) -> Markup:
+    return tag("section", tag("h2", heading, id=id_), content, aria_labelledby=id_)
+
+
+def _document(document: dict[str, Any]) -> tuple[Markup, str]:
+    """The JSON that the page shows, to take away; very many groups do not fit."""
+    block = data_block("document", document)
+    if len(block) > MOST_DOCUMENT:
+        return Markup(""), f"The JSON of {len(block) / 1e6:.1f} MB does not fit into this page: --json writes it."
+    button = tag("button", "Download the JSON", type="button", class_="plain keep", hidden=True)
+    return join(tag("p", button), block), "Everything shown here is in the JSON."
