@@ -24,11 +24,13 @@ from evenhand.measures import Measure
 from evenhand.measures.rates import share
 from evenhand.options import Options, Progress, checked, checked_axes, chosen_measures, with_threshold
 from evenhand.references import reference_group
-from evenhand.results import Result
+from evenhand.results import Result, kept
 from evenhand.scores import CELLS
 from evenhand.table import Counts, Grouping, Table, shown_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evenhand.candidates import CandidateAudit
 
 MOST_PRODUCTS = 10_000
@@ -56,6 +58,18 @@ class Audit(Result):
         from evenhand.report.frame import frame
 
         return frame(self, library)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The audit as one self-contained page, also written to a file if a path is given."""
+        from evenhand.page.audits import audit_page
+
+        return kept(audit_page(self), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The audit as Markdown, for a pull request or a model card, also written to a file if a path is given."""
+        from evenhand.page.markdown import audit_markdown
+
+        return kept(audit_markdown(self.to_dict()), path)
 
     def measure(self, id: str, group: str | None = None, attribute: str | None = None) -> Gap:
         """One comparison.

@@ -19,7 +19,19 @@ class Result:
         """The result as JSON text, also written to a file if a path is given."""
         from evenhand.report.document import as_json
 
-        return _kept(as_json(self.to_dict()), path)
+        return kept(as_json(self.to_dict()), path)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The result as one self-contained page, also written to a file if a path is given."""
+        from evenhand.page.others import plain_page
+
+        return kept(plain_page(self), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
+        from evenhand.page.markdown import fenced
+
+        return kept(fenced(self), path)
 
     def __rich__(self) -> Any:
         raise NotImplementedError
@@ -35,7 +47,8 @@ class Result:
         return as_html(self.__rich__())
 
 
-def _kept(text: str, path: str | Path | None) -> str:
+def kept(text: str, path: str | Path | None) -> str:
+    """A text, written to a file if a path is given."""
     if path is not None:
         from evenhand.files import write_text
 

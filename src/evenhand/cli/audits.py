@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evenhand.cli.output import deliver, progress_bar, show
+from evenhand.cli.output import FORMS, progress_bar, views, wanted, write
 from evenhand.cli.words import auditing, classes, columns, number_or_word, numbers, read_words, references, split
 from evenhand.errors import UsageError, shown
 from evenhand.files import check_target
 
 _HOW = (
     "threshold", "reference", "confidence", "bootstrap", "measures", "ranks", "calibration_bins", "bandwidth",
-    "permutations", "null", "interval", "stratified", "seed", "json_path",
+    "permutations", "null", "interval", "stratified", "seed", *FORMS,
 )  # fmt: skip
 
 
@@ -27,6 +26,7 @@ _CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "em
 
 @click.command()
 @auditing
+@views
 def demo(**how: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.examples import compas
@@ -40,6 +40,7 @@ def demo(**how: Any) -> None:
 @click.argument("data")
 @columns
 @auditing
+@views
 @click.option("--performance", metavar="P", help="Of several scores: accuracy (default), auroc, brier, …")
 @click.option("--fairness", metavar="ID", help="Of several scores: the measure to weigh against it.")
 @classes
@@ -56,7 +57,7 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
     from evenhand.classaudit import checked_choices
     from evenhand.options import checked, chosen_measures
 
-    json_path = how.pop("json_path")
+    paths = wanted(how)
     seed = how.pop("seed")
     stated = how.pop("reference")
     measures = how.pop("measures")
@@ -72,19 +73,12 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
     classes = checked_choices({k: how.pop(k) for k in _CLASSES if k in how})
     checked(None, **how, rng=seed)
     chosen_measures(ids)
-    if json_path not in (None, "-"):
-        check_target(json_path)
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = as_counts(data, words)
         how |= {**classes, **models, "threshold": threshold, "reference": references(table, stated), "measures": ids}
         result = run(table, **how, rng=seed, progress=progress)
-    if json_path == "-":
-        sys.stdout.write(result.to_json())
-        return
-    if json_path is not None:
-        result.to_json(json_path)
-    show(result)
+    write(result, paths)
 
 
 @click.command()
@@ -153,12 +147,10 @@ def _added(a: Any, b: Any) -> Any:
 @click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
 @click.option("--permutations", metavar="N", type=int, default=1000, show_default=True, help="Exchanges; 0 for none.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
-@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
-def aggregate(data: str, json_path: str | None, seed: int, **words: Any) -> None:
+@views
+def aggregate(data: str, seed: int, **words: Any) -> None:
     """Make one number of many classes and groups in DATA: rows, confusion counts, or a saved table."""
     from evenhand.aggregation import aggregate as made
 
-    if json_path not in (None, "-"):
-        check_target(json_path)
-    found = made(data, rng=seed, **read_words(words))
-    deliver(found.to_dict(), repr(found), json_path)
+    paths = wanted(words)
+    write(made(data, rng=seed, **read_words(words)), paths)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from evenhand.cli.output import progress_bar, show
+from evenhand.cli.output import progress_bar, views, wanted, write
 from evenhand.cli.words import columns, numbers, read_words, references, split
 from evenhand.errors import UsageError
-from evenhand.files import check_target
 
 _CUTOFFS = (
     "attribute", "reference", "performance", "cost", "fairness", "require", "threshold", "allow_trivial", "by_group",
@@ -38,13 +36,14 @@ _CUTOFFS = (
 @click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
 @click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
-@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
-def thresholds(data: str, json_path: str | None, seed: int, **words: Any) -> None:
+@views
+def thresholds(data: str, seed: int, **words: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
     from evenhand.auditing import as_table
     from evenhand.cutoffs import checked_words
     from evenhand.cutoffs import thresholds as found
 
+    paths = wanted(words)
     if words.pop("prediction") is not None:
         raise UsageError("a prediction is decided already: leave --prediction out and name the --score")
     how = {word: words.pop(word) for word in _CUTOFFS}
@@ -55,18 +54,11 @@ def thresholds(data: str, json_path: str | None, seed: int, **words: Any) -> Non
         how["attribute"] = names[0] if len(names) == 1 else names
     stated = how.pop("reference")
     checked_words(**{k: v for k, v in how.items() if k != "attribute"}, rng=seed)
-    if json_path not in (None, "-"):
-        check_target(json_path)
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = as_table(data, read_words(words))
         result = found(table, **how, reference=references(table, stated), rng=seed)
-    if json_path == "-":
-        sys.stdout.write(result.to_json())
-        return
-    if json_path is not None:
-        result.to_json(json_path)
-    show(result)
+    write(result, paths)
 
 
 @click.command()
@@ -128,11 +120,12 @@ def thresholds(data: str, json_path: str | None, seed: int, **words: Any) -> Non
     "--bootstrap", metavar="N", type=int, help="Number of resamples  [default: 1000, fewer for very many runs]"
 )
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
-@click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
-def compare(runs: str, json_path: str | None, seed: int, **words: Any) -> None:
+@views
+def compare(runs: str, seed: int, **words: Any) -> None:
     """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""
     from evenhand.comparison import compare as run
 
+    paths = wanted(words)
     how = {k: v for k, v in words.items() if v not in (None, ())}
     for word in ("settings", "lower_is_better"):
         if word in how:
@@ -144,12 +137,5 @@ def compare(runs: str, json_path: str | None, seed: int, **words: Any) -> None:
         how["utopia"] = numbers(how["utopia"], "utopia")
     if how.get("normalize", "range") != "range":
         how["normalize"] = numbers(how["normalize"], "normalize")
-    if json_path not in (None, "-"):
-        check_target(json_path)
     found = run(runs, **how, rng=seed)
-    if json_path == "-":
-        sys.stdout.write(found.to_json())
-        return
-    if json_path is not None:
-        found.to_json(json_path)
-    show(found)
+    write(found, paths)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from evenhand.errors import UsageError, listed
+from evenhand.files import check_target, write_text
+
 if TYPE_CHECKING:
     from evenhand.options import Progress
+    from evenhand.results import Result
+
+FORMS = ("json", "html", "markdown")
 
 
 def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
     """JSON to standard output, or to a file beside the text."""
-    from evenhand.files import write_text
     from evenhand.report.document import as_json
 
     if json_path == "-":
@@ -22,6 +29,42 @@ def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
     if json_path is not None:
         write_text(json_path, as_json(document))
     sys.stdout.write(text + "\n")
+
+
+def views(command: Callable[..., None]) -> Callable[..., None]:
+    """The words that say in which forms a result is written."""
+    options = (
+        click.option("--html", metavar="FILE|-", help="Write the result as one self-contained page."),
+        click.option("--markdown", metavar="FILE|-", help="Write the result as Markdown."),
+        click.option("--json", metavar="FILE|-", help="Write the result as JSON; - for standard output."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def wanted(words: dict[str, Any]) -> dict[str, str]:
+    """The forms asked for, taken out of the words; refused before any work if they could not be written."""
+    paths = {form: path for form in FORMS if (path := words.pop(form)) is not None}
+    if len(set(paths.values())) < len(paths):
+        raise UsageError(f"{listed([f'--{form}' for form in paths])} name the same place: give each its own file")
+    for path in paths.values():
+        if path != "-":
+            check_target(path)
+    return paths
+
+
+def write(result: Result, paths: dict[str, str]) -> None:
+    """Every form that was asked for; the terminal's too, unless one goes to standard output instead."""
+    texts = {form: getattr(result, f"to_{form}")() for form in paths}
+    for form, path in paths.items():
+        if path != "-":
+            write_text(path, texts[form])
+    found = [texts[form] for form, path in paths.items() if path == "-"]
+    if found:
+        sys.stdout.write(found[0])
+    else:
+        show(result)
 
 
 def show(result: Any) -> None:

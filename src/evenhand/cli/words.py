@@ -128,7 +128,6 @@ def auditing(command: Command) -> Command:
         ),
         click.option("--stratified", is_flag=True, help="Resamples keep the size of every group."),
         click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling."),
-        click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output."),
     )
     for option in reversed(options):
         command = option(command)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Floats, Ints
-from evenhand.groupings import Grouping, sum_by
+from evenhand.groupings import Grouping, shown_name, sum_by
 from evenhand.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.table import Table
 
@@ -18,7 +18,7 @@ MOST_CHARACTERS = 600_000
 MOST_GROUPS = 30
 """Groups of one attribute that are shown: the largest."""
 _RATES = {"selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV"}
-_COUNTS = {"tp": "deserving, selected", "fp": "others, selected", "fn": "deserving, refused", "tn": "others, refused"}
+_COUNTS = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN"}
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ def _counted(table: Table, references: dict[str, str], threshold: float | None, 
             groupings.append(entry)
             gap = max(gap, widest)
     return {
+        "score": shown_name(table.meaning.score),
         "stops": stops.scores.tolist(),
         "exact": stops.exact,
         "error": 0.0 if stops.exact else gap,
@@ -167,7 +168,7 @@ def _table(table: Table, grouping: Grouping, reference: str, index: int, thresho
         row = {**found[g], "gap": rate - base, "ratio": _over(rate, base)}
         mark = " (reference)" if grouping.groups[g] == reference else ""
         rows.append([join(name(grouping.groups[g]), mark), *(_cell(place, key, row[key]) for key in keys)])
-    heads = {**_RATES, "gap": "gap in selection", "ratio": "ratio (≥ 0.8?)", "selected": "people selected", **_COUNTS}
+    heads = {**_RATES, "gap": "gap (ΔDP)", "ratio": "ratio", "selected": "people selected", **_COUNTS}
     more = len(grouping.groups) - len(chosen)
     caption = join("By ", name(grouping.name), f"; {more:,} smaller groups are not shown" if more else None)
     return grid(caption, ["group", *(heads[key] for key in keys)], rows, data_grouping=index)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.groupings import shown_name
-from evenhand.measures import find
+from evenhand.measures import Measure, RateMeasure, find
 
 KEY = (
     "demographic_parity", "equal_opportunity", "predictive_equality", "predictive_parity", "abcc",
@@ -18,6 +18,14 @@ MOST_TOLD = 6
 
 
 @dataclass(frozen=True)
+class Point:
+    """One measure in a sentence: who fares how, and how much, how sure."""
+
+    lead: str
+    rest: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """What an audit says about one group."""
 
@@ -25,7 +33,9 @@ class Finding:
     kind: str
     """bad: some gap is certainly beyond its limit; warn: not settled; good: all are certainly within."""
     headline: str
-    sentences: tuple[str, ...]
+    tally: str
+    points: tuple[Point, ...]
+    warnings: tuple[str, ...]
     beyond: int
     gap: float
 
@@ -42,45 +52,77 @@ def findings(attribute: dict[str, Any]) -> list[Finding]:
 
 def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any]]) -> Finding:
     known = [m for m in measures if m["passes"] is not None]
-    beyond = [m for m in known if not m["passes"] and m["conclusive"]]
-    within = [m for m in known if m["passes"] and m["conclusive"]]
-    open_ = [m for m in known if not m["conclusive"]]
+    parts = {
+        "beyond the limit with the whole interval": [m for m in known if not m["passes"] and m["conclusive"]],
+        "within it with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
+        "not settled": [m for m in known if not m["conclusive"]],
+        "undefined": [m for m in measures if m["passes"] is None],
+    }
+    beyond, _, open_, _ = parts.values()
     small = group in attribute["too_small"]
     kind = "bad" if beyond else "warn" if open_ or small or not known else "good"
     who, reference = shown_name(group), shown_name(attribute["reference"])
-    sizes = {g["name"]: g["n"] for g in attribute["groups"]}
-    pair = f"{who} ({sizes[group]:,} people) and {reference} ({sizes[attribute['reference']]:,})"
     headline = {
         "bad": f"{who} and {reference} are not treated alike",
         "warn": f"{who} and {reference}: these data do not settle it",
         "good": f"{who} and {reference} are treated alike, within the limits",
     }[kind]
-    tally = [
-        f"{len(part)} {'is' if len(part) == 1 else 'are'} {words}"
-        for part, words in (
-            (beyond, "beyond the limit with all of the interval"), (within, "within it with all of the interval"),
-            (open_, "not settled"), ([m for m in measures if m["passes"] is None], "undefined"),
-        )
-        if part
-    ]  # fmt: skip
-    told = [_told(m) for m in measures if m["id"] in KEY and m["passes"] is not None]
-    first = f"Of {len(measures)} comparisons between {pair}, {_listed(tally)}."
-    rest = [f"Not settled: {_listed([_title(m) for m in open_])}."] if open_ and kind != "good" else []
+    groups = {g["name"]: g for g in attribute["groups"]}
+    pair = groups[group], groups[attribute["reference"]]
+    counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {words}" for words, p in parts.items() if p]
+    sizes = f"{who} ({pair[0]['n']:,} people) with {reference} ({pair[1]['n']:,})"
+    tally = f"Of {len(measures)} measures that compare {sizes}, {listed_and(counts)}."
+    warnings = [f"Not settled: {listed_and([measure_title(m) for m in open_])}."] if open_ else []
     if small:
-        rest.append(f"{who} is too small to conclude anything: even three times the limit could go unnoticed.")
+        warnings.append(f"{who} is too small to conclude anything: even three times the limit could go unnoticed.")
+    points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and m["passes"] is not None)
     gap = max((abs(m["signed"] or 0) for m in measures if m["id"] == "demographic_parity"), default=0.0)
-    return Finding(group, kind, headline, (first, *told, *rest), len(beyond), gap)
+    return Finding(group, kind, headline, tally, points, tuple(warnings), len(beyond), gap)
 
 
-def _told(m: dict[str, Any]) -> str:
-    """The finding, and what chance alone would show."""
-    text = str(m["interpretation"])
+def _point(m: dict[str, Any], pair: tuple[dict[str, Any], dict[str, Any]]) -> Point:
+    measure = find(m["id"])
+    assert measure is not None
+    value = f"{m['signed']:+.3f}" if measure.signed and m["signed"] is not None else f"{m['value']:.3f}"
+    ci = m["ci"]
+    interval = "" if ci is None or None in ci else f" (interval {ci[0]:.3f} to {ci[1]:.3f})"
+    limit = f"the limit of {m['tolerance']:.2g}"
+    how = "within" if m["passes"] else "beyond"
+    judged = {
+        True: f"; the whole interval is {how} {limit}",
+        False: f"; {how} {limit}, but the interval reaches across it",
+        None: f"; {how} {limit}",
+    }[m["conclusive"]]
+    rest = f": {_rates(measure, pair)}gap {value}{interval}{judged}. {_chance(m)}"
+    return Point(_lead(measure, m), rest.rstrip())
+
+
+def _lead(measure: Measure, m: dict[str, Any]) -> str:
+    """Who fares how, if that can be told."""
+    who, reference = shown_name(m["group"]), shown_name(m["reference"])
+    share, p = m["positive_share"], m["p_adjusted"]
+    if p is not None and p > 0.05:
+        return f"{measure.title[0].upper()}{measure.title[1:]} is not told apart from chance"
+    if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
+        return f"{who} {measure.more if m['signed'] > 0 else measure.less} than {reference}"
+    return f"{who} and {reference} differ in {measure.title}"
+
+
+def _rates(measure: Measure, pair: tuple[dict[str, Any], dict[str, Any]]) -> str:
+    """The two rates that are compared, if it is two."""
+    if not isinstance(measure, RateMeasure) or len(measure.components) != 1:
+        return ""
+    a, b = (g["rates"].get(measure.components[0], {"value": None})["value"] for g in pair)
+    return "" if a is None or b is None else f"{a:.3f} against {b:.3f}, "
+
+
+def _chance(m: dict[str, Any]) -> str:
+    """What chance alone would show."""
     if m["null_95"] is None:
-        return text
+        return ""
     p = m["p_adjusted"] if m["p_adjusted"] is not None else m["p_value"]
-    ratio = _scale(m) == "ratio"
-    chance = f"Chance alone would {'stay above' if ratio else 'show at most'} {m['null_95']:.3f}, 95 times of 100"
-    return f"{text} {chance} ({p_words(p)}{', adjusted' if m['p_adjusted'] is not None else ''})."
+    adjusted = ", adjusted for all comparisons" if m["p_adjusted"] is not None else ""
+    return f"Chance alone would show up to {m['null_95']:.3f} ({p_words(p)}{adjusted})."
 
 
 def p_words(p: float | None) -> str:
@@ -98,7 +140,7 @@ def remaining(found: list[Finding]) -> list[str]:
         "good": "Treated like the reference, within the limits",
     }
     return [
-        f"{text}: {_listed([shown_name(f.group) for f in rest[:40]])}"
+        f"{text}: {listed_and([shown_name(f.group) for f in rest[:40]])}"
         + (f" and {len(rest) - 40:,} more." if len(rest) > 40 else ".")
         for kind, text in words.items()
         if (rest := [f for f in found[MOST_TOLD:] if f.kind == kind])
@@ -117,18 +159,14 @@ def summary(found: list[Finding], attribute: dict[str, Any]) -> str:
         if n
     ]
     groups = "group" if len(found) == 1 else "groups"
-    return f"By {name}, {len(found):,} {groups} compared with {reference}: {_listed(parts)}."
+    return f"By {name}, {len(found):,} {groups} compared with {reference}: {listed_and(parts)}."
 
 
-def _title(m: dict[str, Any]) -> str:
+def measure_title(m: dict[str, Any]) -> str:
     measure = find(m["id"])
-    return m["id"] if measure is None else measure.title
+    assert measure is not None
+    return measure.title
 
 
-def _scale(m: dict[str, Any]) -> str:
-    measure = find(m["id"])
-    return "difference" if measure is None else measure.scale
-
-
-def _listed(parts: list[str]) -> str:
+def listed_and(parts: list[str]) -> str:
     return ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + (parts[-1] if parts else "")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from html import escape
+import re
+from html import escape, unescape
 from typing import Any
 
 from evenhand.groupings import shown_name
@@ -75,19 +76,25 @@ def cell(*children: Any, **attributes: Any) -> Cell:
 def grid(
     caption: Any, heads: list[Any], rows: list[list[Any]], *, kinds: list[str | None] | None = None, **attributes: Any
 ) -> Markup:
-    """A table with a caption; the first cell of each row is its head. `kinds` are classes of rows."""
+    """A table with a caption. The first cell of each row is its head; a row of one cell is a heading of those below it.
+
+    `kinds` are classes of rows.
+    """
     head = tag("tr", *(tag("th", h, scope="col") for h in heads))
     kinds = kinds or [None] * len(rows)
-    body = [
-        tag("tr", tag("th", first, scope="row"), *(c if isinstance(c, Cell) else cell(c) for c in rest), class_=kind)
-        for (first, *rest), kind in zip(rows, kinds, strict=True)
-    ]
+    body = [_row(row, len(heads), kind) for row, kind in zip(rows, kinds, strict=True)]
     table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *body), **attributes)
     return tag("div", table, class_="wide", role="region", tabindex="0", aria_label=_plain(caption))
 
 
+def _row(row: list[Any], width: int, kind: str | None) -> Markup:
+    first, *rest = row
+    if not rest and width > 1:
+        return tag("tr", tag("th", first, scope="rowgroup", colspan=width), class_="family")
+    cells = (c if isinstance(c, Cell) else cell(c) for c in rest)
+    return tag("tr", tag("th", first, scope="row"), *cells, class_=kind)
+
+
 def _plain(caption: Any) -> str:
     """A caption as the name of its region."""
-    from re import sub
-
-    return sub(r"<[^>]*>", "", str(caption)) if isinstance(caption, Markup) else str(caption)
+    return unescape(re.sub(r"<[^>]*>", "", join(caption)))

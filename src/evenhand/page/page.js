@@ -78,7 +78,7 @@
       const written = threshold ?? (stop < last ? data.stops[stop] : null);
       const rule = written === null
         ? (data.risk ? "everybody receives it" : "nobody receives it")
-        : `score ${data.risk ? "<" : "≥"} ${written}`;
+        : `${data.score} ${data.risk ? "<" : "≥"} ${written}`;
       said.textContent = `Favourable decision: ${rule}${stop === data.policy ? " (the audited one)" : ""}`;
       slider.value = stop;
       slider.setAttribute("aria-valuetext", rule);
@@ -107,27 +107,17 @@
     show(data.policy ?? at(data.threshold ?? data.stops[Math.floor(last / 2)]), data.threshold ?? undefined);
   };
 
-  /** A line at the threshold in every chart that has the score as its horizontal axis. */
+  /** The line at the threshold, in every chart that has the score as its horizontal axis. */
   const mark = (threshold) => {
     for (const figure of document.querySelectorAll("figure[data-lo]")) {
       const lo = Number(figure.dataset.lo), hi = Number(figure.dataset.hi);
-      for (const frame of figure.querySelectorAll("path.background")) {
-        const box = frame.getBBox();
-        if (box.width < 100 || box.height < 40) continue;
-        let line = frame.parentNode.querySelector(":scope > line.moving");
-        if (!line) {
-          line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-          line.setAttribute("class", "moving");
-          frame.parentNode.appendChild(line);
-        }
-        const share = threshold === null ? NaN : (threshold - lo) / (hi - lo);
-        const inside = share >= 0 && share <= 1;
+      const share = threshold === null ? NaN : (threshold - lo) / (hi - lo);
+      const inside = share >= 0 && share <= 1;
+      for (const line of figure.querySelectorAll(".threshold line")) {
         line.setAttribute("visibility", inside ? "visible" : "hidden");
         if (!inside) continue;
-        const x = box.x + share * box.width;
-        for (const [name, value] of [["x1", x], ["x2", x], ["y1", box.y], ["y2", box.y + box.height]]) {
-          line.setAttribute(name, value);
-        }
+        const y = /,\s*(-?[\d.]+)/.exec(line.getAttribute("transform") ?? "")?.[1] ?? 0;
+        line.setAttribute("transform", `translate(${share * Number(figure.dataset.width)},${y})`);
       }
     }
   };

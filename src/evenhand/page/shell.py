@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from evenhand import __version__
+from evenhand.charts.theme import css
 from evenhand.page.markup import Markup, data_block, join, tag
 
 MOST_DOCUMENT = 600_000
@@ -20,18 +21,22 @@ def _asset(name: str) -> str:
     return files("evenhand.page").joinpath(name).read_text(encoding="utf-8")
 
 
+@cache
+def _style() -> str:
+    """Paper is light, so only a screen is ever dark."""
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {css(dark=True)} }} }}"
+    return f":root {{ {css()} }}\n{dark}\n{_asset('page.css')}"
+
+
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: dict[str, Any], **blocks: Any) -> str:
     """A whole page. Sections are (id, heading, content); `blocks` are data for the script."""
-    from evenhand.charts.theme import css
-
-    style, script = css() + _asset("page.css"), _asset("page.js")
+    style, script = _style(), _asset("page.js")
     policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
     )
     links = [tag("li", tag("a", heading, href=f"#{id_}")) for id_, heading, _ in sections]
     head = join(

@@ -1,0 +1,256 @@
+"""The page of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from evenhand.groupings import shown_name
+from evenhand.page import explorer
+from evenhand.page.figures import Figures
+from evenhand.page.findings import MOST_TOLD, findings, p_words, remaining, summary
+from evenhand.page.markup import Markup, cell, grid, join, name, tag
+from evenhand.page.measures import about, comparison, measure_of, plain
+from evenhand.page.shell import page
+
+if TYPE_CHECKING:
+    from evenhand.auditing import Audit
+
+MOST_TABLES = 12
+"""Groups of one attribute whose measures are shown one by one."""
+MOST_ROWS = 200
+_RATES = {
+    "base_rate": "base rate", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV", "npv": "NPV",
+    "accuracy": "accuracy",
+}  # fmt: skip
+_CHARTS = (
+    "groups", "forest", "cdf", "pdf", "c_bias", "c_bias_ranks", "roc", "cross_roc", "calibration", "bias_density",
+)  # fmt: skip
+
+
+def audit_page(audit: Audit) -> str:
+    """The whole audit as one page."""
+    document = audit.to_dict()
+    figures = Figures()
+    many = len(document["attributes"]) > 1
+    sections: list[tuple[str, str, Any]] = [("verdict", "What was found", _verdict(document))]
+    references = {a["name"]: a["reference"] for a in document["attributes"]}
+    counts = None
+    if audit.table.score is not None:
+        counts = explorer.counted(audit.table, references, audit.options.threshold)
+        explored = explorer.section(audit.table, references, counts, document["data"]["decision_rule"])
+        sections.append(("explorer", "Try another threshold", join(_EXPLAINED, explored)))
+    for i, attribute in enumerate(document["attributes"]):
+        heading = f"By {shown_name(attribute['name'])}" if many else f"Groups of {shown_name(attribute['name'])}"
+        sections.append((f"by-{i}", heading, join(_attribute(audit, attribute, document, figures))))
+    ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
+    sections += [
+        ("measures", "What each measure asks", about(ids)),
+        ("method", "How it was computed", join(_method(document, figures.remarks()))),
+    ]
+    return page(title_of(document), _lead(document), sections, document, counts=counts)
+
+
+_EXPLAINED = tag(
+    "p",
+    "Move the threshold and see whom the decision would select. The gap (ΔDP) is the selection rate minus that of the "
+    "reference, the ratio is one over the other: below 0.8 it fails the four-fifths rule. TP and FN are people with "
+    "the favourable outcome, selected and refused; FP and TN are the others.",
+)
+
+
+def title_of(document: dict[str, Any]) -> str:
+    """What was audited, in a line."""
+    data = document["data"]
+    groups = ", ".join(shown_name(a["name"]) for a in document["attributes"][:3])
+    return f"Fairness of {shown_name(data['score'] or data['prediction'])} by {groups}"
+
+
+def _lead(document: dict[str, Any]) -> Markup:
+    return tag("dl", *(part for term, text in facts(document) for part in (tag("dt", term), tag("dd", text))),
+               class_="facts")  # fmt: skip
+
+
+def facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What was audited."""
+    data = document["data"]
+    yield "People", f"{data['rows']:,}"
+    left = [f"{count:,} rows {shown_name(reason, 100)}" for reason, count in data["left_out"].items()]
+    yield "Left out", "; ".join(left) or "nobody"
+    if data["score"] is not None:
+        lo, hi = data["score_range"]
+        kind = "high is bad for the person" if data["risk"] else "high is good for the person"
+        yield "Score", f"{shown_name(data['score'])}, from {lo:g} to {hi:g}, {kind}"
+    if data["label"] is not None:
+        yield "Outcome", f"{shown_name(data['label'])}, favourable: {shown_name(data['favorable'])}"
+    yield "Favourable decision", shown_name(data["decision_rule"], 120)
+    for a in document["attributes"]:
+        yield f"Groups of {shown_name(a['name'])}", _sizes(a)
+    if data["weight"] is not None:
+        yield "Weights", shown_name(data["weight"])
+    if data["cluster"] is not None:
+        yield "Clusters", f"{data['clusters']:,} of {shown_name(data['cluster'])}"
+
+
+def _sizes(attribute: dict[str, Any]) -> str:
+    """The largest groups, with their base rates."""
+    groups = sorted(attribute["groups"], key=lambda g: -g["n"])
+    told = []
+    for g in groups[:8]:
+        base = g["rates"].get("base_rate", {"value": None})["value"]
+        told.append(f"{shown_name(g['name'])} {g['n']:,}" + ("" if base is None else f" (base rate {base:.3f})"))
+    more = f" and {len(groups) - 8:,} more" if len(groups) > 8 else ""
+    return ", ".join(told) + more
+
+
+def _verdict(document: dict[str, Any]) -> Iterator[Markup]:
+    for attribute in document["attributes"]:
+        found = findings(attribute)
+        if len(document["attributes"]) > 1:
+            yield tag("p", tag("strong", summary(found, attribute)))
+        for f in found[:MOST_TOLD]:
+            points = [tag("li", tag("strong", p.lead), p.rest) for p in f.points]
+            content = tag("p", f.tally), tag("ul", *points) if points else None, [tag("p", w) for w in f.warnings]
+            yield tag("div", tag("h3", f.headline), *content, class_=f"finding {f.kind}")
+        yield from (tag("p", sentence) for sentence in remaining(found))
+    for note in document["notes"]:
+        yield tag("p", tag("strong", "Note: "), shown_name(note, 600))
+
+
+def _attribute(
+    audit: Audit, attribute: dict[str, Any], document: dict[str, Any], figures: Figures
+) -> Iterator[Markup | None]:
+    yield _groups(attribute)
+    yield from _impossibility(attribute)
+    found = findings(attribute)
+    if found:
+        yield tag("div", *_charts(audit, attribute["name"], found[0].group, figures), class_="charts")
+    gaps = {(g.id, g.group): g for a in audit.attributes if a.name == attribute["name"] for g in a.measures}
+    confidence = document["options"]["confidence"]
+    for place, f in enumerate(found[:MOST_TABLES]):
+        measures = [m for m in attribute["measures"] if m["group"] == f.group]
+        own = {m["id"]: gaps[m["id"], f.group] for m in measures}
+        table = comparison(measures, own, confidence)
+        heading = join(name(f.group), " against ", name(attribute["reference"]))
+        if place == 0 or len(found) <= 3:
+            yield join(tag("h3", heading), table)
+        else:
+            yield tag("details", tag("summary", "All measures: ", heading), table)
+    if len(found) > MOST_TABLES:
+        yield tag("p", f"The measures of {len(found) - MOST_TABLES:,} more groups are in the JSON.", class_="note")
+    if attribute["largest"]:
+        yield _largest(attribute)
+
+
+def _groups(attribute: dict[str, Any]) -> Markup:
+    columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
+    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:MOST_ROWS]
+    rows, kinds = [], []
+    for g in shown:
+        mark = " (reference)" if g["name"] == attribute["reference"] else ""
+        left = f" ({g['left_out']:,} left out)" if g["left_out"] else ""
+        rates = [_rate(g["rates"][r]) for r in columns]
+        rows.append([join(name(g["name"]), mark), cell(f"{g['n']:,}", left, data_value=g["n"]), *rates])
+        kinds.append("small" if g["name"] in attribute["too_small"] else None)
+    more = len(attribute["groups"]) - len(shown)
+    caption = "Groups, with the interval of each rate"
+    caption += "; too small to conclude anything: in italics" if any(kinds) else ""
+    caption += f"; {more:,} smaller groups are not shown" if more else ""
+    return grid(caption, ["group", "people", *columns.values()], rows, kinds=kinds, class_="sortable")
+
+
+def _rate(estimate: dict[str, Any]) -> Markup:
+    value, ci = estimate["value"], estimate["ci"]
+    if value is None:
+        return cell("–", title=estimate["undefined"], data_value="NaN")
+    bounds = None if ci is None or None in ci else tag("div", f"{ci[0]:.3f}–{ci[1]:.3f}", class_="muted")
+    return cell(f"{value:.3f}", bounds, data_value=value)
+
+
+def _charts(audit: Audit, attribute: str, group: str, figures: Figures) -> Iterator[Markup | None]:
+    available = audit.plots(attribute)
+    for chart in _CHARTS:
+        if chart in available:
+            words = f"plot({chart!r}, attribute={shown_name(attribute)!r})"
+            yield figures(audit.plot(chart, attribute=attribute, group=group), words)
+
+
+def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
+    found = attribute["impossibility"]
+    if found["undefined"]:
+        return
+    p = p_words(found["p_value"])
+    if not found["base_rates_differ"]:
+        yield tag("p", f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
+        return
+    lines = [tag("li", " + ".join(measure_of({"id": id_}).title for id_ in c)) for c in found["conflicts"]]
+    yield tag("p", f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
+    yield tag("ul", *lines)
+
+
+def _largest(attribute: dict[str, Any]) -> Markup:
+    rows = []
+    for m in attribute["largest"]:
+        measure = measure_of(m)
+        pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
+        ci = "–" if m["ci"] is None else " to ".join("…" if b is None else f"{b:.3f}" for b in m["ci"])
+        chance = plain(measure, m["null_95"])
+        rows.append([measure.title, plain(measure, m["value"]), ci, chance, cell(pair, class_="words")])
+    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "chance, 95%", "pair"],
+                 rows)  # fmt: skip
+    return tag("details", tag("summary", "The most different pair of groups"), table)
+
+
+_REPEATED = (
+    "The same table, version and options give the same numbers to the last digit. Every number comes from counts of "
+    "people by score, group and outcome; no row of the data is in this page."
+)
+
+
+def _method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
+    options = {k: v for k, v in document["options"].items() if v is not None}
+    yield tag("p", _REPEATED)
+    rows = [["version", document["version"]], ["hash of the table", tag("code", document["data"]["table"])],
+            *([k.replace("_", " "), str(v)] for k, v in options.items())]  # fmt: skip
+    yield grid("What it takes to repeat this audit", ["what", "value"], [[k, cell(v, class_="words")] for k, v in rows])
+    yield tag("h3", "Checklist")
+    yield tag("p", "What a report of fairness should state (after 003, section 3.4).")
+    items = [[k, cell(v, class_="words"), cell(w, class_="words")] for k, v, w in checklist(document)]
+    yield grid("Checklist", ["item", "answer", "why"], items)
+    yield from (tag("p", remark, class_="note") for remark in remarks)
+
+
+def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The choices behind the numbers, said aloud."""
+    data, options = document["data"], document["options"]
+    for a in document["attributes"]:
+        smallest = min(a["groups"], key=lambda g: g["n"])
+        yield (
+            f"data, by {shown_name(a['name'])}",
+            f"{len(a['groups']):,} groups, the smallest {shown_name(smallest['name'])} with {smallest['n']:,} people",
+            f"compared with {shown_name(a['reference'])}; whom one compares with decides the sign",
+        )
+    yield (
+        "metric",
+        f"{len({m['id'] for a in document['attributes'] for m in a['measures']})} measures, one by one",
+        ("no single number: they answer different questions and can exclude each other"),
+    )
+    yield (
+        "unit",
+        "differences between a group and the reference; ratios where the measure is one",
+        ("limits of 0.1 and 0.8 are conventions: state your own with evenhand check"),
+    )
+    yield (
+        "aggregation over groups",
+        "none; the most different pair is named where there are more than two",
+        ("an average would hide the group that fares worst"),
+    )
+    yield (
+        "uncertainty",
+        (
+            f"{100 * options['confidence']:g}% intervals, {options['bootstrap']:,} resamples, "
+            f"{options['permutations']:,} exchanges, p-values adjusted for all comparisons (Holm)"
+        ),
+        "samples never show parity exactly",
+    )
+    yield "decision", shown_name(data["decision_rule"], 120), "other thresholds: see the explorer and the score charts"

@@ -1,0 +1,98 @@
+"""Charts on a page: the drawing, what it shows in words, and its numbers as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenhand.charts.chart import Chart
+from evenhand.charts.theme import themed
+from evenhand.errors import MissingLibrary
+from evenhand.page.markup import Markup, grid, join, tag
+
+MOST_DRAWN = 800_000
+"""Characters of drawings on one page; charts beyond that are named instead."""
+
+
+class Figures:
+    """Draws charts until the page is full, and says which it left out and why."""
+
+    def __init__(self) -> None:
+        self.drawn = 0
+        self.missing: str | None = None
+        self.left_out: list[str] = []
+
+    def __call__(self, chart: Chart, words: str) -> Markup | None:
+        """The chart as a figure, or nothing; `words` is the call that draws it."""
+        if self.drawn > MOST_DRAWN:
+            self.left_out.append(words)
+            return None
+        try:
+            svg = themed(chart.to_svg(f"c{self.drawn}-"))
+        except MissingLibrary as error:
+            self.missing = str(error)
+            return _figure(chart, None)
+        self.drawn += len(svg)
+        return _figure(chart, svg)
+
+    def remarks(self) -> list[str]:
+        """What a reader should know about charts that are not there."""
+        found = [f"Charts are not drawn: {self.missing}"] if self.missing else []
+        if self.left_out:
+            found.append(f"To keep the page small these charts were left out: {', '.join(self.left_out)}")
+        return found
+
+
+def _figure(chart: Chart, svg: str | None) -> Markup:
+    numbers = columns_table(chart)
+    marker = chart.marker or {}
+    return tag(
+        "figure",
+        tag("h4", chart.title) if svg is None else Markup(svg),
+        tag("figcaption", chart.description, f" {chart.note}" if chart.note else None),
+        numbers if svg is None else tag("details", tag("summary", "Numbers of this chart"), numbers, class_="table-of"),
+        data_chart=chart.name,
+        data_lo=marker.get("lo"),
+        data_hi=marker.get("hi"),
+        data_width=marker.get("width"),
+    )
+
+
+def columns_table(chart: Chart) -> Markup:
+    """The numbers beside a chart."""
+    heads = list(chart.columns)
+    rows = [[_value(v) for v in row] for row in zip(*chart.columns.values(), strict=True)]
+    return grid(f"Numbers: {chart.title}", heads, rows)
+
+
+def _value(value: Any) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def histogram(null: Any, observed: float) -> Markup | None:
+    """What chance alone shows, in small: the distribution behind a p-value, the observed gap, and the 95 % point."""
+    values, weights = np.asarray(null.sample, np.float64), null.chance
+    if not len(values):
+        return None
+    lo, hi = min(values.min(), observed), max(values.max(), observed)
+    span = (hi - lo) or 1.0
+    heights, _ = np.histogram(values, bins=30, range=(lo, lo + span), weights=weights)
+    scale = 44 / heights.max()
+    bars = [
+        tag("rect", x=f"{6.6 * i:.1f}", y=f"{46 - h * scale:.1f}", width="6", height=f"{h * scale:.1f}")
+        for i, h in enumerate(heights)
+        if h > 0
+    ]
+
+    def rule(at: float, **words: Any) -> Markup:
+        x = f"{198 * (at - lo) / span:.1f}"
+        return tag("line", x1=x, x2=x, y1=0, y2=46, **words)
+
+    lines = rule(null.high, class_="limit") if np.isfinite(null.high) and lo <= null.high <= lo + span else None
+    label = f"Chance alone shows {lo:.3g} to {values.max():.3g}; observed {observed:.3g}"
+    drawing = tag("svg", *bars, lines, rule(observed), viewBox="-1 0 202 46", width=202, height=46, class_="null",
+                  role="img", aria_label=label)  # fmt: skip
+    return join(drawing, tag("div", label, class_="muted"))

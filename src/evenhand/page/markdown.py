@@ -1,0 +1,112 @@
+"""Results → Markdown that fits a pull request or a model card."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from evenhand.groupings import shown_name
+from evenhand.page.audits import facts, title_of
+from evenhand.page.findings import MOST_TOLD, findings, remaining
+from evenhand.page.measures import interval, limit, measure_of, p_short, plain, value
+
+MOST_TABLES = 6
+_RATES = {"base_rate": "base rate", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV"}
+
+
+def escaped(text: object) -> str:
+    """Text that Markdown and HTML take as it is: names are not ours.
+
+    >>> escaped("a|b <img> *x* [l](u)")
+    'a\\\\|b &lt;img&gt; \\\\*x\\\\* \\\\[l\\\\](u)'
+    """
+    plain_text = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain_text = re.sub(r"([\\`*_\[\]|~#!@])", r"\\\1", plain_text)
+    return re.sub(r"(https?|ftp|www)(?=[:.])", r"\1​", plain_text)  # no link of its own either
+
+
+def table(heads: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """A table, the first column to the left and numbers to the right."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|---|{'---:|' * (len(heads) - 1)}"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
+
+
+def audit_markdown(document: dict[str, Any]) -> str:
+    """The audit: what was audited, the verdict in sentences, rates by group, and every measure."""
+    return "\n".join(_lines(document)).rstrip() + "\n"
+
+
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    yield f"## {escaped(title_of(document))}"
+    yield ""
+    yield from (f"- **{term}:** {escaped(text)}" for term, text in facts(document))
+    yield ""
+    for attribute in document["attributes"]:
+        yield f"### By {escaped(shown_name(attribute['name']))}"
+        yield ""
+        found = findings(attribute)
+        for f in found[:MOST_TOLD]:
+            yield f"**{escaped(f.headline)}.** {escaped(' '.join((f.tally, *f.warnings)))}"
+            yield ""
+            yield from (f"- **{escaped(point.lead)}**{escaped(point.rest)}" for point in f.points)
+            yield ""
+        yield from (f"{escaped(sentence)}\n" for sentence in remaining(found))
+        yield from _groups(attribute)
+        for f in found[:MOST_TABLES]:
+            yield from _measures(attribute, f.group, document["options"]["confidence"])
+    for note in document["notes"]:
+        yield f"> {escaped(shown_name(note, 600))}"
+        yield ">"
+    options = document["options"]
+    yield ""
+    yield (
+        f"<sub>Evenhand {document['version']}, table `{document['data']['table'][:16]}`, seed {options['seed']}, "
+        f"{options['bootstrap']:,} resamples, {options['permutations']:,} exchanges.</sub>"
+    )
+
+
+def _groups(attribute: dict[str, Any]) -> Iterator[str]:
+    columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
+    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:30]
+    rows = [
+        [
+            escaped(shown_name(g["name"])) + (" (reference)" if g["name"] == attribute["reference"] else ""),
+            f"{g['n']:,}",
+            *("–" if (v := g["rates"][r]["value"]) is None else f"{v:.3f}" for r in columns),
+        ]
+        for g in shown
+    ]
+    yield from table(["group", "people", *columns.values()], rows)
+    if len(attribute["groups"]) > len(shown):
+        yield f"{len(attribute['groups']) - len(shown):,} smaller groups are not shown.\n"
+
+
+def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:
+    found = [m for m in attribute["measures"] if m["group"] == group]
+    title = f"{escaped(shown_name(group))} against {escaped(shown_name(attribute['reference']))}: every measure"
+    yield f"<details><summary>{title}</summary>"
+    yield ""
+    heads = ["measure", "gap", f"{100 * confidence:g}% interval", "chance, 95%", "p adjusted", "limit", "verdict"]
+    yield from table(heads, [_row(m) for m in found])
+    yield "</details>"
+    yield ""
+
+
+def _row(m: dict[str, Any]) -> list[str]:
+    measure = measure_of(m)
+    word = {True: "within", False: "**beyond**", None: "undefined"}[m["passes"]]
+    open_ = ", not settled" if m["conclusive"] is False and m["passes"] is not None else ""
+    return [
+        measure.title, value(measure, m), interval(measure, m["ci"]), plain(measure, m["null_95"]),
+        p_short(m["p_adjusted"]), limit(measure, m["tolerance"]), word + open_,
+    ]  # fmt: skip
+
+
+def fenced(result: Any) -> str:
+    """What a terminal shows, as it is."""
+    text = repr(result)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}\n"
