@@ -35,14 +35,14 @@ def measure_of(m: dict[str, Any]) -> Measure:
     return measure
 
 
-_CHANCE = ". Chance alone stays within 'chance, 95%' 95 times of 100: open a number to see its distribution"
+_CHANCE = "; chance alone stays within its 95% point 95 times of 100 (open it to see the distribution)"
 
 
 def comparison(found: list[dict[str, Any]], gaps: dict[str, Gap], confidence: float) -> Markup:
     """Every measure of one group against the reference."""
     tested = any(m["p_value"] is not None for m in found)
-    chance = ["chance, 95%", "p", "p adjusted"] if tested else []
-    heads = ["measure", "gap", f"{100 * confidence:g}% interval", *chance, "in its favour", "limit", "verdict"]
+    chance = ["chance, 95%", "p", "adjusted"] if tested else []
+    heads = ["measure", "gap", f"{100 * confidence:g}% interval", *chance, "in favour", "limit", "verdict"]
     rows: list[list[Any]] = []
     for family, (title, question) in FAMILIES.items():
         members = [m for m in found if m["family"] == family]
@@ -149,7 +149,7 @@ def reading(m: Measure) -> str:
     assert isinstance(m, ScoreMeasure)
     sides = (
         f" What favours the group (it {m.more}) and what favours the reference (the group {m.less}) are told apart: "
-        "'in its favour' is the group's share of the gap."
+        "'in favour' is the group's share of the gap."
         if m.directed
         else ""
     )
