@@ -53,6 +53,11 @@ class Audit(Result):
 
         return document(self)
 
+    def _repr_html_(self) -> str:
+        from evenhand.page.shell import framed
+
+        return framed(self.to_html())
+
     def to_frame(self, library: str | None = None) -> Any:
         """All comparisons as a dataframe, one row each, in the library of the data (or the one named)."""
         from evenhand.report.frame import frame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from evenhand.joint import JointTable
 from evenhand.measures import Measure
 from evenhand.options import Axes, Options, Progress, checked
 from evenhand.paired import About, Question, distance, resample
-from evenhand.results import Result
+from evenhand.results import Result, kept
 from evenhand.table import shown_name
 from evenhand.tradeoff import dto, pareto
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MANY_GROUPS = 100
 """Above so many groups models are compared without resampling."""
@@ -81,6 +84,17 @@ class CandidateAudit(Result):
         from evenhand.report.candidates import document
 
         return document(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The comparison as one self-contained page, also written to a file if a path is given."""
+        from evenhand.page.candidates import candidates_page
+
+        return kept(candidates_page(self), path)
+
+    def _repr_html_(self) -> str:
+        from evenhand.page.shell import framed
+
+        return framed(self.to_html())
 
     def to_frame(self, library: str | None = None) -> Any:
         """The places of all models in the plane of performance and fairness, one row per attribute and model."""

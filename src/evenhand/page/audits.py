@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.groupings import shown_name
 from evenhand.page import explorer
 from evenhand.page.figures import Figures
-from evenhand.page.findings import MOST_TOLD, findings, p_words, remaining, summary
+from evenhand.page.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
 from evenhand.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.page.measures import about, comparison, measure_of, plain
 from evenhand.page.shell import page
@@ -33,7 +33,7 @@ def audit_page(audit: Audit) -> str:
     document = audit.to_dict()
     figures = Figures()
     many = len(document["attributes"]) > 1
-    sections: list[tuple[str, str, Any]] = [("verdict", "What was found", _verdict(document))]
+    sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
     references = {a["name"]: a["reference"] for a in document["attributes"]}
     counts = None
     if audit.table.score is not None:
@@ -46,7 +46,7 @@ def audit_page(audit: Audit) -> str:
     ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
     sections += [
         ("measures", "What each measure asks", about(ids)),
-        ("method", "How it was computed", join(_method(document, figures.remarks()))),
+        ("method", "How it was computed", join(method(document, figures.remarks()))),
     ]
     return page(title_of(document), _lead(document), sections, document, counts=counts)
 
@@ -103,30 +103,53 @@ def _sizes(attribute: dict[str, Any]) -> str:
     return ", ".join(told) + more
 
 
-def _verdict(document: dict[str, Any]) -> Iterator[Markup]:
+def verdict(document: dict[str, Any]) -> Iterator[Markup]:
+    """What was found, in sentences."""
+    many = len(document["attributes"]) > 1
     for attribute in document["attributes"]:
         found = findings(attribute)
-        if len(document["attributes"]) > 1:
-            yield tag("p", tag("strong", summary(found, attribute)))
-        for f in found[:MOST_TOLD]:
-            points = [tag("li", tag("strong", p.lead), p.rest) for p in f.points]
-            content = tag("p", f.tally), tag("ul", *points) if points else None, [tag("p", w) for w in f.warnings]
-            yield tag("div", tag("h3", f.headline), *content, class_=f"finding {f.kind}")
+        if many:
+            yield tag("h3", summary(found, attribute))
+        yield from (_finding(f, "h4" if many else "h3") for f in found[:MOST_TOLD])
         yield from (tag("p", sentence) for sentence in remaining(found))
     for note in document["notes"]:
         yield tag("p", tag("strong", "Note: "), shown_name(note, 600))
 
 
+def _finding(f: Finding, heading: str) -> Markup:
+    """What is beyond a limit and chance is said at once, the rest on request."""
+    told = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if p.shown]
+    rest = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if not p.shown]
+    more = [tag("ul", *rest) if rest else None, [tag("p", w) for w in f.warnings]]
+    return tag(
+        "div",
+        tag(heading, f.headline),
+        tag("p", f.tally),
+        tag("ul", *told) if told else None,
+        tag("details", tag("summary", "What is within, not settled or not told apart from chance"), *more)
+        if rest or f.warnings
+        else None,
+        class_=f"finding {f.kind}",
+    )
+
+
 def _attribute(
     audit: Audit, attribute: dict[str, Any], document: dict[str, Any], figures: Figures
 ) -> Iterator[Markup | None]:
-    yield _groups(attribute)
+    yield groups_table(attribute)
     yield from _impossibility(attribute)
     found = findings(attribute)
     if found:
         yield tag("div", *_charts(audit, attribute["name"], found[0].group, figures), class_="charts")
+    yield from measures_tables(audit, attribute, document["options"]["confidence"])
+    if attribute["largest"]:
+        yield _largest(attribute)
+
+
+def measures_tables(audit: Audit, attribute: dict[str, Any], confidence: float) -> Iterator[Markup]:
+    """Every measure of every group: the most affected first, others on request."""
+    found = findings(attribute)
     gaps = {(g.id, g.group): g for a in audit.attributes if a.name == attribute["name"] for g in a.measures}
-    confidence = document["options"]["confidence"]
     for place, f in enumerate(found[:MOST_TABLES]):
         measures = [m for m in attribute["measures"] if m["group"] == f.group]
         own = {m["id"]: gaps[m["id"], f.group] for m in measures}
@@ -138,11 +161,10 @@ def _attribute(
             yield tag("details", tag("summary", "All measures: ", heading), table)
     if len(found) > MOST_TABLES:
         yield tag("p", f"The measures of {len(found) - MOST_TABLES:,} more groups are in the JSON.", class_="note")
-    if attribute["largest"]:
-        yield _largest(attribute)
 
 
-def _groups(attribute: dict[str, Any]) -> Markup:
+def groups_table(attribute: dict[str, Any]) -> Markup:
+    """Sizes and rates of the groups, to sort."""
     columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
     shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:MOST_ROWS]
     rows, kinds = [], []
@@ -207,7 +229,8 @@ _REPEATED = (
 )
 
 
-def _method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
+def method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
+    """What it takes to repeat an audit."""
     options = {k: v for k, v in document["options"].items() if v is not None}
     yield tag("p", _REPEATED)
     rows = [["version", document["version"]], ["hash of the table", tag("code", document["data"]["table"])],

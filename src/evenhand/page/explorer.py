@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +61,7 @@ def counted(table: Table, references: dict[str, str], threshold: float | None) -
         found = _counted(table, references, threshold, most)
         if len(json.dumps(found, separators=(",", ":"))) <= MOST_CHARACTERS or most <= 64:
             return found
-        most = min(most, len(found["stops"])) // 2
+        most = min(most, found["places"]) // 2
 
 
 def _counted(table: Table, references: dict[str, str], threshold: float | None, most: int) -> dict[str, Any]:
@@ -74,7 +75,8 @@ def _counted(table: Table, references: dict[str, str], threshold: float | None, 
             gap = max(gap, widest)
     return {
         "score": shown_name(table.meaning.score),
-        "stops": stops.scores.tolist(),
+        "stops": base64.b64encode(stops.scores.astype("<f8").tobytes()).decode(),  # half as long as in decimals
+        "places": len(stops.scores),
         "exact": stops.exact,
         "error": 0.0 if stops.exact else gap,
         "risk": table.meaning.risk,
@@ -114,7 +116,7 @@ def _grouping(table: Table, grouping: Grouping, stops: Stops, reference: str) ->
 
 def section(table: Table, references: dict[str, str], data: dict[str, Any], rule: str) -> Markup:
     """Slider, rule and tables; the numbers of the audited decision stand in it before any script runs."""
-    last, policy = len(data["stops"]), data["policy"]
+    last, policy = data["places"], data["policy"]
     controls = tag(
         "div",
         tag("label", "Decision threshold", for_="threshold"),
@@ -149,9 +151,9 @@ def _marker(share: float) -> Markup:
 
 def _exactness(data: dict[str, Any]) -> str:
     if data["exact"]:
-        return f"Exact at each of the {len(data['stops']):,} scores, computed here from the counts in this page."
+        return f"Exact at each of the {data['places']:,} scores, computed here from the counts in this page."
     return (
-        f"Computed here from the counts in this page, exact at {len(data['stops']):,} of the scores, where the slider "
+        f"Computed here from the counts in this page, exact at {data['places']:,} of the scores, where the slider "
         f"stops; between two of them are at most {100 * data['error']:.2g}% of any group."
     )
 

@@ -23,6 +23,8 @@ class Point:
 
     lead: str
     rest: str
+    shown: bool
+    """Whether the gap is beyond its limit and more than chance would show."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Finding:
 
     group: str
     kind: str
-    """bad: some gap is certainly beyond its limit; warn: not settled; good: all are certainly within."""
+    """bad: a key measure is beyond its limit with the whole interval; good: all are within; warn: anything else."""
     headline: str
     tally: str
     points: tuple[Point, ...]
@@ -58,26 +60,49 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
         "not settled": [m for m in known if not m["conclusive"]],
         "undefined": [m for m in measures if m["passes"] is None],
     }
-    beyond, _, open_, _ = parts.values()
+    beyond, within, open_, _ = parts.values()
     small = group in attribute["too_small"]
-    kind = "bad" if beyond else "warn" if open_ or small or not known else "good"
-    who, reference = shown_name(group), shown_name(attribute["reference"])
-    headline = {
-        "bad": f"{who} and {reference} are not treated alike",
-        "warn": f"{who} and {reference}: these data do not settle it",
-        "good": f"{who} and {reference} are treated alike, within the limits",
-    }[kind]
+    kind, headline = _headline(group, attribute["reference"], beyond, bool(within) and not open_ and not small)
     groups = {g["name"]: g for g in attribute["groups"]}
     pair = groups[group], groups[attribute["reference"]]
+    who, reference = shown_name(group), shown_name(attribute["reference"])
     counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {words}" for words, p in parts.items() if p]
     sizes = f"{who} ({pair[0]['n']:,} people) with {reference} ({pair[1]['n']:,})"
     tally = f"Of {len(measures)} measures that compare {sizes}, {listed_and(counts)}."
     warnings = [f"Not settled: {listed_and([measure_title(m) for m in open_])}."] if open_ else []
     if small:
-        warnings.append(f"{who} is too small to conclude anything: even three times the limit could go unnoticed.")
+        tally += f" {who} is too small to conclude anything: even three times the limit could go unnoticed."
     points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and m["passes"] is not None)
     gap = max((abs(m["signed"] or 0) for m in measures if m["id"] == "demographic_parity"), default=0.0)
     return Finding(group, kind, headline, tally, points, tuple(warnings), len(beyond), gap)
+
+
+def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled: bool) -> tuple[str, str]:
+    pair = f"{shown_name(group)} and {shown_name(reference)}"
+    sure = [m for m in beyond if not by_chance(m)]
+    if any(m["id"] in KEY for m in sure):
+        return "bad", f"{pair} are not treated alike"
+    if sure:
+        return "warn", f"{pair} differ in {listed_and([measure_title(m) for m in sure[:3]])}"
+    if settled and not beyond:
+        return "good", f"{pair} are treated alike, within the limits"
+    return "warn", f"{pair}: these data do not settle it"
+
+
+def by_chance(m: dict[str, Any]) -> bool:
+    """Whether chance alone, adjusted for all comparisons, may show as much.
+
+    Where no exchanged table came near, their number decides how small an adjusted p-value can be: then the plain one
+    is read.
+    """
+    p = m["p_value"] if least(m) or m["p_adjusted"] is None else m["p_adjusted"]
+    return p is not None and p > 0.05
+
+
+def least(m: dict[str, Any]) -> bool:
+    """Whether no exchanged table showed so large a gap."""
+    draws = (m["null_method"] or "").split(" ")[0]
+    return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
 
 
 def _point(m: dict[str, Any], pair: tuple[dict[str, Any], dict[str, Any]]) -> Point:
@@ -94,14 +119,14 @@ def _point(m: dict[str, Any], pair: tuple[dict[str, Any], dict[str, Any]]) -> Po
         None: f"; {how} {limit}",
     }[m["conclusive"]]
     rest = f": {_rates(measure, pair)}gap {value}{interval}{judged}. {_chance(m)}"
-    return Point(_lead(measure, m), rest.rstrip())
+    return Point(_lead(measure, m), rest.rstrip(), not m["passes"] and not by_chance(m))
 
 
 def _lead(measure: Measure, m: dict[str, Any]) -> str:
     """Who fares how, if that can be told."""
     who, reference = shown_name(m["group"]), shown_name(m["reference"])
-    share, p = m["positive_share"], m["p_adjusted"]
-    if p is not None and p > 0.05:
+    share = m["positive_share"]
+    if by_chance(m):
         return f"{measure.title[0].upper()}{measure.title[1:]} is not told apart from chance"
     if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
         return f"{who} {measure.more if m['signed'] > 0 else measure.less} than {reference}"
@@ -120,9 +145,13 @@ def _chance(m: dict[str, Any]) -> str:
     """What chance alone would show."""
     if m["null_95"] is None:
         return ""
-    p = m["p_adjusted"] if m["p_adjusted"] is not None else m["p_value"]
-    adjusted = ", adjusted for all comparisons" if m["p_adjusted"] is not None else ""
-    return f"Chance alone would show up to {m['null_95']:.3f} ({p_words(p)}{adjusted})."
+    if least(m):
+        how = f"in none of {m['null_method'].split(' ')[0]} exchanges as much"
+    elif m["p_adjusted"] is not None:
+        how = f"{p_words(m['p_adjusted'])}, adjusted for all comparisons"
+    else:
+        how = p_words(m["p_value"])
+    return f"Chance alone would show up to {m['null_95']:.3f} ({how})."
 
 
 def p_words(p: float | None) -> str:
@@ -136,7 +165,7 @@ def remaining(found: list[Finding]) -> list[str]:
     """What is said of the groups that have no paragraph of their own."""
     words = {
         "bad": "Also not treated like the reference",
-        "warn": "Not settled",
+        "warn": "Less clear",
         "good": "Treated like the reference, within the limits",
     }
     return [
@@ -149,15 +178,14 @@ def remaining(found: list[Finding]) -> list[str]:
 
 def summary(found: list[Finding], attribute: dict[str, Any]) -> str:
     """The attribute in a sentence."""
-    count = {kind: sum(f.kind == kind for f in found) for kind in ("bad", "warn", "good")}
+    words = {"bad": ("is", "are", "not treated alike"), "good": ("is", "are", "within all limits")}
+    parts = []
+    for kind, (one, many, how) in words.items():
+        n = sum(f.kind == kind for f in found)
+        parts += [f"{n} {one if n == 1 else many} {how}"] if n else []
+    rest = sum(f.kind == "warn" for f in found)
+    parts += [f"{rest} {'is' if rest == 1 else 'are'} less clear"] if rest else []
     name, reference = shown_name(attribute["name"]), shown_name(attribute["reference"])
-    parts = [
-        f"{n} {'differs' if n == 1 else 'differ'} for sure" * (kind == "bad")
-        + f"{n} {'is' if n == 1 else 'are'} not settled" * (kind == "warn")
-        + f"{n} {'is' if n == 1 else 'are'} within all limits" * (kind == "good")
-        for kind, n in count.items()
-        if n
-    ]
     groups = "group" if len(found) == 1 else "groups"
     return f"By {name}, {len(found):,} {groups} compared with {reference}: {listed_and(parts)}."
 

@@ -49,9 +49,9 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         yield ""
         found = findings(attribute)
         for f in found[:MOST_TOLD]:
-            yield f"**{escaped(f.headline)}.** {escaped(' '.join((f.tally, *f.warnings)))}"
+            yield f"**{escaped(f.headline)}.** {escaped(f.tally)}"
             yield ""
-            yield from (f"- **{escaped(point.lead)}**{escaped(point.rest)}" for point in f.points)
+            yield from (f"- **{escaped(point.lead)}**{escaped(point.rest)}" for point in f.points if point.shown)
             yield ""
         yield from (f"{escaped(sentence)}\n" for sentence in remaining(found))
         yield from _groups(attribute)

@@ -56,26 +56,29 @@
     if (bar) bar.setAttribute("width", Number.isNaN(value) ? 0 : 100 * value);
   };
 
+  const unpacked = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+
   const explorer = (root, data) => {
+    const stops = unpacked(data.stops);
     const slider = root.querySelector("input[type=range]");
     const typed = root.querySelector("input[type=number]");
     const said = root.querySelector("output");
     const tables = Array.from(root.querySelectorAll("table[data-grouping]"), (table) => {
       const grouping = data.groupings[Number(table.dataset.grouping)];
       const cells = Array.from(table.querySelectorAll("td[data-key]"));
-      return { grouping, cells, sums: fromTop(grouping, data.stops.length, data.labels) };
+      return { grouping, cells, sums: fromTop(grouping, stops.length, data.labels) };
     });
-    const last = data.stops.length;
+    const last = stops.length;
     const at = (threshold) => { // the first stop at or above a threshold
       let low = 0, high = last;
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (data.stops[middle] < threshold) low = middle + 1; else high = middle;
+        if (stops[middle] < threshold) low = middle + 1; else high = middle;
       }
       return low;
     };
     const show = (stop, threshold) => {
-      const written = threshold ?? (stop < last ? data.stops[stop] : null);
+      const written = threshold ?? (stop < last ? stops[stop] : null);
       const rule = written === null
         ? (data.risk ? "everybody receives it" : "nobody receives it")
         : `${data.score} ${data.risk ? "<" : "≥"} ${written}`;
@@ -104,7 +107,7 @@
     });
     root.querySelector("button")?.addEventListener("click", () => show(data.policy, data.threshold));
     root.querySelectorAll("[hidden].needs-script").forEach((part) => { part.hidden = false; });
-    show(data.policy ?? at(data.threshold ?? data.stops[Math.floor(last / 2)]), data.threshold ?? undefined);
+    show(data.policy ?? at(data.threshold ?? stops[Math.floor(last / 2)]), data.threshold ?? undefined);
   };
 
   /** The line at the threshold, in every chart that has the score as its horizontal axis. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -12,8 +13,8 @@ from evenhand import __version__
 from evenhand.charts.theme import css
 from evenhand.page.markup import Markup, data_block, join, tag
 
-MOST_DOCUMENT = 600_000
-"""Characters of JSON that are kept in the page."""
+MOST_PAGE = 1_900_000
+"""Bytes of a page; the JSON is left out if it does not fit in."""
 
 
 @cache
@@ -48,16 +49,18 @@ def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: 
         tag("title", title),
         Markup(f"<style>{style}</style>"),
     )
-    kept, text = _document(document)
-    body = join(
+    before = join(
         tag("a", "Skip to the findings", href="#main", class_="skip"),
         tag("header", tag("h1", title), lead),
         tag("nav", tag("ul", *links), aria_label="Contents"),
         tag("main", *(_section(*s) for s in sections), id="main", tabindex="-1"),
-        tag("footer", tag("p", f"Made by Evenhand {__version__}. {text}"), kept),
+    )
+    after = join(
         *(data_block(id_, values) for id_, values in blocks.items() if values is not None),
         Markup(f"<script>{script}</script>"),
     )
+    kept, text = _document(document, MOST_PAGE - len((head + before + after).encode()))
+    body = join(before, tag("footer", tag("p", f"Made by Evenhand {__version__}. {text}"), kept), after)
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
 
 
@@ -65,10 +68,16 @@ def _section(id_: str, heading: str, content: Any) -> Markup:
     return tag("section", tag("h2", heading, id=id_), content, aria_labelledby=id_)
 
 
-def _document(document: dict[str, Any]) -> tuple[Markup, str]:
+def _document(document: dict[str, Any], room: int) -> tuple[Markup, str]:
     """The JSON that the page shows, to take away; very many groups do not fit."""
     block = data_block("document", document)
-    if len(block) > MOST_DOCUMENT:
+    if len(block) > room:
         return Markup(""), f"The JSON of {len(block) / 1e6:.1f} MB does not fit into this page: --json writes it."
     button = tag("button", "Download the JSON", type="button", class_="plain keep", hidden=True)
     return join(tag("p", button), block), "Everything shown here is in the JSON."
+
+
+def framed(html: str) -> str:
+    """A page inside a notebook: in a frame of its own, where neither can touch the other."""
+    words = 'sandbox="allow-scripts allow-downloads" width="100%" height="800" style="border:0" title="Evenhand report"'
+    return f'<iframe srcdoc="{escape(html)}" {words}></iframe>'

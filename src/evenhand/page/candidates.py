@@ -1,0 +1,127 @@
+"""The page of several models of the same people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from evenhand.groupings import shown_name
+from evenhand.measures import find
+from evenhand.measures.performance import PERFORMANCES
+from evenhand.page.audits import facts, groups_table, measures_tables, method, verdict
+from evenhand.page.figures import Figures
+from evenhand.page.markup import Markup, cell, grid, join, name, tag
+from evenhand.page.measures import about, p_short
+from evenhand.page.shell import page
+
+if TYPE_CHECKING:
+    from evenhand.candidates import CandidateAudit
+
+MOST_DIFFERENCES = 60
+
+
+def candidates_page(found: CandidateAudit) -> str:
+    """Which model to choose, what differs, and every model by itself."""
+    document = found.to_dict()
+    figures = Figures()
+    first = document["candidates"][0]["audit"]
+    sections: list[tuple[str, str, Any]] = [
+        ("choice", "Which model", join(_choice(found, document, figures))),
+        ("differences", "What differs on the same people", join(_differences(document))),
+    ]
+    for i, c in enumerate(document["candidates"]):
+        sections.append((f"model-{i}", f"Model {shown_name(c['name'])}", join(_model(found, c, figures))))
+    ids = list(dict.fromkeys(m["id"] for a in first["attributes"] for m in a["measures"]))
+    sections += [
+        ("measures", "What each measure asks", about(ids)),
+        ("method", "How it was computed", join(method(first, figures.remarks()))),
+    ]
+    names = ", ".join(shown_name(c["name"]) for c in document["candidates"])
+    told = [(term, text) for term, text in facts(first) if term not in ("Score", "Favourable decision")]
+    lead = tag("dl", *(part for term, text in told for part in (tag("dt", term), tag("dd", text))), class_="facts")
+    return page(f"Which of these models is fairer: {names}", lead, sections, document)
+
+
+def _choice(found: CandidateAudit, document: dict[str, Any], figures: Figures) -> Iterator[Markup | None]:
+    for t in document["tradeoffs"]:
+        best = t["recommended"]
+        headline = "No model is recommended" if best is None else f"Recommended: {shown_name(best)}"
+        words = tag("p", t["because"])
+        yield tag("div", tag("h3", f"{headline}, by {shown_name(t['attribute'])}"), words, class_="finding")
+        yield figures(found.plot("tradeoff", attribute=t["attribute"]), "plot('tradeoff')")
+        yield _places(t)
+    yield _performance(document)
+    yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
+
+
+def _places(t: dict[str, Any]) -> Markup:
+    measure = find(t["fairness"])
+    title = t["fairness"] if measure is None else measure.title
+    heads = ["model", t["performance"], "fairness", "distance to the optimum", "on the front", "nearest in resamples"]
+    rows = [
+        [
+            name(p["model"]), *(_number(p[k]) for k in ("performance", "fairness", "dto")),
+            "yes" if p["on_front"] else "no",
+            "–" if p["best_share"] is None else f"{100 * p['best_share']:.0f}%",
+        ]
+        for p in t["places"]
+    ]  # fmt: skip
+    caption = join("Performance and fairness (by ", title, "), groups of ", name(t["attribute"]))
+    return grid(caption, heads, rows, class_="sortable")
+
+
+def _performance(document: dict[str, Any]) -> Markup:
+    ids = list(document["candidates"][0]["performance"])
+    rows = [[name(c["name"]), *(_estimate(c["performance"][id_]) for id_ in ids)] for c in document["candidates"]]
+    heads = [PERFORMANCES[id_].title if id_ in PERFORMANCES else id_ for id_ in ids]
+    return grid("Performance, with intervals", ["model", *heads], rows)
+
+
+def _estimate(e: dict[str, Any]) -> Markup:
+    ci = e["ci"]
+    bounds = None if ci is None or None in ci else tag("div", f"{ci[0]:.3f}–{ci[1]:.3f}", class_="muted")
+    return cell(_number(e["value"]), bounds, title=e["undefined"])
+
+
+def _differences(document: dict[str, Any]) -> Iterator[Markup]:
+    """The surest first; the rest is in the JSON."""
+    against = shown_name(document["against"])
+    known = [d for d in document["differences"] if d["difference"] is not None]
+    known.sort(key=lambda d: (1.0 if d["p_adjusted"] is None else d["p_adjusted"], -abs(d["difference"])))
+    rows = [_difference(d) for d in known[:MOST_DIFFERENCES]]
+    more = len(document["differences"]) - len(rows)
+    yield tag("p", f"Every model against {against}, paired: the same people are scored by both. A negative change is a "
+                   "smaller gap.")  # fmt: skip
+    heads = ["what", "group", "model", f"gap of {against}", "gap of the model", "change", "interval", "adjusted p",
+             "better"]  # fmt: skip
+    yield grid("What differs, the surest first", heads, rows)
+    if more:
+        yield tag("p", f"{more:,} more comparisons are in the JSON.", class_="note")
+
+
+def _difference(d: dict[str, Any]) -> list[Any]:
+    measure = find(d["id"])
+    title = measure.title if measure else PERFORMANCES[d["id"]].title if d["id"] in PERFORMANCES else d["id"]
+    group = "" if d["group"] is None else join(name(d["group"]), " / ", name(d["reference"]))
+    ci = d["ci"]
+    bounds = "–" if ci is None or None in ci else f"{ci[0]:+.3f} to {ci[1]:+.3f}"
+    better = "not told apart" if d["better"] is None else name(d["better"])
+    return [title, cell(group, class_="words"), name(d["model"]), _number(d["other"]), _number(d["value"]),
+            f"{d['difference']:+.3f}", bounds, p_short(d["p_adjusted"]), cell(better, class_="words")]  # fmt: skip
+
+
+def _model(found: CandidateAudit, c: dict[str, Any], figures: Figures) -> Iterator[Any]:
+    audit, document = found[c["name"]], c["audit"]
+    yield tag("p", f"Favourable decision: {shown_name(document['data']['decision_rule'], 120)}")
+    yield from verdict(document)
+    for attribute in document["attributes"]:
+        yield groups_table(attribute)
+        if "forest" in audit.plots(attribute["name"]):
+            words = f"[{shown_name(c['name'])!r}].plot('forest', attribute={shown_name(attribute['name'])!r})"
+            yield figures(audit.plot("forest", attribute=attribute["name"]), words)
+        tables = measures_tables(audit, attribute, document["options"]["confidence"])
+        yield tag("details", tag("summary", "Every measure, by ", name(attribute["name"])), *tables)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
