@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.groupings import shown_name
 from evenhand.measures import Measure, RateMeasure, find
+from evenhand.report.document import least
 
 KEY = (
     "demographic_parity", "equal_opportunity", "predictive_equality", "predictive_parity", "abcc",
@@ -97,12 +98,6 @@ def by_chance(m: dict[str, Any]) -> bool:
     """
     p = m["p_value"] if least(m) or m["p_adjusted"] is None else m["p_adjusted"]
     return p is not None and p > 0.05
-
-
-def least(m: dict[str, Any]) -> bool:
-    """Whether no exchanged table showed so large a gap."""
-    draws = (m["null_method"] or "").split(" ")[0]
-    return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
 
 
 def _point(m: dict[str, Any], pair: tuple[dict[str, Any], dict[str, Any]]) -> Point:

@@ -232,3 +232,9 @@ def number(value: float | None) -> float | None:
 
 def pair(pair: Pair | None) -> list[float | None] | None:
     return None if pair is None else [number(pair[0]), number(pair[1])]
+
+
+def least(m: dict[str, Any]) -> bool:
+    """Whether no exchanged table showed so large a gap, so that the p-value may be smaller than it is written."""
+    draws = (m["null_method"] or "").split(" ")[0]
+    return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)

@@ -12,6 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.measures import Measure, ScoreMeasure, find
+from evenhand.report.document import least
 from evenhand.table import shown_name
 
 WIDTH = 80
@@ -131,7 +132,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
                 Text(" " + shorter(measure.title)),
                 _gap(measure, m),
                 _interval(measure, m["ci"]),
-                *((_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_adjusted"], _least(m))) if tested else ()),
+                *((_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_adjusted"], least(m))) if tested else ()),
                 "" if m["positive_share"] is None or measure.signed else f"{100 * m['positive_share']:.0f}%",
                 _limit(measure, m["tolerance"]),
                 _verdict(m),
@@ -216,7 +217,7 @@ def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[Renderabl
     grid = _grid("measure", "gap", _level(confidence), *chance, "pair", text_from=3 + len(chance), tight=True)
     for m in attribute["largest"]:
         measure = _measure(m)
-        cells = (_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_value"], _least(m))) if tested else ()
+        cells = (_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_value"], least(m))) if tested else ()
         grid.add_row(
             Text(shorter(measure.title)), _plain(measure, m["value"]), _interval(measure, m["ci"], signed=False),
             *cells, Text(_pair(measure, m)),
@@ -309,12 +310,6 @@ def _p(value: float | None, least: bool) -> str:
     if value < 0.0005:
         return "<.001"
     return ("≤" if least else "") + f"{value:.3f}".removeprefix("0")
-
-
-def _least(m: dict[str, Any]) -> bool:
-    """Whether no exchanged table showed so large a gap."""
-    draws = (m["null_method"] or "").split(" ")[0]
-    return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
 
 
 def shorter(title: str) -> str:
