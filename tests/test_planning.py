@@ -13,7 +13,7 @@ from scipy import stats
 import evenhand
 from conftest import evenhand as run
 from evenhand.errors import UsageError
-from evenhand.inference.power import detectable, power_of
+from evenhand.inference.power import CHUNK, _chunk, detectable, power_of
 from evenhand.measures import MEASURES, RateMeasure
 from evenhand.nulls import rate_null
 from evenhand.table import Counts
@@ -73,6 +73,23 @@ def test_the_power_of_small_samples_is_that_of_the_audit(sizes: tuple[int, int],
     assert stats.binomtest(found, 500, claimed).pvalue > 1e-3
     reach = detectable(base, *sizes)
     assert power_of(reach.above, base, *sizes) == pytest.approx(0.8, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "reference"), [(4, 1887), (14, 1887), (1887, 4), (3, 50)])
+def test_the_exact_test_of_very_uneven_groups_rejects_what_it_should(n: int, reference: int) -> None:
+    """Impossible tables used to count as infinitely likely, and nothing was ever rejected."""
+    chunk = 3 * (n + reference) // 4 // CHUNK
+    low, high = _chunk(n, reference, 0.05, chunk)
+    for i in range(0, CHUNK, 7):
+        total = chunk * CHUNK + i
+        if total > n + reference:
+            break
+        x = np.arange(max(0, total - reference), min(n, total) + 1)
+        chance = stats.hypergeom.pmf(x, n + reference, n, total)
+        apart = np.round(np.abs(x / n - (total - x) / reference), 12)
+        rejected = np.array([chance[apart >= size].sum() <= 0.05 for size in apart])
+        middle = n * total / (n + reference)
+        assert (rejected == ((x <= low[i]) & (x < middle)) | ((x >= high[i]) & (x > middle))).all()
 
 
 def test_people_needed_are_enough_for_the_exact_test() -> None:

@@ -110,7 +110,8 @@ def _chunk(n: int, n_reference: int, level: float, chunk: int) -> tuple[Ints, In
     x = np.arange(max(int(middle.min() - reach), 0), min(int(middle.max() + reach), n) + 1)
     y = np.clip(total - x, 0, n_reference)
     possible = (total - x >= 0) & (total - x <= n_reference)
-    p = np.exp(_log_choose(n, x) + _log_choose(n_reference, y) - _log_choose(people, total)) * possible
+    log_p = _log_choose(n, x) + _log_choose(n_reference, y) - _log_choose(people, total)
+    p = np.exp(np.where(possible, log_p, -np.inf))
     apart = np.where(possible, np.round(np.abs(x / n - y / n_reference), 12), -1.0)
     # from the largest gap down; tables with the same gap go together
     order = np.argsort(-apart, axis=1, kind="stable")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from evenhand.charts import CHARTS
 from evenhand.groupings import shown_name
 from evenhand.page import explorer
 from evenhand.page.figures import Figures
@@ -23,9 +24,6 @@ _RATES = {
     "base_rate": "base rate", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV", "npv": "NPV",
     "accuracy": "accuracy",
 }  # fmt: skip
-_CHARTS = (
-    "groups", "forest", "cdf", "pdf", "c_bias", "c_bias_ranks", "roc", "cross_roc", "calibration", "bias_density",
-)  # fmt: skip
 
 
 def audit_page(audit: Audit) -> str:
@@ -190,11 +188,11 @@ def _rate(estimate: dict[str, Any]) -> Markup:
 
 
 def _charts(audit: Audit, attribute: str, group: str, figures: Figures) -> Iterator[Markup | None]:
-    available = audit.plots(attribute)
-    for chart in _CHARTS:
-        if chart in available:
+    for chart in audit.plots(attribute):
+        if chart != "null":  # its distributions are in the tables
             words = f"plot({chart!r}, attribute={shown_name(attribute)!r})"
-            yield figures(audit.plot(chart, attribute=attribute, group=group), words)
+            about = group if CHARTS[chart].pair else None
+            yield figures(audit.plot(chart, attribute=attribute, group=about), words)
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:

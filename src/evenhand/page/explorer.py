@@ -94,12 +94,12 @@ def _grouping(table: Table, grouping: Grouping, stops: Stops, reference: str) ->
     labels = 1 if table.label is None else 2
     group = place[grouping.codes]
     label = 0 if table.label is None else table.label.astype(np.int64)
-    key = ((stops.of_cell * len(chosen) + group) * labels + label)[group >= 0]
-    at, inverse = np.unique(key, return_inverse=True)
-    mass = np.asarray(table.mass)[group >= 0]
-    n = sum_by(inverse.reshape(-1), mass, len(at))
-    by_stop = sum_by(at // labels, np.asarray(n, np.float64), len(stops.scores) * len(chosen))
-    by_stop = by_stop.reshape(len(stops.scores), len(chosen))
+    shown = group >= 0
+    key = ((stops.of_cell * len(chosen) + group) * labels + label)[shown]
+    dense = sum_by(key, np.asarray(table.mass)[shown], len(stops.scores) * len(chosen) * labels)
+    at = np.flatnonzero(dense)
+    n = dense[at]
+    by_stop = dense.reshape(len(stops.scores), len(chosen), labels).sum(-1)
     widest = float((by_stop.max(0) / by_stop.sum(0)).max())
     written = n.tolist() if n.dtype.kind == "i" else [float(f"{x:.12g}") for x in n]
     entry = {

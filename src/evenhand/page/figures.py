@@ -50,7 +50,7 @@ def _figure(chart: Chart, svg: str | None) -> Markup:
     return tag(
         "figure",
         tag("h4", chart.title) if svg is None else Markup(svg),
-        tag("figcaption", chart.description, f" {chart.note}" if chart.note else None),
+        tag("figcaption", chart.description, f" Note: {chart.note}." if chart.note else None),
         numbers if svg is None else tag("details", tag("summary", "Numbers of this chart"), numbers, class_="table-of"),
         data_chart=chart.name,
         data_lo=marker.get("lo"),
