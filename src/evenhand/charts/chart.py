@@ -39,13 +39,17 @@ class Chart:
     """Of charts over scores: `lo`, `hi` and `width` of the axis and the threshold drawn (`at`), so that a page can
     move the line of class `threshold` to (t - lo) / (hi - lo) * width."""
 
-    def to_svg(self, prefix: str = "") -> str:
-        """The chart as SVG. Ids begin with the prefix, so that several drawings fit on one page."""
-        return drawing.svg(self.spec, self.title, prefix)
+    def to_svg(self, prefix: str = "", *, heading: bool = True) -> str:
+        """The chart as SVG, with its title or without.
+
+        Ids begin with the prefix, so that several drawings fit on one page.
+        """
+        spec = self.spec if heading else {k: v for k, v in self.spec.items() if k != "title"}
+        return drawing.svg(spec, self.title, prefix)
 
     def to_json(self) -> str:
         """The specification as JSON text, which every Vega-Lite tool opens."""
-        return json.dumps(self.spec, ensure_ascii=True, allow_nan=False, indent=1)
+        return json.dumps(self.spec, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
     def save(self, path: str | Path) -> None:
         """Write the chart; the ending of the name says how (.svg, .png, .pdf, .json)."""

@@ -42,10 +42,11 @@ CONFIG: dict[str, Any] = {
     "axis": {
         "domainColor": AXIS, "tickColor": AXIS, "gridColor": GRID, "labelColor": MUTED, "titleColor": INK,
         "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "titlePadding": 8, "labelLimit": 260,
+        "labelFlush": False,
     },
     "legend": {
         "labelColor": INK, "titleColor": MUTED, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal",
-        "symbolStrokeWidth": 3, "orient": "top", "labelLimit": 240, "titleLimit": 500, "columns": 4,
+        "symbolStrokeWidth": 3, "symbolOpacity": 1, "orient": "top", "labelLimit": 540, "titleLimit": 500, "columns": 4,
     },
     "title": {
         "anchor": "start", "color": INK, "subtitleColor": MUTED, "fontSize": 15, "subtitleFontSize": 12,
