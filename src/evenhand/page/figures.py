@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.charts.chart import Chart
 from evenhand.charts.theme import themed
 from evenhand.errors import MissingLibrary
+from evenhand.groupings import shown_name
 from evenhand.page.markup import Markup, grid, join, tag
 
 MOST_DRAWN = 800_000
@@ -61,7 +62,7 @@ def _figure(chart: Chart, svg: str | None) -> Markup:
 
 def columns_table(chart: Chart) -> Markup:
     """The numbers beside a chart."""
-    heads = list(chart.columns)
+    heads = [shown_name(head, 60) for head in chart.columns]
     rows = [[_value(v) for v in row] for row in zip(*chart.columns.values(), strict=True)]
     return grid(f"Numbers: {chart.title}", heads, rows)
 
@@ -69,7 +70,7 @@ def columns_table(chart: Chart) -> Markup:
 def _value(value: Any) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else shown_name(value, 80)
 
 
 def histogram(null: Any, observed: float) -> Markup | None:
