@@ -50,7 +50,7 @@ def _figure(chart: Chart, svg: str | None) -> Markup:
     marker = chart.marker or {}
     return tag(
         "figure",
-        tag("h4", chart.title) if svg is None else Markup(svg),
+        tag("h4", chart.title) if svg is None else tag("div", Markup(svg), class_="drawing"),
         tag("figcaption", chart.description, f" Note: {chart.note}." if chart.note else None),
         numbers if svg is None else tag("details", tag("summary", "Numbers of this chart"), numbers, class_="table-of"),
         data_chart=chart.name,

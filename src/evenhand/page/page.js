@@ -175,6 +175,19 @@
     });
   };
 
+  /** A drawing wider than a phone scrolls, by keyboard too. */
+  const scrollable = (part) => {
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0; else part.removeAttribute("tabindex");
+  };
+  const fit = () => document.querySelectorAll(".drawing").forEach(scrollable);
+  addEventListener("resize", fit);
+  fit();
+
+  // On paper nothing can be opened, so the findings are.
+  const folded = () => document.querySelectorAll(".finding details");
+  addEventListener("beforeprint", () => folded().forEach((part) => { part.open = true; }));
+  addEventListener("afterprint", () => folded().forEach((part) => { part.open = false; }));
+
   document.querySelectorAll("table.sortable").forEach(sortable);
   document.querySelectorAll("select.chooser").forEach(chooser);
   document.querySelectorAll("button.keep").forEach(keep);
