@@ -17,7 +17,7 @@ SOURCE = Path(evenhand.__file__).parent
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
-    "results": {"files", "report"},
+    "results": {"files", "page", "report"},  # a result makes its views when asked
     "cells": set(),
     "runs": {"ingest", "cells"},
     "standings": {"runs", "tradeoff", "inference", "cells"},
@@ -70,6 +70,7 @@ ARROWS: dict[str, set[str]] = {
     "paired": {"joint", "measures", "inference", "scores", "table", "cells"},
     "differences": {"auditing", "cells", "gaps", "paired", "measures", "inference", "scores"},
     "candidates": {
+        "page",
         "charts",
         "results",
         "auditing",
@@ -148,6 +149,7 @@ ARROWS: dict[str, set[str]] = {
         "table",
     },
     "auditing": {
+        "page",
         "charts",
         "results",
         "candidates",  # audit calls it when several scores are given
@@ -195,6 +197,19 @@ ARROWS: dict[str, set[str]] = {
         "cells",
         "__version__",
     },
+    "page": {
+        "auditing",  # its type, and that of candidates
+        "candidates",
+        "charts",
+        "report",
+        "policy",
+        "gaps",
+        "measures",
+        "groupings",
+        "table",
+        "cells",
+        "__version__",
+    },
     "charts": {
         "aggregation",  # of these and the next five their types only
         "auditing",
@@ -217,6 +232,7 @@ ARROWS: dict[str, set[str]] = {
     "metrics": {"auditing", "extremes", "gaps", "options", "measures", "ingest"},
     "advice": set(),
     "cli": {
+        "results",
         "advice",
         "aggregation",
         "auditing",

@@ -218,7 +218,7 @@ def test_names_survive_the_document_and_are_escaped_in_html() -> None:
     page = as_html(render(a.to_dict()))
     assert "<script>window" not in page
     assert "<b>g</b>" not in page
-    assert a._repr_html_() == page
+    assert "<script>window" not in a._repr_html_()
     assert "[bold red]x[/]" in as_text(render(a.to_dict()))
 
 
