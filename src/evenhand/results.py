@@ -19,7 +19,7 @@ class Result:
         """The result as JSON text, also written to a file if a path is given."""
         from evenhand.report.document import as_json
 
-        return _kept(as_json(self.to_dict()), path)
+        return kept(as_json(self.to_dict()), path)
 
     def __rich__(self) -> Any:
         raise NotImplementedError
@@ -35,7 +35,7 @@ class Result:
         return as_html(self.__rich__())
 
 
-def _kept(text: str, path: str | Path | None) -> str:
+def kept(text: str, path: str | Path | None) -> str:
     if path is not None:
         from evenhand.files import write_text
 
