@@ -90,12 +90,8 @@ def _rule(text: Any) -> Rule:
         raise UsageError(f"name the attribute after 'for': {shown(text)}")
     if chance is not None and level is not None:
         raise UsageError(f"a rule judges the interval ('at 95%') or what is 'above chance', not both: {shown(text)}")
-    try:
-        requirement = parsed(rest)
-    except UsageError as error:
-        raise UsageError(f"{error}. A rule is {GRAMMAR}") from error
     return Rule(
-        requirement,
+        parsed(rest, GRAMMAR),
         "interval" if level is not None else "excess" if chance is not None else "value",
         None if level is None else _level(level, text),
         None if attribute is None else (attribute,),

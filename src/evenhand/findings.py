@@ -152,10 +152,11 @@ def _verdict(f: Finding) -> str:
     if f.rule.judge == "interval" and f.ci is not None:
         if f.status == "satisfied":
             return f"{_n(f.value)}, and all of {interval} ({_span(f)}) keeps to {limit}."
-        reaches = f"{interval} ({_span(f)}) reaches {_n(f.by)} {_beyond(f)} {limit}"
         if f.status == "not shown":
-            return f"{_n(f.value)} keeps to the limit, but {reaches}: not shown to keep to it."
-        return f"{_n(f.value)} is beyond the limit, and {reaches}."
+            reaches = f"{interval} ({_span(f)}) reaches {_n(f.by)} {_beyond(f)} {limit}"
+            return f"{_n(f.value)} itself keeps to the limit, but {reaches}: not shown to keep to it."
+        short = float(f.rule.requirement.shortfall(f.value))
+        return f"{_n(f.value)} is {_n(short)} {_beyond(f)} {limit}, and {interval} is {_span(f)}."
     if f.because:
         return f"{_n(f.value)} is not shown to keep to {limit} {f.because}."
     what = _n(f.value)
@@ -198,13 +199,13 @@ def _open(f: Finding) -> str | None:
     start = ""
     if f.rule.judge != "interval" or beyond:
         start = "The interval reaches across the limit: these people do not settle it. "
-    side = "that it is beyond" if beyond else "that it keeps to it"
+    side = "that it is beyond the limit" if beyond else "that it keeps to the limit"
     if f.needed is None:
         return f"{start}The gap is so near the limit that no sample would settle it."
     people = f"{f.needed.n:,} of {shown_name(f.group)} and {f.needed.n_reference:,} of {shown_name(f.reference)}"
     return (
-        f"{start}To show {side}, it takes about {_times(f.needed.factor)} times as many people ({people}), if the true "
-        f"gap is the one seen; they would show it {100 * POWER:.0f} times of 100."
+        f"{start}To show {side}, it takes about {_times(f.needed.factor)} times as many people ({people}): they would "
+        f"show it {100 * POWER:.0f} times of 100 if the true gap is the one seen."
     )
 
 

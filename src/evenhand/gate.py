@@ -171,14 +171,14 @@ def _beyond_table(table: Table, words: Mapping[str, Any]) -> dict[str, Any]:
 
 def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Verdict:
     """Hold a table to the rules."""
-    cases = cases_of(table, book)
+    chance = any(rule.judge == "excess" for rule in book.rules)
+    options, _ = with_threshold(_options(book, book.confidence, chance), table)
+    cases = cases_of(table, book, options.threshold)
     audits = _Audits(table, book)
     for case in cases:
         audits.want(case, _larger(table, book, case))
     audits.run(progress)
     findings = tuple(f for case in cases for f in _findings(table, book, case, audits.of(case)))
-    chance = any(rule.judge == "excess" for rule in book.rules)
-    options, _ = with_threshold(_options(book, book.confidence, chance), table)
     return Verdict(table, book, options, findings, tuple(dict.fromkeys(audits.notes)))
 
 
@@ -291,10 +291,11 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
 
 
 def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
-    if gap.undefined is None:
+    because = gap.undefined or case.meaningless
+    if because is None:
         return judged(case.rule, case.grouping.name, gap, sizes, case.confidence)
     names = (gap.group, gap.reference) if isinstance(gap, Gap) else (None, None)
-    found = unjudged(case.rule, case.grouping.name, names, gap.undefined, "undefined", case.undefined)
+    found = unjudged(case.rule, case.grouping.name, names, because, "undefined", case.undefined)
     return replace(found, n=sizes.get(names[0] or ""), n_reference=sizes.get(names[1] or ""))
 
 

@@ -117,8 +117,8 @@ def _plain(text: Any) -> Requirement:
     return parsed(text)
 
 
-def parsed(text: Any) -> Requirement:
-    """A requirement from its words.
+def parsed(text: Any, grammar: str | None = None) -> Requirement:
+    """A requirement from its words; `grammar` tells what else a user may say.
 
     >>> str(parsed("abcc<=.10"))
     'abcc <= 0.1'
@@ -127,10 +127,16 @@ def parsed(text: Any) -> Requirement:
     if match is None or not match[3]:
         raise UsageError(
             f"a requirement names a measure, >= or <=, and a number, such as {_EXAMPLE}; not {shown(text)}"
+            f"{_more(grammar)}"
         )
     measure = measure_named(match[1])
     comparison = _comparison(measure, _SAME.get(match[2], match[2]), text)
-    return Requirement(measure, comparison, checked_bound(measure, comparison, _number(match[3], text), text))
+    bound = _number(match[3], text, grammar)
+    return Requirement(measure, comparison, checked_bound(measure, comparison, bound, text))
+
+
+def _more(grammar: str | None) -> str:
+    return f" (a rule is {grammar})" if grammar else ""
 
 
 def measure_named(id: str) -> Measure:
@@ -153,7 +159,7 @@ def _comparison(m: Measure, comparison: str, text: str) -> str:
     return comparison
 
 
-def _number(words: str, text: str) -> float:
+def _number(words: str, text: str, grammar: str | None) -> float:
     if words.endswith("%"):
         raise UsageError(f"a limit is a plain number, 0.8 rather than 80%, not {shown(words)} ({shown(text)})")
     try:
@@ -161,7 +167,7 @@ def _number(words: str, text: str) -> float:
     except ValueError:
         bound = math.nan
     if not math.isfinite(bound):
-        raise UsageError(f"the limit of a requirement is a number, not {shown(words)} ({shown(text)})")
+        raise UsageError(f"the limit of a requirement is a number, not {shown(words)} ({shown(text)}){_more(grammar)}")
     return bound
 
 

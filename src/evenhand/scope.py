@@ -22,17 +22,34 @@ class Case:
     grouping: Grouping
     confidence: float
     undefined: str
+    meaningless: str | None = None
+    """Why the measure has a value that says nothing."""
 
 
-def cases_of(table: Table, book: Rulebook) -> list[Case]:
+def cases_of(table: Table, book: Rulebook, threshold: float | None) -> list[Case]:
+    """Every rule on every attribute that it is about, if the data have what it names."""
     cases: list[Case] = []
     for rule in book.rules:
         undefined = rule.undefined or book.undefined
         _check_possible(table, book, rule, undefined)
         for grouping in _groupings(table, book, rule):
             _check_groups(table, book, rule, grouping)
-            cases.append(Case(rule, grouping, rule.confidence or book.confidence, undefined))
+            cases.append(
+                Case(rule, grouping, rule.confidence or book.confidence, undefined, _constant(table, rule, threshold))
+            )
     return cases
+
+
+def _constant(table: Table, rule: Rule, threshold: float | None) -> str | None:
+    """A threshold in the wrong unit selects nobody, which treats all alike: that is no reason to pass."""
+    if isinstance(rule.measure, RateMeasure) and rule.measure.levels == "decision":
+        selected = table.selected(threshold)
+        if selected.all() or not selected.any():
+            who = "everybody" if selected.all() else "nobody"
+            return f"because {who} receives the favourable decision, so that rates of decisions say nothing"
+    elif table.score is not None and table.score[0] == table.score[-1]:  # cells are sorted by score
+        return f"because the score is the same for everybody ({table.score[0]:g}) and says nothing"
+    return None
 
 
 def _check_possible(table: Table, book: Rulebook, rule: Rule, undefined: str) -> None:

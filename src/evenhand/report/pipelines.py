@@ -58,7 +58,7 @@ def _nothing(document: dict[str, Any]) -> ElementTree.Element:
 
 def _details(f: dict[str, Any], rule: dict[str, Any]) -> str:
     lines = [f"rule: {rule['rule']}", f"comparison: {who(f)}", f["interpretation"]]
-    return "\n".join(lines + ([f"why there is this rule: {rule['reason']}"] if rule["reason"] else []))
+    return "\n".join(lines + ([f"reason for the rule: {rule['reason']}"] if rule["reason"] else []))
 
 
 def _xml(text: str) -> str:
@@ -85,7 +85,7 @@ def workflow_commands(document: dict[str, Any]) -> str:
 
 def _annotation(kind: str, f: dict[str, Any], rule: dict[str, Any], file: str | None) -> str:
     where = {"file": file, "line": str(rule["line"])} if file and rule["line"] else {}
-    why = f" (why there is this rule: {rule['reason']})" if rule["reason"] else ""
+    why = f" (reason for the rule: {rule['reason']})" if rule["reason"] else ""
     return _command(kind, {**where, "title": f"{f['status']}: {rule['rule']}"}, f"{who(f)}: {f['interpretation']}{why}")
 
 

@@ -137,20 +137,10 @@ def _summary(found: dict[str, Any]) -> str:
         unsure = sum(f["passes"] is True and f["conclusive"] is False for f in found["findings"])
         doubt = f", {unsure:,} of them not for certain" if unsure else ""
         kept = sum(r["passed"] is True for r in found["rules"])
-        which = (
-            "the rule is"
-            if rules == kept == 1
-            else f"all {kept} rules that were judged are"
-            if kept < rules
-            else (f"all {rules} rules are")
-        )
-        return f"PASS: {which} kept to in {_several(judged, 'comparison')}{doubt}{skipped}."
+        return f"PASS: {kept} of {rules} rules met in {_several(judged, 'comparison')}{doubt}{skipped}."
     kinds = ", ".join(f"{n:,} {status}" for status, n in tally.items() if n and status not in ("satisfied", "skipped"))
-    verb = "is" if counts["failing"] == 1 else "are"
-    return (
-        f"FAIL: {counts['failing']} of {_several(rules, 'rule')} {verb} not kept to; of "
-        f"{_several(judged, 'comparison')} {kinds}{skipped}."
-    )
+    failing = f"{counts['failing']} of {rules} rules not met"
+    return f"FAIL: {failing}; of {_several(judged, 'comparison')} {kinds}{skipped}."
 
 
 def _several(n: int, what: str) -> str:
@@ -199,11 +189,11 @@ def _facts(document: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _of_rule(document: dict[str, Any], rule: dict[str, Any], found: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    word, style = {True: ("kept", "green"), False: ("FAILS", "bold red"), None: ("skipped", "yellow")}[rule["passed"]]
+    word, style = {True: ("met", "green"), False: ("NOT MET", "bold red"), None: ("skipped", "yellow")}[rule["passed"]]
     line = f" (line {rule['line']})" if rule["line"] else ""
-    yield Text.assemble((f"{word:<8}", style), (plain(rule["rule"]), "bold"), line)
+    yield Text.assemble((f"{word:<9}", style), (plain(rule["rule"]), "bold"), line)
     if rule["reason"] and not rule["passed"]:
-        yield _indented(Text(plain(f"Why there is this rule: {rule['reason']}")))
+        yield _indented(Text(plain(f"Reason for the rule: {rule['reason']}")))
     ordered = sorted(found, key=lambda f: STATUSES.index(f["status"]) if f["status"] != "satisfied" else 99)
     told = [f for f in ordered if not f["passes"] or f["conclusive"] is False]
     for f in told[:SHOWN]:
