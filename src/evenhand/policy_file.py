@@ -63,12 +63,17 @@ def rulebook(
             check_option(word, value, UsageError)
         elif word not in WORDS:
             raise UsageError(f"check knows no word {shown(word)} (it knows: {listed(WORDS, 40)}){nearest(word, WORDS)}")
-    book = replace(book, rules=unlike((*book.rules, *rules_of(require))), **said)
+    further = [r for r in unlike(rules_of(require)) if (r.about, r.requirement) not in _limits(book.rules)]
+    book = replace(book, rules=(*book.rules, *further), **said)
     book = replace(book, audit={**book.audit, **words}, written=book.written - set(words))
     if not book.rules:
         raise UsageError("nothing to check: name a policy (--policy FILE) or a rule (--require 'abcc <= 0.1')")
     _check_together(book)
     return book
+
+
+def _limits(rules: Iterable[Rule]) -> list[tuple[Any, Requirement]]:
+    return [(rule.about, rule.requirement) for rule in rules]
 
 
 def _check_together(book: Rulebook) -> None:
@@ -110,9 +115,9 @@ def _text(policy: Any) -> tuple[str, str]:
         with path.open("rb") as opened:
             content = opened.read(MOST_BYTES + 1)
     except OSError as error:
-        raise UsageError(f"cannot read the policy {shown(file)}: {error.strerror or error}") from error
+        raise UsageError(f"cannot read the policy {shown(file, 200)}: {error.strerror or error}") from error
     if len(content) > MOST_BYTES:
-        raise UsageError(f"{shown(file)} is no policy: a TOML file of more than {MOST_BYTES // 1000} kB")
+        raise UsageError(f"{shown(file, 200)} is no policy: a TOML file of more than {MOST_BYTES // 1000} kB")
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n"), file
     except UnicodeDecodeError as error:

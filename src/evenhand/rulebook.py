@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,4 +151,4 @@ def _texts(value: Any) -> bool:
 
 def finite(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value if isinstance(value, float) else 0.0)
+    return number and abs(value) < 1e300  # a whole number of TOML may be larger than any float
