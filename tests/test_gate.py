@@ -165,9 +165,9 @@ def test_undefined_measures(tmp_path: Path) -> None:
     columns = {"s": [0.1, 0.9, 0.3, 0.8, 0.7, 0.2], "y": [0, 1, 0, 1, 0, 0], "g": list("mmmmff")}
     data = write(tmp_path / "few.csv", columns)
     rule = ["--require", "equal_opportunity <= 1"]
-    ended(run("check", data, *COLUMNS, *rule), 1, "1 undefined", "Undefined because group f has no row")
+    ended(run("check", data, *COLUMNS, *rule), 1, "1 undefined", "undefined g: f against m: because group f has no row")
     alone = run("check", data, *COLUMNS, *rule, "--undefined", "skip")
-    ended(alone, 1, "nothing was judged", "Skipped because group f")
+    ended(alone, 1, "nothing was judged", "skipped g: f against m: because group f")
     further = ["--require", "demographic_parity <= 1"]
     ended(
         run("check", data, *COLUMNS, *rule, *further, "--undefined", "skip"),
@@ -439,6 +439,25 @@ def test_a_decision_that_is_the_same_for_all_is_no_reason_to_pass(threshold: flo
     verdict = evenhand.check(constant, require="abcc <= 0.1", **WORDS, score_range=(0, 1), bootstrap=50)
     assert not verdict.passed
     assert "the same for everybody" in verdict.findings[0].interpretation
+
+
+def test_a_group_that_missing_values_took_away() -> None:
+    data: dict[str, Any] = people(300)
+    data["y"] = np.where(data["g"] == "g2", np.nan, data["y"])
+    how = {**WORDS, "require": "equal_opportunity <= 0.9", "missing": "drop", "bootstrap": 50}
+    verdict = evenhand.check(data, **how)
+    assert {f.group: f.status for f in verdict.findings} == {"g2": "undefined", "g0": "satisfied"}
+    assert evenhand.check(data, **how, undefined="skip").passed
+
+
+def test_arrays_instead_of_columns() -> None:
+    data = people(300)
+    arrays = {"score": data["s"], "label": data["y"], "group": data["g"]}
+    how: dict[str, Any] = {"require": ["abcc <= 0.2 at 95%"], "bootstrap": 50}
+    one, two = evenhand.check(**arrays, **how), evenhand.check(data, **WORDS, **how)
+    assert [(f.group, f.value, f.ci) for f in one.findings] == [(f.group, f.value, f.ci) for f in two.findings]
+    decided = evenhand.check(prediction=data["d"], group=data["g"], require="disparate_impact >= 0.01")
+    assert decided.passed
 
 
 def test_verdicts_repeat_themselves() -> None:

@@ -12,7 +12,7 @@ from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
 from evenhand.measures import Measure, ScoreMeasure
 from evenhand.policy import sized, worst_of_interval
-from evenhand.settling import POWER, Sample, sample_needed
+from evenhand.settling import Sample, sample_needed
 from evenhand.table import shown_name
 
 Status = Literal["satisfied", "violated", "not shown", "undefined", "too small", "skipped"]
@@ -196,17 +196,16 @@ def _open(f: Finding) -> str | None:
     beyond = f.status == "violated"
     if f.conclusive:
         return "All of the interval is beyond the limit." if beyond else None
-    start = ""
-    if f.rule.judge != "interval" or beyond:
-        start = "The interval reaches across the limit: these people do not settle it. "
-    side = "that it is beyond the limit" if beyond else "that it keeps to the limit"
+    across = "" if f.status == "not shown" else "The interval reaches across the limit; "
     if f.needed is None:
-        return f"{start}The gap is so near the limit that no sample would settle it."
-    people = f"{f.needed.n:,} of {shown_name(f.group)} and {f.needed.n_reference:,} of {shown_name(f.reference)}"
-    return (
-        f"{start}To show {side}, it takes about {_times(f.needed.factor)} times as many people ({people}): they would "
-        f"show it {100 * POWER:.0f} times of 100 if the true gap is the one seen."
-    )
+        return _sentence(f"{across}the gap is so near the limit that no sample would settle it.")
+    people = f"{f.needed.n:,} of {shown_name(f.group)}, {f.needed.n_reference:,} of {shown_name(f.reference)}"
+    what = "show that it is beyond" if beyond else "show it" if f.status == "not shown" else "settle it"
+    return _sentence(f"{across}about {_times(f.needed.factor)} times as many people ({people}) would probably {what}.")
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _times(factor: float) -> str:

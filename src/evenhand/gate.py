@@ -27,7 +27,7 @@ from evenhand.results import Result
 from evenhand.rulebook import COLUMNS, OPTIONS, Rulebook
 from evenhand.scope import Case, cases_of
 from evenhand.storage import is_table_file, load
-from evenhand.table import Table
+from evenhand.table import Table, tally_key
 
 
 @dataclass(frozen=True, repr=False)
@@ -250,6 +250,8 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
     rule, least = case.rule, book.min_group_size
     sizes = dict(zip(case.grouping.groups, table.sizes(case.grouping).tolist(), strict=True))
     small = {name: n for name, n in sizes.items() if n < least}
+    if rule.groups is None:
+        yield from _gone(table, case)
     if rule.pairs == "all":
         for name in small:
             yield _small(book, case, (name, None), small)
@@ -263,6 +265,15 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
         names = gap.group, gap.reference
         few = {name: small[name] for name in names if name in small}
         yield _small(book, case, names, few) if few else _judged(case, gap, sizes)
+
+
+def _gone(table: Table, case: Case) -> Iterator[Finding]:
+    """Groups that missing values have taken away altogether."""
+    there = {tally_key(members) for members in case.grouping.members}
+    for name in table.left_out_groups.get(case.grouping.name, {}):
+        if name and name not in there:
+            because = "because every row of this group was left out"
+            yield unjudged(case.rule, case.grouping.name, (name, None), because, "undefined", case.undefined)
 
 
 def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> Iterator[Finding]:

@@ -92,7 +92,7 @@ def _check_groups(table: Table, book: Rulebook, rule: Rule, grouping: Grouping) 
     try:
         ref, _ = reference_group(table, grouping, book.audit.get("reference"))
     except UsageError as error:
-        if "reference" in book.written and "reference" in str(error):
+        if "reference" in book.written and len(grouping.groups) > 1:
             raise book.places.refuse(("audit", "reference"), error) from None
         raise
     if rule.groups is None:

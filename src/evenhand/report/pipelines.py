@@ -39,7 +39,7 @@ def _suite(document: dict[str, Any]) -> str:
 
 
 def _case(f: dict[str, Any], rule: dict[str, Any]) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", {"classname": _xml(rule["rule"]), "name": _xml(who(f)), "time": "0"})
+    case = ElementTree.Element("testcase", {"classname": _xml(rule["rule"]), "name": _xml(who(f, 200)), "time": "0"})
     if f["passes"] is False:
         kind = {"type": f["status"], "message": _xml(f["interpretation"])}
         ElementTree.SubElement(case, "failure", kind).text = _xml(_details(f, rule))

@@ -42,7 +42,10 @@ def document(verdict: Verdict) -> dict[str, Any]:
     """The whole verdict as plain values."""
     book, options = verdict.book, verdict.options
     tally = {status: sum(f.status == status for f in verdict.findings) for status in STATUSES}
-    by_rule = [[f for f in verdict.findings if f.rule is rule] for rule in book.rules]
+    places = {id(rule): i for i, rule in enumerate(book.rules)}
+    by_rule: list[list[Finding]] = [[] for _ in book.rules]
+    for f in verdict.findings:
+        by_rule[places[id(f.rule)]].append(f)
     rules = [_rule(rule, found) for rule, found in zip(book.rules, by_rule, strict=True)]
     found = {
         "schema": SCHEMA,
@@ -155,10 +158,10 @@ def plain(text: object, limit: int = 600) -> str:
     return shown_name(text, limit).replace("::", ": :").replace("##[", "# #[")
 
 
-def who(f: dict[str, Any]) -> str:
+def who(f: dict[str, Any], limit: int = 40) -> str:
     """The comparison that a finding is about."""
-    names = [shown_name(name) for name in (f["group"], f["reference"]) if name is not None]
-    return plain(f"{shown_name(f['attribute'])}: {' against '.join(names) or 'all groups'}")
+    names = [shown_name(name, limit) for name in (f["group"], f["reference"]) if name is not None]
+    return plain(f"{shown_name(f['attribute'], limit)}: {' against '.join(names) or 'all groups'}", 4 * limit)
 
 
 def render(document: dict[str, Any]) -> RenderableType:
@@ -197,9 +200,11 @@ def _of_rule(document: dict[str, Any], rule: dict[str, Any], found: list[dict[st
     ordered = sorted(found, key=lambda f: STATUSES.index(f["status"]) if f["status"] != "satisfied" else 99)
     told = [f for f in ordered if not f["passes"] or f["conclusive"] is False]
     for f in told[:SHOWN]:
-        head = Text.assemble((f"{f['status']} ", _STYLE[f["status"]]), who(f))
-        yield _indented(head)
-        yield Padding(Text(plain(f["interpretation"])), (0, 0, 0, 4))
+        aside = f["status"] in ("undefined", "too small", "skipped")
+        head = who(f) + (f": {plain(f['because'])}" if aside else "")
+        yield _indented(Text.assemble((f"{f['status']} ", _STYLE[f["status"]]), head))
+        if not aside:
+            yield Padding(Text(plain(f["interpretation"])), (0, 0, 0, 4))
     if len(told) > SHOWN:
         yield _indented(Text(f"and {len(told) - SHOWN:,} more (--json has them)"))
     sure = [f for f in found if f["passes"] and f["conclusive"] is not False]
