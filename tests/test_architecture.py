@@ -103,6 +103,7 @@ ARROWS: dict[str, set[str]] = {
     "scope": {"rulebook", "clauses", "auditing", "references", "measures", "table"},
     "gate": {
         "results",
+        "clauses",
         "scope",
         "findings",
         "policy_file",

@@ -450,6 +450,25 @@ def test_a_group_that_missing_values_took_away() -> None:
     assert evenhand.check(data, **how, undefined="skip").passed
 
 
+@pytest.mark.parametrize("judge", ["value", "interval"])
+@pytest.mark.parametrize("pairs", ["reference", "all"])
+def test_some_against_none_is_the_worst_ratio(judge: str, pairs: str) -> None:
+    """An audit cannot divide by the reference; skipping what is undefined must not let that pass."""
+    data = {"g": list("ffm"), "d": [1, 0, 0], "w": [50, 50, 200]}
+    ratio = {"measure": "disparate_impact", "at_least": 0.8, "pairs": pairs, "judge": judge}
+    policy = {"rule": [{"measure": "demographic_parity", "at_most": 1}, ratio]}
+    verdict = evenhand.check(data, policy=policy, **HOW, undefined="skip")
+    assert [f.status for f in verdict.findings] == ["satisfied", "violated"]
+    assert verdict.findings[1].value == 0.0
+
+
+def test_what_could_not_be_compared_is_said() -> None:
+    data = people(400, groups=2)
+    data["s"] = np.where(data["g"] == "g0", data["s"] / 2, data["s"])
+    (f,) = evenhand.check(data, require="calibration_uniform <= 0.9", **WORDS, bootstrap=50).findings
+    assert "left out of this" in f.interpretation
+
+
 def test_arrays_instead_of_columns() -> None:
     data = people(300)
     arrays = {"score": data["s"], "label": data["y"], "group": data["g"]}
@@ -539,6 +558,20 @@ def test_wrong_passes_are_as_rare_as_the_level_says() -> None:
         data = {"g": list("aabbccdd"), "d": [1, 0] * 4, "w": [n for x in w for n in (x, 500 - x)]}
         passed += evenhand.check(data, require="demographic_parity <= 0.1 at 95%", **{**HOW, "reference": "a"}).passed
     assert passed / 400 <= 0.05
+
+
+def test_less_than_chance_shows_has_a_sample_too() -> None:
+    """Information is the square of a distance; what is below chance has no root."""
+    found = [
+        evenhand.check(
+            {**people(60, 2, seed), "g": people(60, 2, seed + 99)["g"]}, **WORDS, bootstrap=50,
+            require="mutual_information <= 0.1 above chance",
+        )
+        for seed in range(4)
+    ]  # fmt: skip
+    below = [f for verdict in found for f in verdict.findings if f.judged < 0 and f.conclusive is False]
+    assert below
+    assert all(f.needed is not None and f.needed.factor > 1 for f in below)
 
 
 def test_no_sample_settles_what_lies_on_the_limit() -> None:

@@ -49,6 +49,8 @@ class Finding:
     needed: Sample | None = None
     """Of an inconclusive one: who would settle it."""
     direction: str | None = None
+    left_out: str | None = None
+    """Who could not be compared, if anybody."""
 
     @property
     def passes(self) -> bool | None:
@@ -58,7 +60,7 @@ class Finding:
     @property
     def interpretation(self) -> str:
         """The finding in words."""
-        return " ".join(filter(None, (_verdict(self), self.direction, _open(self))))
+        return " ".join(filter(None, (_verdict(self), self.direction, self.left_out, _open(self))))
 
     @property
     def pair(self) -> str:
@@ -96,7 +98,7 @@ def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str
         rule, attribute, group, reference, status, sizes.get(group or ""), sizes.get(reference or ""), value,
         gap.signed if isinstance(gap, Gap) else None, ci, confidence, chance, number,
         None if math.isnan(number) else float(limit.shortfall(number)), conclusive,
-        _lacking(rule) if math.isnan(number) else None, None, _direction(m, gap),
+        _lacking(rule) if math.isnan(number) else None, None, _direction(m, gap), _left_out(gap),
     )  # fmt: skip
     return _with_sample(found, seen, far if point else near)
 
@@ -141,6 +143,13 @@ def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
     if not signed or mixed:
         return None
     return f"{shown_name(gap.group)} {m.more if signed > 0 else m.less} than {shown_name(gap.reference)}."
+
+
+def _left_out(gap: Gap | LargestGap) -> str | None:
+    share = gap.left_out_share if isinstance(gap, Gap) else None
+    if not share or share < 0.005:
+        return None
+    return f"{100 * share:.2g}% is left out of this, where the two groups cannot be compared."
 
 
 def _verdict(f: Finding) -> str:

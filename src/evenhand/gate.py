@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand.attributes import AttributeAudit
 from evenhand.auditing import as_table, audit_table
+from evenhand.clauses import Rule
 from evenhand.confusion import Confusion
 from evenhand.errors import UsageError, shown
 from evenhand.extremes import LargestGap
@@ -20,7 +21,7 @@ from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
 from evenhand.ingest.values import name_of
 from evenhand.joint import JointTable
-from evenhand.measures import Measure, ScoreMeasure
+from evenhand.measures import Measure, RateMeasure, ScoreMeasure
 from evenhand.options import Options, Progress, checked, with_threshold
 from evenhand.policy_file import rulebook
 from evenhand.results import Result
@@ -264,7 +265,7 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
             continue
         names = gap.group, gap.reference
         few = {name: small[name] for name in names if name in small}
-        yield _small(book, case, names, few) if few else _judged(case, gap, sizes)
+        yield _small(book, case, names, few) if few else _judged(case, _against_nobody(gap, rule, audit), sizes)
 
 
 def _gone(table: Table, case: Case) -> Iterator[Finding]:
@@ -281,7 +282,9 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
     m = case.rule.measure
     largest = next((g for g in audit.largest if g.id == m.id), None)
     if largest is None and len(audit.groups) == 2:
-        yield from (_judged(case, gap, sizes) for gap in audit.measures if gap.id == m.id)
+        yield from (
+            _judged(case, _against_nobody(gap, case.rule, audit), sizes) for gap in audit.measures if gap.id == m.id
+        )
         return
     if largest is None:
         because = next((g.undefined for g in audit.measures if g.id == m.id and g.undefined), None)
@@ -299,6 +302,16 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
         yield from (_judged(case, gap, sizes) for gap in strange)
     if largest.undefined is None or not largest.left_out:
         yield _judged(case, largest, sizes)
+
+
+def _against_nobody(gap: Gap, rule: Rule, audit: AttributeAudit) -> Gap:
+    """Some against none: no ratio for an audit, which divides by the reference, but the lowest rate over the higher."""
+    m = rule.measure
+    if gap.undefined is None or not isinstance(m, RateMeasure) or m.scale != "ratio":
+        return gap
+    rates = {g.name: g.rates[m.components[0]].value for g in audit.groups}
+    pair = sorted((rates[gap.group], rates[gap.reference]))
+    return replace(gap, undefined=None, value=0.0) if pair[0] == 0 < pair[1] else gap
 
 
 def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
