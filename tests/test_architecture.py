@@ -96,6 +96,35 @@ ARROWS: dict[str, set[str]] = {
     "options": {"nulls", "measures", "inference", "table"},
     "planning": {"inference"},
     "policy": {"gaps", "measures", "cells"},
+    "toml_lines": set(),
+    "starter": set(),
+    "clauses": {"policy", "measures", "table"},
+    "rulebook": {"clauses", "options", "toml_lines"},
+    "policy_file": {"rulebook", "clauses", "policy", "toml_lines", "ingest", "files"},
+    "settling": {"measures"},
+    "findings": {"clauses", "policy", "settling", "extremes", "gaps", "measures", "table"},
+    "scope": {"rulebook", "clauses", "auditing", "references", "measures", "table"},
+    "gate": {
+        "results",
+        "clauses",
+        "scope",
+        "findings",
+        "policy_file",
+        "rulebook",
+        "auditing",
+        "attributes",
+        "extremes",
+        "gaps",
+        "options",
+        "report",
+        "measures",
+        "inference",
+        "ingest",
+        "storage",
+        "confusion",
+        "joint",
+        "table",
+    },
     "sweep": {"policy", "measures", "table", "cells"},
     "separate": {"sweep", "policy", "measures", "table", "cells"},
     "choosing": {"cutoffs", "attributes", "gaps", "policy", "measures", "cells"},  # of cutoffs its type only
@@ -172,6 +201,10 @@ ARROWS: dict[str, set[str]] = {
         "report",
     },
     "report": {
+        "gate",  # the types of a verdict
+        "findings",
+        "clauses",
+        "settling",
         "candidates",
         "differences",
         "choosing",
@@ -241,11 +274,14 @@ ARROWS: dict[str, set[str]] = {
         "cutoffs",
         "examples",
         "files",
+        "gate",
         "ingest",
         "options",
         "planning",
+        "policy_file",
         "projection",
         "report",
+        "starter",
         "storage",
         "table",
         "__version__",
@@ -262,6 +298,7 @@ ARROWS: dict[str, set[str]] = {
         "confusion",
         "cutoffs",
         "examples",
+        "gate",
         "ingest",
         "planning",
         "projection",
@@ -345,7 +382,7 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    names = ("aggregate", "audit", "compare", "compas", "curves", "guide", "load", "tabulate", "thresholds")
+    names = ("aggregate", "audit", "compare", "compas", "curves", "guide", "load", "tabulate", "thresholds", "check")
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

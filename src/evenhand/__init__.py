@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evenhand.cutoffs import Thresholds, thresholds
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
+    from evenhand.gate import Verdict, check
     from evenhand.ingest import tabulate
     from evenhand.planning import Plan, power
     from evenhand.projection import ProjectionTest, projection_test
@@ -51,8 +52,10 @@ _HOME = {
     "TableFileError": "errors",
     "Thresholds": "cutoffs",
     "UsageError": "errors",
+    "Verdict": "gate",
     "aggregate": "aggregation",
     "audit": "auditing",
+    "check": "gate",
     "compare": "comparison",
     "compas": "examples",
     "curves": "shapes",
@@ -83,9 +86,11 @@ __all__ = [
     "TableFileError",
     "Thresholds",
     "UsageError",
+    "Verdict",
     "__version__",
     "aggregate",
     "audit",
+    "check",
     "compare",
     "compas",
     "curves",

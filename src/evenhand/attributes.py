@@ -42,6 +42,9 @@ MANY_SCORED = 100
 MOST_PAIRS = 300
 """Above so many pairs of groups, whole scores are compared with the reference only."""
 
+STREAMS = 11
+"""Independent random numbers that an attribute takes."""
+
 
 @dataclass(frozen=True)
 class Impossibility:
@@ -100,7 +103,7 @@ def audit_attribute(
     largest: dict[str, LargestGap] = {}
     many = len(grouping.groups) > MANY_GROUPS
     spanning = _spanning(decisions)
-    random = rng.spawn(11)  # always, so that a measure asked for alone has the interval it has among others
+    random = rng.spawn(STREAMS)  # always, so that a measure asked for alone has the interval it has among others
     for counts, levels, (draw_gaps, draw_ranges), (exchange, exchange_all) in (
         (decisions, "decision", random[0:2], random[6:8]),
         (bins, "bins", random[2:4], random[8:10]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, AttributeAudit, audit_attribute
+from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, STREAMS, AttributeAudit, audit_attribute
 from evenhand.classaudit import ClassAudit, audit_classes, checked_choices
 from evenhand.confusion import Confusion
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
@@ -271,21 +271,25 @@ def audit(
 def audit_table(
     table: Table,
     options: Options,
-    chosen: list[Measure],
+    chosen: list[Measure] | Mapping[str, list[Measure]],
     reference: Any,
     random: np.random.Generator,
     progress: Progress | None = None,
     library: str | None = None,
 ) -> Audit:
-    """Every measure of one table of scores or decisions."""
+    """Every measure of one table of scores or decisions; by attribute, those that are named for it only."""
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.weight is None else "sampling weights"
         raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
     attributes = []
-    groupings, remarks = _comparable(table)
+    groupings, remarks = comparable(table)
     notes += remarks
     for i, grouping in enumerate(groupings):
+        measures = chosen.get(grouping.name) if isinstance(chosen, Mapping) else chosen
+        if measures is None:
+            random.spawn(STREAMS)  # so that the others have the intervals they have in a whole audit
+            continue
         what = f"comparing the groups of {shown_name(grouping.name)}"
 
         def tell(done: float, i: int = i, what: str = what) -> None:
@@ -295,14 +299,14 @@ def audit_table(
         tell(0.0)
         ref, remarks = reference_group(table, grouping, reference)
         notes += remarks
-        attributes.append(audit_attribute(table, grouping, ref, chosen, options, random, tell))
+        attributes.append(audit_attribute(table, grouping, ref, measures, options, random, tell))
     found = adjusted([a.measures for a in attributes])
     attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, found, strict=True)]
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
 
 
-def _comparable(table: Table) -> tuple[list[Grouping], list[str]]:
+def comparable(table: Table) -> tuple[list[Grouping], list[str]]:
     """What is compared: everything, but not a product of so many columns that nearly everybody is a group."""
     *single, last = table.groupings
     if not single or len(last.groups) <= MOST_PRODUCTS:

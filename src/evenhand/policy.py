@@ -13,12 +13,13 @@ import numpy as np
 from evenhand.cells import Bools, Floats
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.gaps import Gap, Pair
-from evenhand.measures import MEASURES, Measure, find
+from evenhand.measures import MEASURES, Measure, ScoreMeasure, find
 
 SLACK = 1e-12
 """0.4 − 0.3 is 0.10000000000000003 in a computer, and keeps to 0.1 for everybody else."""
 
 _WORDS = re.compile(r"\s*([^<>=≤≥\s]+)\s*([<>=≤≥]+)\s*([^<>=≤≥]*?)\s*", re.DOTALL)
+_JUDGED = re.compile(r"\s(at\s.*%|above\s+chance|for\s).*", re.DOTALL)
 _SAME = {"≥": ">=", "≤": "<="}
 _EXAMPLE = "'disparate_impact >= 0.8' or 'equal_opportunity <= 0.05'"
 
@@ -90,29 +91,61 @@ def worst_of_interval(m: Measure, ci: Pair) -> float:
 
 
 def required(stated: Any) -> tuple[Requirement, ...]:
-    """Requirements from their words, one text or several.
+    """Requirements of values from their words, one text or several.
 
     >>> [str(r) for r in required(["disparate_impact>=.8", "equal_opportunity ≤ 0.05"])]
     ['disparate_impact >= 0.8', 'equal_opportunity <= 0.05']
     """
+    return tuple(dict.fromkeys(text if isinstance(text, Requirement) else _plain(text) for text in several(stated)))
+
+
+def several(stated: Any) -> Sequence[Any]:
+    """One requirement or several, as a list."""
     texts = [stated] if isinstance(stated, str | Requirement) else stated
     if not isinstance(texts, Sequence):
         raise UsageError(f"require is a list of requirements such as {_EXAMPLE}, not {shown(stated)}")
-    return tuple(dict.fromkeys(text if isinstance(text, Requirement) else _parsed(text) for text in texts))
+    return texts
 
 
-def _parsed(text: Any) -> Requirement:
+def _plain(text: Any) -> Requirement:
+    found = _JUDGED.search(text) if isinstance(text, str) else None
+    if found:
+        raise UsageError(
+            f"only values are judged here, so leave out {shown(found[0].strip())} ({shown(text)}): evenhand check "
+            "judges intervals and what is above chance"
+        )
+    return parsed(text)
+
+
+def parsed(text: Any, grammar: str | None = None) -> Requirement:
+    """A requirement from its words; `grammar` tells what else a user may say.
+
+    >>> str(parsed("abcc<=.10"))
+    'abcc <= 0.1'
+    """
     match = _WORDS.fullmatch(text) if isinstance(text, str) else None
     if match is None or not match[3]:
         raise UsageError(
             f"a requirement names a measure, >= or <=, and a number, such as {_EXAMPLE}; not {shown(text)}"
+            f"{_more(grammar)}"
         )
-    measure = find(match[1])
-    if measure is None:
-        close = nearest(match[1], MEASURES)
-        raise UsageError(f"there is no measure {shown(match[1])} to require (there are: {listed(MEASURES, 40)}){close}")
+    measure = measure_named(match[1])
     comparison = _comparison(measure, _SAME.get(match[2], match[2]), text)
-    return Requirement(measure, comparison, _bound(measure, comparison, match[3], text))
+    bound = _number(match[3], text, grammar)
+    return Requirement(measure, comparison, checked_bound(measure, comparison, bound, text))
+
+
+def _more(grammar: str | None) -> str:
+    return f" (a rule is {grammar})" if grammar else ""
+
+
+def measure_named(id: str) -> Measure:
+    """The measure of that id."""
+    measure = find(id)
+    if measure is None:
+        close = nearest(id, MEASURES)
+        raise UsageError(f"there is no measure {shown(id)} to require (there are: {listed(MEASURES, 40)}){close}")
+    return measure
 
 
 def _comparison(m: Measure, comparison: str, text: str) -> str:
@@ -126,7 +159,7 @@ def _comparison(m: Measure, comparison: str, text: str) -> str:
     return comparison
 
 
-def _bound(m: Measure, comparison: str, words: str, text: str) -> float:
+def _number(words: str, text: str, grammar: str | None) -> float:
     if words.endswith("%"):
         raise UsageError(f"a limit is a plain number, 0.8 rather than 80%, not {shown(words)} ({shown(text)})")
     try:
@@ -134,11 +167,19 @@ def _bound(m: Measure, comparison: str, words: str, text: str) -> float:
     except ValueError:
         bound = math.nan
     if not math.isfinite(bound):
-        raise UsageError(f"the limit of a requirement is a number, not {shown(words)} ({shown(text)})")
+        raise UsageError(f"the limit of a requirement is a number, not {shown(words)} ({shown(text)}){_more(grammar)}")
+    return bound
+
+
+def checked_bound(m: Measure, comparison: str, bound: float, text: str) -> float:
+    """A limit that the measure can have; `text` is how it was said."""
     if m.scale == "ratio" and not (0 < bound <= 1 and (bound < 1 or comparison == ">=")):
         raise UsageError(
             f"{m.id} is the lower rate over the higher, so its limit lies between 0 and 1, not {shown(text)}"
         )
     if m.scale != "ratio" and not (bound > 0 or (bound == 0 and comparison == "<=")):
         raise UsageError(f"{m.id} is the size of a gap, so its limit is not below 0, and 0 only with <=: {shown(text)}")
+    most = float(m.outward(np.asarray(m.highest))) if isinstance(m, ScoreMeasure) else m.highest
+    if m.scale != "ratio" and bound > most:
+        raise UsageError(f"{m.id} is never above {most:.3g}, so this limit would mean nothing: {shown(text)}")
     return bound

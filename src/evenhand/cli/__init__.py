@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+import traceback
 
 import click
 
 from evenhand import __version__
-from evenhand.cli import audits, models, planning
+from evenhand.cli import audits, gate, models, planning
+from evenhand.cli.output import silence
 from evenhand.errors import EvenhandError
 
 
@@ -30,19 +32,24 @@ def cli(context: click.Context) -> None:
 
 for _command in (
     audits.demo, audits.audit, audits.tabulate, audits.merge, audits.aggregate, models.thresholds, models.compare,
-    planning.test, planning.power, planning.guide,
+    gate.check, gate.policy, planning.test, planning.power, planning.guide,
 ):  # fmt: skip
     cli.add_command(_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line: exit code 0, or 2 with one sentence on standard error."""
+    """Run the command line: exit code 0, or 2 with one sentence on standard error.
+
+    A command may return another exit code: 1 if data do not keep to a policy. Nothing else ends with 1, a mistake of
+    ours neither.
+    """
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ≥ shows ? instead
+    code = 0
     try:
-        cli.main(arguments, prog_name="evenhand", standalone_mode=False)
+        code = cli.main(arguments, prog_name="evenhand", standalone_mode=False) or 0
         sys.stdout.flush()
     except click.ClickException as error:
         _fail(error.format_message(), hint=isinstance(error, click.UsageError))
@@ -53,19 +60,16 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
-        _silence()
+        silence()
     except OSError as error:
-        _silence()
+        silence()
         _fail(f"cannot write the result: {error.strerror or error}")
     except Exception as error:
         if os.environ.get("EVENHAND_DEBUG"):
-            raise
+            traceback.print_exc()
         _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")
-
-
-def _silence() -> None:
-    """Let Python flush what is left of standard output into nothing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if code:
+        sys.exit(code)
 
 
 def _fail(message: str, hint: bool = False) -> None:

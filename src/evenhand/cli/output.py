@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,3 +92,17 @@ def progress_bar() -> Iterator[Progress]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda fraction, text: bar.update(task, completed=fraction, description=text[:40])
+
+
+@contextmanager
+def reader_gone() -> Iterator[None]:
+    """Let output end early when its reader has gone (`| head`)."""
+    try:
+        yield
+    except BrokenPipeError:
+        silence()
+
+
+def silence() -> None:
+    """Let Python flush what is left of standard output into nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

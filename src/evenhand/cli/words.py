@@ -9,7 +9,7 @@ import click
 
 from evenhand.errors import UsageError, shown
 
-Command = Callable[..., None]
+Command = Callable[..., Any]
 
 
 def columns(command: Command) -> Command:

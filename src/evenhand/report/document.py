@@ -42,7 +42,7 @@ def document(audit: Audit) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "data": _data(audit.table, options.threshold),
+        "data": data_of(audit.table, options.threshold),
         "options": _options(options),
         "attributes": [_attribute(a) for a in audit.attributes],
         "notes": list(audit.notes),
@@ -65,7 +65,7 @@ def _options(options: Options) -> dict[str, Any]:
     }
 
 
-def _data(table: Table, threshold: float | None) -> dict[str, Any]:
+def data_of(table: Table, threshold: float | None) -> dict[str, Any]:
     m = table.meaning
     return {
         "rows": table.rows,

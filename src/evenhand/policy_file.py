@@ -1,0 +1,259 @@
+"""A policy from a TOML file, a dict or words, with the line of whatever is wrong in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from evenhand.clauses import JUDGES, PAIRS, Rule, rules_of, unlike
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.files import as_path
+from evenhand.ingest.values import name_of
+from evenhand.policy import Requirement, checked_bound, measure_named
+from evenhand.rulebook import (
+    OPTIONS,
+    WORDS,
+    Places,
+    Refuse,
+    Rulebook,
+    check_option,
+    check_options,
+    check_setting,
+    check_word,
+    choice,
+    finite,
+    text_only,
+)
+from evenhand.toml_lines import Path, lines_of
+
+MOST_BYTES = 256_000
+MOST_RULES = 1_000
+_POLICY = ("name", "undefined", "min_group_size", "small_groups", "confidence")
+_RULE = (
+    "measure", "at_most", "at_least", "judge", "confidence", "attribute", "groups", "pairs", "undefined", "reason",
+)  # fmt: skip
+
+
+def rulebook(
+    policy: Any = None,
+    require: Any = (),
+    undefined: Any = None,
+    min_group_size: Any = None,
+    small_groups: Any = None,
+    words: Mapping[str, Any] | None = None,
+) -> Rulebook:
+    """What was asked for, if it makes sense: a policy, further rules, and words that prevail over those of the policy.
+
+    >>> book = rulebook(require=["abcc <= 0.1 at 90%", "disparate_impact >= 0.8"], undefined="skip")
+    >>> [rule.judge for rule in book.rules], book.undefined
+    (['interval', 'value'], 'skip')
+    """
+    book = Rulebook(()) if policy is None else _policy(policy)
+    said = {"undefined": undefined, "min_group_size": min_group_size, "small_groups": small_groups}
+    said = {key: value for key, value in said.items() if value is not None}
+    for key, value in said.items():
+        check_setting(key, value, UsageError)
+    words = dict(words or {})
+    for word, value in words.items():
+        if word in OPTIONS or word == "seed":
+            check_option(word, value, UsageError)
+        elif word not in WORDS:
+            raise UsageError(f"check knows no word {shown(word)} (it knows: {listed(WORDS, 40)}){nearest(word, WORDS)}")
+    further = [r for r in unlike(rules_of(require)) if (r.about, r.requirement) not in _limits(book.rules)]
+    book = replace(book, rules=(*book.rules, *further), **said)
+    book = replace(book, audit={**book.audit, **words}, written=book.written - set(words))
+    if not book.rules:
+        raise UsageError("nothing to check: name a policy (--policy FILE) or a rule (--require 'abcc <= 0.1')")
+    _check_together(book)
+    return book
+
+
+def _limits(rules: Iterable[Rule]) -> list[tuple[Any, Requirement]]:
+    return [(rule.about, rule.requirement) for rule in rules]
+
+
+def _check_together(book: Rulebook) -> None:
+    """What no single word can tell."""
+    check_options({word: book.audit[word] for word in OPTIONS if word in book.audit}, book.audit.get("seed", 0))
+    for rule in book.rules:
+        if rule.judge == "excess" and book.audit.get("permutations") == 0:
+            raise book.where(rule, "judge")(
+                "what is above chance needs tables with exchanged groups: leave out permutations = 0 (--permutations 0)"
+            )
+
+
+# ---- a file -----------------------------------------------------------------------------------------------------
+
+
+def _policy(policy: Any) -> Rulebook:
+    if isinstance(policy, Rulebook):
+        return policy
+    if isinstance(policy, Mapping):
+        return _read(policy, Places())
+    if not isinstance(policy, str | os.PathLike):
+        raise UsageError(f"policy is the path of a TOML file, or what it holds as a dict, not {shown(policy)}")
+    text, file = _text(policy)
+    try:
+        document = tomllib.loads(text)
+        lines = lines_of(text)
+    except RecursionError:
+        raise UsageError(f"{file} is nested too deeply to be a policy") from None
+    except ValueError as error:  # a number of ten thousand digits is one too
+        raise _syntax(file, text, str(error)) from None
+    return _read(document, Places(file, lines))
+
+
+def _text(policy: Any) -> tuple[str, str]:
+    """The text of a policy file, and how to call it."""
+    path = as_path(policy)
+    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in os.fspath(policy))
+    try:
+        with path.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"cannot read the policy {shown(file, 200)}: {error.strerror or error}") from error
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"{shown(file, 200)} is no policy: a TOML file of more than {MOST_BYTES // 1000} kB")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n"), file
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UsageError(f"{file}, line {line}: a policy is a text in UTF-8, and this is none") from None
+
+
+def _syntax(file: str, text: str, message: str) -> UsageError:
+    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
+    if found is None:
+        return UsageError(f"{file} is no valid TOML: {message}")
+    line = found[2] or str(text.rstrip("\n").count("\n") + 1)
+    return UsageError(f"{file}, line {line}: no valid TOML: {found[1]}" + (f" (column {found[3]})" if found[3] else ""))
+
+
+# ---- what it holds ------------------------------------------------------------------------------------------------
+
+
+def _read(document: Mapping[str, Any], places: Places) -> Rulebook:
+    _known(document, ("policy", "audit", "rule"), (), places, "a policy has [policy], [audit] and [[rule]]")
+    settings = _table(document, "policy", places)
+    _known(settings, _POLICY, ("policy",), places, f"[policy] has {', '.join(_POLICY)}")
+    for key, value in settings.items():
+        check_setting(key, value, places.refusal(("policy", key)))
+    audit = _table(document, "audit", places)
+    _known(audit, WORDS, ("audit",), places, f"[audit] has {', '.join(WORDS)}")
+    for word, value in audit.items():
+        check_word(word, value, places.refusal(("audit", word)))
+    book = Rulebook((), audit=dict(audit), written=frozenset(audit), places=places, **settings)
+    return replace(book, rules=_rules(document.get("rule", []), book))
+
+
+def _table(document: Mapping[str, Any], key: str, places: Places) -> Mapping[str, Any]:
+    table = document.get(key, {})
+    if not isinstance(table, Mapping):
+        raise places.refuse((key,), f"[{key}] is a table, not {shown(table)}")
+    return table
+
+
+def _known(table: Mapping[str, Any], keys: Iterable[str], path: Path, places: Places, there_are: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(str(key), keys)}")
+
+
+# ---- rules --------------------------------------------------------------------------------------------------------
+
+
+def _rules(tables: Any, book: Rulebook) -> tuple[Rule, ...]:
+    places = book.places
+    if isinstance(tables, Mapping):
+        raise places.refuse(("rule",), "a rule is written [[rule]], with two brackets on each side")
+    if not isinstance(tables, list | tuple) or not all(isinstance(table, Mapping) for table in tables):
+        raise places.refuse(("rule",), f"rules are tables: write [[rule]] above each, not {shown(tables)}")
+    if not tables:
+        raise UsageError(f"{places.file or 'the policy'} has no rules, so nothing could fail: write a [[rule]]")
+    if len(tables) > MOST_RULES:
+        raise places.refuse(("rule",), f"a policy has at most {MOST_RULES:,} rules, not {len(tables):,}")
+    rules: list[Rule] = []
+    for i, table in enumerate(tables):
+        rules.append(_rule(table, i, book))
+        before = next((r for r in rules[:-1] if r.about == rules[-1].about), None)
+        if before is not None:
+            also = f"rule {(before.number or 0) + 1} is about the same: {before}; leave one of them out"
+            raise places.refuse(("rule", i), also)
+    return tuple(rules)
+
+
+def _rule(table: Mapping[str, Any], i: int, book: Rulebook) -> Rule:
+    def refuse(key: str) -> Refuse:
+        return book.places.refusal(("rule", i, key))
+
+    _known(table, _RULE, ("rule", i), book.places, f"a rule has {', '.join(_RULE)}")
+    judge = table.get("judge", "value")
+    choice("judge", judge, JUDGES, refuse("judge"))
+    pairs = table.get("pairs", "reference")
+    choice("pairs", pairs, PAIRS, refuse("pairs"))
+    for key in ("undefined", "reason", "confidence"):
+        if key in table:
+            check_setting(key, table[key], refuse(key))
+    if "confidence" in table and judge != "interval":
+        raise refuse("confidence")(f'confidence is the level of an interval: say judge = "interval", not "{judge}"')
+    requirement = _requirement(table, refuse)
+    attributes = _named("attribute", table, refuse, one=True)
+    groups = _named("groups", table, refuse)
+    if groups is not None and pairs == "all":
+        raise refuse("groups")('groups are compared with the reference: leave out groups, or pairs = "all"')
+    if groups is not None and attributes is not None and len(attributes) > 1:
+        raise refuse("groups")(f"groups are of one attribute, not of {len(attributes)}: write a rule for each")
+    confidence = float(table.get("confidence", book.confidence)) if judge == "interval" else None
+    line = book.places.line(("rule", i))
+    return Rule(
+        requirement, judge, confidence, attributes, groups, pairs, table.get("undefined"), table.get("reason"), i, line
+    )
+
+
+def _requirement(table: Mapping[str, Any], refuse: Callable[[str], Refuse]) -> Requirement:
+    if "measure" not in table:
+        raise refuse("measure")('a rule names its measure, such as measure = "disparate_impact"')
+    text_only("measure", table["measure"], refuse("measure"))
+    try:
+        measure = measure_named(table["measure"])
+    except UsageError as error:
+        raise refuse("measure")(str(error)) from None
+    right, wrong, example = (
+        ("at_least", "at_most", "at_least = 0.8")
+        if measure.scale == "ratio"
+        else ("at_most", "at_least", "at_most = 0.1")
+    )
+    if wrong in table:
+        kind = "a ratio, and 1 is parity" if measure.scale == "ratio" else "a gap, and 0 is parity"
+        raise refuse(wrong)(f"{measure.id} is {kind}: say for example {example}, not {wrong}")
+    if right not in table:
+        raise refuse("measure")(f"the rule for {measure.id} has no limit: say for example {example}")
+    bound = table[right]
+    if not finite(bound):
+        raise refuse(right)(f"{right} is a number, not {shown(bound)}")
+    comparison = ">=" if measure.scale == "ratio" else "<="
+    try:
+        return Requirement(measure, comparison, checked_bound(measure, comparison, float(bound), f"{right} = {bound}"))
+    except (UsageError, OverflowError) as error:
+        raise refuse(right)(str(error)) from None
+
+
+def _named(
+    key: str, table: Mapping[str, Any], refuse: Callable[[str], Refuse], one: bool = False
+) -> tuple[str, ...] | None:
+    """Names of attributes or groups; a group may be a number or a truth."""
+    if key not in table:
+        return None
+    value = table[key]
+    names = value if isinstance(value, list | tuple) else [value]
+    good = all(v.strip() if isinstance(v, str) else not one and (finite(v) or isinstance(v, bool)) for v in names)
+    if not names or not good or (not one and not isinstance(value, list | tuple)):
+        what = "a name, or a list of names" if one else "a list of names"
+        raise refuse(key)(f"{key} is {what}, not {shown(value)}")
+    if len(set(map(str, names))) < len(names):
+        raise refuse(key)(f"{key} names one twice: {listed(names)}")
+    return tuple(names if one else [str(name_of(v)) for v in names])
