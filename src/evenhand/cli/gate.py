@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.output import progress_bar, reader_gone, show
+from evenhand.cli.output import progress_bar, reader_gone, views, wanted, write
 from evenhand.cli.words import auditing, columns, number_or_word, numbers, read_words, references
 from evenhand.errors import UsageError, shown
 from evenhand.files import as_path, check_target
@@ -34,6 +34,7 @@ Exit code 0: they do. 1: they do not. 2: the policy, the words or the data make 
 @click.option("--require", metavar="RULE", multiple=True, help="A rule, such as 'disparate_impact >= 0.8'.")
 @columns
 @auditing
+@views
 @click.option("--undefined", metavar="fail|skip", help="What an undefined measure means  [default: fail]")
 @click.option("--min-group-size", metavar="N", type=int, help="Groups of fewer people are not judged.")
 @click.option("--small-groups", metavar="fail|skip", help="What such a group means  [default: fail]")
@@ -48,14 +49,13 @@ def check(context: click.Context, /, data: str, **words: Any) -> int:
     given = {k: v for k, v in words.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
     asked = {k: given.pop(k, None) for k in ("policy", "require", "undefined", "min_group_size", "small_groups")}
     asked["require"] = asked["require"] or ()
-    junit, github, json_path = given.pop("junit", None), given.pop("github", False), given.pop("json_path", None)
-    stated = given.pop("reference", ())
-    if json_path == "-" and github:
-        raise UsageError("--github and --json - both go to standard output: write the JSON to a file")
+    junit, github, stated = given.pop("junit", None), given.pop("github", False), given.pop("reference", ())
+    paths = wanted(given)
+    if github and "-" in paths.values():
+        raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
     book = rulebook(**asked, words=_audit_words(given))
-    for path in (junit, json_path):
-        if path not in (None, "-"):
-            check_target(path)
+    if junit is not None:
+        check_target(junit)
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = counted(data, book)
@@ -65,13 +65,8 @@ def check(context: click.Context, /, data: str, **words: Any) -> int:
         verdict = judge(table, book, progress)
     if junit is not None:
         verdict.to_junit(junit)
-    if json_path not in (None, "-"):
-        verdict.to_json(json_path)
     with reader_gone():  # whoever stops reading does not change the verdict
-        if json_path == "-":
-            sys.stdout.write(verdict.to_json())
-        else:
-            show(verdict)
+        write(verdict, paths)
         if github:
             sys.stdout.write(verdict.to_annotations())
         sys.stdout.flush()

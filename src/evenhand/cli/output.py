@@ -32,7 +32,7 @@ def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
     sys.stdout.write(text + "\n")
 
 
-def views(command: Callable[..., None]) -> Callable[..., None]:
+def views(command: Callable[..., Any]) -> Callable[..., Any]:
     """The words that say in which forms a result is written."""
     options = (
         click.option("--html", metavar="FILE|-", help="Write the result as one self-contained page."),
@@ -46,7 +46,7 @@ def views(command: Callable[..., None]) -> Callable[..., None]:
 
 def wanted(words: dict[str, Any]) -> dict[str, str]:
     """The forms asked for, taken out of the words; refused before any work if they could not be written."""
-    paths = {form: path for form in FORMS if (path := words.pop(form)) is not None}
+    paths = {form: path for form in FORMS if (path := words.pop(form, None)) is not None}
     if len(set(paths.values())) < len(paths):
         raise UsageError(f"{listed([f'--{form}' for form in paths])} name the same place: give each its own file")
     for path in paths.values():
