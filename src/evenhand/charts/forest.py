@@ -88,9 +88,7 @@ def forest(s: Subject) -> Chart:
     undefined = [r for r in found if r.gap.undefined]
     known = [r for r in found if not r.gap.undefined]
     drawn = known if known and len(undefined) > MOST_UNDEFINED else found
-    panels = [
-        p for scale in ("difference", "ratio") for p in _families([r for r in drawn if r.gap.scale == scale], scale)
-    ]
+    panels = [*_families(drawn, "difference"), *_families(drawn, "ratio")]
     for layer in panels[-1]["layer"]:
         if "color" in layer["encoding"]:
             layer["encoding"]["color"]["legend"] = LEGEND
@@ -136,8 +134,9 @@ def _table(found: list[Row]) -> dict[str, list[Any]]:
     }
 
 
-def _families(found: list[Row], scale: str) -> list[Spec]:
+def _families(drawn: list[Row], scale: str) -> list[Spec]:
     """One panel per family; a ratio has an axis of its own."""
+    found = [r for r in drawn if r.gap.scale == scale]
     domain = _domain(found, scale)
     by = {f: [r for r in found if r.measure.family == f] for f in FAMILIES}
     by = {f: own for f, own in by.items() if own}
