@@ -18,8 +18,8 @@ _DROPPED = {"script", "style", "foreignObject", "image", "a", "use", "metadata"}
 _KEPT = {
     "clip-path", "cx", "cy", "d", "dominant-baseline", "dx", "dy", "fill", "fill-opacity", "font-family", "font-size",
     "font-style", "font-weight", "height", "id", "opacity", "r", "rx", "ry", "stroke", "stroke-dasharray",
-    "stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "stroke-opacity", "stroke-width", "text-anchor", "transform",
-    "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2",
+    "stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "stroke-opacity", "stroke-width", "text-anchor",
+    "transform", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2",
 }  # fmt: skip
 
 
