@@ -259,6 +259,7 @@ ARROWS: dict[str, set[str]] = {
         "paired",
         "shapes",
         "table",
+        "tradeoff",
         "cells",
     },
     "shapes": {"options", "references", "report", "measures", "inference", "scores", "table", "cells"},

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.charts import biases, distributions, findings, outcomes
+from evenhand.charts import biases, chance, distributions, forest, outcomes
 from evenhand.charts.chart import Chart
 from evenhand.charts.subject import Subject, subject
 from evenhand.errors import UsageError, listed, nearest, shown
@@ -30,7 +30,7 @@ class Kind:
 
 
 CHARTS: dict[str, Kind] = {
-    "forest": Kind("How large is every gap, and could it be chance?", findings.forest),
+    "forest": Kind("How large is every gap, and could it be chance?", forest.forest),
     "groups": Kind("How often is each group selected, rightly and wrongly?", outcomes.groups, pair=False),
     "cdf": Kind("Which share of each group scores at most so much?", distributions.cdf, "cdf"),
     "pdf": Kind("How are the scores of each group spread?", distributions.pdf, "pdf"),
@@ -42,7 +42,7 @@ CHARTS: dict[str, Kind] = {
     "bias_density": Kind(
         "Who would have to move how far to be scored alike?", distributions.bias_density, "bias_density"
     ),
-    "null": Kind("What would chance alone show?", findings.null),
+    "null": Kind("What would chance alone show?", chance.null),
 }
 
 
@@ -73,7 +73,7 @@ def available(audit: Audit, attribute: Any = None) -> tuple[str, ...]:
 def why_not(about: Subject, name: str) -> str | None:
     """Why there is no such chart, if there is none."""
     table, curve = about.table, CHARTS[name].curve
-    if name == "null" and not findings.tested(about):
+    if name == "null" and not chance.tested(about):
         return "needs a p-value, but there is none: audit with permutations=1000, and measures that are defined"
     if curve is None:
         return None

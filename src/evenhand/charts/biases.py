@@ -128,14 +128,11 @@ def _panel(s: Subject, line: Line, title: str, domain: list[float], ranked: bool
     a, b = (f"in favour of {name}" for name in s.pair)
     x_axis = _rank_axis(last) if ranked else score_axis(s, shown=last)
     y_axis = quantitative("gap", "gap", domain, tickCount=5, format=".2~f")
-    colour = coloured([a, b], [s.colour[s.group], theme.REFERENCE], last, "favours")
-    if last:
-        colour["legend"]["orient"] = "bottom"
-    colour = {k: v for k, v in colour.items() if k != "field"}
+    colours = [s.colour[s.group], theme.REFERENCE]
 
-    def area(field: str, favours: str) -> Spec:
-        encoding = {"x": x_axis, "y": {**y_axis, "field": field, "stack": None}, "color": {**colour, "datum": favours}}
-        return {"mark": {"type": "area", "opacity": 0.75, "line": {"strokeWidth": 1}}, "encoding": encoding}
+    def area(field: str, colour: str) -> Spec:
+        mark = {"type": "area", "color": colour, "opacity": 0.75, "line": {"strokeWidth": 1, "color": colour}}
+        return {"mark": mark, "encoding": {"x": x_axis, "y": {**y_axis, "field": field, "stack": None}}}
 
     return {
         "width": theme.WIDTH,
@@ -149,11 +146,23 @@ def _panel(s: Subject, line: Line, title: str, domain: list[float], ranked: bool
         },
         "data": inline(rows(score=x, above=above, below=below)),
         "layer": [
-            area("above", a),
-            area("below", b),
+            area("above", colours[0]),
+            area("below", colours[1]),
             zero("y", y_axis),
             *([] if ranked else threshold(s, x_axis)),
+            *([_legend([a, b], colours)] if last else []),
         ],
+    }
+
+
+def _legend(names: list[str], colours: list[str]) -> Spec:
+    """What the colours of the areas mean: points that are not seen, so that the areas need no field of their own."""
+    colour = coloured(names, colours, field="favours")
+    colour["legend"]["orient"] = "bottom"
+    return {
+        "data": inline(rows(favours=names)),
+        "mark": {"type": "point", "filled": True, "size": 0, "opacity": 0},
+        "encoding": {"color": colour},
     }
 
 

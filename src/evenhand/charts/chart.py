@@ -22,7 +22,7 @@ class Chart:
     >>> import evenhand
     >>> chart = evenhand.audit(evenhand.compas(), reference="Caucasian").plot("cdf")
     >>> chart.name, sorted(chart.columns)
-    ('cdf', ['African-American', 'Caucasian', 'score'])
+    ('cdf', ['African-American', 'Caucasian', 'decile_score'])
     """
 
     name: str
@@ -62,7 +62,8 @@ class Chart:
         suffix = as_path(path).suffix.lower()
         if suffix not in write:
             raise UsageError(
-                f"a chart is saved as one of {listed(SUFFIXES)}, not as {shown(str(path))}{nearest(suffix, SUFFIXES)}"
+                f"a chart is saved as one of {listed(SUFFIXES)}, not as {shown(as_path(path).name)}"
+                f"{nearest(suffix, SUFFIXES)}"
             )
         check_target(path)
         content = write[suffix]()

@@ -24,6 +24,7 @@ from evenhand.charts.layers import (
     quantitative,
     rows,
     score_axis,
+    sentence,
     threshold,
 )
 from evenhand.charts.subject import Line, Subject
@@ -88,7 +89,7 @@ def bias_density(s: Subject) -> Chart:
     title = f"Who is matched with whom: {a} and {b}"
     subtitle = (
         f"Both groups in order of score: {percent(shares[2])} meet an equal score, {percent(shares[1])} of {a} score "
-        f"less well than their match, {percent(shares[0])} better. {measured(s.gap('abcc'))}"
+        f"less well than their match, {percent(shares[0])} better. {sentence(measured(s.gap('abcc')))}"
     )
     cells = rows(
         x=found["reference_low"], x2=found["reference_high"], y=found["score_low"], y2=found["score_high"],
@@ -103,7 +104,7 @@ def bias_density(s: Subject) -> Chart:
         "part of ABCC": found["density"][order],
     }
     note = "darker cells hold more people; the table lists the cells that add most to ABCC"
-    return chart("bias_density", title, subtitle, subtitle, body, columns, [note])
+    return chart("bias_density", title, subtitle.strip(), subtitle.strip(), body, columns, [note])
 
 
 def _heat_map(s: Subject, cells: list[dict[str, Any]], colour: Spec) -> Spec:

@@ -209,6 +209,14 @@ def measured(gap: Gap | None) -> str:
     return text
 
 
+def sentence(text: str) -> str:
+    """
+    >>> sentence("calibration 0.1"), sentence("")
+    ('Calibration 0.1.', '')
+    """
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
 def percent(share: float) -> str:
     """
     >>> percent(0.5), percent(0.004), percent(0.9999)

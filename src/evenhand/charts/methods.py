@@ -9,18 +9,19 @@ import numpy as np
 
 from evenhand.charts import theme
 from evenhand.charts.chart import Chart
-from evenhand.charts.layers import Spec, chart, coloured, inline, quantitative, rows
+from evenhand.charts.layers import Spec, chart, chosen_rows, coloured, inline, quantitative, rows
 from evenhand.charts.plane import SIDE, Plane, check_name, plane
 from evenhand.charts.subject import labels
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.groupings import shown_name
+from evenhand.tradeoff import Curve
 
 if TYPE_CHECKING:
     from evenhand.comparison import Comparison
     from evenhand.standings import Standing
 
 CHARTS = ("tradeoff", "dto", "area")
-MOST_DOTS = 400
+MOST_DOTS, MOST_POINTS, FINE = 400, 100, 101
 COLUMNS = 3
 
 
@@ -61,58 +62,60 @@ def _fewer(c: Comparison, chosen: Sequence[Standing]) -> str | None:
 
 def _fronts(c: Comparison, chosen: Sequence[Standing]) -> Chart:
     """Settings of all methods, their fronts, and the model that the least distance selects: 003's Figure 3b."""
-    label, means = _names(c, chosen), c.runs.means
-    names, colours = _colours(c, chosen)
+    label, (p, f) = _names(c, chosen), c.runs.means[:2]
     settings = [i for s in chosen for i in range(*c.runs.of(s.method).indices(len(c.runs.method)))]
     dots = settings[:: max(1, -(-len(settings) // MOST_DOTS))]
-    p, f = means[0][settings], means[1][settings]
-    utopia = c.terms.utopia
-    axes = plane(*_axis_titles(c), p.tolist(), f.tolist(), utopia)
-    colour = coloured(names, colours)
-    ax = axes.axes
-    lines = {s.method: c.curve(c.runs.methods[s.method]) for s in chosen}
-    curves = [
-        {"group": label[method], **row}
-        for method, line in lines.items()
-        for row in rows(performance=line.performance, fairness=line.fairness)
-        if row["performance"] is not None and row["performance"] >= axes.x[0] and row["fairness"] >= axes.y[0]
-    ]
+    axes = plane(*_axis_titles(c), p[settings].tolist(), f[settings].tolist(), c.terms.utopia)
     picked = [(s, s.places[0]) for s in chosen if s.places[0] >= 0]
-    selected = [
-        {"group": label[s.method], **rows(performance=means[0][i], fairness=means[1][i])[0], "dto": round(s.dtos[0], 4)}
-        for s, i in picked
-    ]
-    away = [
-        {"group": label[s.method], **row}
-        for s, i in picked
-        for row in rows(performance=[means[0][i], utopia[0]], fairness=[means[1][i], utopia[1]])
-    ]
-    every = [
-        {"group": label[int(c.runs.method[i])], **rows(performance=means[0][i], fairness=means[1][i])[0]} for i in dots
-    ]
-    layers: list[Spec] = [
-        *axes.utopia(utopia),
-        {"data": inline(every), "mark": {"type": "circle", "size": 18, "opacity": 0.35},
-         "encoding": {**ax, "color": colour}},
-        {"data": inline(away), "mark": {"type": "line", "strokeWidth": 1, "opacity": 0.6, "strokeDash": [2, 3]},
-         "encoding": {**ax, "color": colour}},
-        axes.path(curves, {"strokeWidth": 2}, color=colour),
-        {"data": inline(selected), "mark": {"type": "circle", "size": 100, "opacity": 1, "tooltip": True},
-         "encoding": {**ax, "color": colour}},
-    ]  # fmt: skip
     best = min(picked, key=lambda found: found[0].dtos[0], default=None)
     told = "" if best is None else f" The least is that of {label[best[0].method]}: {best[0].dtos[0]:.3f}."
     subtitle = f"Curves: fronts of test results. Large points: selected by distance to utopia (dotted).{told}"
-    description = f"{len(settings)} settings of {len(chosen)} methods and their fronts.{told}"
     columns = {
-        "method": [label[s.method] for s, _ in picked], "performance": [means[0][i] for _, i in picked],
-        "fairness": [means[1][i] for _, i in picked], "distance": [s.dtos[0] for s, _ in picked],
+        "method": [label[s.method] for s, _ in picked], "performance": [p[i] for _, i in picked],
+        "fairness": [f[i] for _, i in picked], "distance": [s.dtos[0] for s, _ in picked],
     }  # fmt: skip
     note = f"{len(dots)} of {len(settings)} settings are drawn" if len(dots) < len(settings) else None
-    body: Spec = {"width": SIDE, "height": SIDE, "layer": layers}
+    body: Spec = {"width": SIDE, "height": SIDE, "layer": _front_layers(c, chosen, axes, dots, picked)}
     return chart(
-        "tradeoff", "Performance against fairness", subtitle, description, body, columns, [note, _fewer(c, chosen)]
-    )
+        "tradeoff", "Performance against fairness", subtitle,
+        f"{len(settings)} settings of {len(chosen)} methods and their fronts.{told}", body, columns,
+        [note, _fewer(c, chosen)],
+    )  # fmt: skip
+
+
+def _front_layers(
+    c: Comparison, chosen: Sequence[Standing], axes: Plane, dots: list[int], picked: list[tuple[Standing, int]]
+) -> list[Spec]:
+    label, (p, f), utopia = _names(c, chosen), c.runs.means[:2], c.terms.utopia
+
+    def points(method: int, performance: Any, fairness: Any) -> list[dict[str, Any]]:
+        return [{"group": label[method], **row} for row in rows(performance=performance, fairness=fairness)]
+
+    every = [row for i in dots for row in points(int(c.runs.method[i]), [p[i]], [f[i]])]
+    away = [row for s, i in picked for row in points(s.method, [p[i], utopia[0]], [f[i], utopia[1]])]
+    selected = [row for s, i in picked for row in points(s.method, [p[i]], [f[i]])]
+    curves = [
+        row
+        for s in chosen
+        for row in points(s.method, *_line(c, s))
+        if row["performance"] >= axes.x[0] and row["fairness"] >= axes.y[0]
+    ]
+    encoding = {**axes.axes, "color": coloured(*_colours(c, chosen))}
+    dotted = {"type": "line", "strokeWidth": 1, "opacity": 0.6, "strokeDash": [2, 3]}
+    return [
+        *axes.utopia(utopia),
+        {"data": inline(every), "mark": {"type": "circle", "size": 18, "opacity": 0.35}, "encoding": encoding},
+        {"data": inline(away), "mark": dotted, "encoding": encoding},
+        axes.path(curves, {"strokeWidth": 2}, color=encoding["color"]),
+        {"data": inline(selected), "mark": {"type": "circle", "size": 100, "opacity": 1}, "encoding": encoding},
+    ]
+
+
+def _line(c: Comparison, s: Standing) -> Curve:
+    """The curve of a method, at so many of its points that a drawing needs."""
+    line = c.curve(c.runs.methods[s.method])
+    keep = chosen_rows(len(line.performance), MOST_POINTS)
+    return Curve(line.performance[keep], line.fairness[keep])
 
 
 def _axis_titles(c: Comparison) -> tuple[str, str]:
@@ -175,7 +178,7 @@ def _areas(c: Comparison, chosen: Sequence[Standing]) -> Chart:
     known = [s for s in chosen if np.isfinite(s.area)]
     if not known:
         raise UsageError("no method is better than a random guess, so there is no area to draw")
-    lines = {s.method: c.curve(c.runs.methods[s.method]) for s in known}
+    lines = {s.method: _line(c, s) for s in known}
     side = SIDE if len(known) == 1 else 175
     axes = Plane(*_axis_titles(c), (0.0, 1.03), (0.0, 1.03), side)  # an area starts at 0
     _, colours = _colours(c, known)
@@ -194,35 +197,42 @@ def _areas(c: Comparison, chosen: Sequence[Standing]) -> Chart:
                "partial area": [s.partial if np.isfinite(s.partial) else None for s in known]}  # fmt: skip
     body: Spec = {"concat": panels, "columns": COLUMNS, "spacing": 18}
     title = "Areas under the curves of performance and fairness"
-    return chart("area", title, subtitle, f"Areas by method. {told}", body, columns, [_fewer(c, chosen)])
+    most = max(len(c.curve(c.runs.methods[s.method]).performance) for s in known)
+    thin = f"curves of up to {most:,} points are drawn with {MOST_POINTS}" if most > MOST_POINTS else None
+    return chart("area", title, subtitle, f"Areas by method. {told}", body, columns, [thin, _fewer(c, chosen)])
 
 
-def _area_panel(c: Comparison, s: Standing, line: Any, axes: Plane, colour: str, name: str) -> Spec:
-    values = rows(performance=line.performance, fairness=line.fairness, base=np.zeros(len(line.fairness)))
-    inside = _inside(c, line)
-    ax = axes.axes
-    far = [*values, *rows(performance=float(c.terms.utopia[0]), fairness=float(c.terms.utopia[1]), base=0)]
-    polar = {"filled": True, "color": theme.GROUPS[2], "opacity": 0.15, "strokeWidth": 0}
+def _area_panel(c: Comparison, s: Standing, line: Curve, axes: Plane, colour: str, name: str) -> Spec:
+    """One curve, the area below it, and the one between it and the utopia point."""
+    values = rows(performance=line.performance, fairness=line.fairness, step=np.arange(len(line.fairness)))
+    utopia = c.terms.utopia
+    away = [*values, rows(performance=float(utopia[0]), fairness=float(utopia[1]))[0]]
+    below = {**axes.axes, "y2": {"datum": 0}}
     layers: list[Spec] = [
-        axes.path(far, polar),
-        {"data": inline(values), "mark": {"type": "area", "color": colour, "opacity": 0.2},
-         "encoding": {**ax, "y2": {"field": "base"}}},
-    ]  # fmt: skip
-    if inside is not None and len(inside[0]):
-        darker = rows(performance=inside[0], fairness=inside[1], base=np.zeros(len(inside[0])))
-        layers.append({"data": inline(darker), "mark": {"type": "area", "color": colour, "opacity": 0.35},
-                       "encoding": {**ax, "y2": {"field": "base"}}})  # fmt: skip
-    layers += [axes.path(values, {"color": colour, "strokeWidth": 2}), *axes.utopia(c.terms.utopia)[:3]]
+        axes.path(away, {"filled": True, "color": theme.GROUPS[2], "opacity": 0.15, "strokeWidth": 0}),
+        {"mark": {"type": "area", "color": colour, "opacity": 0.2}, "encoding": below},
+    ]
+    part = _inside(c, line)
+    if part:
+        mark = {"type": "area", "color": colour, "opacity": 0.35}
+        layers.append({"data": inline(part), "mark": mark, "encoding": below})
+    order = {"field": "step", "type": "quantitative"}
+    layers.append({"mark": {"type": "line", "color": colour}, "encoding": {**axes.axes, "order": order}})
     area = f"{s.area:.4f}" + (f", partly {s.partial:.4f}" if np.isfinite(s.partial) else "")
-    title = {"text": [name, area], "fontSize": 12, "fontWeight": "normal", "limit": axes.side}
-    return {"width": axes.side, "height": axes.side, "title": title, "layer": layers}
+    return {
+        "width": axes.side,
+        "height": axes.side,
+        "data": inline(values),
+        "title": {"text": [name, area], "fontSize": 12, "fontWeight": "normal", "limit": axes.side},
+        "layer": [*layers, *axes.utopia(utopia)[:3]],
+    }
 
 
-def _inside(c: Comparison, line: Any) -> tuple[Any, Any] | None:
-    """The stretch of a curve that meets the conditions, at a fine grid."""
+def _inside(c: Comparison, line: Curve) -> list[dict[str, Any]]:
+    """The stretches of a curve that meet the conditions; nothing is drawn between them."""
     if not c.terms.region:
-        return None
-    p = np.linspace(line.performance[0], line.performance[-1], 201)
+        return []
+    p = np.linspace(line.performance[0], line.performance[-1], FINE)
     f = np.interp(p, line.performance, line.fairness)
     keep = np.ones(len(p), np.bool_)
     if c.terms.performance_from is not None:
@@ -231,4 +241,7 @@ def _inside(c: Comparison, line: Any) -> tuple[Any, Any] | None:
         keep &= f >= c.terms.fairness_from
     if c.terms.dto_to is not None:
         keep &= c.terms.distance(p, f) <= c.terms.dto_to
-    return p[keep], f[keep]
+    if not keep.any():
+        return []
+    first, last = np.flatnonzero(keep)[[0, -1]]
+    return rows(performance=p[first : last + 1], fairness=np.where(keep, f, np.nan)[first : last + 1])

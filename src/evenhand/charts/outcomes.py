@@ -23,9 +23,10 @@ from evenhand.charts.layers import (
     quantitative,
     rows,
     score_axis,
+    sentence,
     threshold,
 )
-from evenhand.charts.subject import Line, Subject
+from evenhand.charts.subject import CALIBRATION_BINS, Line, Subject
 from evenhand.groupings import shown_name
 
 SIDE, HEIGHT = 400, 280
@@ -69,18 +70,16 @@ def _areas(s: Subject, id: str, part: str) -> str:
         return f"Shaded: between {s.pair[0]} and {s.pair[1]}."
     text = f"Shaded: {measured(gap)}."
     area = next((p for p in gap.parts if p.name == part), None)
-    return (
-        text
-        if area is None
-        else f"{text} {part} {area.group:.3f} for {s.pair[0]}, {area.reference:.3f} for {s.pair[1]}."
-    )
+    if area is None:
+        return text
+    return f"{text} {sentence(part)[:-1]} {area.group:.3f} for {s.pair[0]}, {area.reference:.3f} for {s.pair[1]}."
 
 
 def _off(s: Subject, name: str) -> str | None:
     error = s.curves.max_error.get(name, 0.0)
-    return (
-        f"drawn with at most {s.points} points per curve, none off by more than {error:.1g}" if error >= 1e-6 else None
-    )
+    if error < 1e-6:
+        return None
+    return f"drawn with at most {s.points} points per curve, none off by more than {error:.1g}"
 
 
 def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str, str]) -> Spec:
@@ -119,59 +118,49 @@ def _rates(lines: Mapping[str, Line]) -> dict[str, Any]:
 def calibration(s: Subject) -> Chart:
     """What a score means in each group: the favourable rate by score, with intervals."""
     shown = [s.reference, s.group] if s.given else list(s.drawn)
-    found = {g: s.columns("calibration", group=g) for g in shown}
-    found = {g: c for g, c in found.items() if len(c["rate"])}
+    found = {g: c for g in shown if len((c := s.columns("calibration", group=g))["rate"])}
+    fields = {"score": "mean_score", "rate": "rate", "low": "ci_low", "high": "ci_high", "people": "people"}
     values = [
-        row
-        for g, c in found.items()
-        for row in rows(
-            group=s.label[g],
-            score=c["mean_score"],
-            rate=c["rate"],
-            low=c["ci_low"],
-            high=c["ci_high"],
-            people=c["people"],
-        )
+        row for g, c in found.items() for row in rows(group=s.label[g], **{k: c[name] for k, name in fields.items()})
     ]
-    x_axis = score_axis(s)
-    y_axis = quantitative("rate", "favourable label", [0, 1], format="%")
-    colour = group_colour(s, found)
-    main = values if not s.crowded else [row for row in values if row["group"] in s.pair]
-    size = {
-        "field": "people", "type": "quantitative", "legend": None, "scale": {"type": "sqrt", "range": [12, 160]},
-    }  # fmt: skip
-    layers: list[Spec] = [
-        *_ideal(s, x_axis, y_axis),
-        *group_lines(s, values, {"x": x_axis, "y": y_axis, "color": colour}, strokeWidth=1.5),
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.7},
-            "encoding": {"x": x_axis, "y": {**y_axis, "field": "low"}, "y2": {"field": "high"}, "color": colour},
-        },
-        {
-            "mark": {"type": "circle", "opacity": 1, "tooltip": True},
-            "encoding": {"x": x_axis, "y": y_axis, "color": colour, "size": size},
-        },
-        *threshold(s, x_axis),
-    ]  # fmt: skip
-    title = f"What a score means, by {shown_name(s.attribute.name)}"
-    told = measured(s.gap("calibration_uniform"))
+    main = [row for row in values if row["group"] in s.pair] if s.crowded else values
+    layers = _calibrated(s, values, group_colour(s, found))
+    told = sentence(measured(s.gap("calibration_uniform")))
     subtitle = f"Share with the favourable label among people of similar score, with 95% intervals. {told}".strip()
-    parts = [
+    ends = [
         f"{s.label[g]} from {percent(c['rate'][0])} at {c['mean_score'][0]:.3g} to {percent(c['rate'][-1])} at "
         f"{c['mean_score'][-1]:.3g}"
         for g, c in list(found.items())[:4]
     ]
-    columns: dict[str, list[Any]] = {k: [] for k in ("group", "score", "favourable rate", "low", "high", "people")}
-    for row in main:
-        for key, value in zip(columns, row.values(), strict=True):
-            columns[key].append(value)
     hidden = f"intervals of {s.pair[0]} and {s.pair[1]} only" if len(main) < len(values) else None
-    bins = "every score" if s.scores <= 10 else "10 bins of equal width"
+    bins = "every score" if s.scores <= CALIBRATION_BINS else f"{CALIBRATION_BINS} bins of equal width"
     return chart(
-        "calibration", title, subtitle, f"The favourable rate by score: {', '.join(parts)}. {told}".strip(),
-        {"width": theme.WIDTH, "height": HEIGHT, "data": inline(main), "layer": layers}, columns,
+        "calibration", f"What a score means, by {shown_name(s.attribute.name)}", subtitle,
+        f"The favourable rate by score: {', '.join(ends)}. {told}".strip(),
+        {"width": theme.WIDTH, "height": HEIGHT, "data": inline(main), "layer": layers},
+        {k: [row[k] for row in main] for k in main[0]},
         [f"{bins}; larger points stand for more people", hidden, s.left_out], marker(s),
     )  # fmt: skip
+
+
+def _calibrated(s: Subject, values: list[dict[str, Any]], colour: Spec) -> list[Spec]:
+    """Lines, intervals, and points as large as there are people."""
+    x, y = score_axis(s), quantitative("rate", "favourable label", [0, 1], format="%")
+    scale = {"type": "sqrt", "range": [12, 160]}
+    size: Spec = {"field": "people", "type": "quantitative", "legend": None, "scale": scale}
+    return [
+        *_ideal(s, x, y),
+        *group_lines(s, values, {"x": x, "y": y, "color": colour}, strokeWidth=1.5),
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.7},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
+        },
+        {
+            "mark": {"type": "circle", "opacity": 1, "tooltip": True},
+            "encoding": {"x": x, "y": y, "color": colour, "size": size},
+        },
+        *threshold(s, x),
+    ]
 
 
 def _ideal(s: Subject, x_axis: Spec, y_axis: Spec) -> list[Spec]:
