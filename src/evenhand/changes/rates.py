@@ -1,0 +1,140 @@
+"""Whether gaps between rates have changed: closed forms that hold far out in the tails, where an alarm has to look.
+
+The change of a gap is a sum and difference of four rates (the group and its reference, now and before). Its interval
+comes from an exact interval of each (Clopper and Pearson) by the square-and-add rule (Newcombe; Zou and Donner), and
+the p-value is the level at which that interval begins to hold 0. Wilson's intervals, which are better at 95 %, are much
+too short at the levels used here when a rate is near 0 or 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from evenhand.cells import Bools, Floats
+from evenhand.measures import Profile, RateMeasure
+
+FURTHEST = 12.0
+"""In standard deviations: smaller p-values than there are not told apart."""
+ROUNDS = 18
+
+_SIGNS = np.array([1.0, -1.0, -1.0, 1.0])[:, None, None]
+"""How the rate of the group now, of its reference now, and of both before enter the change."""
+
+Distance = Callable[[Floats, Bools], Floats]
+"""From the tail to be left out and from which side, how far that limit of each rate lies from the rate."""
+
+
+def rate_changes(
+    measures: Sequence[RateMeasure], now: Sequence[Profile], before: Sequence[Profile], reference: int
+) -> list[Floats]:
+    """For every measure and group the p-value that the gap to the reference is what it was; NaN where there is none.
+
+    Of several components (two rates, many bins) the one that changed most, times how many there are.
+    """
+    pairs = list(zip(now, before, strict=True))
+    plain = [(a, b) if a.quotient is None or b.quotient is None else None for a, b in pairs]
+    fours = [None if pair is None else _four(*pair, reference) for pair in plain]
+    shares = np.concatenate([f[0] for f in fours if f is not None], axis=1) if any(plain) else np.zeros((4, 0, 0))
+    people = np.concatenate([f[1] for f in fours if f is not None], axis=1) if any(plain) else shares
+    together = iter(_p_values(shares, lambda tail, lower: _of_share(shares, people, tail, lower)))
+    found = []
+    for m, pair, four in zip(measures, pairs, fours, strict=True):
+        if four is None:
+            found.append(_worst(_of_quotients(*pair, reference)))
+            continue
+        own = np.stack([next(together) for _ in range(four[0].shape[1])])
+        found.append(_worst(_of_ratio(*four, own) if m.scale == "ratio" else own))
+    return found
+
+
+def _worst(p: Floats) -> Floats:
+    """The smallest p-value of components, times how many there are."""
+    known = ~np.isnan(p)
+    least = np.where(known, p, 1.0).min(0) * known.sum(0)
+    return np.where(known.any(0), np.minimum(least, 1.0), np.nan)
+
+
+def _of_ratio(shares: Floats, people: Floats, plain: Floats) -> Floats:
+    # a rate of 0 is infinitely far from any other on the scale of ratios, however few people show it
+    logs = np.log(np.where(shares > 0, shares, 1.0))
+    ratios = _p_values(logs, lambda tail, lower: _of_log(shares, people, tail, lower))
+    return np.where((shares > 0).all(0), ratios, plain)
+
+
+def _of_quotients(now: Profile, before: Profile, reference: int) -> Floats:
+    assert now.quotient is not None
+    assert before.quotient is not None
+    part, whole = (_four(now.quotient[i], before.quotient[i], reference) for i in (0, 1))
+    values = np.divide(part[0], whole[0], out=np.full_like(part[0], np.nan), where=whole[0] > 0)
+    return _p_values(values, lambda tail, lower: _of_quotient(part, whole, tail, lower))
+
+
+def _four(now: Profile, before: Profile, reference: int) -> tuple[Floats, Floats]:
+    """Rates and people by axes (which of the four, component, group)."""
+    assert now.trials is not None
+    assert before.trials is not None
+    stacked = []
+    for a, b in ((now.values, before.values), (now.trials, before.trials)):
+        own = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        refs = (np.broadcast_to(x[:, [reference]], x.shape) for x in own)
+        a_ref, b_ref = refs
+        stacked.append(np.stack([own[0], a_ref, own[1], b_ref]))
+    return stacked[0], stacked[1]
+
+
+def _p_values(values: Floats, distance: Distance) -> Floats:
+    """The level at which the interval of the change begins to hold 0, by bisection."""
+    from scipy.special import ndtr
+
+    with np.errstate(invalid="ignore"):
+        change = np.nan_to_num((_SIGNS * values).sum(0))
+    lower = (_SIGNS * np.where(change > 0, 1.0, -1.0)) > 0
+    near, far = np.zeros_like(change), np.full_like(change, FURTHEST)
+    for _ in range(ROUNDS):
+        z = (near + far) / 2
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            reach = np.sqrt((distance(ndtr(-z), lower) ** 2).sum(0))
+        beyond = reach < np.abs(change)
+        near, far = np.where(beyond, z, near), np.where(beyond, far, z)
+    p = np.where(change == 0, 1.0, 2 * ndtr(-near))
+    return np.where(np.isnan(values).any(0), np.nan, p)
+
+
+def lower_limit(share: Floats, people: Floats, tail: Floats) -> Floats:
+    """Clopper and Pearson's lower limit of a share; the upper one is that of those without it, from 1.
+
+    >>> import numpy as np
+    >>> float(lower_limit(np.array(0.3), np.array(50.0), np.array(0.025)).round(4))
+    0.1786
+    """
+    from scipy.special import betaincinv
+
+    having = np.clip(share, 0.0, 1.0) * people
+    found = betaincinv(np.maximum(having, 1e-9), people - having + 1, tail)
+    return np.where(having > 1e-9, found, 0.0)
+
+
+def _limit(share: Floats, people: Floats, tail: Floats, lower: Bools) -> Floats:
+    found = lower_limit(np.where(lower, share, 1 - share), people, tail)
+    return np.where(lower, found, 1 - found)
+
+
+def _of_share(share: Floats, people: Floats, tail: Floats, lower: Bools) -> Floats:
+    return np.abs(share - _limit(share, people, tail, lower))
+
+
+def _of_log(share: Floats, people: Floats, tail: Floats, lower: Bools) -> Floats:
+    return np.abs(np.log(share) - np.log(_limit(share, people, tail, lower)))
+
+
+def _of_quotient(
+    part: tuple[Floats, Floats], whole: tuple[Floats, Floats], tail: Floats, lower: Bools
+) -> Floats:
+    """Of a ratio of two independent shares: square-and-add of logarithms."""
+    ratio = part[0] / whole[0]
+    spread = np.hypot(_of_log(*part, tail, lower), _of_log(*whole, tail, ~lower))
+    factor = np.exp(np.where(lower, -spread, spread))
+    edge = np.where(lower, 0.0, _limit(*part, tail, lower) / _limit(*whole, tail, ~lower))
+    return np.abs(ratio - np.where(part[0] > 0, ratio * factor, edge))
