@@ -129,6 +129,24 @@ ARROWS: dict[str, set[str]] = {
         "cells",
     }
     | {"__version__"},
+    "changes": {"distances", "measures", "inference", "scores", "table", "cells"},
+    "looks": {"changes", "options", "measures", "inference", "scores", "table", "cells"},
+    "stream": {"confusion", "files", "ingest", "storage", "table"},
+    "watching": {
+        "results",
+        "looks",
+        "stream",
+        "auditing",
+        "gaps",
+        "options",
+        "policy",
+        "references",
+        "report",
+        "measures",
+        "inference",
+        "ingest",
+        "table",
+    },
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
     "references": {"ingest", "table"},
     "attributes": {
@@ -167,6 +185,7 @@ ARROWS: dict[str, set[str]] = {
         "report",
     },
     "report": {
+        "watching",
         "candidates",
         "differences",
         "choosing",
@@ -211,6 +230,7 @@ ARROWS: dict[str, set[str]] = {
         "report",
         "storage",
         "table",
+        "watching",
         "__version__",
     },
     "__main__": {"cli"},
@@ -231,6 +251,7 @@ ARROWS: dict[str, set[str]] = {
         "storage",
         "table",
         "metrics",
+        "watching",
     },
 }
 
@@ -307,7 +328,7 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    names = ("aggregate", "audit", "compare", "compas", "curves", "guide", "load", "tabulate", "thresholds")
+    names = ("aggregate", "audit", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate", "thresholds")
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import evenhand
-from evenhand.distances import resampled_bins, borrowed_rates
+from evenhand.distances import borrowed_rates, resampled_bins
 from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions, find
 from evenhand.measures.distribution import bias_density
 from evenhand.scores import ScoreCounts, ScoreView

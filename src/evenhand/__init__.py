@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.shapes import Curves, curves
     from evenhand.storage import load
     from evenhand.table import Table
+    from evenhand.watching import Watch, monitor
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ _HOME = {
     "TableFileError": "errors",
     "Thresholds": "cutoffs",
     "UsageError": "errors",
+    "Watch": "watching",
     "aggregate": "aggregation",
     "audit": "auditing",
     "compare": "comparison",
@@ -56,6 +58,7 @@ _HOME = {
     "curves": "shapes",
     "guide": "advice",
     "load": "storage",
+    "monitor": "watching",
     "power": "planning",
     "projection_test": "projection",
     "tabulate": "ingest",
@@ -80,6 +83,7 @@ __all__ = [
     "TableFileError",
     "Thresholds",
     "UsageError",
+    "Watch",
     "__version__",
     "aggregate",
     "audit",
@@ -89,6 +93,7 @@ __all__ = [
     "guide",
     "load",
     "metrics",
+    "monitor",
     "power",
     "projection_test",
     "tabulate",

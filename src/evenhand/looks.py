@@ -1,15 +1,15 @@
 """One look after the other: is any gap another one than in the baseline? And how sure is that after so many looks?
 
-At every look the gaps of the last period, of the last four and of the last sixteen together are compared with the
-baseline: sudden changes show in the former, small ones in the latter. All p-values of a look are adjusted for each other
-(Holm) and for the number of looks that are planned, so that one false alarm or more in all of them has a chance of at
-most `false_alarms`. What a look spends depends on nothing that comes later.
+At every look the gaps of the last period and of the last few together are compared with the baseline: sudden changes
+show in the former, small ones in the latter. All p-values of a look are adjusted for each other (Holm) and for the number
+of looks that are planned, so that one false alarm or more in all of them has a chance of at most `false_alarms`. What a
+look spends depends on nothing that comes later.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -67,11 +67,9 @@ def _units(a: Counts, b: Counts) -> Units | None:
     if a.units is None and b.units is None:
         return None
     one, other = (c.units or _each_alone(c) for c in (a, b))
-    return Units(
-        np.concatenate([one.cluster, one.count + other.cluster]),
-        *(np.concatenate([getattr(one, n), getattr(other, n)]) for n in ("place", "mass", "rows")),
-        one.count + other.count,
-    )
+    place, mass, rows = (np.concatenate([getattr(one, n), getattr(other, n)]) for n in ("place", "mass", "rows"))
+    cluster = np.concatenate([one.cluster, one.count + other.cluster])
+    return Units(cluster, place, mass, rows, one.count + other.count)
 
 
 def _each_alone(counts: Counts) -> Units:
@@ -149,7 +147,7 @@ class Yardstick:
         people = np.minimum(now.decisions.people(), self.before.decisions.people())
         others = [g for g in range(len(self.groups)) if g != self.reference]
         large = [g for g in others if min(people[g], people[self.reference]) >= min_people]
-        found = {}
+        found: dict[tuple[str, str], float] = {}
         for m, p in zip(self.rates, self._rate_changes(now), strict=True):
             found |= {(m.id, self.groups[g]): float(p[g]) for g in large}
         for g, random in zip(others, rng.spawn(len(others)), strict=True):
@@ -158,12 +156,11 @@ class Yardstick:
                 found |= {(id_, self.groups[g]): p for id_, p in of_scores.items()}
         return {key: p for key, p in found.items() if not np.isnan(p)}
 
-
     def _rate_changes(self, now: Slice) -> list[Floats]:
         if not self.rates:
             return []
-        profiles = [[self._profile(m, s) for m in self.rates] for s in (now, self.before)]
-        return rate_changes(self.rates, *profiles, self.reference)
+        new, old = ([self._profile(m, s) for m in self.rates] for s in (now, self.before))
+        return rate_changes(self.rates, new, old, self.reference)
 
     @staticmethod
     def _profile(m: RateMeasure, people: Slice) -> Profile:
@@ -187,7 +184,7 @@ class Rule:
 
 
 def findings(
-    yardsticks: Sequence[Yardstick], tables: Sequence[Table], rule: Rule, rng: np.random.Generator
+    yardsticks: Sequence[Yardstick], tables: Iterable[Table], rule: Rule, rng: np.random.Generator
 ) -> Iterator[dict[Key, Finding]]:
     """Look after look, what is known about every comparison that could be tested."""
     kept: list[deque[Slice]] = [deque(maxlen=max(rule.windows)) for _ in yardsticks]

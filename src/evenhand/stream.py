@@ -159,7 +159,9 @@ def _found(path: Path) -> tuple[list[Path], list[str]]:
             files = [Path(f) for f in glob(str(path)) if os.path.isfile(f)] if has_magic(str(path)) else [path]
     except OSError as error:
         raise DataError(f"cannot read {shown(str(path), 120)}: {error.strerror or error}") from error
-    if len(files) == 1 and files[0] == path and not (is_file(path) and is_table_file(path)):
+    if files == [path] and not is_file(path):
+        raise DataError(f"there is no file or folder {shown(str(path), 120)}")
+    if files == [path] and not is_table_file(path):
         raise UsageError(f"to watch the rows of {shown(str(path), 120)}, say which column tells the time (--time)")
     # a Parquet file that is no table, or a damaged one, is refused when it is loaded
     tables = sorted(p for p in files if _looks_like_one(p))

@@ -1,4 +1,4 @@
-"""Fairness over time: every measure in every period, its change against a baseline, and an alarm that can be trusted."""
+"""Fairness over time: every measure in every period, its change against a baseline, and an alarm to be trusted."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from evenhand.inference import interval
 from evenhand.inference.resample import generator
 from evenhand.ingest import library_of
 from evenhand.ingest.columns import UNSAID, WeightKind
-from evenhand.ingest.periods import Every, every_of
+from evenhand.ingest.periods import every_of
 from evenhand.looks import Finding, Key, Rule, Yardstick, findings
 from evenhand.measures import Measure, find
 from evenhand.options import Options, Progress, checked, chosen_measures, whole, with_threshold
 from evenhand.policy import sized
 from evenhand.references import reference_group
 from evenhand.results import Result
-from evenhand.stream import Baseline, Span, baseline_of, baseline_table, merged, one_range, read, too_small
+from evenhand.stream import Baseline, Span, baseline_of, baseline_table, merged, one_range, read
 from evenhand.table import Table, shown_name
 
 SMALL = ("merge", "keep")

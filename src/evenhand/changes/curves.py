@@ -2,10 +2,10 @@
 
 What is tested is that the curve of gaps is what it was: T is the norm of its change. Resamples of both samples tell how
 far such a change is from 0 by chance. A p-value of one in a million would take many million resamples, so their tail is
-continued by a theorem: the norm of Gaussian noise exceeds its 90th percentile by t with no larger chance than a standard
-normal exceeds 1.28 + t/σ, where σ is the largest standard deviation of any weighting of the curve that the norm allows
-(the isoperimetric inequality of Borell, Tsirelson, Ibragimov and Sudakov). Student's tail instead of the normal one
-allows for few people.
+continued by a theorem: the norm of Gaussian noise exceeds its 90th percentile by t with no larger chance than that of a
+standard normal to exceed 1.28 + t/σ, where σ is the largest standard deviation of any weighting of the curve that the
+norm allows (the isoperimetric inequality of Borell, Tsirelson, Ibragimov and Sudakov). Student's tail instead of the
+normal one allows for few people.
 """
 
 from __future__ import annotations
@@ -88,13 +88,11 @@ class CurveChanges:
     def _p_value(
         self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], smallest: float, rng: np.random.Generator
     ) -> float:
-        if m.view is not None:
-            change, noise = self._binned(m, now, pair, rng)
-            return tail(change, noise, m.order, smallest)
         draws = len(now.draws)
         p = 1.0
-        for count in dict.fromkeys((min(FIRST, draws), draws)):
-            p = tail(*self._whole(m, now, pair, count), m.order, smallest)
+        for count, random in zip(dict.fromkeys((min(FIRST, draws), draws)), rng.spawn(2), strict=False):
+            seen = self._whole(m, now, pair, count) if m.view is None else self._binned(m, now, pair, count, random)
+            p = tail(*seen, m.order, smallest)
             if not p < UNLIKELY:  # only few of many looks get further
                 break
         return p
@@ -127,16 +125,16 @@ class CurveChanges:
         return replace(self.cells, array=scaled, groups=names, squares=None, units=None)
 
     def _binned(
-        self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], rng: np.random.Generator
+        self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """The same for calibration, in the bins of the baseline."""
-        bins = bins_of(self._pair(self.before.array, pair), m.ranked, self.options)
-        draws = len(now.draws)
         if (m.id, pair) not in self._known:
-            self._known[m.id, pair] = self._bins(m, self.before, pair, bins, draws, rng.spawn(1)[0])
-        old, old_noise = self._known[m.id, pair]
+            bins = bins_of(self._pair(self.before.array, pair), m.ranked, self.options)
+            before = self._bins(m, self.before, pair, bins, len(self.before.draws), np.random.default_rng(0))
+            self._known[m.id, pair] = bins, *before
+        bins, old, old_noise = self._known[m.id, pair]
         new, noise = self._bins(m, now, pair, bins, draws, rng)
-        return _weighed(m.order, new, old, noise - old_noise)
+        return _weighed(m.order, new, old, noise - old_noise[:draws])
 
     def _bins(
         self, m: ScoreMeasure, sample: Sample, pair: tuple[int, int], bins: Ints, draws: int, rng: np.random.Generator

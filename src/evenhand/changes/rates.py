@@ -4,6 +4,10 @@ The change of a gap is a sum and difference of four rates (the group and its ref
 comes from an exact interval of each (Clopper and Pearson) by the square-and-add rule (Newcombe; Zou and Donner), and
 the p-value is the level at which that interval begins to hold 0. Wilson's intervals, which are better at 95 %, are much
 too short at the levels used here when a rate is near 0 or 1.
+
+Square-and-add fails where all four rates rest on a handful of people, so a small p-value must also stand an exact test:
+people of each group exchange the two periods, which makes the change a difference of two hypergeometric variables.
+The larger p-value counts. The former is right when both groups drift alike, the latter when there are few people.
 """
 
 from __future__ import annotations
@@ -13,17 +17,22 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evenhand.cells import Bools, Floats
+from evenhand.inference.significance import splits
 from evenhand.measures import Profile, RateMeasure
 
 FURTHEST = 12.0
 """In standard deviations: smaller p-values than there are not told apart."""
 ROUNDS = 18
+NEAR = 2.3
+UNLIKELY = 0.01
+"""Larger p-values than this are of no consequence."""
 
 _SIGNS = np.array([1.0, -1.0, -1.0, 1.0])[:, None, None]
 """How the rate of the group now, of its reference now, and of both before enter the change."""
 
-Distance = Callable[[Floats, Bools], Floats]
-"""From the tail to be left out and from which side, how far that limit of each rate lies from the rate."""
+Distance = Callable[[Floats, Bools, Bools], Floats]
+"""From the tail to be left out, from which side, and for which components and groups: how far the limits of their four
+rates lie from these."""
 
 
 def rate_changes(
@@ -38,14 +47,15 @@ def rate_changes(
     fours = [None if pair is None else _four(*pair, reference) for pair in plain]
     shares = np.concatenate([f[0] for f in fours if f is not None], axis=1) if any(plain) else np.zeros((4, 0, 0))
     people = np.concatenate([f[1] for f in fours if f is not None], axis=1) if any(plain) else shares
-    together = iter(_p_values(shares, lambda tail, lower: _of_share(shares, people, tail, lower)))
+    together = iter(_p_values(shares, lambda tail, lower, at: _of_share(shares[:, at], people[:, at], tail, lower)))
     found = []
     for m, pair, four in zip(measures, pairs, fours, strict=True):
         if four is None:
             found.append(_worst(_of_quotients(*pair, reference)))
             continue
         own = np.stack([next(together) for _ in range(four[0].shape[1])])
-        found.append(_worst(_of_ratio(*four, own) if m.scale == "ratio" else own))
+        own = _of_ratio(*four, own) if m.scale == "ratio" else own
+        found.append(_worst(_standing(own, four)))
     return found
 
 
@@ -59,7 +69,7 @@ def _worst(p: Floats) -> Floats:
 def _of_ratio(shares: Floats, people: Floats, plain: Floats) -> Floats:
     # a rate of 0 is infinitely far from any other on the scale of ratios, however few people show it
     logs = np.log(np.where(shares > 0, shares, 1.0))
-    ratios = _p_values(logs, lambda tail, lower: _of_log(shares, people, tail, lower))
+    ratios = _p_values(logs, lambda tail, lower, at: _of_log(shares[:, at], people[:, at], tail, lower))
     return np.where((shares > 0).all(0), ratios, plain)
 
 
@@ -68,7 +78,38 @@ def _of_quotients(now: Profile, before: Profile, reference: int) -> Floats:
     assert before.quotient is not None
     part, whole = (_four(now.quotient[i], before.quotient[i], reference) for i in (0, 1))
     values = np.divide(part[0], whole[0], out=np.full_like(part[0], np.nan), where=whole[0] > 0)
-    return _p_values(values, lambda tail, lower: _of_quotient(part, whole, tail, lower))
+    p = _p_values(
+        values, lambda tail, lower, at: _of_quotient(*((x[:, at] for x in y) for y in (part, whole)), tail, lower)
+    )
+    return _standing(p, part, whole)
+
+
+def _standing(p: Floats, *fours: tuple[Floats, Floats]) -> Floats:
+    """The p-values, those that matter no smaller than by exchange; of a ratio of two shares, of either of them."""
+    p = p.copy()
+    for place in zip(*np.nonzero(p < UNLIKELY), strict=True):
+        exact = min(len(fours) * _exchanged(f[0][:, *place], f[1][:, *place]) for f in fours)
+        p[place] = max(p[place], min(exact, 1.0))
+    return p
+
+
+def _exchanged(shares: Floats, people: Floats) -> float:
+    """The chance of such a change when the people of each group exchange the two periods."""
+    n = np.maximum(np.rint(people), 1).astype(np.int64)
+    k = np.rint(shares * n).astype(np.int64)
+    moves, chances, seen = [], [], []
+    for now, before in ((0, 2), (1, 3)):
+        have, size = int(k[now] + k[before]), int(n[now])
+        inside, log_p = splits(have, size, int(n[now] + n[before]))
+        moves.append(inside / size - (have - inside) / int(n[before]))
+        chances.append(np.exp(log_p))
+        seen.append(k[now] / n[now] - k[before] / n[before])
+    size = abs(seen[0] - seen[1]) * (1 - 1e-9) - 1e-12
+    upto = np.concatenate([[0.0], np.cumsum(chances[1])])
+    from_ = np.concatenate([np.cumsum(chances[1][::-1])[::-1], [0.0]])
+    above = from_[np.searchsorted(moves[1], moves[0] + size, side="left")]
+    below = upto[np.searchsorted(moves[1], moves[0] - size, side="right")]
+    return float(min((chances[0] * (above + below)).sum(), 1.0))
 
 
 def _four(now: Profile, before: Profile, reference: int) -> tuple[Floats, Floats]:
@@ -85,21 +126,34 @@ def _four(now: Profile, before: Profile, reference: int) -> tuple[Floats, Floats
 
 
 def _p_values(values: Floats, distance: Distance) -> Floats:
-    """The level at which the interval of the change begins to hold 0, by bisection."""
+    """The level at which the interval of the change begins to hold 0: by bisection, and roughly if it is not small."""
     from scipy.special import ndtr
 
     with np.errstate(invalid="ignore"):
-        change = np.nan_to_num((_SIGNS * values).sum(0))
-    lower = (_SIGNS * np.where(change > 0, 1.0, -1.0)) > 0
-    near, far = np.zeros_like(change), np.full_like(change, FURTHEST)
-    for _ in range(ROUNDS):
-        z = (near + far) / 2
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            reach = np.sqrt((distance(ndtr(-z), lower) ** 2).sum(0))
-        beyond = reach < np.abs(change)
-        near, far = np.where(beyond, z, near), np.where(beyond, far, z)
-    p = np.where(change == 0, 1.0, 2 * ndtr(-near))
-    return np.where(np.isnan(values).any(0), np.nan, p)
+        change = np.nan_to_num(np.abs((_SIGNS * values).sum(0)), posinf=0.0)
+        lower = (_SIGNS * np.where((_SIGNS * values).sum(0) > 0, 1.0, -1.0)) > 0
+    everywhere = np.ones(change.shape, np.bool_)
+    near = np.full(change.shape, NEAR)
+    reach = _reach(distance, near, lower, everywhere)
+    beyond = change > reach
+    p = 2 * ndtr(-NEAR * np.minimum(change / np.maximum(reach, 1e-300), 1.0))
+    if beyond.any():
+        z, far = near[beyond], np.full(int(beyond.sum()), FURTHEST)
+        for _ in range(ROUNDS):
+            middle = (z + far) / 2
+            out = _reach(distance, middle, lower, beyond) < change[beyond]
+            z, far = np.where(out, middle, z), np.where(out, far, middle)
+        p[beyond] = 2 * ndtr(-z)
+    return np.where(np.isnan(values).any(0), np.nan, np.where(change == 0, 1.0, p))
+
+
+def _reach(distance: Distance, z: Floats, lower: Bools, where: Bools) -> Floats:
+    """How far from 0 a change may be at a level, for the components and groups asked for."""
+    from scipy.special import ndtr
+
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        sizes = distance(ndtr(-z.ravel() if z.ndim > 1 else -z), lower[:, where], where)
+    return np.asarray(np.sqrt((sizes**2).sum(0)).reshape(z.shape))
 
 
 def lower_limit(share: Floats, people: Floats, tail: Floats) -> Floats:
@@ -113,7 +167,7 @@ def lower_limit(share: Floats, people: Floats, tail: Floats) -> Floats:
 
     having = np.clip(share, 0.0, 1.0) * people
     found = betaincinv(np.maximum(having, 1e-9), people - having + 1, tail)
-    return np.where(having > 1e-9, found, 0.0)
+    return np.asarray(np.where(having > 1e-9, found, 0.0), np.float64)
 
 
 def _limit(share: Floats, people: Floats, tail: Floats, lower: Bools) -> Floats:
@@ -122,19 +176,17 @@ def _limit(share: Floats, people: Floats, tail: Floats, lower: Bools) -> Floats:
 
 
 def _of_share(share: Floats, people: Floats, tail: Floats, lower: Bools) -> Floats:
-    return np.abs(share - _limit(share, people, tail, lower))
+    return np.asarray(np.abs(share - _limit(share, people, tail, lower)))
 
 
 def _of_log(share: Floats, people: Floats, tail: Floats, lower: Bools) -> Floats:
-    return np.abs(np.log(share) - np.log(_limit(share, people, tail, lower)))
+    return np.asarray(np.abs(np.log(share) - np.log(_limit(share, people, tail, lower))))
 
 
-def _of_quotient(
-    part: tuple[Floats, Floats], whole: tuple[Floats, Floats], tail: Floats, lower: Bools
-) -> Floats:
+def _of_quotient(part: tuple[Floats, Floats], whole: tuple[Floats, Floats], tail: Floats, lower: Bools) -> Floats:
     """Of a ratio of two independent shares: square-and-add of logarithms."""
     ratio = part[0] / whole[0]
     spread = np.hypot(_of_log(*part, tail, lower), _of_log(*whole, tail, ~lower))
     factor = np.exp(np.where(lower, -spread, spread))
     edge = np.where(lower, 0.0, _limit(*part, tail, lower) / _limit(*whole, tail, ~lower))
-    return np.abs(ratio - np.where(part[0] > 0, ratio * factor, edge))
+    return np.asarray(np.abs(ratio - np.where(part[0] > 0, ratio * factor, edge)))

@@ -9,7 +9,7 @@ import sys
 import click
 
 from evenhand import __version__
-from evenhand.cli import audits, models, planning
+from evenhand.cli import audits, models, planning, watching
 from evenhand.errors import EvenhandError
 
 
@@ -30,19 +30,19 @@ def cli(context: click.Context) -> None:
 
 for _command in (
     audits.demo, audits.audit, audits.tabulate, audits.merge, audits.aggregate, models.thresholds, models.compare,
-    planning.test, planning.power, planning.guide,
+    planning.test, planning.power, planning.guide, watching.monitor,
 ):  # fmt: skip
     cli.add_command(_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line: exit code 0, or 2 with one sentence on standard error."""
+    """Run the command line: exit code 0, 1 for a finding, or 2 with one sentence on standard error."""
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ≥ shows ? instead
     try:
-        cli.main(arguments, prog_name="evenhand", standalone_mode=False)
+        code = cli.main(arguments, prog_name="evenhand", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         _fail(error.format_message(), hint=isinstance(error, click.UsageError))
@@ -61,6 +61,9 @@ def main(arguments: list[str] | None = None) -> None:
         if os.environ.get("EVENHAND_DEBUG"):
             raise
         _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")
+    else:
+        if code:  # click hands over what a command left with
+            sys.exit(code)
 
 
 def _silence() -> None:

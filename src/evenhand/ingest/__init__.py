@@ -266,9 +266,7 @@ def _where(
     return only(_columns(data, given, [*groups, *more], cluster, by_day), where, groups)
 
 
-def _columns(
-    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None
-) -> Columns:
+def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None) -> Columns:
     """The columns by whichever way fits the data. Of the column `by_day`, if there is one, only days matter."""
     if isinstance(data, str | os.PathLike):
         return _from_path(data, given, group, cluster, by_day)

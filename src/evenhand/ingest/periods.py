@@ -79,7 +79,8 @@ def by_period(columns: Columns, time: str, every: Every) -> tuple[Columns, tuple
     """The columns with periods instead of times, the periods in order, remarks, and whether the last is unfinished."""
     codes, distinct = encode(columns.groups[time])
     rows = np.bincount(codes, weights=columns.n, minlength=max(len(distinct), 1))
-    unfinished, remarks = False, ()
+    unfinished = False
+    remarks: tuple[str, ...] = ()
     if every.unit == "rows":
         names, order, unfinished = _blocks(_ordered(distinct, time), rows, every.rows)
     elif every.unit == "value":
@@ -170,7 +171,7 @@ def _ordered(distinct: Sequence[Any], column: str) -> list[Any]:
     return _moments(distinct, column)
 
 
-def _number(value: Any) -> float | Decimal | int | None | bool:
+def _number(value: Any) -> float | Decimal | int | bool | None:
     """A number, None if it is missing, False if it is something else."""
     if isinstance(value, str):
         plain = value.strip()

@@ -20,9 +20,7 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOU
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
 
 
-def count_relation(
-    source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None
-) -> Columns:
+def count_relation(source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Columns:
     """Let DuckDB count rows by every distinct combination of the columns; of `by_day`, only days are told apart."""
     import duckdb
 
