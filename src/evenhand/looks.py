@@ -1,9 +1,9 @@
 """One look after the other: is any gap another one than in the baseline? And how sure is that after so many looks?
 
 At every look the gaps of the last period and of the last few together are compared with the baseline: sudden changes
-show in the former, small ones in the latter. All p-values of a look are adjusted for each other (Holm) and for the number
-of looks that are planned, so that one false alarm or more in all of them has a chance of at most `false_alarms`. What a
-look spends depends on nothing that comes later.
+show in the former, small ones in the latter. All p-values of a look are adjusted for each other (Holm) and for how many
+looks are planned, so that one false alarm or more in all of them has a chance of at most `false_alarms`. What a look
+spends depends on nothing that comes later.
 """
 
 from __future__ import annotations

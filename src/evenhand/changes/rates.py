@@ -78,9 +78,11 @@ def _of_quotients(now: Profile, before: Profile, reference: int) -> Floats:
     assert before.quotient is not None
     part, whole = (_four(now.quotient[i], before.quotient[i], reference) for i in (0, 1))
     values = np.divide(part[0], whole[0], out=np.full_like(part[0], np.nan), where=whole[0] > 0)
-    p = _p_values(
-        values, lambda tail, lower, at: _of_quotient(*((x[:, at] for x in y) for y in (part, whole)), tail, lower)
-    )
+
+    def distance(tail: Floats, lower: Bools, at: Bools) -> Floats:
+        return _of_quotient((part[0][:, at], part[1][:, at]), (whole[0][:, at], whole[1][:, at]), tail, lower)
+
+    p = _p_values(values, distance)
     return _standing(p, part, whole)
 
 
