@@ -22,7 +22,7 @@ ARROWS: dict[str, set[str]] = {
     "runs": {"ingest", "cells"},
     "standings": {"runs", "tradeoff", "inference", "cells"},
     "questions": {"runs", "standings", "tradeoff"},
-    "comparison": {"results", "questions", "runs", "standings", "tradeoff", "inference", "files", "report"},
+    "comparison": {"charts", "results", "questions", "runs", "standings", "tradeoff", "inference", "files", "report"},
     "tradeoff": {"cells"},
     "groupings": {"cells"},
     "rules": {"table", "confusion"},  # their types only
@@ -53,6 +53,7 @@ ARROWS: dict[str, set[str]] = {
         "cells",
     },
     "classaudit": {
+        "charts",  # plot calls it when it is used, here and in other results
         "results",
         "aggregation",
         "classwise",
@@ -69,6 +70,7 @@ ARROWS: dict[str, set[str]] = {
     "paired": {"joint", "measures", "inference", "scores", "table", "cells"},
     "differences": {"auditing", "cells", "gaps", "paired", "measures", "inference", "scores"},
     "candidates": {
+        "charts",
         "results",
         "auditing",
         "differences",
@@ -164,6 +166,7 @@ ARROWS: dict[str, set[str]] = {
         "table",
     },
     "auditing": {
+        "charts",
         "results",
         "candidates",  # audit calls it when several scores are given
         "joint",
@@ -211,6 +214,24 @@ ARROWS: dict[str, set[str]] = {
         "cells",
         "__version__",
     },
+    "charts": {
+        "aggregation",  # of these and the next five their types only
+        "auditing",
+        "candidates",
+        "classaudit",
+        "comparison",
+        "standings",
+        "attributes",
+        "files",
+        "gaps",
+        "groupings",
+        "measures",
+        "nulls",
+        "paired",
+        "shapes",
+        "table",
+        "cells",
+    },
     "shapes": {"options", "references", "report", "measures", "inference", "scores", "table", "cells"},
     "metrics": {"auditing", "extremes", "gaps", "options", "measures", "ingest"},
     "advice": set(),
@@ -239,6 +260,7 @@ ARROWS: dict[str, set[str]] = {
         "aggregation",
         "auditing",
         "candidates",
+        "charts",
         "comparison",
         "classaudit",
         "confusion",

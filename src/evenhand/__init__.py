@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evenhand.aggregation import Aggregate, aggregate
     from evenhand.auditing import Audit, audit
     from evenhand.candidates import CandidateAudit
+    from evenhand.charts.chart import Chart
     from evenhand.classaudit import ClassAudit
     from evenhand.comparison import Comparison, compare
     from evenhand.confusion import Confusion
@@ -37,6 +38,7 @@ _HOME = {
     "Aggregate": "aggregation",
     "Audit": "auditing",
     "CandidateAudit": "candidates",
+    "Chart": "charts.chart",
     "ClassAudit": "classaudit",
     "Confusion": "confusion",
     "Comparison": "comparison",
@@ -70,6 +72,7 @@ __all__ = [
     "Aggregate",
     "Audit",
     "CandidateAudit",
+    "Chart",
     "ClassAudit",
     "Comparison",
     "Confusion",

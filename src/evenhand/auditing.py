@@ -30,6 +30,7 @@ from evenhand.table import Counts, Grouping, Table, shown_name
 
 if TYPE_CHECKING:
     from evenhand.candidates import CandidateAudit
+    from evenhand.charts.chart import Chart
 
 MOST_PRODUCTS = 10_000
 
@@ -56,6 +57,35 @@ class Audit(Result):
         from evenhand.report.frame import frame
 
         return frame(self, library)
+
+    def plot(
+        self, name: str, *, attribute: str | None = None, group: str | None = None, measure: str | None = None
+    ) -> Chart:
+        """A chart, to be shown in a notebook or saved; `plots()` tells which there are.
+
+        By default of the first attribute, comparing with its reference the group that is furthest from it. `measure` is
+        for the chart "null", the distribution behind a p-value. See docs/charts.md.
+
+        >>> import evenhand
+        >>> chart = evenhand.audit(evenhand.compas()).plot("null", measure="equal_opportunity")
+        >>> chart.title
+        'What chance alone shows: equal opportunity'
+        """
+        from evenhand.charts import plot
+
+        return plot(self, name, attribute, group, measure)
+
+    def plots(self, attribute: str | None = None) -> tuple[str, ...]:
+        """The names of the charts that `plot` can draw of these data.
+
+        >>> import evenhand
+        >>> decisions = {"d": [1, 0, 1, 1], "sex": ["f", "f", "m", "m"]}
+        >>> evenhand.audit(decisions, prediction="d", group="sex").plots()
+        ('forest', 'groups', 'null')
+        """
+        from evenhand.charts import available
+
+        return available(self, attribute)
 
     def measure(self, id: str, group: str | None = None, attribute: str | None = None) -> Gap:
         """One comparison.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from evenhand.paired import About, Question, distance, resample
 from evenhand.results import Result
 from evenhand.table import shown_name
 from evenhand.tradeoff import dto, pareto
+
+if TYPE_CHECKING:
+    from evenhand.charts.chart import Chart
 
 MANY_GROUPS = 100
 """Above so many groups models are compared without resampling."""
@@ -87,6 +90,21 @@ class CandidateAudit(Result):
         from evenhand.report.candidates import frame
 
         return frame(self, library)
+
+    def plot(self, name: str = "tradeoff", *, attribute: str | None = None) -> Chart:
+        """A chart of all models ("tradeoff"), for one attribute, by default the first; `plots()` tells which there are.
+
+        Charts of one model are those of its audit: `audit["model"].plot("cdf")`.
+        """
+        from evenhand.charts.candidates import plot
+
+        return plot(self, name, attribute)
+
+    def plots(self) -> tuple[str, ...]:
+        """The names of the charts that `plot` can draw."""
+        from evenhand.charts.candidates import available
+
+        return available(self)
 
     def __rich__(self) -> Any:
         from evenhand.report.candidates import render

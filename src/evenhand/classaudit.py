@@ -23,7 +23,7 @@ from evenhand.options import Options, Progress
 from evenhand.results import Result
 
 if TYPE_CHECKING:
-    pass
+    from evenhand.charts.chart import Chart
 
 SHOWN = ("tpr", "fpr", "ppv", "npv", "selection_rate", "accuracy", "f1")
 """The rates that every audit aggregates."""
@@ -128,6 +128,18 @@ class ClassAudit(Result):
         if metric is not None and metric not in known:
             raise UsageError(f"this audit has no metric {shown(metric)} (it has: {listed(known, 12)})")
         return found.aggregate if metric is None else known[metric]
+
+    def plot(self, name: str = "matrix", *, attribute: str | None = None, measure: str | None = None) -> Chart:
+        """A chart: where rates of groups differ from those of their class ("matrix"), by one attribute and rate."""
+        from evenhand.charts.classes import plot
+
+        return plot(self, name, attribute, measure)
+
+    def plots(self) -> tuple[str, ...]:
+        """The names of the charts that `plot` can draw."""
+        from evenhand.charts.classes import CHARTS
+
+        return CHARTS
 
     def __rich__(self) -> Any:
         from evenhand.report.classes import render

@@ -16,7 +16,7 @@ from evenhand.standings import Standing, Terms, standings
 from evenhand.tradeoff import Curve, Stretch, winners
 
 if TYPE_CHECKING:
-    pass
+    from evenhand.charts.chart import Chart
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -65,6 +65,24 @@ class Comparison(Result):
         from evenhand.report.comparison_document import points_frame
 
         return points_frame(self, library or self.library)
+
+    def plot(self, name: str = "tradeoff", *, method: str | None = None) -> Chart:
+        """A chart of all methods or of one: fronts ("tradeoff"), distances of selected models ("dto"), areas ("area").
+
+        >>> runs = {"m": ["a", "a", "b"], "acc": [0.6, 0.8, 0.7], "fair": [0.9, 0.7, 0.6]}
+        >>> found = compare(runs, method="m", performance="acc", fairness="fair", random_performance=0.5)
+        >>> found.plot("dto").title, found.plots()
+        ('Distance to the optimum', ('tradeoff', 'dto', 'area'))
+        """
+        from evenhand.charts.methods import plot
+
+        return plot(self, name, method)
+
+    def plots(self) -> tuple[str, ...]:
+        """The names of the charts that `plot` can draw."""
+        from evenhand.charts.methods import available
+
+        return available(self)
 
     def __rich__(self) -> Any:
         from evenhand.report.comparison import render

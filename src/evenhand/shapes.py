@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,8 +96,8 @@ def curves(
     table: Table,
     attribute: str | None = None,
     *,
-    group: str | None = None,
-    reference: str | None = None,
+    group: str | Sequence[str] | None = None,
+    reference: str | Mapping[str, str] | None = None,
     points: int | None = None,
     ranks: str = "published",
     calibration_bins: int = 50,
@@ -121,7 +121,7 @@ def curves(
     attribute
         Which attribute, if the table has several; a list of all their names means their product.
     group, reference
-        One group to compare, by default all; and with whom, by default the largest.
+        One group to compare, or a list of them, by default all; and with whom, by default the largest.
 
     Examples
     --------
@@ -144,9 +144,14 @@ def curves(
     ref, _ = reference_group(table, grouping, reference)
     others = [g for g in range(len(grouping.groups)) if g != ref]
     if group is not None:
-        others = [group_named(grouping, group)]
-        if others == [ref]:
-            raise UsageError(f"{shown(group)} is the reference: name another group, or another reference")
+        several = list(group) if isinstance(group, list | tuple) else [group]
+        others = list(dict.fromkeys(group_named(grouping, one) for one in several))
+        if ref in others:
+            raise UsageError(
+                f"{shown(grouping.groups[ref])} is the reference: name another group, or another reference"
+            )
+        if not others:
+            raise UsageError("name at least one group, or leave group out for all")
     draw = _Drawing(table, grouping, options, points, density_bins)
     draw.all_of([*others, ref])
     for g in others:

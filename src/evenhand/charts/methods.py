@@ -1,0 +1,234 @@
+"""Methods over runs: fronts, distances to the optimum and areas, as 003 draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.charts import theme
+from evenhand.charts.chart import Chart
+from evenhand.charts.layers import Spec, chart, coloured, inline, quantitative, rows
+from evenhand.charts.plane import SIDE, Plane, check_name, plane
+from evenhand.charts.subject import labels
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.groupings import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.comparison import Comparison
+    from evenhand.standings import Standing
+
+CHARTS = ("tradeoff", "dto", "area")
+MOST_DOTS = 400
+COLUMNS = 3
+
+
+def plot(c: Comparison, name: Any, method: Any) -> Chart:
+    """The chart of that name."""
+    check_name(name, CHARTS)
+    if method is not None and method not in c.methods:
+        raise UsageError(
+            f"there is no method {shown(method)} (there are: {listed(c.methods)}){nearest(str(method), c.methods)}"
+        )
+    chosen = [s for s in c.standings if method in (None, c.runs.methods[s.method])][: theme.MOST_COLOURED]
+    makers = {"tradeoff": _fronts, "dto": _distances, "area": _areas}
+    return makers[name](c, chosen)
+
+
+def available(c: Comparison) -> tuple[str, ...]:
+    """The charts that these runs have."""
+    some = c.terms.start is not None and any(np.isfinite(s.area) for s in c.standings)
+    return tuple(name for name in CHARTS if name != "area" or some)
+
+
+def _names(c: Comparison, chosen: Sequence[Standing]) -> dict[int, str]:
+    """What each method is called."""
+    found = labels(c.runs.methods[s.method] for s in chosen)
+    return {s.method: found[c.runs.methods[s.method]] for s in chosen}
+
+
+def _colours(c: Comparison, chosen: Sequence[Standing]) -> tuple[list[str], list[str]]:
+    """The same colour for a method in every chart: by its standing."""
+    palette = dict(zip((s.method for s in c.standings), [*theme.GROUPS, theme.REFERENCE], strict=False))
+    label = _names(c, chosen)
+    return [label[s.method] for s in chosen], [palette[s.method] for s in chosen]
+
+
+def _fewer(c: Comparison, chosen: Sequence[Standing]) -> str | None:
+    return f"the best {len(chosen)} of {len(c.standings)} methods" if 1 < len(chosen) < len(c.standings) else None
+
+
+def _fronts(c: Comparison, chosen: Sequence[Standing]) -> Chart:
+    """Settings of all methods, their fronts, and the model that the least distance selects: 003's Figure 3b."""
+    label, means = _names(c, chosen), c.runs.means
+    names, colours = _colours(c, chosen)
+    settings = [i for s in chosen for i in range(*c.runs.of(s.method).indices(len(c.runs.method)))]
+    dots = settings[:: max(1, -(-len(settings) // MOST_DOTS))]
+    p, f = means[0][settings], means[1][settings]
+    utopia = c.terms.utopia
+    axes = plane(*_axis_titles(c), p.tolist(), f.tolist(), utopia)
+    colour = coloured(names, colours)
+    ax = axes.axes
+    lines = {s.method: c.curve(c.runs.methods[s.method]) for s in chosen}
+    curves = [
+        {"group": label[method], **row}
+        for method, line in lines.items()
+        for row in rows(performance=line.performance, fairness=line.fairness)
+        if row["performance"] is not None and row["performance"] >= axes.x[0] and row["fairness"] >= axes.y[0]
+    ]
+    picked = [(s, s.places[0]) for s in chosen if s.places[0] >= 0]
+    selected = [
+        {"group": label[s.method], **rows(performance=means[0][i], fairness=means[1][i])[0], "dto": round(s.dtos[0], 4)}
+        for s, i in picked
+    ]
+    away = [
+        {"group": label[s.method], **row}
+        for s, i in picked
+        for row in rows(performance=[means[0][i], utopia[0]], fairness=[means[1][i], utopia[1]])
+    ]
+    every = [
+        {"group": label[int(c.runs.method[i])], **rows(performance=means[0][i], fairness=means[1][i])[0]} for i in dots
+    ]
+    layers: list[Spec] = [
+        *axes.utopia(utopia),
+        {"data": inline(every), "mark": {"type": "circle", "size": 18, "opacity": 0.35},
+         "encoding": {**ax, "color": colour}},
+        {"data": inline(away), "mark": {"type": "line", "strokeWidth": 1, "opacity": 0.6, "strokeDash": [2, 3]},
+         "encoding": {**ax, "color": colour}},
+        axes.path(curves, {"strokeWidth": 2}, color=colour),
+        {"data": inline(selected), "mark": {"type": "circle", "size": 100, "opacity": 1, "tooltip": True},
+         "encoding": {**ax, "color": colour}},
+    ]  # fmt: skip
+    best = min(picked, key=lambda found: found[0].dtos[0], default=None)
+    told = "" if best is None else f" The least is that of {label[best[0].method]}: {best[0].dtos[0]:.3f}."
+    subtitle = f"Curves: fronts of test results. Large points: selected by distance to utopia (dotted).{told}"
+    description = f"{len(settings)} settings of {len(chosen)} methods and their fronts.{told}"
+    columns = {
+        "method": [label[s.method] for s, _ in picked], "performance": [means[0][i] for _, i in picked],
+        "fairness": [means[1][i] for _, i in picked], "distance": [s.dtos[0] for s, _ in picked],
+    }  # fmt: skip
+    note = f"{len(dots)} of {len(settings)} settings are drawn" if len(dots) < len(settings) else None
+    body: Spec = {"width": SIDE, "height": SIDE, "layer": layers}
+    return chart(
+        "tradeoff", "Performance against fairness", subtitle, description, body, columns, [note, _fewer(c, chosen)]
+    )
+
+
+def _axis_titles(c: Comparison) -> tuple[str, str]:
+    columns = c.question.columns
+    minus = {role: "1 − " if role in columns.lower_is_better else "" for role in ("performance", "fairness")}
+    return (
+        f"performance: {minus['performance']}{shown_name(columns.performance)}",
+        f"fairness: {minus['fairness']}{shown_name(columns.fairness)}",
+    )
+
+
+def _distances(c: Comparison, chosen: Sequence[Standing]) -> Chart:
+    """The distance to the optimum of the model that each criterion selects, with intervals over seeds."""
+    label = _names(c, chosen)
+    names, colours = _colours(c, chosen)
+    values = []
+    for s in chosen:
+        for k, criterion in enumerate(c.terms.criteria):
+            if s.places[k] < 0 or not np.isfinite(s.dtos[k]):
+                continue
+            ci = s.dto_cis[k] if k < len(s.dto_cis) else None
+            ends = (s.dtos[k], s.dtos[k]) if ci is None or ci.ci is None else ci.ci
+            values.append({"group": label[s.method], "criterion": criterion.id,
+                           **rows(dto=s.dtos[k], low=float(ends[0]), high=float(ends[1]))[0]})  # fmt: skip
+    criteria = [k.id for k in c.terms.criteria]
+    most = max((v["high"] for v in values), default=1.0) * 1.05 or 1.0
+    x = quantitative("dto", "distance to the utopia point (less is better)", [0, most], tickCount=8)
+    y: Spec = {"field": "criterion", "type": "nominal", "sort": criteria, "title": "selected by"}
+    offset: Spec = {"field": "group", "sort": names}
+    colour = coloured(names, colours)
+    colour["legend"] = {**colour["legend"], "symbolType": "circle"}
+    places = {"y": y, "yOffset": offset, "color": colour}
+    body: Spec = {
+        "width": theme.WIDTH - 90,
+        "height": {"step": max(9, 14 - len(names))},
+        "data": inline(values),
+        "layer": [
+            {"mark": {"type": "rule", "strokeWidth": 2},
+             "encoding": {**places, "x": {**x, "field": "low"}, "x2": {"field": "high"}}},
+            {"mark": {"type": "circle", "size": 60, "opacity": 1, "tooltip": True},
+             "encoding": {**places, "x": x}},
+        ],
+    }  # fmt: skip
+    least = min((v for v in values if v["criterion"] == "dto"), key=lambda v: v["dto"], default=None)
+    told = "" if least is None else f"Selected by distance, {least['group']} is the nearest: {least['dto']:.3f}."
+    columns = {
+        "method": [v["group"] for v in values], "selected by": [v["criterion"] for v in values],
+        "distance": [v["dto"] for v in values], "low": [v["low"] for v in values], "high": [v["high"] for v in values],
+    }  # fmt: skip
+    subtitle = f"Of the model that each criterion selects, with intervals over seeds where there are any. {told}"
+    description = f"Distances by method and criterion. {told}"
+    return chart("dto", "Distance to the optimum", subtitle, description, body, columns, [_fewer(c, chosen)])
+
+
+def _areas(c: Comparison, chosen: Sequence[Standing]) -> Chart:
+    """The area under each method's curve, and what of it meets the conditions: 003's Figures 4 and 5."""
+    if c.terms.start is None:
+        raise UsageError("the area needs the performance of a random guess: compare with random_performance=")
+    label = _names(c, chosen)
+    known = [s for s in chosen if np.isfinite(s.area)]
+    if not known:
+        raise UsageError("no method is better than a random guess, so there is no area to draw")
+    lines = {s.method: c.curve(c.runs.methods[s.method]) for s in known}
+    side = SIDE if len(known) == 1 else 175
+    axes = Plane(*_axis_titles(c), (0.0, 1.03), (0.0, 1.03), side)  # an area starts at 0
+    _, colours = _colours(c, known)
+    panels = [
+        _area_panel(c, s, lines[s.method], axes, colour, label[s.method])
+        for s, colour in zip(known, colours, strict=True)
+    ]
+    best = known[0]
+    told = f"{label[best.method]} has the largest: {best.area:.4f}."
+    conditions = ", ".join(f"{word} {value:g}" for word, value in c.terms.region.items())
+    subtitle = f"Below the curve: its area (AUC-PFC). Between it and the utopia point: what is missing. {told}"
+    if conditions:
+        subtitle += f" Darker: where {conditions}."
+    columns = {"method": [label[s.method] for s in known], "area": [s.area for s in known],
+               "area to utopia": [s.polar for s in known],
+               "partial area": [s.partial if np.isfinite(s.partial) else None for s in known]}  # fmt: skip
+    body: Spec = {"concat": panels, "columns": COLUMNS, "spacing": 18}
+    title = "Areas under the curves of performance and fairness"
+    return chart("area", title, subtitle, f"Areas by method. {told}", body, columns, [_fewer(c, chosen)])
+
+
+def _area_panel(c: Comparison, s: Standing, line: Any, axes: Plane, colour: str, name: str) -> Spec:
+    values = rows(performance=line.performance, fairness=line.fairness, base=np.zeros(len(line.fairness)))
+    inside = _inside(c, line)
+    ax = axes.axes
+    far = [*values, *rows(performance=float(c.terms.utopia[0]), fairness=float(c.terms.utopia[1]), base=0)]
+    polar = {"filled": True, "color": theme.GROUPS[2], "opacity": 0.15, "strokeWidth": 0}
+    layers: list[Spec] = [
+        axes.path(far, polar),
+        {"data": inline(values), "mark": {"type": "area", "color": colour, "opacity": 0.2},
+         "encoding": {**ax, "y2": {"field": "base"}}},
+    ]  # fmt: skip
+    if inside is not None and len(inside[0]):
+        darker = rows(performance=inside[0], fairness=inside[1], base=np.zeros(len(inside[0])))
+        layers.append({"data": inline(darker), "mark": {"type": "area", "color": colour, "opacity": 0.35},
+                       "encoding": {**ax, "y2": {"field": "base"}}})  # fmt: skip
+    layers += [axes.path(values, {"color": colour, "strokeWidth": 2}), *axes.utopia(c.terms.utopia)[:3]]
+    area = f"{s.area:.4f}" + (f", partly {s.partial:.4f}" if np.isfinite(s.partial) else "")
+    title = {"text": [name, area], "fontSize": 12, "fontWeight": "normal", "limit": axes.side}
+    return {"width": axes.side, "height": axes.side, "title": title, "layer": layers}
+
+
+def _inside(c: Comparison, line: Any) -> tuple[Any, Any] | None:
+    """The stretch of a curve that meets the conditions, at a fine grid."""
+    if not c.terms.region:
+        return None
+    p = np.linspace(line.performance[0], line.performance[-1], 201)
+    f = np.interp(p, line.performance, line.fairness)
+    keep = np.ones(len(p), np.bool_)
+    if c.terms.performance_from is not None:
+        keep &= p >= c.terms.performance_from
+    if c.terms.fairness_from is not None:
+        keep &= f >= c.terms.fairness_from
+    if c.terms.dto_to is not None:
+        keep &= c.terms.distance(p, f) <= c.terms.dto_to
+    return p[keep], f[keep]
