@@ -135,6 +135,7 @@ ARROWS: dict[str, set[str]] = {
     "looks": {"changes", "options", "measures", "inference", "scores", "table", "cells"},
     "stream": {"confusion", "files", "ingest", "storage", "table"},
     "watching": {
+        "charts",
         "results",
         "looks",
         "stream",
@@ -215,6 +216,7 @@ ARROWS: dict[str, set[str]] = {
         "__version__",
     },
     "charts": {
+        "watching",
         "aggregation",  # of these and the next five their types only
         "auditing",
         "candidates",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from evenhand.references import reference_group
 from evenhand.results import Result
 from evenhand.stream import Baseline, Span, baseline_of, baseline_table, merged, one_range, read
 from evenhand.table import Table, shown_name
+
+if TYPE_CHECKING:
+    from evenhand.charts.chart import Chart
 
 SMALL = ("merge", "keep")
 
@@ -127,6 +130,18 @@ class Watch(Result):
 
         return frame(self, library)
 
+    def plot(self, measure: str | None = None, group: str | None = None, *, attribute: str | None = None) -> Chart:
+        """A measure of one group over all periods; by default the first that has changed, else the first there is.
+
+        >>> import evenhand
+        >>> months = {name: evenhand.compas() for name in ("2024-01", "2024-02")}
+        >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
+        'Demographic parity over time: Caucasian against African-American'
+        """
+        from evenhand.charts.watch import plot
+
+        return plot(self, measure, group, attribute)
+
     def __rich__(self) -> Any:
         from evenhand.report.watch import render
 
@@ -199,7 +214,7 @@ def monitor(
     >>> watch = evenhand.monitor(data, time="month", every="value", prediction="hired", group="sex", reference="m",
     ...                          measures=["demographic_parity"], baseline=8)
     >>> [(a.id, a.period, a.direction) for a in watch.alarms]
-    [('demographic_parity', '17', 'worse')]
+    [('demographic_parity', '16', 'worse')]
     """
     words = _said(
         {"score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,

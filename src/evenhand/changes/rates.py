@@ -30,6 +30,10 @@ UNLIKELY = 0.01
 _SIGNS = np.array([1.0, -1.0, -1.0, 1.0])[:, None, None]
 """How the rate of the group now, of its reference now, and of both before enter the change."""
 
+LEAST_CHANCE = 1e-16
+MOST_TABLES = 1_000_000
+
+Exact = Callable[[Floats, Floats], float]
 Distance = Callable[[Floats, Bools, Bools], Floats]
 """From the tail to be left out, from which side, and for which components and groups: how far the limits of their four
 rates lie from these."""
@@ -54,8 +58,10 @@ def rate_changes(
             found.append(_worst(_of_quotients(*pair, reference)))
             continue
         own = np.stack([next(together) for _ in range(four[0].shape[1])])
-        own = _of_ratio(*four, own) if m.scale == "ratio" else own
-        found.append(_worst(_standing(own, four)))
+        if m.scale == "ratio":
+            found.append(_worst(_standing(_of_ratio(*four, own), four, exact=_exchanged_ratios)))
+        else:
+            found.append(_worst(_standing(own, four)))
     return found
 
 
@@ -86,32 +92,48 @@ def _of_quotients(now: Profile, before: Profile, reference: int) -> Floats:
     return _standing(p, part, whole)
 
 
-def _standing(p: Floats, *fours: tuple[Floats, Floats]) -> Floats:
+def _standing(p: Floats, *fours: tuple[Floats, Floats], exact: Exact | None = None) -> Floats:
     """The p-values, those that matter no smaller than by exchange; of a ratio of two shares, of either of them."""
     p = p.copy()
     for place in zip(*np.nonzero(p < UNLIKELY), strict=True):
-        exact = min(len(fours) * _exchanged(f[0][:, *place], f[1][:, *place]) for f in fours)
-        p[place] = max(p[place], min(exact, 1.0))
+        by_exchange = min(len(fours) * (exact or _exchanged)(f[0][:, *place], f[1][:, *place]) for f in fours)
+        p[place] = max(p[place], min(by_exchange, 1.0))
     return p
 
 
-def _exchanged(shares: Floats, people: Floats) -> float:
-    """The chance of such a change when the people of each group exchange the two periods."""
+def _exchanges(shares: Floats, people: Floats, now: int, before: int) -> tuple[Floats, Floats, Floats]:
+    """The rates of a group now and before when its people exchange the two periods, and the chance of each pair."""
     n = np.maximum(np.rint(people), 1).astype(np.int64)
     k = np.rint(shares * n).astype(np.int64)
-    moves, chances, seen = [], [], []
-    for now, before in ((0, 2), (1, 3)):
-        have, size = int(k[now] + k[before]), int(n[now])
-        inside, log_p = splits(have, size, int(n[now] + n[before]))
-        moves.append(inside / size - (have - inside) / int(n[before]))
-        chances.append(np.exp(log_p))
-        seen.append(k[now] / n[now] - k[before] / n[before])
-    size = abs(seen[0] - seen[1]) * (1 - 1e-9) - 1e-12
-    upto = np.concatenate([[0.0], np.cumsum(chances[1])])
-    from_ = np.concatenate([np.cumsum(chances[1][::-1])[::-1], [0.0]])
-    above = from_[np.searchsorted(moves[1], moves[0] + size, side="left")]
-    below = upto[np.searchsorted(moves[1], moves[0] - size, side="right")]
-    return float(min((chances[0] * (above + below)).sum(), 1.0))
+    have = int(k[now] + k[before])
+    inside, log_p = splits(have, int(n[now]), int(n[now] + n[before]))
+    return inside / int(n[now]), (have - inside) / int(n[before]), np.exp(log_p)
+
+
+def _exchanged(shares: Floats, people: Floats) -> float:
+    """The chance of such a change of a difference when the people of each group exchange the two periods."""
+    (now, before, chance), (now_ref, before_ref, chance_ref) = (_exchanges(shares, people, i, i + 2) for i in (0, 1))
+    moves, moves_ref = now - before, now_ref - before_ref
+    size = abs(float((_SIGNS[:, 0, 0] * shares).sum())) * (1 - 1e-9) - 1e-12
+    upto = np.concatenate([[0.0], np.cumsum(chance_ref)])
+    onward = np.concatenate([np.cumsum(chance_ref[::-1])[::-1], [0.0]])
+    above = onward[np.searchsorted(moves_ref, moves + size, side="left")]
+    below = upto[np.searchsorted(moves_ref, moves - size, side="right")]
+    return float((chance * (above + below)).sum())
+
+
+def _exchanged_ratios(shares: Floats, people: Floats) -> float:
+    """The same of a ratio; 0 where there are so many people that no exact test is needed."""
+    groups = [[x[kept] for x in g] for g in (_exchanges(shares, people, i, i + 2) for i in (0, 1))
+              for kept in [g[2] > LEAST_CHANCE]]  # fmt: skip
+    (now, before, chance), (now_ref, before_ref, chance_ref) = groups
+    if len(now) * len(now_ref) > MOST_TABLES:
+        return 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        seen = abs(float((_SIGNS[:, 0, 0] * np.log(shares)).sum()))
+        moves = np.log(now / before)[:, None] - np.log(now_ref / before_ref)
+    far = ~(np.abs(moves) < seen * (1 - 1e-9) - 1e-12)  # without a value it counts as far
+    return float((chance[:, None] * chance_ref * far).sum())
 
 
 def _four(now: Profile, before: Profile, reference: int) -> tuple[Floats, Floats]:
