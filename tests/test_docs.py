@@ -13,7 +13,7 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
-from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs
+from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs, watch
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,6 +56,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("an aggregate", aggregation),
         ("an audit of classes", classes),
         ("thresholds", cutoffs),
+        ("a watch", watch),
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: Any) -> None:
@@ -84,7 +85,21 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-COMMANDS = ("demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds")
+COMMANDS = (
+    "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "monitor",
+)  # fmt: skip
+    "demo",
+    "audit",
+    "tabulate",
+    "merge",
+    "power",
+    "test",
+    "compare",
+    "guide",
+    "aggregate",
+    "thresholds",
+    "monitor",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
