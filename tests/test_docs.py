@@ -88,18 +88,6 @@ def test_the_version_is_in_the_changelog() -> None:
 COMMANDS = (
     "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "monitor",
 )  # fmt: skip
-    "demo",
-    "audit",
-    "tabulate",
-    "merge",
-    "power",
-    "test",
-    "compare",
-    "guide",
-    "aggregate",
-    "thresholds",
-    "monitor",
-)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
