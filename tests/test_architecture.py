@@ -161,6 +161,25 @@ ARROWS: dict[str, set[str]] = {
         "cells",
     }
     | {"__version__"},
+    "changes": {"distances", "measures", "inference", "scores", "table", "cells"},
+    "looks": {"changes", "options", "measures", "inference", "scores", "table", "cells"},
+    "stream": {"confusion", "files", "ingest", "storage", "table"},
+    "watching": {
+        "charts",
+        "results",
+        "looks",
+        "stream",
+        "auditing",
+        "gaps",
+        "options",
+        "policy",
+        "references",
+        "report",
+        "measures",
+        "inference",
+        "ingest",
+        "table",
+    },
     "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
     "references": {"ingest", "table"},
     "attributes": {
@@ -205,6 +224,7 @@ ARROWS: dict[str, set[str]] = {
         "findings",
         "clauses",
         "settling",
+        "watching",
         "candidates",
         "differences",
         "choosing",
@@ -244,6 +264,7 @@ ARROWS: dict[str, set[str]] = {
         "__version__",
     },
     "charts": {
+        "watching",
         "aggregation",  # of these and the next five their types only
         "auditing",
         "candidates",
@@ -285,6 +306,7 @@ ARROWS: dict[str, set[str]] = {
         "starter",
         "storage",
         "table",
+        "watching",
         "__version__",
     },
     "__main__": {"cli"},
@@ -307,6 +329,7 @@ ARROWS: dict[str, set[str]] = {
         "storage",
         "table",
         "metrics",
+        "watching",
     },
 }
 
@@ -383,7 +406,10 @@ def test_no_module_hides_a_public_function() -> None:
 
 
 def test_every_public_function_has_an_executed_example() -> None:
-    names = ("aggregate", "audit", "compare", "compas", "curves", "guide", "load", "tabulate", "thresholds", "check")
+    names = (
+        "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
+        "thresholds",
+    )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name
     assert ">>> " in (evenhand.metrics.Metric.__doc__ or "")

@@ -13,7 +13,7 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
-from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs, verdict
+from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs, verdict, watch
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,6 +57,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("an audit of classes", classes),
         ("thresholds", cutoffs),
         ("a check", verdict),
+        ("a watch", watch),
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: Any) -> None:
@@ -85,8 +86,10 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-COMMANDS = ("demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds",
-            "check", "policy init")  # fmt: skip
+COMMANDS = (
+    "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "check",
+    "policy init", "monitor",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)

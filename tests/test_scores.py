@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import evenhand
-from evenhand.distances import _resampled_bins, borrowed_rates
+from evenhand.distances import borrowed_rates, resampled_bins
 from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions, find
 from evenhand.measures.distribution import bias_density
 from evenhand.scores import ScoreCounts, ScoreView
@@ -715,7 +715,7 @@ def test_many_resamples_of_many_bins_come_in_batches(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("evenhand.distances.CELLS_AT_ONCE", 1000)
     bins = Counts(np.random.default_rng(0).integers(0, 5, (20, 2, 2)), ("a", "b"))
     rates = borrowed_rates(bins)
-    batches = list(_resampled_bins(bins, rates, 100, np.random.default_rng(0)))
+    batches = list(resampled_bins(bins, rates, 100, np.random.default_rng(0)))
     assert sum(len(b.array) for b in batches) == 100
     assert max(b.array.size for b in batches) <= 1000
     assert ((rates > 0) & (rates < 1)).all()

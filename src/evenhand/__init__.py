@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.shapes import Curves, curves
     from evenhand.storage import load
     from evenhand.table import Table
+    from evenhand.watching import Watch, monitor
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ _HOME = {
     "Thresholds": "cutoffs",
     "UsageError": "errors",
     "Verdict": "gate",
+    "Watch": "watching",
     "aggregate": "aggregation",
     "audit": "auditing",
     "check": "gate",
@@ -61,6 +63,7 @@ _HOME = {
     "curves": "shapes",
     "guide": "advice",
     "load": "storage",
+    "monitor": "watching",
     "power": "planning",
     "projection_test": "projection",
     "tabulate": "ingest",
@@ -87,6 +90,7 @@ __all__ = [
     "Thresholds",
     "UsageError",
     "Verdict",
+    "Watch",
     "__version__",
     "aggregate",
     "audit",
@@ -97,6 +101,7 @@ __all__ = [
     "guide",
     "load",
     "metrics",
+    "monitor",
     "power",
     "projection_test",
     "tabulate",

@@ -115,7 +115,8 @@ def audit_attribute(
         ranges: dict[str, Any] = {}
         if options.bootstrap and not many:
             resampled = resampled_gaps(measures, counts, reference, options.bootstrap, draw_gaps, options.stratified)
-        if options.bootstrap and len(grouping.groups) > 2 and (levels == "decision" or not many):
+        extremes = len(grouping.groups) > 2 and not options.brief
+        if options.bootstrap and extremes and (levels == "decision" or not many):
             ranges = resampled_ranges(measures, counts, options.bootstrap, draw_ranges, options.stratified)
         pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
         ordinary = {} if many else _ordinary(measures, pairs, spanning, options, draw_gaps)
@@ -123,9 +124,9 @@ def audit_attribute(
             found[m.id] = gaps(m, counts, reference, options.confidence, resampled.get(m.id), ordinary.get(m.id))
             if not many:
                 found[m.id] = [_tested(m, gap, pairs[gap.group], spanning, options, exchange) for gap in found[m.id]]
-            if len(grouping.groups) > 2:
+            if extremes:
                 largest[m.id] = largest_gap(m, counts, options.confidence, ranges.get(m.id))
-        if options.permutations and len(grouping.groups) > 2 and not many:
+        if options.permutations and extremes and not many:
             nulls = _range_nulls(measures, counts, options, exchange_all)
             largest |= {m.id: replace(largest[m.id], null=nulls[m.id]) for m in measures if not largest[m.id].undefined}
     groups = summarise(
@@ -169,7 +170,7 @@ def _tested(m: RateMeasure, gap: Gap, pair: Counts, spanning: bool, options: Opt
         if spanning:
             null = widened(null, recentred_rate(m, pair, options.permutations, deepcopy(rng), options.confidence))
         gap = with_null(m, gap, null)
-    if spanning:
+    if spanning or options.brief:
         return gap  # the classical tests take groups for independent
     return with_rate_tests(m, gap, m.profile(pair), pair.exchangeable, options.confidence)
 
@@ -251,7 +252,7 @@ def _compare_scores(
     count = len(grouping.groups)
     pairs = [(g, reference) for g in range(count) if g != reference]
     asked = len(pairs)
-    everyone = count > 2 and count * (count - 1) // 2 <= MOST_PAIRS
+    everyone = count > 2 and count * (count - 1) // 2 <= MOST_PAIRS and not options.brief
     if everyone:
         pairs += [(a, b) for a in range(count) for b in range(a) if reference not in (a, b)]
     draws = options.bootstrap if count <= MANY_SCORED else 0

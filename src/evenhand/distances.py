@@ -273,7 +273,7 @@ def _resampled(
             rates, people = borrowed_rates(bins), bins.array.sum(-1)
             population = np.stack([people * (1 - rates), people * rates], axis=-1)
             centre = m.curve(Counts(population, bins.groups), options, None)
-            batches = _resampled_bins(bins, rates, draws, deepcopy(draw_bins))
+            batches = resampled_bins(bins, rates, draws, deepcopy(draw_bins))
             found[m.id] = _joined([_moves(m, m.curve(batch, options, None), centre) for batch in batches])
     return {m.id: found[m.id].wider(student(m, pair, confidence)) for m in measures}
 
@@ -362,7 +362,7 @@ def _people(bins: Counts) -> Floats:
     return np.asarray(np.divide(people**2, squares, out=np.zeros_like(people), where=people > 0))
 
 
-def _resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Generator) -> Iterator[Counts]:
+def resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Generator) -> Iterator[Counts]:
     """Bins of the people there are, with new outcomes, and as much heavier or lighter as new samples would make them.
 
     Drawing the people of a bin anew as well would make a bin of one a bin of two as often, and so less noisy.

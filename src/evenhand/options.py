@@ -48,6 +48,8 @@ class Options:
     null: NullKind = "concept"
     interval: str = "auto"
     stratified: bool = False
+    brief: bool = False
+    """Only comparisons with the reference, and their intervals: for one of many audits."""
 
 
 def checked(

@@ -243,11 +243,11 @@ class Table(Grouped):
 
     def decisions(self, grouping: Grouping, threshold: float | None) -> Counts:
         """Counts by decision (rejected, selected), group and label."""
-        return self._dense(self.selected(threshold).astype(np.int64), 2, grouping)
+        return self.dense(self.selected(threshold).astype(np.int64), 2, grouping)
 
     def binned(self, grouping: Grouping, bins: int) -> Counts:
         """Counts by score bin, group and label."""
-        return self._dense(self.bin_of_cells(bins), bins, grouping)
+        return self.dense(self.bin_of_cells(bins), bins, grouping)
 
     def selected(self, threshold: float | None) -> Bools:
         """Whether the people of each cell receive the favourable decision.
@@ -273,7 +273,8 @@ class Table(Grouped):
         lo, hi = self.score_range
         return np.clip(lo + (hi - score), lo, hi) if self.meaning.risk else score
 
-    def _dense(self, level: Ints, levels: int, grouping: Grouping) -> Counts:
+    def dense(self, level: Ints, levels: int, grouping: Grouping) -> Counts:
+        """Counts by the level of each cell, group and label."""
         labels = 1 if self.label is None else 2
         shape = (levels, len(grouping.groups), labels)
         key = (level * shape[1] + grouping.codes) * labels

@@ -10,7 +10,7 @@ import traceback
 import click
 
 from evenhand import __version__
-from evenhand.cli import audits, gate, models, planning
+from evenhand.cli import audits, gate, models, planning, watching
 from evenhand.cli.output import silence
 from evenhand.errors import EvenhandError
 
@@ -32,7 +32,7 @@ def cli(context: click.Context) -> None:
 
 for _command in (
     audits.demo, audits.audit, audits.tabulate, audits.merge, audits.aggregate, models.thresholds, models.compare,
-    gate.check, gate.policy, planning.test, planning.power, planning.guide,
+    gate.check, gate.policy, watching.monitor, planning.test, planning.power, planning.guide,
 ):  # fmt: skip
     cli.add_command(_command)
 
@@ -40,8 +40,8 @@ for _command in (
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit code 0, or 2 with one sentence on standard error.
 
-    A command may return another exit code: 1 if data do not keep to a policy. Nothing else ends with 1, a mistake of
-    ours neither.
+    A command may return another exit code: 1 if data do not keep to a policy or an alarm is raised. Nothing else ends
+    with 1, a mistake of ours neither.
     """
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115

@@ -24,6 +24,7 @@ from evenhand.ingest.columns import (
     weigh,
 )
 from evenhand.ingest.counts import refuse_counts_as_rows
+from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
 from evenhand.ingest.where import only
 from evenhand.joint import JointTable
 from evenhand.table import Table
@@ -137,6 +138,67 @@ def tabulate_together(
     return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
 
 
+def tabulate_in_time(
+    data: Any = None,
+    *,
+    time: Any,
+    every: Every,
+    score: Any = None,
+    label: Any = None,
+    group: Any = None,
+    prediction: Any = None,
+    weight: Any = None,
+    favorable: Any = UNSAID,
+    risk: bool = False,
+    score_range: tuple[float, float] | None = None,
+    missing: str = "refuse",
+    weight_kind: WeightKind = "auto",
+    cluster: Any = None,
+    where: Mapping[str, Any] | None = None,
+) -> InTime:
+    """Count people by period too: what `tabulate` does, with the period as the last attribute.
+
+    >>> from evenhand.ingest.periods import Every
+    >>> data = {"s": [0.1, 0.8, 0.8], "sex": ["f", "m", "m"], "day": ["2024-01-30", "2024-01-31", "2024-02-01"]}
+    >>> found = tabulate_in_time(data, time="day", every=Every("month"), score="s", group="sex")
+    >>> found.names, found.table.attributes[-1].groups
+    (('2024-01', '2024-02'), ('2024-01', '2024-02'))
+    """
+    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
+    if is_several(score, data):
+        raise UsageError("this is about one score, not several: name one (--score)")
+    given = _given(dict(zip(_ROLES, (score, label, prediction, weight), strict=True)))
+    if "score" not in given and "prediction" not in given:
+        raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
+    _check_rest(data, group, cluster)
+    name, groups = _time_and_groups(data, time, group)
+    used = {role: column for role, column in {**given, "cluster": cluster}.items() if column is not None}
+    for role, column in used.items():
+        if isinstance(column, str) and column == time:
+            raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
+    columns = _where(data, given, groups, cluster, where, name if every.unit in CALENDAR else None)
+    if prediction is not None and are_classes(columns, words):
+        raise UsageError(f"a prediction to watch has two values, but {shown(columns.names['prediction'])} has classes")
+    columns, names, remarks, unfinished = by_period(columns, name, every)
+    return InTime(count(columns, words), names, remarks, unfinished)
+
+
+def _time_and_groups(data: Any, time: Any, group: Any) -> tuple[str, Any]:
+    """The name of the time column, and all columns to count by, the time last."""
+    if isinstance(time, str) and data is not None and all(isinstance(g, str) for g in _as_list(group)):
+        groups = _group_names(group)
+        if time in groups:
+            raise UsageError(f"{shown(time)} cannot be both the time and a group: name another column (--time)")
+        return time, [*groups, time]
+    if isinstance(time, str) and data is None:
+        raise UsageError(f"time {shown(time)} names a column, but there are no data: pass them first")
+    items = {name or (g if isinstance(g, str) else "group"): g for name, g in _group_items(group, data is not None)}
+    name = time if isinstance(time, str) else "time"
+    if name in items:
+        raise UsageError(f"{shown(name)} cannot be both the time and a group: name another column")
+    return name, {**items, name: time}
+
+
 def is_several(score: Any, data: Any) -> bool:
     """Whether scores of several models were given: names in a list, or arrays by name."""
     if isinstance(score, Mapping):
@@ -186,25 +248,28 @@ def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 
 
-def _where(data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any) -> Columns:
+def _where(
+    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
+) -> Columns:
     """The columns, or those of some rows: the engine counts by what decides, too."""
     if where is None:
-        return _columns(data, given, group, cluster)
+        return _columns(data, given, group, cluster, by_day)
     if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
         raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
     if not where:
-        return _columns(data, given, group, cluster)
+        return _columns(data, given, group, cluster, by_day)
     if data is None or not all(isinstance(g, str) for g in _as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
     groups = _group_names(group)
     more = [name for name in where if name not in groups]
-    return only(_columns(data, given, [*groups, *more], cluster), where, groups)
+    by_day = None if by_day in where else by_day  # its values are asked for as they are
+    return only(_columns(data, given, [*groups, *more], cluster, by_day), where, groups)
 
 
-def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
-    """The columns by whichever way fits the data."""
+def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None) -> Columns:
+    """The columns by whichever way fits the data. Of the column `by_day`, if there is one, only days matter."""
     if isinstance(data, str | os.PathLike):
-        return _from_path(data, given, group, cluster)
+        return _from_path(data, given, group, cluster, by_day)
     if data is None or isinstance(data, Mapping) or _is_structured(data):
         return _from_arrays(data, given, group, cluster)
     if isinstance(data, np.ndarray | list | tuple):
@@ -217,12 +282,12 @@ def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> C
         from evenhand.ingest.sources import Source
 
         groups = _with_cluster(group, cluster)
-        return _without_cluster(count_relation(Source(data), given, groups), cluster)
+        return _without_cluster(count_relation(Source(data), given, groups, by_day), cluster)
     from evenhand.ingest.frames import columns_of, count_frame, wrapped
 
     if not named:
         return _from_arrays(columns_of(data), given, group, cluster)  # arrays beside a dataframe
-    return _without_cluster(count_frame(wrapped(data), given, _with_cluster(group, cluster)), cluster)
+    return _without_cluster(count_frame(wrapped(data), given, _with_cluster(group, cluster), by_day), cluster)
 
 
 def names_of(data: Any) -> list[str]:
@@ -264,7 +329,9 @@ def _without_cluster(columns: Columns, cluster: str | None) -> Columns:
     return replace(columns, groups=groups, cluster=columns.groups[cluster], names=names)
 
 
-def _from_path(path: str | os.PathLike[str], given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
+def _from_path(
+    path: str | os.PathLike[str], given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None
+) -> Columns:
     from evenhand.ingest.relations import count_relation
     from evenhand.ingest.sources import opened
     from evenhand.storage import is_table_file
@@ -276,7 +343,7 @@ def _from_path(path: str | os.PathLike[str], given: Mapping[str, Any], group: An
     if is_table_file(path):
         raise UsageError(f"{shown(os.fspath(path))} is a saved table already: load it, or audit it as it is")
     with opened(path, [*given.values(), *groups]) as source:
-        return _without_cluster(count_relation(source, given, groups), cluster)
+        return _without_cluster(count_relation(source, given, groups, by_day), cluster)
 
 
 def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:

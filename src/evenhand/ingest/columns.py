@@ -62,6 +62,8 @@ class Columns:
     cluster: Any = None
     further: tuple[Any, ...] = ()
     """Scores of further models, whose names are those of the roles score_1, score_2 …"""
+    time: str | None = None
+    """Which of the groups is the period."""
     notes: tuple[str, ...] = field(default=())
 
 
@@ -148,7 +150,7 @@ def _checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Float
         code, groups = group_codes(values, name)
         attributes.append(Attribute(writable(name), groups))
         codes.append(code)
-        faults.append((f"without a group {shown(name)}", code < 0))
+        faults.append((f"without a {'time' if name == columns.time else 'group'} {shown(name)}", code < 0))
     cluster = None
     if columns.cluster is not None:
         name = columns.names["cluster"]

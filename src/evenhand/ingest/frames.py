@@ -67,8 +67,8 @@ def as_values(column: Any) -> tuple[Any, str | None]:
     return _values(series), (str(series.name) if series.name not in (None, "") else None)
 
 
-def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Columns:
-    """Let the engine count rows by every distinct combination of the columns."""
+def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Columns:
+    """Let the engine count rows by every distinct combination of the columns; of `by_day`, only days are told apart."""
     try:
         schema = frame.collect_schema()
     except Exception as error:
@@ -88,7 +88,8 @@ def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str]) -> Co
     by = [*keys, *(["state"] if "weight" in names else [])]
     sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in names}
     try:
-        selected = frame.select(**{k: _key(k, c, schema[c]) for k, c in keys.items()}, **_weight_columns(names))
+        spelt = {k: _day(c, schema[c]) if c == by_day else _key(k, c, schema[c]) for k, c in keys.items()}
+        selected = frame.select(**spelt, **_weight_columns(names))
         cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums)
         if isinstance(cells, nw.LazyFrame):
             cells = cells.collect()
@@ -141,6 +142,14 @@ def _key(role: str, column: str, dtype: Any) -> nw.Expr:
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return key.cast(nw.String)
     return key
+
+
+def _day(column: str, dtype: Any) -> nw.Expr:
+    """The day of a moment, in UTC if it knows its zone; other values as they are."""
+    if not isinstance(dtype, nw.Datetime):
+        return _key("group", column, dtype)
+    moment = nw.col(column)
+    return (moment if dtype.time_zone is None else moment.dt.convert_time_zone("UTC")).dt.truncate("1d")
 
 
 def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:

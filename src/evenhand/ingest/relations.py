@@ -20,18 +20,18 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOU
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
 
 
-def count_relation(source: Source, names: Mapping[str, str], groups: list[str]) -> Columns:
-    """Let DuckDB count rows by every distinct combination of the columns."""
+def count_relation(source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Columns:
+    """Let DuckDB count rows by every distinct combination of the columns; of `by_day`, only days are told apart."""
     import duckdb
 
     check_columns([*names.values(), *groups], source.columns, source.label)
     try:
-        return _count(source, names, groups)
+        return _count(source, names, groups, by_day)
     except duckdb.Error as error:
         raise DataError(f"cannot read {source.label}: {problem(error)}") from error
 
 
-def _count(source: Source, names: Mapping[str, str], groups: list[str]) -> Columns:
+def _count(source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None) -> Columns:
     types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
 
     def type_of(name: str) -> str:
@@ -40,7 +40,8 @@ def _count(source: Source, names: Mapping[str, str], groups: list[str]) -> Colum
     scores = [role for role in names if role.startswith("score")]
     keys = {role: as_number(source, names[role], type_of(names[role]), "score") for role in scores}
     keys |= {r: as_name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
-    keys |= {f"group_{i}": as_name(source, g, type_of(g)) for i, g in enumerate(groups)}
+    spelt = {g: as_day if g == by_day else as_name for g in groups}
+    keys |= {f"group_{i}": spelt[g](source, g, type_of(g)) for i, g in enumerate(groups)}
     chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
     by, sums = list(keys), ["count(*) AS n"]
     if "weight" in names:
@@ -99,6 +100,20 @@ def as_name(source: Source, name: str, type_: str) -> str:
     if type_.startswith(("ENUM", "UUID", "TIME")) and not type_.startswith("TIMESTAMP"):
         return f"CAST({column} AS VARCHAR)"
     return column
+
+
+def as_day(source: Source, name: str, type_: str) -> str:
+    """SQL for the day of a moment; text that is not plainly one stays as it is, for `periods` to read or refuse."""
+    if type_.startswith("TIMESTAMP WITH"):
+        return f"CAST(make_timestamp(epoch_us({source.column(name)})) AS DATE)"
+    if type_.startswith("TIMESTAMP"):
+        return f"CAST({source.column(name)} AS DATE)"
+    if source.values == "typed" and type_ != "VARCHAR":
+        return as_name(source, name, type_)
+    text = f"trim({_text(source, name)})"
+    moment = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?"
+    plain = f"regexp_full_match({text}, '{moment}') AND try_cast({text} AS TIMESTAMP) IS NOT NULL"
+    return f"CASE WHEN {plain} THEN {text}[:10] ELSE {text} END"
 
 
 def refuse_words(source: Source, name: str) -> None:

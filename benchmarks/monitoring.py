@@ -1,0 +1,157 @@
+"""How often does a watch raise a false alarm, and how soon does it find a change?
+
+    python benchmarks/monitoring.py [SCENARIO …] [--runs N] [--looks N] [--measures all|rates|scores]
+
+Every run draws a baseline and as many periods as there are looks, with two groups, and looks at each of them as
+`evenhand.monitor` does. A run of a stable stream with any alarm at all, by any measure at any look, counts as one with
+a false alarm. Of a stream with a shift the figures are how many periods it takes, from the first shifted one.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from evenhand import Table
+from evenhand.cells import Attribute
+from evenhand.looks import WINDOWS, Rule, Yardstick, findings
+from evenhand.measures import MEASURES, RateMeasure
+from evenhand.options import checked
+from evenhand.table import Meaning
+
+SCORES = (np.arange(40) + 0.5) / 40
+MANY = 10**9
+DIFFERENCES = ["demographic_parity", "equal_opportunity", "predictive_equality", "equalized_odds", "accuracy_parity"]
+"""What does not change when both groups drift alike; ratios do."""
+
+
+def beta(a: float, b: float) -> Any:
+    p = SCORES ** (a - 1) * (1 - SCORES) ** (b - 1)
+    return p / p.sum()
+
+
+def with_labels(p: Any, rate: Any) -> Any:
+    """P(score, label) from P(score) and the favourable rate at each score."""
+    return np.stack([p * (1 - rate), p * rate], axis=-1)
+
+
+def lower(p: Any, cells: int) -> Any:
+    """Scores as many cells of 0.025 lower."""
+    return np.concatenate([p[: cells + 1].sum(keepdims=True), p[cells + 1 :], np.zeros(cells)])
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Two groups in a period: how many people, what the baseline is, and what happens when."""
+
+    sizes: tuple[int, int]
+    baseline: int
+    """In periods."""
+    before: tuple[Any, Any]
+    after: tuple[Any, Any] | None = None
+    shift_at: int = MANY
+    drift: float = 0.0
+    """By how much the selection rates of both groups rise with each period."""
+    windows: tuple[int, ...] = field(default=WINDOWS)
+
+    def at(self, period: int) -> tuple[Any, Any]:
+        if self.drift:
+            risen = self.drift * max(period + 1, 0)
+            return decided(0.2 + risen), decided(0.3 + risen)
+        return self.after if self.after is not None and period >= self.shift_at else self.before
+
+
+def decided(rate: float) -> Any:
+    """A score of 0.1 or 0.9, that says no more than the decision; half of both deserve it."""
+    p = np.zeros(40)
+    p[3], p[36] = 1 - rate, rate
+    return with_labels(p, 0.5)
+
+
+USUAL = (with_labels(beta(2, 3), SCORES), with_labels(beta(2.4, 3), SCORES))
+SCENARIOS = {
+    "stable": Scenario((500, 500), 8, USUAL),
+    "small baseline": Scenario((60, 90), 1, USUAL),
+    "small group": Scenario((40, 960), 4, USUAL),
+    "drift alike": Scenario((500, 500), 8, USUAL, drift=0.002),
+    "rate shift": Scenario((500, 500), 8, (decided(0.5), decided(0.5)), (decided(0.4), decided(0.5)), 4),
+    "score shift": Scenario((500, 500), 8, USUAL, (with_labels(lower(beta(2, 3), 4), SCORES), USUAL[1]), 4),
+    "small score shift": Scenario((500, 500), 8, USUAL, (with_labels(lower(beta(2, 3), 2), SCORES), USUAL[1]), 4),
+}
+
+
+def drawn(rng: np.random.Generator, people: tuple[Any, Any], sizes: tuple[int, ...]) -> Table:
+    counts = np.stack([rng.multinomial(n, p.ravel()).reshape(p.shape) for n, p in zip(sizes, people, strict=True)], 1)
+    level, g, y = np.nonzero(counts)
+    return Table.of_cells(
+        attributes=(Attribute("g", ("a", "b")),),
+        codes=g[None],
+        n=counts[level, g, y].astype(np.int64),
+        score=SCORES[level],
+        label=y.astype(np.bool_),
+        meaning=Meaning(score="s", label="y", favorable="1"),
+    )
+
+
+def first_alarms(scenario: Scenario, looks: int, ids: list[str], seed: int) -> dict[str, int]:
+    """By measure, the look at which it first raised an alarm."""
+    rng = np.random.default_rng(seed)
+    start = drawn(rng, scenario.at(-1), tuple(scenario.baseline * n for n in scenario.sizes))
+    options = checked(0.5, 0.95, 199, seed, permutations=0)
+    measures = [MEASURES[id_] for id_ in ids]
+    yardstick = Yardstick(start, start.groupings[0], 1, measures, options, np.random.default_rng([seed, 1]))
+
+    def tables() -> Iterator[Table]:
+        for period in range(looks):
+            yield drawn(rng, scenario.at(period), scenario.sizes)
+
+    found: dict[str, int] = {}
+    rule = Rule(windows=scenario.windows)
+    for look, finding in enumerate(findings([yardstick], tables(), rule, np.random.default_rng([seed, 2]))):
+        for (_, id_, _), one in finding.items():
+            if one.p_adjusted <= rule.false_alarms:
+                found.setdefault(id_, look)
+    return found
+
+
+def chosen(kind: str) -> list[str]:
+    rates = [id_ for id_, m in MEASURES.items() if isinstance(m, RateMeasure)]
+    return {"all": list(MEASURES), "rates": rates, "scores": [id_ for id_ in MEASURES if id_ not in rates]}[kind]
+
+
+def report(name: str, scenario: Scenario, runs: int, looks: int, ids: list[str]) -> None:
+    found = [first_alarms(scenario, looks, ids, seed) for seed in range(runs)]
+    if scenario.after is None:
+        alarmed = sum(bool(f) for f in found)
+        by: dict[str, int] = {}
+        for f in found:
+            for id_ in f:
+                by[id_] = by.get(id_, 0) + 1
+        print(f"| {name} | {runs} | {alarmed} | {100 * alarmed / runs:.1f} % | {by} |", flush=True)
+        return
+    delays = [min(f.values()) - scenario.shift_at + 1 if f else np.inf for f in found]
+    early = sum(d < 1 for d in delays)
+    spread = " | ".join(f"{np.quantile(delays, q, method='higher'):g}" for q in (0.5, 0.9, 1.0))
+    print(f"| {name}, windows {scenario.windows} | {runs} | {spread} | {early} too early |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenarios", nargs="*", default=list(SCENARIOS))
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--looks", type=int, default=200)
+    parser.add_argument("--measures", default="all")
+    how = parser.parse_args()
+    for name in how.scenarios:
+        scenario = SCENARIOS[name]
+        ids = DIFFERENCES if name == "drift alike" else chosen("rates" if name == "rate shift" else how.measures)
+        for windows in dict.fromkeys((WINDOWS, WINDOWS if scenario.after is None else (1,))):
+            report(name, replace(scenario, windows=windows), how.runs, how.looks, ids)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Whether gaps over whole scores have changed: the curve of gaps now against the curve before.
+
+What is tested is that the curve of gaps is what it was: T is the norm of its change. Resamples of both samples tell how
+far such a change is from 0 by chance. A p-value of one in a million would take many million resamples, so their tail is
+continued by a theorem: the norm of Gaussian noise exceeds its 90th percentile by t with no larger chance than that of a
+standard normal to exceed 1.28 + t/σ, where σ is the largest standard deviation of any weighting of the curve that the
+norm allows (the isoperimetric inequality of Borell, Tsirelson, Ibragimov and Sudakov). Student's tail instead of the
+normal one allows for few people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.cells import Floats, Ints
+from evenhand.distances import borrowed_rates, one_of_everybody, resampled_bins
+from evenhand.inference.resample import bootstrap, smoothed
+from evenhand.measures import ScoreMeasure, ScoreOptions
+from evenhand.measures.calibration import bins_of
+from evenhand.measures.curve import Curve, norm
+from evenhand.scores import ScoreCounts
+from evenhand.table import Counts
+
+FIRST = 19
+"""So many resamples show whether it is worth to look at all of them."""
+UNLIKELY = 0.01
+QUANTILE = 0.9
+ROUNDS = 4
+STARTS = 4
+
+
+@dataclass(frozen=True)
+class Sample:
+    """People by cell of the score, group and label, with resamples of them; samples add up."""
+
+    people: Floats
+    """As many of each group and label as know as much: axes (group, label)."""
+    array: Floats
+    population: Floats
+    """What resamples vary around."""
+    draws: Floats
+    """Resampled arrays."""
+
+    def __add__(self, other: Sample) -> Sample:
+        return Sample(
+            self.people + other.people,
+            self.array + other.array,
+            self.population + other.population,
+            self.draws + other.draws,
+        )
+
+    def smallest(self, pair: Sequence[int], labels: Sequence[int]) -> float:
+        """People of the smallest class that a comparison rests on."""
+        own = self.people[list(pair)]
+        return float((own[:, list(labels)] if labels else own.sum(-1)).min())
+
+
+def sampled(counts: ScoreCounts, draws: int, rng: np.random.Generator) -> Sample:
+    """A sample with its resamples, in which every group is as large as it is."""
+    population = smoothed(counts, one_of_everybody(counts), within=(-3, -1))
+    batches = [b.array for b in bootstrap(counts, draws, rng, population, stratified=True)]
+    drawn = np.concatenate(batches).astype(np.float64)
+    return Sample(counts.people(by_label=True), np.asarray(counts.array, np.float64), population, drawn)
+
+
+@dataclass
+class CurveChanges:
+    """What was before: the baseline of one attribute, ready to compare samples with."""
+
+    cells: ScoreCounts
+    """Which scores the cells hold, by the baseline."""
+    before: Sample
+    measures: Sequence[ScoreMeasure]
+    options: ScoreOptions
+    _known: dict[Any, Any] = field(default_factory=dict)
+
+    def p_values(self, now: Sample, pair: tuple[int, int], rng: np.random.Generator) -> dict[str, float]:
+        """By measure, that the curve of a group and its reference is what it was; NaN if there is none."""
+        found = {}
+        for m, random in zip(self.measures, rng.spawn(len(self.measures)), strict=True):
+            smallest = min(s.smallest(pair, m.labels) for s in (now, self.before))
+            found[m.id] = np.nan if smallest < 2 else self._p_value(m, now, pair, smallest, random)
+        return found
+
+    def _p_value(
+        self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], smallest: float, rng: np.random.Generator
+    ) -> float:
+        draws = len(now.draws)
+        p = 1.0
+        for count, random in zip(dict.fromkeys((min(FIRST, draws), draws)), rng.spawn(2), strict=False):
+            seen = self._whole(m, now, pair, count) if m.view is None else self._binned(m, now, pair, count, random)
+            p = tail(*seen, m.order, smallest)
+            if not p < UNLIKELY:  # only few of many looks get further
+                break
+        return p
+
+    def _whole(self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int) -> tuple[Floats, Floats]:
+        """The change of the curve, and what changes by chance: points that weigh something, times their weight."""
+        if (m.id, pair) not in self._known:
+            grid = None if m.grid is None else m.grid(self._pair(self.before.population, pair), self.options)
+            curve = self._curve(m, self.before.array, pair, grid)
+            self._known[m.id, pair] = grid, curve, self._noise(m, self.before, pair, grid, len(self.before.draws))
+        grid, old, old_noise = self._known[m.id, pair]
+        new = self._curve(m, now.array, pair, grid)
+        noise = self._noise(m, now, pair, grid, draws) - old_noise[:draws]
+        return _weighed(m.order, new, old, noise)
+
+    def _noise(self, m: ScoreMeasure, sample: Sample, pair: Any, grid: Curve | None, draws: int) -> Floats:
+        centre = self._curve(m, sample.population, pair, grid)
+        return np.asarray(self._curve(m, sample.draws[:draws], pair, grid).gap - centre.gap)
+
+    def _curve(self, m: ScoreMeasure, array: Floats, pair: tuple[int, int], grid: Curve | None) -> Curve:
+        return m.curve(self._pair(array, pair), self.options, grid)
+
+    def _pair(self, array: Floats, pair: tuple[int, int]) -> ScoreCounts:
+        """A group and its reference, each as large as before: how large groups are is no matter of fairness."""
+        chosen = array[..., list(pair), :]
+        size = chosen.sum((-3, -1), keepdims=True)
+        wanted = self.before.array[:, list(pair)].sum((-3, -1), keepdims=True)
+        scaled = chosen * np.divide(wanted, size, out=np.ones_like(size), where=size > 0)
+        names = tuple(self.cells.groups[g] for g in pair)
+        return replace(self.cells, array=scaled, groups=names, squares=None, units=None)
+
+    def _binned(
+        self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """The same for calibration, in the bins of the baseline."""
+        if (m.id, pair) not in self._known:
+            bins = bins_of(self._pair(self.before.array, pair), m.ranked, self.options)
+            before = self._bins(m, self.before, pair, bins, len(self.before.draws), np.random.default_rng(0))
+            self._known[m.id, pair] = bins, *before
+        bins, old, old_noise = self._known[m.id, pair]
+        new, noise = self._bins(m, now, pair, bins, draws, rng)
+        return _weighed(m.order, new, old, noise - old_noise[:draws])
+
+    def _bins(
+        self, m: ScoreMeasure, sample: Sample, pair: tuple[int, int], bins: Ints, draws: int, rng: np.random.Generator
+    ) -> tuple[Curve, Floats]:
+        starts = np.flatnonzero(np.r_[True, bins[1:] != bins[:-1]])
+        weights = sample.array.sum((0, 2))
+        effective = np.divide(sample.people.sum(-1), weights, out=np.ones_like(weights), where=weights > 0)
+        array = np.add.reduceat((sample.array * effective[:, None])[:, list(pair)], starts, axis=0)
+        counts = Counts(array, ("group", "reference"))
+        rates, people = borrowed_rates(counts), array.sum(-1)
+        expected = np.stack([people * (1 - rates), people * rates], axis=-1)
+        centre = m.curve(Counts(expected, counts.groups), self.options, None)
+        drawn = [m.curve(b, self.options, None).gap for b in resampled_bins(counts, rates, draws, rng)]
+        return m.curve(counts, self.options, None), np.concatenate(drawn) - centre.gap
+
+
+def _weighed(order: float, new: Curve, old: Curve, noise: Floats) -> tuple[Floats, Floats]:
+    weight = np.where((new.weight > 0) & (old.weight > 0), (new.weight + old.weight) / 2, 0.0)
+    factor = (weight > 0) * 1.0 if order == np.inf else weight ** (1 / order)
+    return np.nan_to_num((new.gap - old.gap) * factor), np.nan_to_num(noise * factor)
+
+
+def tail(change: Floats, noise: Floats, order: float, people: float) -> float:
+    """The chance that noise like that of the rows has a norm as large as that of the change, at most.
+
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(0).normal(size=(999, 1))
+    >>> [float(f"{tail(np.array([t]), noise, 1.0, 1e6):.1g}") for t in (0.0, 5.0)]  # the truth: 1 and 6e-07
+    [1.0, 8e-07]
+    """
+    from scipy.special import ndtri, stdtr
+
+    size = float(_norm(change, order))
+    if size < 1e-12:
+        return 1.0
+    norms = np.sort(_norm(noise, order)) * np.sqrt(people / (people - 1))
+    place = min(int(np.ceil(QUANTILE * (len(norms) + 1) - 1e-9)), len(norms)) - 1
+    if size <= norms[place]:
+        return float((1 + (norms >= size).sum()) / (1 + len(norms)))
+    spread = largest_spread(noise, change, order) * np.sqrt(people / (people - 1))
+    if spread < 1e-12:
+        return 1.0  # resamples cannot tell
+    return float(stdtr(people - 1, -(ndtri(QUANTILE) + (size - norms[place]) / spread)))
+
+
+def _norm(points: Floats, order: float) -> Floats:
+    return norm(points, np.ones(points.shape[-1]), order)
+
+
+def largest_spread(noise: Floats, change: Floats, order: float) -> float:
+    """The largest standard deviation of a weighting of the points whose dual norm is at most 1.
+
+    By the power method: from a weighting to the one that its covariances with all points call for.
+    """
+    most = 0.0
+    wildest = noise[np.argsort(-_norm(noise, order), kind="stable")[:STARTS]]  # the method may end on a lower hill
+    for start in (change, np.ones_like(change), *wildest):
+        weighting = _dual(start, order)
+        for _ in range(ROUNDS):
+            own = (noise * weighting).sum(-1)
+            most = max(most, float(np.sqrt((own**2).mean())))
+            weighting = _dual((noise * own[:, None]).sum(0), order)
+    return most
+
+
+def _dual(direction: Floats, order: float) -> Floats:
+    """The weighting of dual norm 1 that makes the most of a direction."""
+    size = np.abs(direction)
+    if order == np.inf:
+        return np.asarray(np.sign(direction) * (np.arange(len(size)) == size.argmax()))
+    whole = _norm(direction, order)
+    return np.asarray(np.sign(direction) * (size / whole) ** (order - 1) if whole > 0 else direction)

@@ -1,0 +1,492 @@
+"""Fairness over time: every measure in every period, its change against a baseline, and an alarm to be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.auditing import Audit, audit_table
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.gaps import Gap, Pair
+from evenhand.inference import interval
+from evenhand.inference.resample import generator
+from evenhand.ingest import library_of
+from evenhand.ingest.columns import UNSAID, WeightKind
+from evenhand.ingest.periods import every_of
+from evenhand.looks import Finding, Key, Rule, Yardstick, findings
+from evenhand.measures import Measure, find
+from evenhand.options import Options, Progress, checked, chosen_measures, whole, with_threshold
+from evenhand.policy import sized
+from evenhand.references import reference_group
+from evenhand.results import Result
+from evenhand.stream import Baseline, Span, baseline_of, baseline_table, merged, one_range, read
+from evenhand.table import Table, shown_name
+
+if TYPE_CHECKING:
+    from evenhand.charts.chart import Chart
+
+SMALL = ("merge", "keep")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure of one group in one period, beside the baseline."""
+
+    attribute: str
+    gap: Gap
+    change: float | None = None
+    """From the baseline to this period, of the gap with its sign where it has one."""
+    ci_change: Pair | None = None
+    finding: Finding | None = None
+    """What the look at this period says; None if nothing was tested."""
+    alarm: bool = False
+
+
+@dataclass(frozen=True)
+class Period:
+    """What happened in one period."""
+
+    name: str
+    members: tuple[str, ...]
+    """The periods that were put together, if it was too small alone."""
+    rows: int
+    left_out: int
+    status: str
+    """before, baseline, tested; or waiting, if it is too small or has not all its rows."""
+    look: int | None
+    """The how many-th look this was."""
+    comparisons: tuple[Comparison, ...]
+    too_small: tuple[str, ...] = ()
+    """Groups of fewer people than are looked at."""
+    missing: tuple[str, ...] = ()
+    """Groups of the baseline that nobody belongs to."""
+    undefined: str | None = None
+    """Why there is nothing to compare."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A gap that is another one than in the baseline."""
+
+    attribute: str
+    id: str
+    group: str
+    reference: str
+    period: str
+    """When it was raised."""
+    since: str
+    """The first period of the window that shows it."""
+    window: int
+    direction: str
+    """worse or better: further from parity, or nearer to it."""
+    before: float | None
+    after: float | None
+    change: float | None
+    ci_change: Pair | None
+    p_adjusted: float
+    last: str
+    """The last period at which it was (still) seen."""
+    looks: int
+    """At how many looks."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the watch was asked for."""
+
+    time: str | None
+    every: str | None
+    small: str
+    rule: Rule
+
+
+@dataclass(frozen=True, repr=False)
+class Watch(Result):
+    """What a watch found. Print it, or take `to_dict`, `to_json`, `to_frame`, `plot`."""
+
+    baseline: Audit
+    baseline_name: str
+    periods: tuple[Period, ...]
+    alarms: tuple[Alarm, ...]
+    options: Options
+    settings: Settings
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...]
+    library: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The watch as plain values, in the form that docs/json.md describes."""
+        from evenhand.report.watch import document
+
+        return document(self)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per period, attribute, measure and group."""
+        from evenhand.report.watch import frame
+
+        return frame(self, library)
+
+    def plot(self, measure: str | None = None, group: str | None = None, *, attribute: str | None = None) -> Chart:
+        """A measure of one group over all periods; by default the first that has changed, else the first there is.
+
+        >>> import evenhand
+        >>> months = {name: evenhand.compas() for name in ("2024-01", "2024-02")}
+        >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
+        'Demographic parity over time: Caucasian against African-American'
+        """
+        from evenhand.charts.watch import plot
+
+        return plot(self, measure, group, attribute)
+
+    def __rich__(self) -> Any:
+        from evenhand.report.watch import render
+
+        return render(self.to_dict())
+
+
+def monitor(
+    data: Any,
+    *,
+    time: Any = None,
+    every: str | int | None = None,
+    baseline: Any = None,
+    score: Any = None,
+    label: Any = None,
+    group: Any = None,
+    prediction: Any = None,
+    weight: Any = None,
+    favorable: Any = UNSAID,
+    risk: bool = False,
+    score_range: tuple[float, float] | None = None,
+    missing: str = "refuse",
+    weight_kind: WeightKind = "auto",
+    cluster: Any = None,
+    where: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+    reference: str | Mapping[str, str] | None = None,
+    measures: Sequence[str] | None = None,
+    looks: int = 200,
+    false_alarms: float = 0.05,
+    small: str = "merge",
+    min_people: int = 30,
+    confidence: float = 0.95,
+    bootstrap: int = 199,
+    rng: int | np.random.Generator | None = None,
+    ranks: str = "published",
+    calibration_bins: int = 50,
+    bandwidth: str | float = "scott",
+    progress: Progress | None = None,
+) -> Watch:
+    """Watch fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
+
+    Parameters
+    ----------
+    data
+        Rows, as `evenhand.tabulate` takes them with the same words, and `time`; or one saved table for each period: a
+        folder, a pattern, a list of files, or a dict from the name of a period to its `Table`.
+    time, every
+        The column that tells when, and how long a period is: "day", "week", "month" (the default), "quarter", "year",
+        a number of rows in order of time ("1000-rows"), or "value" if each value of the column is a period.
+    baseline
+        What periods are compared with: a number of first periods, the name of a period, ("first", "last") or
+        "first..last", or a `Table` (or the file of one). By default as many first periods as hold 1,000 people of every
+        group, at most 12.
+    looks, false_alarms
+        How many periods will be looked at in all, and the chance of a false alarm in all of them together.
+    small, min_people
+        Periods in which an attribute has fewer than two groups of so many people are put together with the next
+        ("merge"), or left as they are ("keep"). Smaller groups are not tested, but those of several periods are.
+    threshold, reference, measures, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth
+        As in `evenhand.audit`. The reference is the largest group of the baseline.
+
+    Examples
+    --------
+    >>> import evenhand, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> n, month = 24_000, np.arange(24_000) // 1000
+    >>> sex = rng.choice(["f", "m"], n)
+    >>> falls = 0.15 * ((month >= 16) & (sex == "f"))
+    >>> data = {"hired": (rng.random(n) < 0.5 - falls).astype(int), "sex": sex, "month": month}
+    >>> watch = evenhand.monitor(data, time="month", every="value", prediction="hired", group="sex", reference="m",
+    ...                          measures=["demographic_parity"], baseline=8)
+    >>> [(a.id, a.period, a.direction) for a in watch.alarms]
+    [('demographic_parity', '16', 'worse')]
+    """
+    words = _said(
+        {"score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
+         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
+         "weight_kind": weight_kind, "cluster": cluster, "where": where}
+    )  # fmt: skip
+    options = checked(threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, 0)
+    chosen = chosen_measures(measures)
+    rule = checked_rule(looks, false_alarms, small, min_people)
+    if time is None and every is not None:
+        raise UsageError(f"every={shown(every)} needs to know when: name the time column (--time)")
+    length = every_of("month" if every is None else every)
+    elsewhere = baseline_table(baseline)
+    stream = read(data, time, length, words)
+    spans, elsewhere, remarks = one_range(stream.spans, elsewhere)
+    spans = merged(spans, rule.min_people) if small == "merge" else list(spans)
+    start = baseline_of(spans, baseline) if elsewhere is None else Baseline(elsewhere, "the table given", 0, 0)
+    if elsewhere is not None and spans:
+        _check_meaning(start.table, spans[0].table)
+    options, more = with_threshold(replace(options, brief=True), start.table)
+    settings = Settings(None if time is None else time if isinstance(time, str) else "time",
+                        None if time is None or isinstance(data, Table) else str(length), small, rule)  # fmt: skip
+    work = _Work(spans, start, options, chosen, reference, settings, generator(rng), progress or (lambda *_: None))
+    periods, alarms, first = work.done()
+    notes = (*stream.notes, *remarks, *more, *_remarks(periods, start, settings, first, work.yardsticks))
+    return Watch(
+        first, start.name, periods, alarms, options, settings, dict(stream.left_out or {}),
+        tuple(dict.fromkeys(notes)), library_of(data),
+    )  # fmt: skip
+
+
+def _said(words: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = {"favorable": UNSAID, "risk": False, "missing": "refuse", "weight_kind": "auto"}
+    return {k: v for k, v in words.items() if v is not defaults.get(k)}
+
+
+def checked_rule(looks: Any, false_alarms: Any, small: Any, min_people: Any) -> Rule:
+    """When to raise an alarm, if that makes sense."""
+    if not whole(looks) or not 1 <= looks <= 1_000_000:
+        raise UsageError(f"looks must be a whole number from 1 to a million, not {shown(looks)}")
+    number = isinstance(false_alarms, int | float | np.number) and not isinstance(false_alarms, bool)
+    if not number or not 0 < false_alarms <= 0.5:
+        raise UsageError(f"false_alarms is a chance above 0 and at most 0.5, such as 0.05, not {shown(false_alarms)}")
+    if not isinstance(small, str) or small not in SMALL:
+        raise UsageError(f"small is one of {listed(SMALL)}, not {shown(small)}{nearest(str(small), SMALL)}")
+    if not whole(min_people) or not 2 <= min_people <= 10**9:
+        raise UsageError(f"min_people must be a whole number from 2, not {shown(min_people)}")
+    return Rule(int(looks), float(false_alarms), int(min_people))
+
+
+def _check_meaning(baseline: Table, first: Table) -> None:
+    try:
+        baseline + first
+    except UsageError as error:
+        raise UsageError(f"the baseline and the periods: {error}") from None
+
+
+class _Work:
+    """The audits and looks of a watch."""
+
+    def __init__(
+        self,
+        spans: Sequence[Span],
+        start: Baseline,
+        options: Options,
+        chosen: list[Measure],
+        reference: Any,
+        settings: Settings,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:
+        self.spans, self.start, self.options, self.chosen, self.settings = spans, start, options, chosen, settings
+        self.rule, self.progress = settings.rule, progress
+        self.audits, self.testing, own = rng.spawn(3)
+        groupings = start.table.groupings
+        self.references = {}
+        places = []
+        for grouping in groupings:
+            place, _ = reference_group(start.table, grouping, reference)
+            places.append(place)
+            if len(grouping.members[0]) == 1:
+                self.references[grouping.name] = grouping.groups[place]
+        self.yardsticks = [
+            Yardstick(start.table, grouping, place, chosen, options, random)
+            for grouping, place, random in zip(groupings, places, own.spawn(len(groupings)), strict=True)
+        ]
+
+    def done(self) -> tuple[tuple[Period, ...], tuple[Alarm, ...], Audit]:
+        self.progress(0.0, "auditing the baseline")
+        (random,) = self.audits.spawn(1)
+        first = self._audit(self.start.table, random)
+        before = {key: gap for key, gap in _gaps(first)}
+        looked = [s for s in self.spans[self.start.stop :] if s.finished]
+        found = findings(self.yardsticks, [s.table for s in looked], self.rule, self.testing)
+        periods = []
+        alarms: dict[tuple[Key, str], Alarm] = {}
+        look = 0
+        for i, span in enumerate(self.spans):
+            self.progress(i / len(self.spans), f"looking at {shown_name(span.name)}")
+            status = self._status(i, span)
+            finding: dict[Key, Finding] = {}
+            if status == "tested":
+                look += 1
+                finding = next(found)
+            (random,) = self.audits.spawn(1)
+            period = self._period(span, status, look if status == "tested" else None, finding, before, random)
+            periods.append(period)
+            if status == "tested":
+                self._raise(alarms, i, period, finding, before)
+        return tuple(periods), tuple(alarms.values()), first
+
+    def _status(self, place: int, span: Span) -> str:
+        if not span.finished:
+            return "waiting"
+        if place < self.start.stop:
+            return "baseline" if place >= self.start.first else "before"
+        return "tested"
+
+    def _audit(self, table: Table, rng: np.random.Generator, chosen: list[Measure] | None = None) -> Audit:
+        return audit_table(table, self.options, chosen or self.chosen, self.references, rng)
+
+    def _period(
+        self,
+        span: Span,
+        status: str,
+        look: int | None,
+        finding: dict[Key, Finding],
+        before: dict[Key, Gap],
+        rng: np.random.Generator,
+    ) -> Period:
+        table = span.table
+        undefined = self._undefined(table)
+        comparisons: tuple[Comparison, ...] = ()
+        if undefined is None:
+            later = status in ("tested", "before", "waiting")
+            comparisons = tuple(
+                self._comparison(key[0], gap, before.get(key) if later else None, finding.get(key))
+                for key, gap in _gaps(self._audit(table, rng))
+            )
+        few, missing = self._sizes(table)
+        return Period(
+            span.name, span.members if len(span.members) > 1 else (), table.rows, span.left_out, status, look,
+            comparisons, few, missing, undefined,
+        )  # fmt: skip
+
+    def _undefined(self, table: Table) -> str | None:
+        """Why the groups of a period cannot be compared."""
+        for attribute in table.attributes:
+            reference = self.references[attribute.name]
+            if reference not in attribute.groups:
+                return f"because nobody is in {shown_name(reference)}, the reference of {shown_name(attribute.name)}"
+            if len(attribute.groups) < 2:
+                return f"because {shown_name(attribute.name)} has only {shown_name(reference)}"
+        return None
+
+    def _sizes(self, table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        few, missing = [], []
+        for grouping in table.groupings[: len(table.attributes)]:
+            sizes = dict(zip(grouping.groups, table.sizes(grouping).tolist(), strict=True))
+            few += [g for g, n in sizes.items() if n < self.rule.min_people]
+            known = next(y.groups for y in self.yardsticks if y.name == grouping.name)
+            missing += [g for g in known if g not in sizes]
+        return tuple(few), tuple(missing)
+
+    def _comparison(self, attribute: str, gap: Gap, old: Gap | None, finding: Finding | None) -> Comparison:
+        change, ci = (None, None) if old is None else changed(old, gap)
+        alarm = finding is not None and finding.p_adjusted <= self.rule.false_alarms
+        return Comparison(attribute, gap, change, ci, finding, alarm)
+
+    def _raise(
+        self,
+        alarms: dict[tuple[Key, str], Alarm],
+        place: int,
+        period: Period,
+        finding: dict[Key, Finding],
+        before: dict[Key, Gap],
+    ) -> None:
+        """New alarms of a look, and old ones that are seen again."""
+        raised = {k: f for k, f in finding.items() if f.p_adjusted <= self.rule.false_alarms and k in before}
+        for window in sorted({f.window for f in raised.values()}):
+            keys = [k for k, f in raised.items() if f.window == window]
+            spans = self._window(place, window)
+            now = self._now(spans, keys)
+            for key in keys:
+                old, new = before[key], now[key]
+                direction = _direction(old, new)
+                known = alarms.get((key, direction))
+                if known is not None:
+                    alarms[key, direction] = replace(known, last=period.name, looks=known.looks + 1)
+                    continue
+                change, ci = changed(old, new)
+                alarms[key, direction] = Alarm(
+                    *key, new.reference, period.name, spans[0].name, window, direction, figure(old), figure(new),
+                    change, ci, raised[key].p_adjusted, period.name, 1,
+                )  # fmt: skip
+
+    def _window(self, place: int, window: int) -> list[Span]:
+        return [s for s in self.spans[self.start.stop : place + 1] if s.finished][-window:]
+
+    def _now(self, spans: Sequence[Span], keys: Sequence[Key]) -> dict[Key, Gap]:
+        """The exact gaps of a window."""
+        table = reduce(lambda a, b: a + b, (s.table for s in spans))
+        measures = [m for m in self.chosen if m.id in {k[1] for k in keys}]
+        return dict(_gaps(self._audit(table, np.random.default_rng(0), measures)))
+
+
+def _gaps(audit: Audit) -> Iterator[tuple[Key, Gap]]:
+    for a in audit.attributes:
+        for gap in a.measures:
+            yield (a.name, gap.id, gap.group), gap
+
+
+def figure(gap: Gap) -> float | None:
+    """What a gap is followed by: with its sign where it has one and its interval too."""
+    measure = find(gap.id)
+    assert measure is not None
+    return gap.signed if measure.signed else gap.value
+
+
+def changed(old: Gap, new: Gap) -> tuple[float | None, Pair | None]:
+    """From one gap to another, with an interval by square-and-add of both."""
+    a, b = figure(new), figure(old)
+    if a is None or b is None or new.undefined or old.undefined or old.reference != new.reference:
+        return None, None
+    if new.ci is None or old.ci is None:
+        return a - b, None
+    ends = (tuple(np.asarray(end, np.float64) for end in ci) for ci in (new.ci, old.ci))
+    of_new, of_old = ends
+    lo, hi = interval.difference(a, (of_new[0], of_new[1]), b, (of_old[0], of_old[1]))
+    return a - b, (float(lo), float(hi))
+
+
+def _direction(old: Gap, new: Gap) -> str:
+    measure = find(old.id)
+    assert measure is not None
+    sizes = [float(sized(measure, np.nan if g.value is None else g.value)) for g in (old, new)]
+    further = sizes[1] < sizes[0] if measure.scale == "ratio" else sizes[1] > sizes[0]
+    return "worse" if further else "better"
+
+
+def _remarks(
+    periods: Sequence[Period], start: Baseline, settings: Settings, first: Audit, yardsticks: Sequence[Yardstick]
+) -> Iterator[str]:
+    """What a careful colleague would point out."""
+    rule = settings.rule
+    tested = [p for p in periods if p.status == "tested"]
+    together = [p for p in periods if p.members]
+    waiting = [p for p in periods if p.status == "waiting"]
+    if not tested:
+        yield (
+            f"every period belongs to the baseline ({start.name}), so no change was looked for: say baseline=1 "
+            "(--baseline 1), or wait for more periods"
+        )
+    if together:
+        yield f"too small alone, and put together: {listed([p.name for p in together])}"
+    if waiting:
+        yield f"waits for more rows and was not looked at yet: {listed([p.name for p in waiting])}"
+    if settings.small == "keep":
+        small = [p.name for p in periods if len(p.too_small) and p.status != "waiting"]
+        if small:
+            yield f"groups of fewer than {rule.min_people} people, in: {listed(small)}"
+    if len(tested) > rule.looks:
+        yield (
+            f"{len(tested):,} periods were looked at, more than the {rule.looks:,} planned, so false alarms are no "
+            "longer kept to what was promised: go on with a newer baseline, or plan more looks (--looks)"
+        )
+    undefined = [p.name for p in periods if p.undefined]
+    if undefined:
+        yield f"nothing could be compared in: {listed(undefined)}"
+    if start.table.clustered:
+        yield "rows of one cluster in several periods are taken for different ones"
+    for y in yardsticks:
+        if y.untested_scores:
+            why = "there are no resamples" if not first.options.bootstrap else f"it has {len(y.groups):,} groups"
+            yield f"changes over whole scores were not tested by {shown(y.name)}: {why}"

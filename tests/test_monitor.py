@@ -1,0 +1,402 @@
+"""Fairness over time: periods alike from every engine, alarms that can be trusted, and verdicts that stay."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from scipy import stats
+
+import evenhand
+from conftest import check_schema
+from conftest import evenhand as run
+from evenhand.changes.curves import largest_spread
+from evenhand.changes.rates import _exchanged, lower_limit, rate_changes
+from evenhand.ingest import tabulate_in_time
+from evenhand.ingest.periods import every_of, in_order, moment
+from evenhand.measures import MEASURES, RateMeasure
+from evenhand.report.watch import schema
+from evenhand.stream import Span, merged
+from evenhand.table import Counts
+
+WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g"}
+FEW = ["demographic_parity", "equal_opportunity", "independence_uniform", "calibration_standardized"]
+
+
+def stream(periods: int, n: int = 400, shift: float = 0.0, at: int = 10**9, seed: int = 0) -> dict[str, np.ndarray]:
+    """Rows of two groups; from period `at` the scores of group a are lower."""
+    rng = np.random.default_rng(seed)
+    t = np.repeat(np.arange(periods), n)
+    g = rng.integers(0, 2, periods * n)
+    s = np.clip(rng.beta(3, 3, periods * n) - shift * ((g == 0) & (t >= at)), 0, 1).round(2)
+    return {"s": s, "y": (rng.random(periods * n) < s).astype(int), "g": np.array(["a", "b"])[g], "t": t}
+
+
+def watch(data: Any, **words: Any) -> evenhand.Watch:
+    return evenhand.monitor(data, time="t", every="value", **WORDS, **{"measures": FEW, "bootstrap": 99, **words})
+
+
+# ---- periods ------------------------------------------------------------------------------------------------
+
+
+def times(n: int, aware: bool) -> Any:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    moments = pd.Series(np.datetime64("2023-12-28", "us") + rng.integers(0, 80 * 86400, n).astype("m8[s]"))
+    return moments.dt.tz_localize("UTC").dt.tz_convert("America/New_York") if aware else moments
+
+
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("every", ["day", "week", "month", "quarter", "year", "150-rows"])
+def test_every_engine_counts_the_same_periods(every: str, aware: bool, tmp_path: Path) -> None:
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    frame = pd.DataFrame(stream(4, 200)).assign(t=times(800, aware))
+    text = frame.assign(t=frame["t"].astype(str))
+    text.to_csv(tmp_path / "d.csv", index=False)
+    text.to_json(tmp_path / "d.jsonl", orient="records", lines=True, double_precision=15)
+    frame.to_parquet(tmp_path / "d.parquet", index=False)
+    arrow = pa.Table.from_pandas(frame)
+    sources = {
+        "pandas": frame, "text": text, "polars": pl.from_pandas(frame), "lazy": pl.from_pandas(frame).lazy(),
+        "arrow": arrow, "duckdb": duckdb.from_arrow(arrow), "lists": {c: frame[c].tolist() for c in frame},
+        "arrays": {c: frame[c].to_numpy() for c in frame}, "csv": tmp_path / "d.csv", "jsonl": tmp_path / "d.jsonl",
+        "parquet": tmp_path / "d.parquet",
+    }  # fmt: skip
+    found = {k: tabulate_in_time(d, time="t", every=every_of(every), **WORDS) for k, d in sources.items()}
+    first = found["pandas"]
+    assert len(first.names) > (1 if every in ("year", "quarter") else 3)
+    for kind, other in found.items():
+        assert other.names == first.names, kind
+        assert other.table == first.table, kind
+
+
+def test_a_zone_moves_a_moment_to_utc() -> None:
+    late = moment("2024-01-31T23:30:00-05:00", "t")
+    assert late is not None
+    assert late.isoformat() == "2024-02-01T04:30:00"
+    assert moment("2024-02-01T04:30:00Z", "t") == late
+    assert moment("", "t") is None
+    assert moment(float("nan"), "t") is None
+
+
+@pytest.mark.parametrize("value", ["31/01/2024", "2024-13-01", "tomorrow", "20240131", 17, 2.5, True])
+def test_what_is_no_date_is_refused(value: Any) -> None:
+    with pytest.raises(evenhand.DataError, match="time column 't' holds"):
+        moment(value, "t")
+
+
+@pytest.mark.parametrize("stated", ["fortnight", "", "-5", "0", 0, 2.5, None, True, "1e3", "9" * 40])
+def test_what_is_no_period_is_refused(stated: Any) -> None:
+    with pytest.raises(evenhand.UsageError):
+        every_of(stated)
+
+
+def test_rows_of_one_time_stay_together() -> None:
+    data = {"s": [0.5] * 10, "g": ["a", "b"] * 5, "t": [1, 1, 1, 1, 2, 3, 3, 4, 4, 5]}
+    found = tabulate_in_time(data, time="t", every=every_of(3), score="s", group="g")
+    assert found.names == ("rows 1-4", "rows 5-7", "rows 8-10")
+    assert not found.unfinished
+    shorter = {k: v[:9] for k, v in data.items()}
+    assert tabulate_in_time(shorter, time="t", every=every_of(3), score="s", group="g").unfinished
+
+
+def test_numbers_in_names_are_numbers() -> None:
+    assert in_order({"w10", "w9", "w1"}) == ["w1", "w9", "w10"]
+    assert in_order({"1e1", "9", "-3.5"}) == ["-3.5", "9", "1e1"]
+
+
+def test_mixed_zones_and_missing_times() -> None:
+    data: dict[str, Any] = {"s": [0.5, 0.6], "g": ["a", "b"], "t": ["2024-01-01", "2024-01-01T00:00:00+02:00"]}
+    with pytest.raises(evenhand.DataError, match="mixes times with a zone"):
+        tabulate_in_time(data, time="t", every=every_of("day"), score="s", group="g")
+    data["t"][1] = None
+    with pytest.raises(evenhand.DataError, match="1 rows without a time 't'"):
+        tabulate_in_time(data, time="t", every=every_of("day"), score="s", group="g")
+    kept = tabulate_in_time(data, time="t", every=every_of("day"), score="s", group="g", missing="drop")
+    assert dict(kept.table.left_out) == {"without a time 't'": 1}
+
+
+def test_small_periods_go_together_and_the_last_waits() -> None:
+    one = evenhand.tabulate(score=[0.5] * 20, group=["a", "b"] * 10)
+    spans = [Span(one, (str(k),)) for k in range(7)]
+    found = merged(spans, 25)
+    assert [s.name for s in found] == ["0 to 2", "3 to 5", "6"]
+    assert [s.finished for s in found] == [True, True, False]
+    assert merged(spans[:6], 25) == found[:2]  # what comes later changes nothing
+
+
+# ---- tests of change ----------------------------------------------------------------------------------------
+
+
+def test_the_exact_limit_is_the_one_of_clopper_and_pearson() -> None:
+    for k, n in ((0, 5), (3, 10), (10, 10)):
+        expected = stats.binomtest(k, n).proportion_ci(0.9).low
+        assert lower_limit(np.array(k / n), np.array(float(n)), np.array(0.05)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("k", [(3, 1, 2, 4), (0, 3, 4, 0), (2, 2, 2, 2)])
+def test_exchange_is_exact(k: tuple[int, ...]) -> None:
+    """Against every way to hand the two periods to the people of each group."""
+    n = (4, 3, 5, 4)
+    found = _exchanged(np.array(k) / np.array(n), np.array(n, float))
+    seen = k[0] / n[0] - k[2] / n[2] - (k[1] / n[1] - k[3] / n[3])
+
+    def moves(now: int, before: int) -> list[float]:
+        people = [1] * (k[now] + k[before]) + [0] * (n[now] + n[before] - k[now] - k[before])
+        return [
+            sum(chosen) / n[now] - (sum(people) - sum(chosen)) / n[before]
+            for chosen in itertools.combinations(people, n[now])
+        ]
+
+    sizes = [abs(a - b) for a in moves(0, 2) for b in moves(1, 3)]
+    assert found == pytest.approx(np.mean([s >= abs(seen) - 1e-9 for s in sizes]))
+
+
+def _rates(n: int, *rates: float) -> Counts:
+    return Counts(np.array([[[n - round(n * r)] for r in rates], [[round(n * r)] for r in rates]]), ("a", "b"))
+
+
+def test_a_change_of_rates_has_the_p_value_of_a_large_sample() -> None:
+    measure = MEASURES["demographic_parity"]
+    assert isinstance(measure, RateMeasure)
+    n = 20_000
+    profiles = [measure.profile(_rates(n, *r)) for r in ((0.4, 0.5), (0.425, 0.5))]
+    (p,) = rate_changes([measure], profiles[:1], profiles[1:], 1)
+    z = 0.025 / np.sqrt((0.4 * 0.6 + 0.425 * 0.575 + 2 * 0.25) / n)
+    assert np.log10(p[0]) == pytest.approx(np.log10(2 * stats.norm.sf(z)), abs=0.1)
+    (same,) = rate_changes([measure], profiles[:1], profiles[:1], 1)
+    assert same[0] == 1
+
+
+def test_the_largest_spread_is_found() -> None:
+    """Of the L1 norm by trying every sign, of the L2 norm by the largest eigenvalue."""
+    noise = np.random.default_rng(2).normal(size=(500, 6)) @ np.random.default_rng(3).normal(size=(6, 6))
+    signs = np.array(list(itertools.product((-1, 1), repeat=6)))
+    best = np.sqrt(((noise @ signs.T) ** 2).mean(0)).max()
+    assert 0.9 * best <= largest_spread(noise, noise[0], 1.0) <= best * (1 + 1e-9)
+    top = np.sqrt(np.linalg.eigvalsh(noise.T @ noise / len(noise))[-1])
+    assert 0.9 * top <= largest_spread(noise, noise[0], 2.0) <= top * (1 + 1e-9)
+
+
+# ---- the whole ----------------------------------------------------------------------------------------------
+
+
+def test_a_shift_is_found_and_told() -> None:
+    found = watch(stream(14, 500, 0.15, at=9), baseline=5)
+    alarm = next(a for a in found.alarms if a.id == "independence_uniform")
+    assert alarm.period in ("9", "10", "11")
+    assert alarm.direction == "worse"
+    assert alarm.p_adjusted <= 0.05
+    assert alarm.before is not None
+    assert alarm.after is not None
+    assert alarm.before + 0.05 < alarm.after
+    assert alarm.ci_change is not None
+    assert alarm.ci_change[0] > 0
+    assert "further from parity" in repr(found)
+    nearer = watch({**stream(14, 500, 0.15, at=9), "t": -stream(14, 500)["t"]}, baseline=5)
+    assert {a.direction for a in nearer.alarms} == {"better"}
+
+
+def test_later_periods_change_no_earlier_verdict() -> None:
+    data = stream(12, 150, 0.2, at=7)
+    short = {k: v[: 9 * 150] for k, v in data.items()}
+    whole, part = watch(data, baseline=3).to_dict(), watch(short, baseline=3).to_dict()
+    assert whole["periods"][:9] == part["periods"]
+    assert whole["baseline"] == part["baseline"]
+
+
+def test_saved_tables_say_what_rows_say(tmp_path: Path) -> None:
+    data = stream(11, 200, 0.2, at=8)
+    for k in range(11):
+        rows = {c: v[data["t"] == k] for c, v in data.items()}
+        evenhand.tabulate(rows, **WORDS).save(tmp_path / f"week {k}.table")
+    (tmp_path / "README.txt").write_text("no table")
+    words: dict[str, Any] = {"measures": FEW, "bootstrap": 99, "baseline": 4}
+    found = evenhand.monitor(tmp_path, **words).to_dict()
+    rows_of = watch(data, baseline=4).to_dict()
+    assert [p["name"] for p in found["periods"]] == [f"week {k}" for k in range(11)]
+    assert [p["comparisons"] for p in found["periods"]] == [p["comparisons"] for p in rows_of["periods"]]
+    assert found["alarms"]
+    assert any("README.txt" in note for note in found["notes"])
+    tables = {f"week {k}": evenhand.load(tmp_path / f"week {k}.table") for k in range(11)}
+    assert evenhand.monitor(tables, **words).to_dict()["periods"] == found["periods"]
+
+
+def test_a_table_from_elsewhere_is_a_baseline(tmp_path: Path) -> None:
+    old = evenhand.tabulate(stream(1, 3000, seed=9), **WORDS)
+    old.save(tmp_path / "old.table")
+    found = watch(stream(4, 400, 0.2, at=0), baseline=tmp_path / "old.table")
+    assert {p.status for p in found.periods} == {"tested"}
+    assert found.alarms
+    other = evenhand.tabulate(stream(1), score="s", group="g")
+    with pytest.raises(evenhand.UsageError, match="the baseline and the periods"):
+        watch(stream(3), baseline=other)
+
+
+@pytest.mark.parametrize(
+    ("stated", "name"),
+    [(None, "0 to 5"), (2, "0 to 1"), ("3", "3"), ("2..4", "2 to 4"), (("2", "4"), "2 to 4")],
+)
+def test_what_a_baseline_may_be(stated: Any, name: str) -> None:
+    found = watch(stream(8, 400), baseline=stated, bootstrap=0, measures=FEW[:1])
+    assert found.baseline_name == name
+
+
+@pytest.mark.parametrize("stated", [0, 9, "nine", "4..2", -1, 2.5, True])
+def test_what_no_baseline_may_be(stated: Any) -> None:
+    with pytest.raises(evenhand.UsageError):
+        watch(stream(8, 400), baseline=stated, bootstrap=0, measures=FEW[:1])
+
+
+def test_periods_that_cannot_be_compared_are_said() -> None:
+    data = stream(6, 200)
+    data["g"][data["t"] == 3] = "a"
+    data["g"][data["t"] == 4] = "b"
+    kept = watch(data, baseline=2, small="keep", reference="b", bootstrap=0)
+    assert kept.periods[3].undefined == "because nobody is in b, the reference of g"
+    assert kept.periods[4].missing == ("a",)
+    together = watch(data, baseline=2, bootstrap=0)
+    assert [p.name for p in together.periods] == ["0", "1", "2", "3 to 4", "5"]
+    alone = watch(stream(1), bootstrap=0)
+    assert not alone.alarms
+    assert "no change was looked for" in repr(alone).replace("\n  ", " ")
+
+
+def test_both_groups_drifting_alike_is_no_change_of_the_gap() -> None:
+    rng = np.random.default_rng(4)
+    n, t = 30_000, np.arange(30_000) // 1000
+    g = rng.choice(["a", "b"], n)
+    d = rng.random(n) < 0.1 + 0.02 * t + 0.1 * (g == "a")
+    data = {"d": d.astype(int), "g": g, "t": t}
+    found = evenhand.monitor(data, time="t", every="value", prediction="d", group="g", measures=FEW[:1], baseline=5)
+    assert not found.alarms
+    ratio = evenhand.monitor(
+        data, time="t", every="value", prediction="d", group="g", measures=["disparate_impact"], baseline=5
+    )
+    assert {a.direction for a in ratio.alarms} == {"better"}  # the ratio of rates does change
+
+
+def test_weights_and_clusters_are_watched(tmp_path: Path) -> None:
+    data = stream(8, 300, 0.25, at=5)
+    weighted = watch({**data, "w": np.full(2400, 1.5)}, baseline=3, weight="w")
+    assert weighted.alarms
+    people = watch({**data, "c": np.arange(2400) // 2}, baseline=3, cluster="c")
+    assert people.alarms
+    assert any("cluster" in note for note in people.notes)
+
+
+def test_the_document_is_what_its_schema_says() -> None:
+    found = watch(stream(6, 200), baseline=2)
+    document = json.loads(found.to_json())
+    check_schema(document, schema())
+    assert document["schema"] == "evenhand/monitor/1"
+    assert document == json.loads(watch(stream(6, 200), baseline=2).to_json())
+    pytest.importorskip("pandas")
+    frame = found.to_frame("pandas")
+    assert len(frame) == 6 * len(FEW)
+    assert set(frame["status"]) == {"baseline", "tested"}
+
+
+def test_the_chart_shows_the_numbers() -> None:
+    found = watch(stream(10, 400, 0.2, at=6), baseline=3)
+    chart = found.plot("independence_uniform", "a")
+    expected = [c.gap.value for p in found.periods for c in p.comparisons if c.gap.id == "independence_uniform"]
+    assert chart.columns["value"] == pytest.approx(expected, abs=1e-4)
+    assert "changed" in chart.columns["what"]
+    with pytest.raises(evenhand.UsageError, match="no measure 'nonsense'"):
+        found.plot("nonsense")
+
+
+def test_the_command(tmp_path: Path) -> None:
+    data = stream(10, 300, 0.2, at=6)
+    columns = ",".join(data)
+    lines = [",".join(map(str, row)) for row in zip(*data.values(), strict=True)]
+    file = tmp_path / "d.csv"
+    file.write_text("\n".join([columns, *lines]))
+    words = ("--time", "t", "--every", "value", "--score", "s", "--label", "y", "--group", "g", "--baseline", "3")
+    few = ("--measures", ",".join(FEW[:2]), "--bootstrap", "0")
+    plain = run("monitor", file, *words, *few)
+    assert plain.returncode == 0
+    assert "alarm" in plain.stdout
+    failing = run("monitor", file, *words, *few, "--fail-on-alarm", "--json", "-")
+    assert failing.returncode == 1
+    assert json.loads(failing.stdout)["alarms"]
+    calm = run("monitor", file, *words, *few, "--fail-on-alarm", "--where", "t=0,1,2,3,4,5")
+    assert calm.returncode == 0
+    for wrong in (("--time", "g"), ("--every", "fortnight"), ("--looks", "0"), ("--false-alarms", "1"),
+                  ("--baseline", "x"), ("--small", "no"), ("--min-people", "1"), ("--time", "nope")):  # fmt: skip
+        answer = run("monitor", file, *words, *few, *wrong)
+        assert answer.returncode == 2, wrong
+        assert answer.stderr.startswith("evenhand: ")
+        assert answer.stderr.count("\n") == 1
+    assert run("monitor", tmp_path).returncode == 2
+
+
+def test_tables_that_do_not_fit(tmp_path: Path) -> None:
+    evenhand.tabulate(stream(1), **WORDS).save(tmp_path / "a.table")
+    evenhand.tabulate(stream(1), score="s", group="g").save(tmp_path / "b.table")
+    with pytest.raises(evenhand.UsageError, match="periods 'a' and 'b'"):
+        evenhand.monitor(tmp_path)
+    (tmp_path / "b.table").write_bytes((tmp_path / "a.table").read_bytes()[:500])
+    with pytest.raises(evenhand.TableFileError):
+        evenhand.monitor(tmp_path)
+    with pytest.raises(evenhand.UsageError, match="which column tells the time"):
+        evenhand.monitor(42)
+
+
+def test_the_flaw_of_the_compas_file_is_found(data_folder: Path) -> None:
+    """From April 2014 on, everybody in the file is labelled a recidivist."""
+    found = evenhand.monitor(
+        data_folder / "compas-scores-two-years.csv", time="compas_screening_date", score="decile_score", risk=True,
+        label="two_year_recid", favorable=0, group="race", where={"race": ["African-American", "Caucasian"]},
+        reference="Caucasian", threshold=5, score_range=(1, 10), measures=["accuracy_parity", "demographic_parity"],
+    )  # fmt: skip
+    (alarm,) = found.alarms
+    assert (alarm.id, alarm.since, alarm.direction) == ("accuracy_parity", "2014-04", "worse")
+    assert found.baseline_name == "2013-01 to 2013-08"
+
+
+# ---- simulations --------------------------------------------------------------------------------------------
+
+SIZES = [pytest.param((6, 60), id="reduced"), pytest.param((200, 200), id="full", marks=pytest.mark.full)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scenario", ["stable", "small baseline", "small group"])
+def test_false_alarms_are_rare(scenario: str, size: tuple[int, int]) -> None:
+    benchmark = _benchmark()
+    runs, looks = size
+    found = [benchmark.first_alarms(benchmark.SCENARIOS[scenario], looks, list(MEASURES), k) for k in range(runs)]
+    alarmed = sum(bool(f) for f in found)
+    assert alarmed <= max(1, 0.05 * runs)
+
+
+@pytest.mark.parametrize("size", [pytest.param(10, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)])
+@pytest.mark.parametrize("scenario", ["rate shift", "score shift"])
+def test_a_shift_of_a_tenth_is_found_within_a_few_periods(scenario: str, size: int) -> None:
+    benchmark = _benchmark()
+    ids = benchmark.chosen("rates") if scenario == "rate shift" else ["independence_uniform", "demographic_parity"]
+    described = benchmark.SCENARIOS[scenario]
+    found = [benchmark.first_alarms(described, 16, ids, k) for k in range(size)]
+    delays = [min(f.values(), default=99) - described.shift_at + 1 for f in found]
+    assert min(delays) >= 1
+    assert np.median(delays) <= 6
+
+
+def _benchmark() -> Any:
+    import importlib.util
+    import sys
+
+    path = Path(__file__).resolve().parents[1] / "benchmarks" / "monitoring.py"
+    spec = importlib.util.spec_from_file_location("benchmark_of_monitoring", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
