@@ -165,6 +165,7 @@ ARROWS: dict[str, set[str]] = {
     "looks": {"changes", "options", "measures", "inference", "scores", "table", "cells"},
     "stream": {"confusion", "files", "ingest", "storage", "table"},
     "watching": {
+        "page",
         "charts",
         "results",
         "looks",
@@ -251,8 +252,9 @@ ARROWS: dict[str, set[str]] = {
         "__version__",
     },
     "page": {
-        "auditing",  # its type, and that of candidates
+        "auditing",  # its type, and those of candidates and watching
         "candidates",
+        "watching",
         "charts",
         "report",
         "policy",

@@ -22,11 +22,13 @@ from evenhand.measures import Measure, find
 from evenhand.options import Options, Progress, checked, chosen_measures, whole, with_threshold
 from evenhand.policy import sized
 from evenhand.references import reference_group
-from evenhand.results import Result
+from evenhand.results import Result, kept
 from evenhand.stream import Baseline, Span, baseline_of, baseline_table, merged, one_range, read
 from evenhand.table import Table, shown_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evenhand.charts.chart import Chart
 
 SMALL = ("merge", "keep")
@@ -123,6 +125,12 @@ class Watch(Result):
         from evenhand.report.watch import document
 
         return document(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The watch as one self-contained page, also written to a file if a path is given."""
+        from evenhand.page.watch import watch_page
+
+        return kept(watch_page(self), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
