@@ -124,9 +124,9 @@ def _gap(c: dict[str, Any] | None) -> Markup:
 
 
 _RULE = (
-    "Each look compares the last period, the last 4 and the last 16 together with the baseline. All tests of a look are "
-    "adjusted by Holm's rule, and every planned look has an equal share of the chance of a false alarm, so that nothing "
-    "that comes later changes an earlier verdict. See docs/monitoring.md."
+    "Each look compares the last period, the last 4 and the last 16 together with the baseline. All tests of a look "
+    "are adjusted by Holm's rule, and every planned look has an equal share of the chance of a false alarm, so that "
+    "nothing that comes later changes an earlier verdict. See docs/monitoring.md."
 )
 
 
