@@ -292,6 +292,44 @@ def test_everybody_can_read_it(opened: Opened, compas: str, name: str, how: dict
     keep(page, f"compas-{name}")
 
 
+def others() -> dict[str, Any]:
+    data = people()
+    rival = {**data, "q": np.clip(data["p"] + 0.1, 0, 1)}
+    jobs = {"job": list("nnnnppppdd") * 20, "guess": list("nnnnppnndd") * 20, "sex": list("ffmmffmmfm") * 20}
+    month = [f"2024-{1 + i // 60:02d}-05" for i in range(720)]
+    stream = {**{k: v[:720] for k, v in data.items()}, "day": month}
+    words = {"score": "p", "label": "y", "group": "sex"}
+    return {
+        "models": quick(rival, **{**words, "score": ["p", "q"]}),
+        "classes": quick(jobs, label="job", prediction="guess", group="sex"),
+        "thresholds": evenhand.thresholds(data, **words, bootstrap=20),
+        "check": evenhand.check(data, require="abcc <= 0.1", **words),
+        "watch": evenhand.monitor(stream, time="day", **words, min_people=10, bootstrap=20),
+        "two attributes": quick({**data, "h": data["w"] > 1.5}, **{**words, "group": ["sex", "h"]}),
+    }
+
+
+def test_other_pages_are_as_good(opened: Opened) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    for name, result in others().items():
+        page = opened(result.to_html(), bypass_csp=True)
+        page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        found = axe.Axe().run(page).response["violations"]
+        grave = [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")]
+        assert grave == [], name
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], name
+        keep(page, name)
+
+
+def test_a_notebook_shows_a_page_that_works(opened: Opened, browser: Any, tmp_path: Path) -> None:
+    audit = quick(evenhand.compas(), threshold=5, reference="Caucasian")
+    page = opened(f"<!DOCTYPE html><html lang='en'><title>notebook</title><body>{audit._repr_html_()}</body></html>")
+    frame = page.frames[1]
+    frame.press("#threshold", "ArrowRight")
+    assert "decile_score < 6" in frame.text_content(".explorer output")
+
+
 def test_a_phone_does_not_scroll_sideways(opened: Opened, compas: str) -> None:
     page = opened(compas, viewport=PHONE)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]

@@ -17,7 +17,7 @@ import evenhand
 from conftest import check_schema, people
 from conftest import evenhand as run
 from evenhand.errors import UsageError
-from evenhand.gate import Verdict
+from evenhand.gate.judging import Verdict
 from evenhand.measures import MEASURES
 from evenhand.policy import sized
 from evenhand.report.verdict import schema
@@ -237,7 +237,7 @@ def test_a_reader_who_goes_does_not_change_the_verdict(compas: Path) -> None:
 
 @pytest.mark.parametrize("debug", ["", "1"])
 def test_a_bug_is_no_verdict(compas: Path, debug: str) -> None:
-    code = "import evenhand.gate as g, evenhand.cli as c\ndef judge(*a): raise KeyError('x')\ng.judge = judge\n"
+    code = "import evenhand.gate.judging as g, evenhand.cli as c\ndef judge(*a): raise KeyError('x')\ng.judge = judge\n"
     code += f"c.main(['check', {str(compas)!r}, '--require', 'abcc <= 0.3'])"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "EVENHAND_DEBUG": debug}

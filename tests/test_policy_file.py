@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand.clauses import rules_of
 from evenhand.errors import UsageError
+from evenhand.gate.clauses import rules_of
+from evenhand.gate.policy_file import rulebook
+from evenhand.gate.starter import STARTER
+from evenhand.gate.toml_lines import lines_of
 from evenhand.policy import required
-from evenhand.policy_file import rulebook
-from evenhand.starter import STARTER
-from evenhand.toml_lines import lines_of
 
 RULE = '[[rule]]\nmeasure = "abcc"\nat_most = 0.1\n'
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evenhand.cutoffs import Thresholds, thresholds
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
-    from evenhand.gate import Verdict, check
+    from evenhand.gate.judging import Verdict, check
     from evenhand.ingest import tabulate
     from evenhand.planning import Plan, power
     from evenhand.projection import ProjectionTest, projection_test
@@ -53,11 +53,11 @@ _HOME = {
     "TableFileError": "errors",
     "Thresholds": "cutoffs",
     "UsageError": "errors",
-    "Verdict": "gate",
+    "Verdict": "gate.judging",
     "Watch": "watching",
     "aggregate": "aggregation",
     "audit": "auditing",
-    "check": "gate",
+    "check": "gate.judging",
     "compare": "comparison",
     "compas": "examples",
     "curves": "shapes",

@@ -43,8 +43,8 @@ Exit code 0: they do. 1: they do not. 2: the policy, the words or the data make 
 @click.pass_context
 def check(context: click.Context, /, data: str, **words: Any) -> int:
     """Hold DATA to a policy, and say so by the exit code: a file, folder or glob of rows, or a saved table."""
-    from evenhand.gate import counted, judge
-    from evenhand.policy_file import rulebook
+    from evenhand.gate.judging import counted, judge
+    from evenhand.gate.policy_file import rulebook
 
     given = {k: v for k, v in words.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
     asked = {k: given.pop(k, None) for k in ("policy", "require", "undefined", "min_group_size", "small_groups")}
@@ -101,7 +101,7 @@ def policy() -> None:
 def init(output: str, force: bool) -> None:
     """Write a commented policy to begin with."""
     from evenhand.files import write_text
-    from evenhand.starter import STARTER
+    from evenhand.gate.starter import STARTER
 
     if not force and as_path(output).exists():
         raise UsageError(f"{shown(output)} is there already: choose another name (-o), or --force to replace it")

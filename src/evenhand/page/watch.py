@@ -48,7 +48,10 @@ def watch_page(watch: Watch) -> str:
 
 def _shown(document: dict[str, Any]) -> list[Comparison]:
     """What has changed first, then one measure for each question."""
-    there = [(c["attribute"], c["id"], c["group"]) for c in document["baseline"]["comparisons"] if not c["undefined"]]
+    known = {(c["attribute"], c["id"], c["group"]) for p in document["periods"] for c in p["comparisons"]
+             if c["value"] is not None}  # fmt: skip
+    there = [(c["attribute"], c["id"], c["group"]) for c in document["baseline"]["comparisons"]]
+    there = [c for c in there if c in known]
     alarmed = [(a["attribute"], a["id"], a["group"]) for a in document["alarms"]]
     ids = {id_ for _, id_, _ in there}
     key = [c for c in there if c[1] in KEY] if ids & set(KEY) else there

@@ -16,10 +16,10 @@ from evenhand.report.document import data_of, number, pair
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
-    from evenhand.clauses import Rule
-    from evenhand.findings import Finding
-    from evenhand.gate import Verdict
-    from evenhand.settling import Sample
+    from evenhand.gate.clauses import Rule
+    from evenhand.gate.findings import Finding
+    from evenhand.gate.judging import Verdict
+    from evenhand.gate.settling import Sample
 
 SCHEMA = "evenhand/check/1"
 STATUSES = ("satisfied", "violated", "not shown", "undefined", "too small", "skipped")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evenhand.clauses import Rule
 from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.gate.clauses import Rule
+from evenhand.gate.toml_lines import Path
 from evenhand.options import checked, whole
-from evenhand.toml_lines import Path
 
 OUTCOMES = ("fail", "skip")
 COLUMNS = (

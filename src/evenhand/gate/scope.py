@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.auditing import comparable
-from evenhand.clauses import Rule
 from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.gate.clauses import Rule
+from evenhand.gate.rulebook import Rulebook
 from evenhand.measures import RateMeasure
 from evenhand.references import reference_group
-from evenhand.rulebook import Rulebook
 from evenhand.table import Grouping, Table
 
 

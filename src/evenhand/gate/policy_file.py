@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evenhand.clauses import JUDGES, PAIRS, Rule, rules_of, unlike
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.files import as_path
-from evenhand.ingest.values import name_of
-from evenhand.policy import Requirement, checked_bound, measure_named
-from evenhand.rulebook import (
+from evenhand.gate.clauses import JUDGES, PAIRS, Rule, rules_of, unlike
+from evenhand.gate.rulebook import (
     OPTIONS,
     WORDS,
     Places,
@@ -28,7 +26,9 @@ from evenhand.rulebook import (
     finite,
     text_only,
 )
-from evenhand.toml_lines import Path, lines_of
+from evenhand.gate.toml_lines import Path, lines_of
+from evenhand.ingest.values import name_of
+from evenhand.policy import Requirement, checked_bound, measure_named
 
 MOST_BYTES = 256_000
 MOST_RULES = 1_000

@@ -12,21 +12,21 @@ import numpy as np
 
 from evenhand.attributes import AttributeAudit
 from evenhand.auditing import as_table, audit_table
-from evenhand.clauses import Rule
 from evenhand.confusion import Confusion
 from evenhand.errors import UsageError, shown
 from evenhand.extremes import LargestGap
-from evenhand.findings import FAILING, Finding, judged, unjudged
 from evenhand.gaps import Gap
+from evenhand.gate.clauses import Rule
+from evenhand.gate.findings import FAILING, Finding, judged, unjudged
+from evenhand.gate.policy_file import rulebook
+from evenhand.gate.rulebook import COLUMNS, OPTIONS, Rulebook
+from evenhand.gate.scope import Case, cases_of
 from evenhand.inference.resample import generator
 from evenhand.ingest.values import name_of
 from evenhand.joint import JointTable
 from evenhand.measures import Measure, RateMeasure, ScoreMeasure
 from evenhand.options import Options, Progress, checked, with_threshold
-from evenhand.policy_file import rulebook
 from evenhand.results import Result
-from evenhand.rulebook import COLUMNS, OPTIONS, Rulebook
-from evenhand.scope import Case, cases_of
 from evenhand.storage import is_table_file, load
 from evenhand.table import Table, tally_key
 

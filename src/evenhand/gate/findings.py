@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evenhand.clauses import Rule
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
+from evenhand.gate.clauses import Rule
+from evenhand.gate.settling import Sample, sample_needed
 from evenhand.measures import Measure, ScoreMeasure
 from evenhand.policy import sized, worst_of_interval
-from evenhand.settling import Sample, sample_needed
 from evenhand.table import shown_name
 
 Status = Literal["satisfied", "violated", "not shown", "undefined", "too small", "skipped"]
