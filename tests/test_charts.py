@@ -817,3 +817,11 @@ def test_real_runs(data_folder: Path) -> None:
     table = {(m, c): d for m, c, d in zip(dto["method"], dto["selected by"], dto["distance"], strict=True)}
     assert table["DAdv", "dto"] == pytest.approx(0.379, abs=5e-4)
     assert found.plot("tradeoff").note == "223 of 445 settings are drawn"
+
+
+def test_the_widest_gap_is_told_with_its_threshold() -> None:
+    """Not with the score where the step that shows it begins."""
+    audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian", bootstrap=0, permutations=0)
+    told = audit.plot("c_bias").description
+    assert "the widest gap is -0.240 at the threshold 5." in told
+    assert abs(audit.measure("demographic_parity").signed) == pytest.approx(0.2402, abs=5e-5)

@@ -57,15 +57,23 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     )
     told = {c: _told(s, c, weighting) for c in lines}
     body = _panels(s, lines, told, ranked)
-    widest = {c: (x[np.argmax(np.abs(y))], y[np.argmax(np.abs(y))]) for c, (x, y) in lines.items()}
+    where = "rank" if ranked else "the threshold"
     description = " ".join(
-        f"{told[c]}; the widest gap is {gap:+.3f} at {over} {at:.3g}." for c, (at, gap) in widest.items()
+        f"{told[c]}; the widest gap is {gap:+.3f} at {where} {at:.4g}."
+        for c in lines
+        for at, gap in [_widest(found[c], over)]
     )
     note = "ranks are among all people of both groups" if ranked else None
     return chart(
         name, title, subtitle, description, body, _table(found, over), [note, s.thinned("c_bias")],
         None if ranked else marker(s),
     )  # fmt: skip
+
+
+def _widest(columns: Mapping[str, Any], over: str) -> tuple[float, float]:
+    """Where the gap is largest, and how large it is there."""
+    at = int(np.argmax(np.abs(columns["gap"])))
+    return float(columns[over][at]), float(columns["gap"][at])
 
 
 def gaps(columns: Mapping[str, Any], s: Subject, ranked: bool) -> Line:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ class Figures:
             self.left_out.append(words)
             return None
         try:
-            svg = themed(chart.to_svg(f"c{self.drawn}-"))
+            svg = themed(chart.to_svg(f"c{self.drawn}-", heading=False))
         except MissingLibrary as error:
             self.missing = str(error)
             return _figure(chart, None)
@@ -50,14 +52,26 @@ def _figure(chart: Chart, svg: str | None) -> Markup:
     marker = chart.marker or {}
     return tag(
         "figure",
-        tag("h4", chart.title) if svg is None else tag("div", Markup(svg), class_="drawing"),
-        tag("figcaption", chart.description, f" Note: {chart.note}." if chart.note else None),
+        tag("h3", chart.title),
+        None if svg is None else tag("div", Markup(svg), class_="drawing"),
+        tag("figcaption", *_words(chart)),
         numbers if svg is None else tag("details", tag("summary", "Numbers of this chart"), numbers, class_="table-of"),
         data_chart=chart.name,
         data_lo=marker.get("lo"),
         data_hi=marker.get("hi"),
         data_width=marker.get("width"),
     )
+
+
+def _words(chart: Chart) -> Iterator[str]:
+    """How to read the chart, what it shows, and what was left out."""
+    under = " ".join(chart.spec.get("title", {}).get("subtitle", ())).replace("- ", "-")
+    for sentence in re.split(r"(?<=\.) (?=[A-Z])", under):
+        if sentence.rstrip(".") not in chart.description:
+            yield f"{sentence} "
+    yield chart.description
+    if chart.note:
+        yield f" Note: {chart.note}."
 
 
 def columns_table(chart: Chart) -> Markup:
