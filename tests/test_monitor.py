@@ -363,7 +363,7 @@ def test_the_flaw_of_the_compas_file_is_found(data_folder: Path) -> None:
 
 # ---- simulations --------------------------------------------------------------------------------------------
 
-SIZES = [pytest.param((6, 60), id="reduced"), pytest.param((200, 200), id="full", marks=pytest.mark.full)]
+SIZES = [pytest.param((3, 30), id="reduced"), pytest.param((100, 200), id="full", marks=pytest.mark.full)]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -376,7 +376,7 @@ def test_false_alarms_are_rare(scenario: str, size: tuple[int, int]) -> None:
     assert alarmed <= max(1, 0.05 * runs)
 
 
-@pytest.mark.parametrize("size", [pytest.param(10, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)])
+@pytest.mark.parametrize("size", [pytest.param(6, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)])
 @pytest.mark.parametrize("scenario", ["rate shift", "score shift"])
 def test_a_shift_of_a_tenth_is_found_within_a_few_periods(scenario: str, size: int) -> None:
     benchmark = _benchmark()
