@@ -350,14 +350,16 @@ def test_tables_that_do_not_fit(tmp_path: Path) -> None:
 
 
 def test_the_flaw_of_the_compas_file_is_found(data_folder: Path) -> None:
-    """From April 2014 on, everybody in the file is labelled a recidivist."""
+    """From April 2014 on, 1,004 of 1,007 people in the file are labelled recidivists."""
     found = evenhand.monitor(
         data_folder / "compas-scores-two-years.csv", time="compas_screening_date", score="decile_score", risk=True,
         label="two_year_recid", favorable=0, group="race", where={"race": ["African-American", "Caucasian"]},
         reference="Caucasian", threshold=5, score_range=(1, 10), measures=["accuracy_parity", "demographic_parity"],
     )  # fmt: skip
     (alarm,) = found.alarms
-    assert (alarm.id, alarm.since, alarm.direction) == ("accuracy_parity", "2014-04", "worse")
+    assert (alarm.id, alarm.direction) == ("accuracy_parity", "worse")
+    assert alarm.since in ("2014-03", "2014-04")  # a window may begin before what it shows
+    assert alarm.period == "2014-06 to 2014-07"
     assert found.baseline_name == "2013-01 to 2013-08"
 
 
