@@ -148,10 +148,7 @@ ARROWS: dict[str, set[str]] = {
     "changes": {"distances", "measures", "inference", "scores", "table", "cells"},
     "looks": {"changes", "options", "measures", "inference", "scores", "table", "cells"},
     "stream": {"confusion", "files", "ingest", "storage", "table"},
-    "watching": {
-        "page",
-        "charts",
-        "results",
+    "history": {
         "looks",
         "stream",
         "auditing",
@@ -159,8 +156,19 @@ ARROWS: dict[str, set[str]] = {
         "options",
         "policy",
         "references",
-        "report",
         "measures",
+        "inference",
+        "table",
+    },
+    "watching": {
+        "charts",
+        "history",
+        "looks",
+        "stream",
+        "results",
+        "auditing",
+        "options",
+        "report",
         "inference",
         "ingest",
         "table",
@@ -205,6 +213,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "report": {
         "gate",  # the types of a verdict
+        "history",
         "watching",
         "candidates",
         "differences",

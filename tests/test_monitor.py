@@ -350,20 +350,22 @@ def test_tables_that_do_not_fit(tmp_path: Path) -> None:
 
 
 def test_the_flaw_of_the_compas_file_is_found(data_folder: Path) -> None:
-    """From April 2014 on, everybody in the file is labelled a recidivist."""
+    """From April 2014 on, 1,004 of 1,007 people in the file are labelled recidivists."""
     found = evenhand.monitor(
         data_folder / "compas-scores-two-years.csv", time="compas_screening_date", score="decile_score", risk=True,
         label="two_year_recid", favorable=0, group="race", where={"race": ["African-American", "Caucasian"]},
         reference="Caucasian", threshold=5, score_range=(1, 10), measures=["accuracy_parity", "demographic_parity"],
     )  # fmt: skip
     (alarm,) = found.alarms
-    assert (alarm.id, alarm.since, alarm.direction) == ("accuracy_parity", "2014-04", "worse")
+    assert (alarm.id, alarm.direction) == ("accuracy_parity", "worse")
+    assert alarm.since in ("2014-03", "2014-04")  # a window may begin before what it shows
+    assert alarm.period == "2014-06 to 2014-07"
     assert found.baseline_name == "2013-01 to 2013-08"
 
 
 # ---- simulations --------------------------------------------------------------------------------------------
 
-SIZES = [pytest.param((6, 60), id="reduced"), pytest.param((200, 200), id="full", marks=pytest.mark.full)]
+SIZES = [pytest.param((3, 30), id="reduced"), pytest.param((100, 200), id="full", marks=pytest.mark.full)]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -376,7 +378,7 @@ def test_false_alarms_are_rare(scenario: str, size: tuple[int, int]) -> None:
     assert alarmed <= max(1, 0.05 * runs)
 
 
-@pytest.mark.parametrize("size", [pytest.param(10, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)])
+@pytest.mark.parametrize("size", [pytest.param(6, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)])
 @pytest.mark.parametrize("scenario", ["rate shift", "score shift"])
 def test_a_shift_of_a_tenth_is_found_within_a_few_periods(scenario: str, size: int) -> None:
     benchmark = _benchmark()

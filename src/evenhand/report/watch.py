@@ -15,7 +15,8 @@ from evenhand.report.frame import plain_frame
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
-    from evenhand.watching import Alarm, Comparison, Period, Watch
+    from evenhand.history import Alarm, Comparison, Period
+    from evenhand.watching import Watch
 
 SCHEMA = "evenhand/monitor/1"
 WIDTH = 80

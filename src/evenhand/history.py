@@ -1,0 +1,266 @@
+"""What happened in every period: its audit, its change against the baseline, and the alarms that this raised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from evenhand.auditing import Audit, audit_table
+from evenhand.gaps import Gap, Pair
+from evenhand.inference import interval
+from evenhand.looks import Finding, Key, Rule, Yardstick, findings
+from evenhand.measures import Measure, find
+from evenhand.options import Options, Progress
+from evenhand.policy import sized
+from evenhand.references import reference_group
+from evenhand.stream import Baseline, Span
+from evenhand.table import Table, shown_name
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure of one group in one period, beside the baseline."""
+
+    attribute: str
+    gap: Gap
+    change: float | None = None
+    """From the baseline to this period, of the gap with its sign where it has one."""
+    ci_change: Pair | None = None
+    finding: Finding | None = None
+    """What the look at this period says; None if nothing was tested."""
+    alarm: bool = False
+
+
+@dataclass(frozen=True)
+class Period:
+    """What happened in one period."""
+
+    name: str
+    members: tuple[str, ...]
+    """The periods that were put together, if it was too small alone."""
+    rows: int
+    left_out: int
+    status: str
+    """before, baseline, tested; or waiting, if it is too small or has not all its rows."""
+    look: int | None
+    """The how many-th look this was."""
+    comparisons: tuple[Comparison, ...]
+    too_small: tuple[str, ...] = ()
+    """Groups of fewer people than are looked at."""
+    missing: tuple[str, ...] = ()
+    """Groups of the baseline that nobody belongs to."""
+    undefined: str | None = None
+    """Why there is nothing to compare."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A gap that is another one than in the baseline."""
+
+    attribute: str
+    id: str
+    group: str
+    reference: str
+    period: str
+    """When it was raised."""
+    since: str
+    """The first period of the window that shows it."""
+    window: int
+    direction: str
+    """worse or better: further from parity, or nearer to it."""
+    before: float | None
+    after: float | None
+    change: float | None
+    ci_change: Pair | None
+    p_adjusted: float
+    last: str
+    """The last period at which it was (still) seen."""
+    looks: int
+    """At how many looks."""
+
+
+class History:
+    """The audits and looks of a watch."""
+
+    def __init__(
+        self,
+        spans: Sequence[Span],
+        start: Baseline,
+        options: Options,
+        chosen: list[Measure],
+        reference: Any,
+        rule: Rule,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:
+        self.spans, self.start, self.options, self.chosen = spans, start, options, chosen
+        self.rule, self.progress = rule, progress
+        self.audits, self.testing, own = rng.spawn(3)
+        groupings = start.table.groupings
+        self.references = {}
+        places = []
+        for grouping in groupings:
+            place, _ = reference_group(start.table, grouping, reference)
+            places.append(place)
+            if len(grouping.members[0]) == 1:
+                self.references[grouping.name] = grouping.groups[place]
+        self.yardsticks = [
+            Yardstick(start.table, grouping, place, chosen, options, random)
+            for grouping, place, random in zip(groupings, places, own.spawn(len(groupings)), strict=True)
+        ]
+
+    def done(self) -> tuple[tuple[Period, ...], tuple[Alarm, ...], Audit]:
+        self.progress(0.0, "auditing the baseline")
+        (random,) = self.audits.spawn(1)
+        first = self._audit(self.start.table, random)
+        before = {key: gap for key, gap in _gaps(first)}
+        looked = [s for s in self.spans[self.start.stop :] if s.finished]
+        found = findings(self.yardsticks, [s.table for s in looked], self.rule, self.testing)
+        periods = []
+        alarms: dict[tuple[Key, str], Alarm] = {}
+        look = 0
+        for i, span in enumerate(self.spans):
+            self.progress(i / len(self.spans), f"looking at {shown_name(span.name)}")
+            status = self._status(i, span)
+            finding: dict[Key, Finding] = {}
+            if status == "tested":
+                look += 1
+                finding = next(found)
+            (random,) = self.audits.spawn(1)
+            period = self._period(span, status, look if status == "tested" else None, finding, before, random)
+            periods.append(period)
+            if status == "tested":
+                self._raise(alarms, i, period, finding, before)
+        return tuple(periods), tuple(alarms.values()), first
+
+    def _status(self, place: int, span: Span) -> str:
+        if not span.finished:
+            return "waiting"
+        if place < self.start.stop:
+            return "baseline" if place >= self.start.first else "before"
+        return "tested"
+
+    def _audit(self, table: Table, rng: np.random.Generator, chosen: list[Measure] | None = None) -> Audit:
+        return audit_table(table, self.options, chosen or self.chosen, self.references, rng)
+
+    def _period(
+        self,
+        span: Span,
+        status: str,
+        look: int | None,
+        finding: dict[Key, Finding],
+        before: dict[Key, Gap],
+        rng: np.random.Generator,
+    ) -> Period:
+        table = span.table
+        undefined = self._undefined(table)
+        comparisons: tuple[Comparison, ...] = ()
+        if undefined is None:
+            later = status in ("tested", "before", "waiting")
+            comparisons = tuple(
+                self._comparison(key[0], gap, before.get(key) if later else None, finding.get(key))
+                for key, gap in _gaps(self._audit(table, rng))
+            )
+        few, missing = self._sizes(table)
+        return Period(
+            span.name, span.members if len(span.members) > 1 else (), table.rows, span.left_out, status, look,
+            comparisons, few, missing, undefined,
+        )  # fmt: skip
+
+    def _undefined(self, table: Table) -> str | None:
+        """Why the groups of a period cannot be compared."""
+        for attribute in table.attributes:
+            reference = self.references[attribute.name]
+            if reference not in attribute.groups:
+                return f"because nobody is in {shown_name(reference)}, the reference of {shown_name(attribute.name)}"
+            if len(attribute.groups) < 2:
+                return f"because {shown_name(attribute.name)} has only {shown_name(reference)}"
+        return None
+
+    def _sizes(self, table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        few, missing = [], []
+        for grouping in table.groupings[: len(table.attributes)]:
+            sizes = dict(zip(grouping.groups, table.sizes(grouping).tolist(), strict=True))
+            few += [g for g, n in sizes.items() if n < self.rule.min_people]
+            known = next(y.groups for y in self.yardsticks if y.name == grouping.name)
+            missing += [g for g in known if g not in sizes]
+        return tuple(few), tuple(missing)
+
+    def _comparison(self, attribute: str, gap: Gap, old: Gap | None, finding: Finding | None) -> Comparison:
+        change, ci = (None, None) if old is None else changed(old, gap)
+        alarm = finding is not None and finding.p_adjusted <= self.rule.false_alarms
+        return Comparison(attribute, gap, change, ci, finding, alarm)
+
+    def _raise(
+        self,
+        alarms: dict[tuple[Key, str], Alarm],
+        place: int,
+        period: Period,
+        finding: dict[Key, Finding],
+        before: dict[Key, Gap],
+    ) -> None:
+        """New alarms of a look, and old ones that are seen again."""
+        raised = {k: f for k, f in finding.items() if f.p_adjusted <= self.rule.false_alarms and k in before}
+        for window in sorted({f.window for f in raised.values()}):
+            keys = [k for k, f in raised.items() if f.window == window]
+            spans = self._window(place, window)
+            now = self._now(spans, keys)
+            for key in keys:
+                old, new = before[key], now[key]
+                direction = _direction(old, new)
+                known = alarms.get((key, direction))
+                if known is not None:
+                    alarms[key, direction] = replace(known, last=period.name, looks=known.looks + 1)
+                    continue
+                change, ci = changed(old, new)
+                alarms[key, direction] = Alarm(
+                    *key, new.reference, period.name, spans[0].name, window, direction, figure(old), figure(new),
+                    change, ci, raised[key].p_adjusted, period.name, 1,
+                )  # fmt: skip
+
+    def _window(self, place: int, window: int) -> list[Span]:
+        return [s for s in self.spans[self.start.stop : place + 1] if s.finished][-window:]
+
+    def _now(self, spans: Sequence[Span], keys: Sequence[Key]) -> dict[Key, Gap]:
+        """The exact gaps of a window."""
+        table = reduce(lambda a, b: a + b, (s.table for s in spans))
+        measures = [m for m in self.chosen if m.id in {k[1] for k in keys}]
+        return dict(_gaps(self._audit(table, np.random.default_rng(0), measures)))
+
+
+def _gaps(audit: Audit) -> Iterator[tuple[Key, Gap]]:
+    for a in audit.attributes:
+        for gap in a.measures:
+            yield (a.name, gap.id, gap.group), gap
+
+
+def figure(gap: Gap) -> float | None:
+    """What a gap is followed by: with its sign where it has one and its interval too."""
+    measure = find(gap.id)
+    assert measure is not None
+    return gap.signed if measure.signed else gap.value
+
+
+def changed(old: Gap, new: Gap) -> tuple[float | None, Pair | None]:
+    """From one gap to another, with an interval by square-and-add of both."""
+    a, b = figure(new), figure(old)
+    if a is None or b is None or new.undefined or old.undefined or old.reference != new.reference:
+        return None, None
+    if new.ci is None or old.ci is None:
+        return a - b, None
+    ends = (tuple(np.asarray(end, np.float64) for end in ci) for ci in (new.ci, old.ci))
+    of_new, of_old = ends
+    lo, hi = interval.difference(a, (of_new[0], of_new[1]), b, (of_old[0], of_old[1]))
+    return a - b, (float(lo), float(hi))
+
+
+def _direction(old: Gap, new: Gap) -> str:
+    measure = find(old.id)
+    assert measure is not None
+    sizes = [float(sized(measure, np.nan if g.value is None else g.value)) for g in (old, new)]
+    further = sizes[1] < sizes[0] if measure.scale == "ratio" else sizes[1] > sizes[0]
+    return "worse" if further else "better"
