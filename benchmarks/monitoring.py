@@ -18,10 +18,10 @@ import numpy as np
 
 from evenhand import Table
 from evenhand.cells import Attribute
-from evenhand.looks import WINDOWS, Rule, Yardstick, findings
 from evenhand.measures import MEASURES, RateMeasure
 from evenhand.options import checked
 from evenhand.table import Meaning
+from evenhand.watch.looks import WINDOWS, Rule, Yardstick, findings
 
 SCORES = (np.arange(40) + 0.5) / 40
 MANY = 10**9

@@ -15,14 +15,14 @@ from scipy import stats
 import evenhand
 from conftest import check_schema
 from conftest import evenhand as run
-from evenhand.changes.curves import largest_spread
-from evenhand.changes.rates import _exchanged, lower_limit, rate_changes
 from evenhand.ingest import tabulate_in_time
 from evenhand.ingest.periods import every_of, in_order, moment
 from evenhand.measures import MEASURES, RateMeasure
 from evenhand.report.watch import schema
-from evenhand.stream import Span, merged
 from evenhand.table import Counts
+from evenhand.watch.curve_changes import largest_spread
+from evenhand.watch.rate_changes import _exchanged, lower_limit, rate_changes
+from evenhand.watch.stream import Span, merged
 
 WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g"}
 FEW = ["demographic_parity", "equal_opportunity", "independence_uniform", "calibration_standardized"]

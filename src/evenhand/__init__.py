@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.shapes import Curves, curves
     from evenhand.storage import load
     from evenhand.table import Table
-    from evenhand.watching import Watch, monitor
+    from evenhand.watch.watching import Watch, monitor
 
 __version__ = "0.1.0"
 
@@ -54,7 +54,7 @@ _HOME = {
     "Thresholds": "cutoffs",
     "UsageError": "errors",
     "Verdict": "gate.judging",
-    "Watch": "watching",
+    "Watch": "watch.watching",
     "aggregate": "aggregation",
     "audit": "auditing",
     "check": "gate.judging",
@@ -63,7 +63,7 @@ _HOME = {
     "curves": "shapes",
     "guide": "advice",
     "load": "storage",
-    "monitor": "watching",
+    "monitor": "watch.watching",
     "power": "planning",
     "projection_test": "projection",
     "tabulate": "ingest",

@@ -13,7 +13,7 @@ from evenhand.groupings import shown_name
 from evenhand.measures import Measure, find
 
 if TYPE_CHECKING:
-    from evenhand.watching import Watch
+    from evenhand.watch.watching import Watch
 
 HEIGHT = 240
 MOST_NAMES = 8

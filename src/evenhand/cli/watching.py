@@ -61,7 +61,7 @@ _HOW = (
 @views
 def monitor(data: str, fail_on_alarm: bool, seed: int, **words: Any) -> int:
     """Watch fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
-    from evenhand.watching import monitor as watch
+    from evenhand.watch.watching import monitor as watch
 
     paths = wanted(words)
     how = {word: words.pop(word) for word in _HOW}

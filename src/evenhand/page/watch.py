@@ -14,7 +14,7 @@ from evenhand.page.measures import about, value
 from evenhand.page.shell import page
 
 if TYPE_CHECKING:
-    from evenhand.watching import Watch
+    from evenhand.watch.watching import Watch
 
 MOST_CHARTS = 12
 MOST_ALARMS = 30

@@ -15,8 +15,8 @@ from evenhand.report.frame import plain_frame
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
-    from evenhand.history import Alarm, Comparison, Period
-    from evenhand.watching import Watch
+    from evenhand.watch.history import Alarm, Comparison, Period
+    from evenhand.watch.watching import Watch
 
 SCHEMA = "evenhand/monitor/1"
 WIDTH = 80

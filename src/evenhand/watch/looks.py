@@ -16,13 +16,13 @@ from functools import reduce
 import numpy as np
 
 from evenhand.cells import Floats, Ints
-from evenhand.changes.curves import CurveChanges, Sample, sampled
-from evenhand.changes.rates import rate_changes
 from evenhand.inference.significance import holm
 from evenhand.measures import BINS, Measure, Profile, RateMeasure, ScoreMeasure
 from evenhand.options import Options
 from evenhand.scores import ScoreCounts, ScoreView
 from evenhand.table import Counts, Grouping, Table, Units
+from evenhand.watch.curve_changes import CurveChanges, Sample, sampled
+from evenhand.watch.rate_changes import rate_changes
 
 WINDOWS = (1, 4, 16)
 CELLS = 128

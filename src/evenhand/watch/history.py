@@ -12,13 +12,13 @@ import numpy as np
 from evenhand.auditing import Audit, audit_table
 from evenhand.gaps import Gap, Pair
 from evenhand.inference import interval
-from evenhand.looks import Finding, Key, Rule, Yardstick, findings
 from evenhand.measures import Measure, find
 from evenhand.options import Options, Progress
 from evenhand.policy import sized
 from evenhand.references import reference_group
-from evenhand.stream import Baseline, Span
 from evenhand.table import Table, shown_name
+from evenhand.watch.looks import Finding, Key, Rule, Yardstick, findings
+from evenhand.watch.stream import Baseline, Span
 
 
 @dataclass(frozen=True)

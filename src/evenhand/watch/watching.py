@@ -10,16 +10,16 @@ import numpy as np
 
 from evenhand.auditing import Audit
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.history import Alarm, History, Period
 from evenhand.inference.resample import generator
 from evenhand.ingest import library_of
 from evenhand.ingest.columns import UNSAID, WeightKind
 from evenhand.ingest.periods import every_of
-from evenhand.looks import Rule, Yardstick
 from evenhand.options import Options, Progress, checked, chosen_measures, whole, with_threshold
 from evenhand.results import Result, kept
-from evenhand.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
 from evenhand.table import Table
+from evenhand.watch.history import Alarm, History, Period
+from evenhand.watch.looks import Rule, Yardstick
+from evenhand.watch.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
 
 if TYPE_CHECKING:
     from pathlib import Path
