@@ -365,7 +365,7 @@ def test_the_report_tells_shares_and_who_is_favoured() -> None:
             evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200, measures=["abcc", "xroc"]
         )
     )
-    assert "African-American is scored lower and wins fewer comparisons across groups." in some
+    assert "African-American is scored less favourably and wins fewer comparisons across groups." in some
 
 
 def test_no_interval_is_no_doubt() -> None:
@@ -410,8 +410,8 @@ def test_shares_left_out_are_told() -> None:
 def test_interpretations_read_as_sentences() -> None:
     a = evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200)
     assert a.measure("equal_opportunity_standardized").interpretation.startswith(
-        "African-American is ranked lower when deserving than Caucasian: equal opportunity (ranks) 0.161, 0% of it in "
-        "favour of African-American (95% interval 0.1"
+        "African-American is ranked less favourably when deserving than Caucasian: equal opportunity (ranks) 0.161, 0% "
+        "of it in favour of African-American (95% interval 0.1"
     )
     assert a.measure("calibration_standardized").interpretation.startswith(
         "African-American is scored more generously than Caucasian: calibration (ranks) 0.034, 79% of it in favour"

@@ -94,8 +94,8 @@ class Audit(Result):
 
         return plot(self, name, attribute, group, measure)
 
-    def plots(self, attribute: str | None = None) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw of these data.
+    def plots(self, attribute: str | None = None, group: str | None = None) -> tuple[str, ...]:
+        """The names of the charts that `plot` can draw of these data, with the same words.
 
         >>> import evenhand
         >>> decisions = {"d": [1, 0, 1, 1], "sex": ["f", "f", "m", "m"]}
@@ -104,7 +104,7 @@ class Audit(Result):
         """
         from evenhand.charts import available
 
-        return available(self, attribute)
+        return available(self, attribute, group)
 
     def measure(self, id: str, group: str | None = None, attribute: str | None = None) -> Gap:
         """One comparison.

@@ -124,9 +124,17 @@ def sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def shown_name(name: object, limit: int = 40) -> str:
-    """A name for the eye: printable, short, unquoted."""
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name)[: limit + 1])
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    """A name for the eye: printable, short, unquoted. A long one keeps its end too, which often tells it from others.
+
+    >>> shown_name("a" * 50 + "1", 12)
+    'aaaaaaaa…aa1'
+    """
+    given = str(name)
+    if len(given) > 2 * limit:
+        given = given[:limit] + given[-limit:]
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in given)
+    tail = limit // 4
+    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def tally_key(members: tuple[str, ...]) -> str:

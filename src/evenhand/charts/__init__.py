@@ -64,9 +64,9 @@ def plot(audit: Audit, name: Any, attribute: Any = None, group: Any = None, meas
     return kind.make(about, measure) if name == "null" else kind.make(about)
 
 
-def available(audit: Audit, attribute: Any = None) -> tuple[str, ...]:
-    """The names of the charts that this audit has."""
-    about = subject(audit, attribute, None)
+def available(audit: Audit, attribute: Any = None, group: Any = None) -> tuple[str, ...]:
+    """The names of the charts that this audit has, of one group."""
+    about = subject(audit, attribute, group)
     return tuple(name for name in CHARTS if not why_not(about, name))
 
 
@@ -92,5 +92,8 @@ def _compared(about: Subject, curve: str) -> bool:
     if curve not in about.curves:
         return False
     there = set(about.curves.tables[curve]["group"])
-    alone = curve in ("c_bias", "cross_roc", "bias_density")  # these belong to a pair, under the name of the group
+    if curve == "cross_roc":
+        found = about.columns(curve, group=about.group)
+        return len(set(found["curve"])) == 2
+    alone = curve in ("c_bias", "bias_density")  # these belong to a pair, under the name of the group
     return about.group in there and (alone or about.reference in there)

@@ -57,9 +57,9 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     )
     told = {c: _told(s, c, weighting) for c in lines}
     body = _panels(s, lines, told, ranked)
-    where = "rank" if ranked else "the threshold"
+    where, about = "rank" if ranked else "the threshold", "about " if s.thinned("c_bias") else ""
     description = " ".join(
-        f"{told[c]}; the widest gap is {gap:+.3f} at {where} {at:.4g}."
+        f"{told[c]}; the widest gap is {about}{gap:+.3f} at {where} {at:.12g}."
         for c in lines
         for at, gap in [_widest(found[c], over)]
     )

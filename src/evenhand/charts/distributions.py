@@ -27,7 +27,7 @@ from evenhand.charts.layers import (
     sentence,
     threshold,
 )
-from evenhand.charts.subject import Line, Subject
+from evenhand.charts.subject import DENSITY_BINS, Line, Subject, at_most
 from evenhand.groupings import shown_name
 
 HEIGHT, SIDE = 260, 380
@@ -46,7 +46,7 @@ def cdf(s: Subject) -> Chart:
     middle = lo + (hi - lo) / 2 if s.threshold is None else s.threshold
     there = [percent(float(_at(lines[g], np.array([middle]), s.few)[0])) for g in (s.group, s.reference)]
     description = (
-        f"The share of each group with at most a given score. At {middle:.4g} it is {there[0]} of {a} and {there[1]} "
+        f"The share of each group with at most a given score. At {middle:.12g} it is {there[0]} of {a} and {there[1]} "
         f"of {b}. {subtitle}"
     )
     share = quantitative("share", "share of the group", [0, 1], format="%")
@@ -74,7 +74,7 @@ def pdf(s: Subject) -> Chart:
 
 def _off(s: Subject) -> str | None:
     error = s.curves.max_error.get("pdf", 0.0)
-    return f"no curve is off by more than {error:.1g}" if error > 0 else None
+    return f"no curve is off by more than {at_most(error)}" if error > 0 else None
 
 
 def bias_density(s: Subject) -> Chart:
@@ -87,9 +87,10 @@ def bias_density(s: Subject) -> Chart:
     kind = [kinds[2] if alike else kinds[0] if up else kinds[1] for alike, up in zip(same, higher, strict=True)]
     shares = [float(mass[[k == name for k in kind]].sum()) for name in kinds]
     title = f"Who is matched with whom: {a} and {b}"
+    equal = f"one of {b} in the same of {min(s.scores, DENSITY_BINS)} score bins"
     subtitle = (
-        f"Both groups in order of score: {percent(shares[2])} meet an equal score, {percent(shares[1])} of {a} score "
-        f"less well than their match, {percent(shares[0])} better. {sentence(measured(s.gap('abcc')))}"
+        f"Both groups in order of score: {percent(shares[2])} of {a} meet {equal}, {percent(shares[1])} "
+        f"score less well than their match, {percent(shares[0])} better. {sentence(measured(s.gap('abcc')))}"
     )
     cells = rows(
         x=found["reference_low"], x2=found["reference_high"], y=found["score_low"], y2=found["score_high"],

@@ -72,7 +72,7 @@ def quantitative(field: str, title: str | None, domain: Sequence[float] | None =
     """A number along an axis, over a domain of its own if there is one."""
     spec: Spec = {"field": field, "type": "quantitative", "title": title}
     if domain is not None:
-        spec["scale"] = {"domain": [_one(float(d)) for d in domain], "nice": False}
+        spec["scale"] = {"domain": _plain([float(d) for d in domain]), "nice": False}
     if axis:
         spec["axis"] = axis
     return spec
@@ -222,6 +222,8 @@ def percent(share: float) -> str:
     >>> percent(0.5), percent(0.004), percent(0.9999)
     ('50%', '0.4%', '99.99%')
     """
+    if 0 < share < 0.0001 or 0.9999 < share < 1:
+        return "<0.01%" if share < 0.5 else ">99.99%"
     for digits in (0, 1, 2):
         text = f"{100 * share:.{digits}f}"
         if share in (0.0, 1.0) or 0.5 <= float(text) <= 99.5:

@@ -26,7 +26,7 @@ from evenhand.charts.layers import (
     sentence,
     threshold,
 )
-from evenhand.charts.subject import CALIBRATION_BINS, Line, Subject
+from evenhand.charts.subject import CALIBRATION_BINS, Line, Subject, at_most
 from evenhand.groupings import shown_name
 
 SIDE, HEIGHT = 400, 280
@@ -79,7 +79,7 @@ def _off(s: Subject, name: str) -> str | None:
     error = s.curves.max_error.get(name, 0.0)
     if error < 1e-6:
         return None
-    return f"drawn with at most {s.points} points per curve, none off by more than {error:.1g}"
+    return f"drawn with at most {s.points} points per curve, none off by more than {at_most(error)}"
 
 
 def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str, str]) -> Spec:

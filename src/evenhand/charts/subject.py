@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -168,8 +169,20 @@ class Subject:
         error = self.curves.max_error.get(name, 0.0)
         if self.few or not error:
             return None
-        most = f"{error:.1g}" if error >= 1e-6 else "0.000001"
+        most = at_most(error)
         return f"drawn at {self.points} of {self.scores:,} scores at most; no curve is off by more than {most} there"
+
+
+def at_most(error: float) -> str:
+    """A bound with one digit, never less than it is.
+
+    >>> at_most(0.00204), at_most(0.3), at_most(1e-9)
+    ('0.003', '0.3', '0.000001')
+    """
+    if error < 1e-6:
+        return "0.000001"
+    digits = -math.floor(math.log10(error))
+    return f"{math.ceil(error * 10**digits - 1e-9) / 10**digits:g}"
 
 
 def subject(audit: Audit, attribute: Any, group: Any) -> Subject:
@@ -204,7 +217,7 @@ def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
     """A short name for the eye for each name, no two of them alike.
 
     >>> labels(["ab", "a" * 9, "a" * 8], limit=5)
-    {'ab': 'ab', 'aaaaaaaaa': 'aaaa…', 'aaaaaaaa': 'aa… 2'}
+    {'ab': 'ab', 'aaaaaaaaa': 'aaa…a', 'aaaaaaaa': 'aa… 2'}
     """
     found: dict[str, str] = {}
     used: set[str] = set()
@@ -213,7 +226,7 @@ def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
         while text in used:
             count += 1
             mark = f"… {count}"
-            text = shown_name(name, limit - len(mark) + 1).removesuffix("…") + mark
+            text = shown_name(name, 10**6)[: limit - len(mark)] + mark
         used.add(text)
         found[name] = text
     return found

@@ -57,7 +57,7 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
     from evenhand.classaudit import checked_choices
     from evenhand.options import checked, chosen_measures
 
-    paths = wanted(how)
+    paths = wanted(how, data)
     seed = how.pop("seed")
     stated = how.pop("reference")
     measures = how.pop("measures")
@@ -152,5 +152,5 @@ def aggregate(data: str, seed: int, **words: Any) -> None:
     """Make one number of many classes and groups in DATA: rows, confusion counts, or a saved table."""
     from evenhand.aggregation import aggregate as made
 
-    paths = wanted(words)
+    paths = wanted(words, data)
     write(made(data, rng=seed, **read_words(words)), paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.output import progress_bar, reader_gone, views, wanted, write
+from evenhand.cli.output import check_place, progress_bar, reader_gone, views, wanted, write
 from evenhand.cli.words import auditing, columns, number_or_word, numbers, read_words, references
 from evenhand.errors import UsageError, shown
-from evenhand.files import as_path, check_target
+from evenhand.files import as_path
 
 
 @click.command(
@@ -50,12 +51,14 @@ def check(context: click.Context, /, data: str, **words: Any) -> int:
     asked = {k: given.pop(k, None) for k in ("policy", "require", "undefined", "min_group_size", "small_groups")}
     asked["require"] = asked["require"] or ()
     junit, github, stated = given.pop("junit", None), given.pop("github", False), given.pop("reference", ())
-    paths = wanted(given)
+    paths = wanted(given, data, asked["policy"])
     if github and "-" in paths.values():
         raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
     book = rulebook(**asked, words=_audit_words(given))
     if junit is not None:
-        check_target(junit)
+        check_place(
+            "--junit", junit, {os.path.realpath(p): f"--{form}" for form, p in paths.items()}, (data, asked["policy"])
+        )
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = counted(data, book)

@@ -43,7 +43,7 @@ def thresholds(data: str, seed: int, **words: Any) -> None:
     from evenhand.cutoffs import checked_words
     from evenhand.cutoffs import thresholds as found
 
-    paths = wanted(words)
+    paths = wanted(words, data)
     if words.pop("prediction") is not None:
         raise UsageError("a prediction is decided already: leave --prediction out and name the --score")
     how = {word: words.pop(word) for word in _CUTOFFS}
@@ -125,7 +125,7 @@ def compare(runs: str, seed: int, **words: Any) -> None:
     """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""
     from evenhand.comparison import compare as run
 
-    paths = wanted(words)
+    paths = wanted(words, runs)
     how = {k: v for k, v in words.items() if v not in (None, ())}
     for word in ("settings", "lower_is_better"):
         if word in how:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.errors import UsageError, listed
-from evenhand.files import check_target, write_text
+from evenhand.errors import UsageError, shown
+from evenhand.files import as_path, check_target, write_text
 
 if TYPE_CHECKING:
     from evenhand.options import Progress
@@ -44,15 +44,28 @@ def views(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def wanted(words: dict[str, Any]) -> dict[str, str]:
+def wanted(words: dict[str, Any], *inputs: Any) -> dict[str, str]:
     """The forms asked for, taken out of the words; refused before any work if they could not be written."""
     paths = {form: path for form in FORMS if (path := words.pop(form, None)) is not None}
-    if len(set(paths.values())) < len(paths):
-        raise UsageError(f"{listed([f'--{form}' for form in paths])} name the same place: give each its own file")
-    for path in paths.values():
-        if path != "-":
-            check_target(path)
+    places: dict[str, str] = {}
+    for form, path in paths.items():
+        check_place(f"--{form}", path, places, inputs)
     return paths
+
+
+def check_place(word: str, path: str, places: dict[str, str], inputs: Iterable[Any]) -> None:
+    """Refuse what cannot be written, what is written twice, and what is read; `places` are those taken so far."""
+    if not path:
+        raise UsageError(f"{word} takes the name of a file, and it is empty")
+    place = path
+    if path != "-":
+        check_target(path)
+        place = os.path.realpath(as_path(path))
+    if place in places:
+        raise UsageError(f"{places[place]} and {word} name the same place: give each its own file")
+    if any(isinstance(given, str) and os.path.realpath(os.path.expanduser(given)) == place for given in inputs):
+        raise UsageError(f"{word} would overwrite {shown(path)}, which is read: name another file")
+    places[place] = word
 
 
 def write(result: Result, paths: dict[str, str]) -> None:

@@ -63,7 +63,7 @@ def monitor(data: str, fail_on_alarm: bool, seed: int, **words: Any) -> int:
     """Watch fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
     from evenhand.watch.watching import monitor as watch
 
-    paths = wanted(words)
+    paths = wanted(words, data)
     how = {word: words.pop(word) for word in _HOW}
     ids, stated, bandwidth = words.pop("measures"), words.pop("reference"), words.pop("bandwidth")
     read = read_words(words)

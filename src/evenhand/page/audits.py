@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from evenhand.charts import CHARTS
 from evenhand.groupings import shown_name
 from evenhand.page import explorer
-from evenhand.page.figures import Figures
+from evenhand.page.figures import Room
 from evenhand.page.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
 from evenhand.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.page.measures import about, comparison, measure_of, plain
-from evenhand.page.shell import page
+from evenhand.page.shell import fitted, page
 
 if TYPE_CHECKING:
     from evenhand.auditing import Audit
@@ -29,32 +29,27 @@ _RATES = {
 def audit_page(audit: Audit) -> str:
     """The whole audit as one page."""
     document = audit.to_dict()
-    figures = Figures()
+    return fitted(lambda room: _page(audit, document, room))
+
+
+def _page(audit: Audit, document: dict[str, Any], room: Room) -> str:
     many = len(document["attributes"]) > 1
     sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
     references = {a["name"]: a["reference"] for a in document["attributes"]}
     counts = None
     if audit.table.score is not None:
-        counts = explorer.counted(audit.table, references, audit.options.threshold)
-        explored = explorer.section(audit.table, references, counts, document["data"]["decision_rule"])
-        sections.append(("explorer", "Try another threshold", join(_EXPLAINED, explored)))
+        counts = explorer.counted(audit.table, references, audit.options.threshold, room)
+        explored = explorer.section(audit.table, references, counts, document["data"]["decision_rule"], room)
+        sections.append(("explorer", "Try another threshold", explored))
     for i, attribute in enumerate(document["attributes"]):
         heading = f"By {shown_name(attribute['name'])}" if many else f"Groups of {shown_name(attribute['name'])}"
-        sections.append((f"by-{i}", heading, join(_attribute(audit, attribute, document, figures))))
+        sections.append((f"by-{i}", heading, join(_attribute(audit, attribute, document, room))))
     ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
     sections += [
         ("measures", "What each measure asks", about(ids)),
-        ("method", "How it was computed", join(method(document, figures.remarks()))),
+        ("method", "How it was computed", join(method(document, room.remarks()))),
     ]
     return page(title_of(document), _lead(document), sections, document, counts=counts)
-
-
-_EXPLAINED = tag(
-    "p",
-    "Move the threshold and see whom the decision would select. The gap (ΔDP) is the selection rate minus that of the "
-    "reference, the ratio is one over the other: below 0.8 it fails the four-fifths rule. TP and FN are people with "
-    "the favourable outcome, selected and refused; FP and TN are the others.",
-)
 
 
 def title_of(document: dict[str, Any]) -> str:
@@ -78,7 +73,7 @@ def facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if data["score"] is not None:
         lo, hi = data["score_range"]
         kind = "high is bad for the person" if data["risk"] else "high is good for the person"
-        yield "Score", f"{shown_name(data['score'])}, from {lo:g} to {hi:g}, {kind}"
+        yield "Score", f"{shown_name(data['score'])}, from {lo:.12g} to {hi:.12g}, {kind}"
     if data["label"] is not None:
         yield "Outcome", f"{shown_name(data['label'])}, favourable: {shown_name(data['favorable'])}"
     yield "Favourable decision", shown_name(data["decision_rule"], 120)
@@ -132,39 +127,40 @@ def _finding(f: Finding, heading: str) -> Markup:
 
 
 def _attribute(
-    audit: Audit, attribute: dict[str, Any], document: dict[str, Any], figures: Figures
+    audit: Audit, attribute: dict[str, Any], document: dict[str, Any], room: Room
 ) -> Iterator[Markup | None]:
-    yield groups_table(attribute)
+    yield groups_table(attribute, room.most(MOST_ROWS) // len(document["attributes"]))
     yield from _impossibility(attribute)
     found = findings(attribute)
     if found:
-        yield tag("div", *_charts(audit, attribute["name"], found[0].group, figures), class_="charts")
-    yield from measures_tables(audit, attribute, document["options"]["confidence"])
+        yield tag("div", *_charts(audit, attribute["name"], found[0].group, room), class_="charts")
+    yield from measures_tables(audit, attribute, document["options"]["confidence"], room)
     if attribute["largest"]:
         yield _largest(attribute)
 
 
-def measures_tables(audit: Audit, attribute: dict[str, Any], confidence: float) -> Iterator[Markup]:
+def measures_tables(audit: Audit, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
     """Every measure of every group: the most affected first, others on request."""
     found = findings(attribute)
     gaps = {(g.id, g.group): g for a in audit.attributes if a.name == attribute["name"] for g in a.measures}
-    for place, f in enumerate(found[:MOST_TABLES]):
+    shown = [f for f in found[:MOST_TABLES] if room.table()]
+    for place, f in enumerate(shown):
         measures = [m for m in attribute["measures"] if m["group"] == f.group]
         own = {m["id"]: gaps[m["id"], f.group] for m in measures}
-        table = comparison(measures, own, confidence)
+        table = comparison(measures, own, confidence, room)
         heading = join(name(f.group), " against ", name(attribute["reference"]))
         if place == 0 or len(found) <= 3:
             yield join(tag("h3", heading), table)
         else:
             yield tag("details", tag("summary", "All measures: ", heading), table)
-    if len(found) > MOST_TABLES:
-        yield tag("p", f"The measures of {len(found) - MOST_TABLES:,} more groups are in the JSON.", class_="note")
+    if len(found) > len(shown):
+        yield tag("p", f"The measures of {len(found) - len(shown):,} more groups are in the JSON.", class_="note")
 
 
-def groups_table(attribute: dict[str, Any]) -> Markup:
+def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = "") -> Markup:
     """Sizes and rates of the groups, to sort."""
     columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
-    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:MOST_ROWS]
+    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:most]
     rows, kinds = [], []
     for g in shown:
         mark = " (reference)" if g["name"] == attribute["reference"] else ""
@@ -173,7 +169,7 @@ def groups_table(attribute: dict[str, Any]) -> Markup:
         rows.append([join(name(g["name"]), mark), cell(f"{g['n']:,}", left, data_value=g["n"]), *rates])
         kinds.append("small" if g["name"] in attribute["too_small"] else None)
     more = len(attribute["groups"]) - len(shown)
-    caption = "Groups, with the interval of each rate"
+    caption = f"Groups of {shown_name(attribute['name'])}{whose}, with the interval of each rate"
     caption += "; too small to conclude anything: in italics" if any(kinds) else ""
     caption += f"; {more:,} smaller groups are not shown" if more else ""
     return grid(caption, ["group", "people", *columns.values()], rows, kinds=kinds, class_="sortable")
@@ -187,12 +183,12 @@ def _rate(estimate: dict[str, Any]) -> Markup:
     return cell(f"{value:.3f}", bounds, data_value=value)
 
 
-def _charts(audit: Audit, attribute: str, group: str, figures: Figures) -> Iterator[Markup | None]:
-    for chart in audit.plots(attribute):
+def _charts(audit: Audit, attribute: str, group: str, room: Room) -> Iterator[Markup | None]:
+    for chart in audit.plots(attribute, group):
         if chart != "null":  # its distributions are in the tables
             words = f"plot({chart!r}, attribute={shown_name(attribute)!r})"
             about = group if CHARTS[chart].pair else None
-            yield figures(audit.plot(chart, attribute=attribute, group=about), words)
+            yield room.figure(audit.plot(chart, attribute=attribute, group=about), words)
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
@@ -274,4 +270,7 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         ),
         "samples never show parity exactly",
     )
-    yield "decision", shown_name(data["decision_rule"], 120), "other thresholds: see the explorer and the score charts"
+    others = "no score is known, so no other threshold can be tried"
+    if data["score"] is not None:
+        others = "other thresholds: see the explorer and the charts over scores"
+    yield "decision", shown_name(data["decision_rule"], 120), others

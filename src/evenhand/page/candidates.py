@@ -9,10 +9,10 @@ from evenhand.groupings import shown_name
 from evenhand.measures import find
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.page.audits import facts, groups_table, measures_tables, method, verdict
-from evenhand.page.figures import Figures
+from evenhand.page.figures import Room
 from evenhand.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.page.measures import about, p_short
-from evenhand.page.shell import page
+from evenhand.page.shell import fitted, page
 
 if TYPE_CHECKING:
     from evenhand.candidates import CandidateAudit
@@ -23,18 +23,21 @@ MOST_DIFFERENCES = 60
 def candidates_page(found: CandidateAudit) -> str:
     """Which model to choose, what differs, and every model by itself."""
     document = found.to_dict()
-    figures = Figures()
+    return fitted(lambda room: _page(found, document, room))
+
+
+def _page(found: CandidateAudit, document: dict[str, Any], room: Room) -> str:
     first = document["candidates"][0]["audit"]
     sections: list[tuple[str, str, Any]] = [
-        ("choice", "Which model", join(_choice(found, document, figures))),
+        ("choice", "Which model", join(_choice(found, document, room))),
         ("differences", "What differs on the same people", join(_differences(document))),
     ]
     for i, c in enumerate(document["candidates"]):
-        sections.append((f"model-{i}", f"Model {shown_name(c['name'])}", join(_model(found, c, figures))))
+        sections.append((f"model-{i}", f"Model {shown_name(c['name'])}", join(_model(found, c, room))))
     ids = list(dict.fromkeys(m["id"] for a in first["attributes"] for m in a["measures"]))
     sections += [
         ("measures", "What each measure asks", about(ids)),
-        ("method", "How it was computed", join(method(first, figures.remarks()))),
+        ("method", "How it was computed", join(method(first, room.remarks()))),
     ]
     names = ", ".join(shown_name(c["name"]) for c in document["candidates"])
     told = [(term, text) for term, text in facts(first) if term not in ("Score", "Favourable decision")]
@@ -42,13 +45,14 @@ def candidates_page(found: CandidateAudit) -> str:
     return page(f"Which of these models is fairer: {names}", lead, sections, document)
 
 
-def _choice(found: CandidateAudit, document: dict[str, Any], figures: Figures) -> Iterator[Markup | None]:
+def _choice(found: CandidateAudit, document: dict[str, Any], room: Room) -> Iterator[Markup | None]:
     for t in document["tradeoffs"]:
         best = t["recommended"]
         headline = "No model is recommended" if best is None else f"Recommended: {shown_name(best)}"
         words = tag("p", t["because"])
         yield tag("div", tag("h3", f"{headline}, by {shown_name(t['attribute'])}"), words, class_="finding")
-        yield figures(found.plot("tradeoff", attribute=t["attribute"]), "plot('tradeoff')")
+        if any(p["dto"] is not None for p in t["places"]):
+            yield room.figure(found.plot("tradeoff", attribute=t["attribute"]), "plot('tradeoff')")
         yield _places(t)
     yield _performance(document)
     yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
@@ -60,9 +64,9 @@ def _places(t: dict[str, Any]) -> Markup:
     heads = ["model", t["performance"], "fairness", "distance to the optimum", "on the front", "nearest in resamples"]
     rows = [
         [
-            name(p["model"]), *(_number(p[k]) for k in ("performance", "fairness", "dto")),
+            name(p["model"]), *(_sorted(p[k], _number(p[k])) for k in ("performance", "fairness", "dto")),
             "yes" if p["on_front"] else "no",
-            "–" if p["best_share"] is None else f"{100 * p['best_share']:.0f}%",
+            _sorted(p["best_share"], "–" if p["best_share"] is None else f"{100 * p['best_share']:.0f}%"),
         ]
         for p in t["places"]
     ]  # fmt: skip
@@ -88,13 +92,14 @@ def _differences(document: dict[str, Any]) -> Iterator[Markup]:
     against = shown_name(document["against"])
     known = [d for d in document["differences"] if d["difference"] is not None]
     known.sort(key=lambda d: (1.0 if d["p_adjusted"] is None else d["p_adjusted"], -abs(d["difference"])))
-    rows = [_difference(d) for d in known[:MOST_DIFFERENCES]]
-    more = len(document["differences"]) - len(rows)
-    yield tag("p", f"Every model against {against}, paired: the same people are scored by both. A negative change is a "
-                   "smaller gap.")  # fmt: skip
-    heads = ["what", "group", "model", f"gap of {against}", "gap of the model", "change", "interval", "adjusted p",
-             "better"]  # fmt: skip
-    yield grid("What differs, the surest first", heads, rows)
+    gaps = [d for d in known if d["group"] is not None][:MOST_DIFFERENCES]
+    others = [d for d in known if d["group"] is None][:MOST_DIFFERENCES]
+    yield tag("p", f"Every model against {against}, paired: the same people are scored by both.")
+    heads = ["what", "group", "model", f"of {against}", "of the model", "change", "interval", "adjusted p", "better"]
+    if others:
+        yield grid("Performance, the surest difference first", heads, [_difference(d) for d in others])
+    yield grid("Sizes of gaps, the surest difference first", heads, [_difference(d) for d in gaps])
+    more = len(document["differences"]) - len(gaps) - len(others)
     if more:
         yield tag("p", f"{more:,} more comparisons are in the JSON.", class_="note")
 
@@ -110,17 +115,22 @@ def _difference(d: dict[str, Any]) -> list[Any]:
             f"{d['difference']:+.3f}", bounds, p_short(d["p_adjusted"]), cell(better, class_="words")]  # fmt: skip
 
 
-def _model(found: CandidateAudit, c: dict[str, Any], figures: Figures) -> Iterator[Any]:
+def _model(found: CandidateAudit, c: dict[str, Any], room: Room) -> Iterator[Any]:
     audit, document = found[c["name"]], c["audit"]
     yield tag("p", f"Favourable decision: {shown_name(document['data']['decision_rule'], 120)}")
     yield from verdict(document)
     for attribute in document["attributes"]:
-        yield groups_table(attribute)
+        yield groups_table(attribute, room.most(60), f", model {shown_name(c['name'])}")
         if "forest" in audit.plots(attribute["name"]):
             words = f"[{shown_name(c['name'])!r}].plot('forest', attribute={shown_name(attribute['name'])!r})"
-            yield figures(audit.plot("forest", attribute=attribute["name"]), words)
-        tables = measures_tables(audit, attribute, document["options"]["confidence"])
+            yield room.figure(audit.plot("forest", attribute=attribute["name"]), words)
+        tables = measures_tables(audit, attribute, document["options"]["confidence"], room)
         yield tag("details", tag("summary", "Every measure, by ", name(attribute["name"])), *tables)
+
+
+def _sorted(value: float | None, text: str) -> Markup:
+    """A number in a table that sorts."""
+    return cell(text, data_value="NaN" if value is None else value)
 
 
 def _number(value: float | None) -> str:

@@ -11,11 +11,12 @@ import numpy as np
 
 from evenhand.cells import Floats, Ints
 from evenhand.groupings import Grouping, shown_name, sum_by
+from evenhand.page.figures import Room
 from evenhand.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.table import Table
 
 MOST_STOPS = 20_000
-MOST_CHARACTERS = 600_000
+MOST_CHARACTERS = 350_000
 MOST_GROUPS = 30
 """Groups of one attribute that are shown: the largest."""
 _RATES = {"selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV"}
@@ -47,30 +48,32 @@ def stops_of(table: Table, most: int, policy: float | None) -> Stops:
     return Stops(scores[keep], np.searchsorted(keep, of_cell, side="right") - 1, False)
 
 
-def shown_groups(table: Table, grouping: Grouping, reference: str) -> list[int]:
+def shown_groups(table: Table, grouping: Grouping, reference: str, most: int) -> list[int]:
     """The largest groups in their order, the reference among them."""
     sizes = table.sizes(grouping).astype(np.float64)
     sizes[grouping.groups.index(reference)] = np.inf
-    return sorted(np.argsort(-sizes, kind="stable")[:MOST_GROUPS].tolist())
+    return sorted(np.argsort(-sizes, kind="stable")[:most].tolist())
 
 
-def counted(table: Table, references: dict[str, str], threshold: float | None) -> dict[str, Any]:
+def counted(table: Table, references: dict[str, str], threshold: float | None, room: Room) -> dict[str, Any]:
     """What the page holds: at each stop, how many more people of each group and label than at the next."""
     most = MOST_STOPS
     while True:
-        found = _counted(table, references, threshold, most)
-        if len(json.dumps(found, separators=(",", ":"))) <= MOST_CHARACTERS or most <= 64:
+        found = _counted(table, references, threshold, most, room.most(MOST_GROUPS))
+        if len(json.dumps(found, separators=(",", ":"))) <= room.most(MOST_CHARACTERS) or most <= 64:
             return found
         most = min(most, found["places"]) // 2
 
 
-def _counted(table: Table, references: dict[str, str], threshold: float | None, most: int) -> dict[str, Any]:
+def _counted(
+    table: Table, references: dict[str, str], threshold: float | None, most: int, groups: int
+) -> dict[str, Any]:
     decides = table.decision is None
     stops = stops_of(table, most, threshold if decides else None)
     groupings, gap = [], 0.0
     for grouping in table.groupings:
         if grouping.name in references:
-            entry, widest = _grouping(table, grouping, stops, references[grouping.name])
+            entry, widest = _grouping(table, grouping, stops, references[grouping.name], groups)
             groupings.append(entry)
             gap = max(gap, widest)
     return {
@@ -87,8 +90,10 @@ def _counted(table: Table, references: dict[str, str], threshold: float | None, 
     }
 
 
-def _grouping(table: Table, grouping: Grouping, stops: Stops, reference: str) -> tuple[dict[str, Any], float]:
-    chosen = shown_groups(table, grouping, reference)
+def _grouping(
+    table: Table, grouping: Grouping, stops: Stops, reference: str, most: int
+) -> tuple[dict[str, Any], float]:
+    chosen = shown_groups(table, grouping, reference, most)
     place = np.full(len(grouping.groups), -1)
     place[chosen] = np.arange(len(chosen))
     labels = 1 if table.label is None else 2
@@ -96,7 +101,7 @@ def _grouping(table: Table, grouping: Grouping, stops: Stops, reference: str) ->
     label = 0 if table.label is None else table.label.astype(np.int64)
     shown = group >= 0
     key = ((stops.of_cell * len(chosen) + group) * labels + label)[shown]
-    dense = sum_by(key, np.asarray(table.mass)[shown], len(stops.scores) * len(chosen) * labels)
+    dense = sum_by(key, _people(table)[shown], len(stops.scores) * len(chosen) * labels)
     at = np.flatnonzero(dense)
     n = dense[at]
     by_stop = dense.reshape(len(stops.scores), len(chosen), labels).sum(-1)
@@ -114,7 +119,12 @@ def _grouping(table: Table, grouping: Grouping, stops: Stops, reference: str) ->
 # ---- the part of the page -----------------------------------------------------------------------------------------
 
 
-def section(table: Table, references: dict[str, str], data: dict[str, Any], rule: str) -> Markup:
+def _people(table: Table) -> Any:
+    """Of each cell: people, or their weights as if the mean weight were 1."""
+    return table.n if table.weight is None else table.weight * (table.rows / table.weight.sum())
+
+
+def section(table: Table, references: dict[str, str], data: dict[str, Any], rule: str, room: Room) -> Markup:
     """Slider, rule and tables; the numbers of the audited decision stand in it before any script runs."""
     last, policy = data["places"], data["policy"]
     controls = tag(
@@ -125,15 +135,17 @@ def section(table: Table, references: dict[str, str], data: dict[str, Any], rule
         tag(
             "div",
             tag("label", "Type a threshold ", tag("input", type="number", step="any")),
-            None if policy is None else tag("button", "Back to the audited one", type="button", class_="plain"),
+            tag("button", "Back to the audited decision", type="button", class_="plain"),
             class_="controls",
         ),
         class_="needs-script",
         hidden=True,
     )
     groupings = [g for g in table.groupings if g.name in references]
-    tables = [_table(table, g, references[g.name], i, data["threshold"]) for i, g in enumerate(groupings)]
-    return tag(
+    groups = room.most(MOST_GROUPS)
+    tables = [_table(table, g, references[g.name], i, data["threshold"], groups) for i, g in enumerate(groupings)]
+    explained = tag("p", _explained(table), None if policy is not None else _ELSEWHERE)
+    explorer = tag(
         "div",
         tag("p", tag("output", f"Favourable decision: {rule}", for_="threshold"), class_="rule"),
         controls,
@@ -141,6 +153,24 @@ def section(table: Table, references: dict[str, str], data: dict[str, Any], rule
         tag("p", _exactness(data), class_="note"),
         class_="explorer",
     )
+    return join(explained, explorer)
+
+
+_ELSEWHERE = (
+    " The audited decision is a column of the data, not a threshold: its numbers stand here until you move the slider."
+)
+
+
+def _explained(table: Table) -> str:
+    text = (
+        "Move the threshold and see whom the decision would select. The gap (ΔDP) is the selection rate minus that of "
+        "the reference, the ratio is one over the other: below 0.8 it fails the four-fifths rule."
+    )
+    if table.label is not None:
+        text += " TP and FN are people with the favourable outcome, selected and refused; FP and TN are the others."
+    if table.weight is not None:
+        text += " Numbers of people are weighted, as if the mean weight were 1."
+    return text
 
 
 def _marker(share: float) -> Markup:
@@ -158,8 +188,8 @@ def _exactness(data: dict[str, Any]) -> str:
     )
 
 
-def _table(table: Table, grouping: Grouping, reference: str, index: int, threshold: float | None) -> Markup:
-    chosen = shown_groups(table, grouping, reference)
+def _table(table: Table, grouping: Grouping, reference: str, index: int, threshold: float | None, most: int) -> Markup:
+    chosen = shown_groups(table, grouping, reference, most)
     labels = table.label is not None
     keys = [*(_RATES if labels else ["selection_rate"]), "gap", "ratio", *(_COUNTS if labels else ["selected"])]
     found = outcomes(table, grouping, threshold)
@@ -188,7 +218,8 @@ def _cell(group: int, key: str, value: float) -> Markup:
 
 def outcomes(table: Table, grouping: Grouping, threshold: float | None) -> list[dict[str, float]]:
     """Of every group: whom the decision selects, rightly and wrongly."""
-    return [_outcome(counts) for counts in np.moveaxis(table.decisions(grouping, threshold).array, 1, 0)]
+    found = table.decisions(grouping, threshold).array * (_people(table).sum() / table.mass.sum())
+    return [_outcome(counts) for counts in np.moveaxis(found, 1, 0)]
 
 
 def _outcome(counts: Any) -> dict[str, float]:

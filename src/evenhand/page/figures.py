@@ -14,30 +14,51 @@ from evenhand.errors import MissingLibrary
 from evenhand.groupings import shown_name
 from evenhand.page.markup import Markup, grid, join, tag
 
-MOST_DRAWN = 800_000
-"""Characters of drawings on one page; charts beyond that are named instead."""
+MOST_DRAWN, MOST_NULLS, MOST_TABLES = 550_000, 150_000, 40
+"""What a page holds at most: characters of drawings, of distributions of chance, and tables of all measures."""
 
 
-class Figures:
-    """Draws charts until the page is full, and says which it left out and why."""
+class Room:
+    """What still fits on a page, and what was left out because it did not.
 
-    def __init__(self) -> None:
-        self.drawn = 0
+    `share` shrinks everything, for a page that turned out too large.
+    """
+
+    def __init__(self, share: float = 1.0) -> None:
+        self.share = share
+        self.drawn, self.nulls, self.tables = 0, 0, 0
         self.missing: str | None = None
         self.left_out: list[str] = []
 
-    def __call__(self, chart: Chart, words: str) -> Markup | None:
+    def most(self, number: int) -> int:
+        """A limit, for this page."""
+        return max(1, int(number * self.share))
+
+    def figure(self, chart: Chart, words: str) -> Markup | None:
         """The chart as a figure, or nothing; `words` is the call that draws it."""
-        if self.drawn > MOST_DRAWN:
+        if self.drawn > self.most(MOST_DRAWN):
             self.left_out.append(words)
             return None
         try:
             svg = themed(chart.to_svg(f"c{self.drawn}-", heading=False))
         except MissingLibrary as error:
             self.missing = str(error)
-            return _figure(chart, None)
+            plain = _figure(chart, None)
+            self.drawn += len(plain)
+            return plain
         self.drawn += len(svg)
         return _figure(chart, svg)
+
+    def null(self, null: Any, observed: float) -> Markup | None:
+        """The distribution behind a p-value, if there is room for it."""
+        drawn = histogram(null, observed) if self.nulls <= self.most(MOST_NULLS) else None
+        self.nulls += 0 if drawn is None else len(drawn)
+        return drawn
+
+    def table(self) -> bool:
+        """Whether another table of all measures fits."""
+        self.tables += 1
+        return self.tables <= self.most(MOST_TABLES)
 
     def remarks(self) -> list[str]:
         """What a reader should know about charts that are not there."""
@@ -103,7 +124,7 @@ def histogram(null: Any, observed: float) -> Markup | None:
         return tag("line", x1=x, x2=x, y1=0, y2=46, **words)
 
     lines = rule(null.high, class_="limit") if np.isfinite(null.high) and lo <= null.high <= lo + span else None
-    label = f"Chance alone shows {lo:.3g} to {values.max():.3g}; observed {observed:.3g}"
+    label = f"Chance alone shows {values.min():.3g} to {values.max():.3g}; observed {observed:.3g}"
     parts = tag("path", d=bars), lines, rule(observed)
     drawing = tag("svg", *parts, viewBox="-1 0 202 46", width=202, height=46, class_="null", role="img",
                   aria_label=label)  # fmt: skip

@@ -57,13 +57,13 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     known = [m for m in measures if m["passes"] is not None]
     parts = {
         "beyond the limit with the whole interval": [m for m in known if not m["passes"] and m["conclusive"]],
-        "within it with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
+        "within the limit with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
         "not settled": [m for m in known if not m["conclusive"]],
         "undefined": [m for m in measures if m["passes"] is None],
     }
     beyond, within, open_, _ = parts.values()
     small = group in attribute["too_small"]
-    kind, headline = _headline(group, attribute["reference"], beyond, bool(within) and not open_ and not small)
+    kind, headline = _headline(group, attribute["reference"], beyond, bool(within) and not open_, small)
     groups = {g["name"]: g for g in attribute["groups"]}
     pair = groups[group], groups[attribute["reference"]]
     who, reference = shown_name(group), shown_name(attribute["reference"])
@@ -72,20 +72,21 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     tally = f"Of {len(measures)} measures that compare {sizes}, {listed_and(counts)}."
     warnings = [f"Not settled: {listed_and([measure_title(m) for m in open_])}."] if open_ else []
     if small:
-        tally += f" {who} is too small to conclude anything: even three times the limit could go unnoticed."
+        tally += f" So few people of {who} prove little: even three times the limit could go unnoticed."
     points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and m["passes"] is not None)
     gap = max((abs(m["signed"] or 0) for m in measures if m["id"] == "demographic_parity"), default=0.0)
     return Finding(group, kind, headline, tally, points, tuple(warnings), len(beyond), gap)
 
 
-def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled: bool) -> tuple[str, str]:
+def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled: bool, small: bool) -> tuple[str, str]:
     pair = f"{shown_name(group)} and {shown_name(reference)}"
     sure = [m for m in beyond if not by_chance(m)]
-    if any(m["id"] in KEY for m in sure):
+    if any(m["id"] in KEY for m in sure) and not small:
         return "bad", f"{pair} are not treated alike"
     if sure:
-        return "warn", f"{pair} differ in {listed_and([measure_title(m) for m in sure[:3]])}"
-    if settled and not beyond:
+        few = ", though there are few people" if small else ""
+        return "warn", f"{pair} differ in {listed_and([measure_title(m) for m in sure[:3]])}{few}"
+    if settled and not beyond and not small:
         return "good", f"{pair} are treated alike, within the limits"
     return "warn", f"{pair}: these data do not settle it"
 
@@ -93,11 +94,21 @@ def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled:
 def by_chance(m: dict[str, Any]) -> bool:
     """Whether chance alone, adjusted for all comparisons, may show as much.
 
-    Where no exchanged table came near, their number decides how small an adjusted p-value can be: then the plain one
-    is read.
+    Where none of many exchanged tables came near, their number decides how small an adjusted p-value can be: then the
+    plain one is read.
     """
-    p = m["p_value"] if least(m) or m["p_adjusted"] is None else m["p_adjusted"]
+    if least(m) and m["p_value"] <= 0.01:
+        return False
+    p = m["p_value"] if m["p_adjusted"] is None else m["p_adjusted"]
     return p is not None and p > 0.05
+
+
+def _apart(m: dict[str, Any], parity: float) -> bool:
+    """Whether a gap is there at all: by its p-value, or if it was not tested by its interval."""
+    if m["p_value"] is not None:
+        return not by_chance(m)
+    ci = m["ci"]
+    return ci is not None and None not in ci and not ci[0] <= parity <= ci[1]
 
 
 def _point(m: dict[str, Any], pair: tuple[dict[str, Any], dict[str, Any]]) -> Point:
@@ -114,14 +125,15 @@ def _point(m: dict[str, Any], pair: tuple[dict[str, Any], dict[str, Any]]) -> Po
         None: f"; {how} {limit}",
     }[m["conclusive"]]
     rest = f": {_rates(measure, pair)}gap {value}{interval}{judged}. {_chance(m)}"
-    return Point(_lead(measure, m), rest.rstrip(), not m["passes"] and not by_chance(m))
+    there = _apart(m, 1.0 if measure.scale == "ratio" else 0.0)
+    return Point(_lead(measure, m, there), rest.rstrip(), not m["passes"] and there)
 
 
-def _lead(measure: Measure, m: dict[str, Any]) -> str:
+def _lead(measure: Measure, m: dict[str, Any], there: bool) -> str:
     """Who fares how, if that can be told."""
     who, reference = shown_name(m["group"]), shown_name(m["reference"])
     share = m["positive_share"]
-    if by_chance(m):
+    if not there:
         return f"{measure.title[0].upper()}{measure.title[1:]} is not told apart from chance"
     if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
         return f"{who} {measure.more if m['signed'] > 0 else measure.less} than {reference}"

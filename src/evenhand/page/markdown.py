@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from evenhand.groupings import shown_name
@@ -22,8 +23,8 @@ def escaped(text: object) -> str:
     'a\\\\|b &lt;img&gt; \\\\*x\\\\* \\\\[l\\\\](u)'
     """
     plain_text = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    plain_text = re.sub(r"([\\`*_\[\]|~#!@])", r"\\\1", plain_text)
-    return re.sub(r"(https?|ftp|www)(?=[:.])", r"\1​", plain_text)  # no link of its own either
+    plain_text = re.sub(r"([\\`*_\[\]|~#!@$])", r"\\\1", plain_text)
+    return re.sub(r"(https?|ftp|mailto|www)(?=[:.])", r"\1&#8203;", plain_text, flags=re.IGNORECASE)  # and no link
 
 
 def table(heads: list[str], rows: list[list[str]]) -> Iterator[str]:
@@ -42,7 +43,7 @@ def audit_markdown(document: dict[str, Any]) -> str:
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"## {escaped(title_of(document))}"
     yield ""
-    yield from (f"- **{term}:** {escaped(text)}" for term, text in facts(document))
+    yield from (f"- **{escaped(term)}:** {escaped(text)}" for term, text in facts(document))
     yield ""
     for attribute in document["attributes"]:
         yield f"### By {escaped(shown_name(attribute['name']))}"
@@ -86,7 +87,7 @@ def _groups(attribute: dict[str, Any]) -> Iterator[str]:
 
 def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:
     found = [m for m in attribute["measures"] if m["group"] == group]
-    title = f"{escaped(shown_name(group))} against {escaped(shown_name(attribute['reference']))}: every measure"
+    title = escape(f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure")
     yield f"<details><summary>{title}</summary>"
     yield ""
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", "chance, 95%", "p adjusted", "limit", "verdict"]

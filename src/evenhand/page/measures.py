@@ -6,7 +6,7 @@ from typing import Any
 
 from evenhand.gaps import Gap
 from evenhand.measures import Measure, RateMeasure, ScoreMeasure, find
-from evenhand.page.figures import histogram
+from evenhand.page.figures import Room
 from evenhand.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.policy import sized
 
@@ -38,7 +38,7 @@ def measure_of(m: dict[str, Any]) -> Measure:
 _CHANCE = "; chance alone stays within its 95% point 95 times of 100 (open it to see the distribution)"
 
 
-def comparison(found: list[dict[str, Any]], gaps: dict[str, Gap], confidence: float) -> Markup:
+def comparison(found: list[dict[str, Any]], gaps: dict[str, Gap], confidence: float, room: Room) -> Markup:
     """Every measure of one group against the reference."""
     tested = any(m["p_value"] is not None for m in found)
     chance = ["chance, 95%", "p", "adjusted"] if tested else []
@@ -47,26 +47,26 @@ def comparison(found: list[dict[str, Any]], gaps: dict[str, Gap], confidence: fl
     for family, (title, question) in FAMILIES.items():
         members = [m for m in found if m["family"] == family]
         rows += [[f"{title}: {question}"]] if members else []
-        rows += [_row(m, gaps.get(m["id"]), tested) for m in members]
+        rows += [_row(m, gaps.get(m["id"]), tested, room) for m in members]
     group, reference = found[0]["group"], found[0]["reference"]
     caption = join("Every measure of ", name(group), " against ", name(reference), _CHANCE if tested else None)
     return grid(caption, heads, rows, class_="measures")
 
 
-def _row(m: dict[str, Any], gap: Gap | None, tested: bool) -> list[Any]:
+def _row(m: dict[str, Any], gap: Gap | None, tested: bool, room: Room) -> list[Any]:
     measure = measure_of(m)
     head = tag("a", measure.title, href=f"#about-{m['id']}")
-    chance = [_chance(measure, m, gap), p_short(m["p_value"]), p_short(m["p_adjusted"])]
+    chance = [_chance(measure, m, gap, room), p_short(m["p_value"]), p_short(m["p_adjusted"])]
     share = "" if m["positive_share"] is None or measure.signed else f"{100 * m['positive_share']:.0f}%"
     return [head, value(measure, m), interval(measure, m["ci"]), *(chance if tested else []), share,
             limit(measure, m["tolerance"]), verdict(m)]  # fmt: skip
 
 
-def _chance(measure: Measure, m: dict[str, Any], gap: Gap | None) -> Any:
+def _chance(measure: Measure, m: dict[str, Any], gap: Gap | None, room: Room) -> Any:
     """What chance alone shows; its distribution on request."""
     text = plain(measure, m["null_95"])
     null = None if gap is None else gap.null
-    drawn = None if null is None or gap is None else histogram(null, float(sized(measure, gap.value)))
+    drawn = None if null is None or gap is None else room.null(null, float(sized(measure, gap.value)))
     label = f"{measure.title}, chance {text}: its distribution"
     return text if drawn is None else tag("details", tag("summary", text, aria_label=label), drawn)
 

@@ -40,12 +40,22 @@
     return found;
   };
 
-  const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  /** So many digits, as Python writes them: a number exactly between two goes to the even one. */
+  const fixed = (x, digits) => {
+    const size = Math.abs(x), scale = 10 ** digits, halves = size * 2 ** (digits + 1);
+    if (!Number.isInteger(halves) || halves % 2 === 0) return x.toFixed(digits);
+    const low = Math.floor(size * scale), even = low % 2 === 0 ? low : low + 1;
+    return (Math.sign(x) * even / scale).toFixed(digits);
+  };
+  const grouped = (text) => text.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
   const counts = new Set(["selected", "tp", "fp", "fn", "tn"]);
   const shown = (key, value) => {
     if (Number.isNaN(value)) return "–";
-    if (counts.has(key)) return whole.format(value);
-    const text = value.toFixed(3);
+    if (counts.has(key)) {
+      const [whole, part] = fixed(value, 1).split(".");
+      return grouped(whole) + (part === "0" ? "" : "." + part);
+    }
+    const text = fixed(value, 3);
     return key === "gap" && value > 0 ? "+" + text : text;
   };
 
@@ -82,7 +92,8 @@
       const rule = written === null
         ? (data.risk ? "everybody receives it" : "nobody receives it")
         : `${data.score} ${data.risk ? "<" : "≥"} ${written}`;
-      said.textContent = `Favourable decision: ${rule}${stop === data.policy ? " (the audited one)" : ""}`;
+      const same = stop !== data.policy ? "" : written === data.threshold ? " (the audited one)" : " (decides as audited)";
+      said.textContent = `Favourable decision: ${rule}${same}`;
       slider.value = stop;
       slider.setAttribute("aria-valuetext", rule);
       typed.value = written === null ? "" : written;
@@ -105,9 +116,19 @@
         show(stop, data.exact ? threshold : undefined);
       }
     });
-    root.querySelector("button")?.addEventListener("click", () => show(data.policy, data.threshold));
+    // A decision that is no threshold stays as Python wrote it until somebody moves the slider.
+    const audited = { rule: said.textContent, cells: tables.map(({ cells }) => cells.map((c) => c.innerHTML)) };
+    const restore = () => {
+      if (data.policy !== null) { show(data.policy, data.threshold); return; }
+      said.textContent = audited.rule;
+      tables.forEach(({ cells }, t) => cells.forEach((c, i) => { c.innerHTML = audited.cells[t][i]; }));
+      slider.value = at(stops[Math.floor(last / 2)]);
+      typed.value = "";
+      mark(null);
+    };
+    root.querySelector("button").addEventListener("click", restore);
     root.querySelectorAll("[hidden].needs-script").forEach((part) => { part.hidden = false; });
-    show(data.policy ?? at(data.threshold ?? stops[Math.floor(last / 2)]), data.threshold ?? undefined);
+    restore();
   };
 
   /** The line at the threshold, in every chart that has the score as its horizontal axis. */
@@ -164,7 +185,7 @@
   const keep = (button) => {
     button.hidden = false;
     button.addEventListener("click", () => {
-      const text = JSON.stringify(read("document"), null, 2) + "\n";
+      const text = document.getElementById("document").textContent + "\n"; // as it is: numbers keep every digit
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
       link.download = "evenhand.json";
@@ -184,9 +205,12 @@
   fit();
 
   // On paper nothing can be opened, so the findings are.
-  const folded = () => document.querySelectorAll(".finding details");
-  addEventListener("beforeprint", () => folded().forEach((part) => { part.open = true; }));
-  addEventListener("afterprint", () => folded().forEach((part) => { part.open = false; }));
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = Array.from(document.querySelectorAll(".finding details:not([open])"));
+    opened.forEach((part) => { part.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach((part) => { part.open = false; }));
 
   document.querySelectorAll("table.sortable").forEach(sortable);
   document.querySelectorAll("select.chooser").forEach(chooser);

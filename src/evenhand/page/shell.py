@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -11,10 +12,12 @@ from typing import Any
 
 from evenhand import __version__
 from evenhand.charts.theme import css
+from evenhand.page.figures import Room
 from evenhand.page.markup import Markup, data_block, join, tag
 
 MOST_PAGE = 1_900_000
 """Bytes of a page; the JSON is left out if it does not fit in."""
+SHARES = (1.0, 0.5, 0.2, 0.05)
 
 
 @cache
@@ -31,6 +34,16 @@ def _style() -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def fitted(build: Callable[[Room], str]) -> str:
+    """A page that is small enough: with less on it, if need be."""
+    html = ""
+    for share in SHARES:
+        html = build(Room(share))
+        if len(html.encode()) <= MOST_PAGE + 10_000:
+            break
+    return html
 
 
 def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: dict[str, Any], **blocks: Any) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.groupings import shown_name
 from evenhand.measures import find
-from evenhand.page.figures import Figures
+from evenhand.page.figures import Room
 from evenhand.page.findings import KEY
 from evenhand.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.page.measures import about, value
-from evenhand.page.shell import page
+from evenhand.page.shell import fitted, page
 
 if TYPE_CHECKING:
     from evenhand.watch.watching import Watch
@@ -27,18 +27,21 @@ Comparison = tuple[str, str, str]
 def watch_page(watch: Watch) -> str:
     """Alarms, charts over time, and a table of periods."""
     document = watch.to_dict()
-    figures = Figures()
+    return fitted(lambda room: _page(watch, document, room))
+
+
+def _page(watch: Watch, document: dict[str, Any], room: Room) -> str:
     shown = _shown(document)
     charts = [
-        figures(watch.plot(id_, group, attribute=attribute), f"plot({id_!r}, {shown_name(group)!r})")
+        room.figure(watch.plot(id_, group, attribute=attribute), f"plot({id_!r}, {shown_name(group)!r})")
         for attribute, id_, group in shown[:MOST_CHARTS]
     ]
     sections: list[tuple[str, str, Any]] = [
         ("alarms", "What has changed", join(_alarms(document))),
         ("charts", "Over time", tag("div", charts, class_="charts")),
-        ("periods", "Every period", _periods(document, shown)),
+        ("periods", "Every period", _periods(document, shown, room)),
         ("measures", "What each measure asks", about(list(dict.fromkeys(id_ for _, id_, _ in shown)))),
-        ("method", "How it was computed", join(_method(document, figures.remarks()))),
+        ("method", "How it was computed", join(_method(document, room.remarks()))),
     ]
     lead = tag("dl", *(part for term, text in _facts(document) for part in (tag("dt", term), tag("dd", text))),
                class_="facts")  # fmt: skip
@@ -80,12 +83,12 @@ def _alarms(document: dict[str, Any]) -> Iterator[Markup]:
     for a in document["alarms"][:MOST_ALARMS]:
         measure = find(a["id"])
         title = a["id"] if measure is None else measure.title
-        head = f"{title[0].upper()}{title[1:]} of {shown_name(a['group'])} is {a['direction']} since "
+        far = "further from parity" if a["direction"] == "worse" else "nearer to parity"
+        head = f"{title[0].upper()}{title[1:]} of {shown_name(a['group'])} is {far} since "
         lasted = f" Seen at {a['looks']:,} looks, the last {shown_name(a['last'])}." if a["looks"] > 1 else ""
         kind = "bad" if a["direction"] == "worse" else "good"
-        yield tag(
-            "div", tag("h3", head, name(a["since"])), tag("p", a["interpretation"], lasted), class_=f"finding {kind}"
-        )
+        told = a["interpretation"], lasted, _now(a)
+        yield tag("div", tag("h3", head, name(a["since"])), tag("p", *told), class_=f"finding {kind}")
     if len(document["alarms"]) > MOST_ALARMS:
         yield tag("p", f"{len(document['alarms']) - MOST_ALARMS:,} more alarms are in the JSON.")
     yield tag("p", f"If nothing changes, the chance of any false alarm over all planned looks is at most {chance}.",
@@ -93,11 +96,21 @@ def _alarms(document: dict[str, Any]) -> Iterator[Markup]:
     yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
 
 
-def _periods(document: dict[str, Any], shown: list[Comparison]) -> Markup:
+def _now(a: dict[str, Any]) -> str:
+    """Who fares how since the change, where a gap has a direction."""
+    measure = find(a["id"])
+    if measure is None or not (measure.signed or measure.scale == "ratio") or a["after"] is None:
+        return ""
+    gap = a["after"] - (1 if measure.scale == "ratio" else 0)
+    how = measure.more if gap > 0 else measure.less
+    return f" Since then {shown_name(a['group'])} {how} than {shown_name(a['reference'])}." if gap else ""
+
+
+def _periods(document: dict[str, Any], shown: list[Comparison], room: Room) -> Markup:
     few = shown[:6]
     heads: list[Any] = ["period", "people", "status"]
     heads += [join(_title(id_), ", ", name(group, 24)) for _, id_, group in few]
-    periods = document["periods"][-MOST_PERIODS:]
+    periods = document["periods"][-room.most(MOST_PERIODS) :]
     rows, kinds = [], []
     for p in periods:
         found = {(c["attribute"], c["id"], c["group"]): c for c in p["comparisons"]}
