@@ -152,8 +152,35 @@ def test_the_explorer_starts_at_the_audited_decision(opened: Opened) -> None:
         assert numbers(page)[g, "selection_rate"] == pytest.approx(rates[name], abs=1e-12)
     page.press("#threshold", "ArrowRight")
     assert "decile_score < 6" in page.text_content(".explorer output")
-    page.click("text=Back to the audited one")
+    page.click("text=Back to the audited decision")
     assert "decile_score < 5" in page.text_content(".explorer output")
+
+
+def test_browser_and_python_write_the_same_digits(opened: Opened) -> None:
+    """1/16 lies exactly between two numbers of three digits."""
+    data = {"p": [0.9] + [0.1] * 15 + [0.9] * 20 + [0.1] * 44, "g": ["a"] * 16 + ["b"] * 64}
+    page = opened(quick(data, score="p", group="g", threshold=0.5, reference="b").to_html())
+    before = opened(
+        quick(data, score="p", group="g", threshold=0.5, reference="b").to_html(), java_script_enabled=False
+    )
+    cells = ".explorer td[data-key]"
+    assert page.locator(cells).all_inner_texts() == before.locator(cells).all_inner_texts()
+    assert page.locator(cells).first.inner_text().strip() == "0.062"
+
+
+def test_a_decision_that_is_no_threshold_stays_until_the_slider_moves(opened: Opened) -> None:
+    data = people()
+    data["d"] = (data["w"] > 1.7).astype(int)
+    audit = quick(data, score="p", label="y", group="sex", prediction="d")
+    page = opened(audit.to_html())
+    rate = audit.attributes[0].groups[0].rates["selection_rate"].value
+    first = page.locator(".explorer td[data-key=selection_rate]").first
+    assert first.inner_text().strip() == f"{rate:.3f}"
+    assert "d is 1" in page.text_content(".explorer output")
+    move(page, 5)
+    assert first.inner_text().strip() != f"{rate:.3f}"
+    page.click("text=Back to the audited decision")
+    assert first.inner_text().strip() == f"{rate:.3f}"
 
 
 def test_a_typed_threshold_between_scores_is_exact(opened: Opened) -> None:

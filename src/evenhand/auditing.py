@@ -366,7 +366,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
     """What a careful colleague would point out."""
     notes = []
     if table.score is not None and table.score[0] == table.score[-1]:  # cells are sorted by score
-        notes.append(f"the score is constant ({table.score[0]:g}): it cannot tell anyone apart")
+        notes.append(f"the score is constant ({table.score[0]:.12g}): it cannot tell anyone apart")
     least = int(np.ceil(2 / (1 - options.confidence) - 1 - 1e-9))
     if 0 < options.bootstrap < least:
         notes.append(
@@ -377,7 +377,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
     if selected.all() or not selected.any():
         notes.append(
             f"{'everyone' if selected.all() else 'nobody'} receives the favourable decision"
-            + ("" if options.threshold is None else f" at the threshold {options.threshold:g}")
+            + ("" if options.threshold is None else f" at the threshold {options.threshold:.12g}")
             + ": gaps between rates of a constant decision say nothing"
         )
     elif table.label is not None:

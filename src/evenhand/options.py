@@ -169,5 +169,5 @@ def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
     middle = lo + (hi - lo) / 2
     if (lo, hi) == (0.0, 1.0):
         return replace(options, threshold=0.5), []
-    note = f"no threshold was given, so the middle of the score range [{lo:g}, {hi:g}] is used: {middle:g}"
+    note = f"no threshold was given, so the middle of the score range [{lo:.12g}, {hi:.12g}] is used: {middle:.12g}"
     return replace(options, threshold=middle), [note]

@@ -59,7 +59,7 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     body = _panels(s, lines, told, ranked)
     where, about = "rank" if ranked else "the threshold", "about " if s.thinned("c_bias") else ""
     description = " ".join(
-        f"{told[c]}; the widest gap is {about}{gap:+.3f} at {where} {at:.12g}."
+        f"{told[c]}; the widest gap is {about}{gap:+.3f} at {where} {at:.{4 if ranked else 12}g}."
         for c in lines
         for at, gap in [_widest(found[c], over)]
     )

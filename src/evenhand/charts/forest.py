@@ -108,7 +108,8 @@ def forest(s: Subject) -> Chart:
 def _told(s: Subject, known: list[Row]) -> str:
     a, b = s.pair
     beyond = [r for r in known if r.gap.passes is False]
-    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond their limit"
+    sure = sum(bool(r.gap.conclusive) for r in beyond)
+    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond their limit, {sure} by the whole interval"
     if beyond:
         text += ": " + ", ".join(f"{r.measure.title} {r.value:.3f}" for r in beyond[:6])
     return text + (f" and {len(beyond) - 6} more." if len(beyond) > 6 else ".")

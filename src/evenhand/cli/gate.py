@@ -56,9 +56,8 @@ def check(context: click.Context, /, data: str, **words: Any) -> int:
         raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
     book = rulebook(**asked, words=_audit_words(given))
     if junit is not None:
-        check_place(
-            "--junit", junit, {os.path.realpath(p): f"--{form}" for form, p in paths.items()}, (data, asked["policy"])
-        )
+        taken = {os.path.realpath(path): f"--{form}" for form, path in paths.items()}
+        check_place("--junit", junit, taken, (data, asked["policy"]))
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = counted(data, book)

@@ -69,7 +69,8 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     who, reference = shown_name(group), shown_name(attribute["reference"])
     counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {words}" for words, p in parts.items() if p]
     sizes = f"{who} ({pair[0]['n']:,} people) with {reference} ({pair[1]['n']:,})"
-    tally = f"Of {len(measures)} measures that compare {sizes}, {listed_and(counts)}."
+    of = f"Of {len(measures)} measures that compare" if len(measures) > 1 else "Of the one measure that compares"
+    tally = f"{of} {sizes}, {listed_and(counts)}."
     warnings = [f"Not settled: {listed_and([measure_title(m) for m in open_])}."] if open_ else []
     if small:
         tally += f" So few people of {who} prove little: even three times the limit could go unnoticed."

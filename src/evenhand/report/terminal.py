@@ -58,7 +58,7 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
     if data["score"] is not None:
         lo, hi = data["score_range"]
         kind = "risk score" if data["risk"] else "score"
-        facts.append(f"{kind} {shown_name(data['score'])}, {lo:g} to {hi:g}")
+        facts.append(f"{kind} {shown_name(data['score'])}, {lo:.12g} to {hi:.12g}")
     if data["label"] is not None:
         facts.append(f"label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}")
     if data["cluster"] is not None:
