@@ -109,7 +109,7 @@ def _told(s: Subject, known: list[Row]) -> str:
     a, b = s.pair
     beyond = [r for r in known if r.gap.passes is False]
     sure = sum(bool(r.gap.conclusive) for r in beyond)
-    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond their limit, {sure} by the whole interval"
+    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond their limit, {sure} with certainty"
     if beyond:
         text += ": " + ", ".join(f"{r.measure.title} {r.value:.3f}" for r in beyond[:6])
     return text + (f" and {len(beyond) - 6} more." if len(beyond) > 6 else ".")
