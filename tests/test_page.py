@@ -273,7 +273,8 @@ def test_what_an_audit_can_do_its_page_can_show(data: dict[str, Any]) -> None:
     assert Outline(quick(rival, score=["s", "t"], label="y", group="g").to_html()).open == []
 
 
-def test_many_attributes_and_models_fit() -> None:
+@pytest.mark.full
+def test_many_attributes_fit() -> None:
     rng = np.random.default_rng(0)
     n = 4000
     data: dict[str, Any] = {"s": rng.random(n), "y": rng.integers(0, 2, n)}
