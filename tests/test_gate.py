@@ -344,16 +344,16 @@ def test_excess_is_what_an_audit_calls_so() -> None:
 
 
 def test_only_what_rules_ask_for_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from evenhand import gate
+    from evenhand.gate import judging
 
     asked: list[tuple[float, int, dict[str, list[str]]]] = []
-    real = gate.audit_table
+    real = judging.audit_table
 
     def spied(table: Any, options: Any, measures: Any, *rest: Any) -> Any:
         asked.append((options.confidence, options.permutations, {k: [m.id for m in v] for k, v in measures.items()}))
         return real(table, options, measures, *rest)
 
-    monkeypatch.setattr(gate, "audit_table", spied)
+    monkeypatch.setattr(judging, "audit_table", spied)
     rules = ["abcc <= 0.5 for g", "demographic_parity <= 0.5 at 95% for g", "abcc <= 0.5 at 99% for g",
              "disparate_impact >= 0.1 above chance for h"]  # fmt: skip
     evenhand.check(people(200), require=rules, **{**WORDS, "group": ["g", "h"]}, bootstrap=50, permutations=70)
