@@ -23,13 +23,13 @@ from evenhand.gate.scope import Case, cases_of
 from evenhand.inference.resample import generator
 from evenhand.measures import Measure, RateMeasure, ScoreMeasure
 from evenhand.options import Options, Progress, checked, with_threshold
-from evenhand.results import Result
+from evenhand.results import Result, kept
 from evenhand.table import Table, tally_members
 
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Result):
-    """Whether a policy is kept to. Print it, or take `to_dict`, `to_json`, `to_junit`, `to_annotations`."""
+    """Whether a policy is kept to. Print it, or take `to_dict`, `to_json`, `to_markdown`, `to_junit` …"""
 
     table: Table
     book: Rulebook
@@ -61,9 +61,14 @@ class Verdict(Result):
     def to_junit(self, path: Any = None) -> str:
         """The verdict as JUnit XML, one test case for each rule and comparison; also written to a file if named."""
         from evenhand.report.pipelines import junit
-        from evenhand.results import kept
 
         return kept(junit(self.to_dict()), path)
+
+    def to_markdown(self, path: Any = None) -> str:
+        """The verdict as a Markdown table, for a pull request; also written to a file if named."""
+        from evenhand.page.markdown import verdict_markdown
+
+        return kept(verdict_markdown(self.to_dict()), path)
 
     def to_annotations(self) -> str:
         """The verdict as workflow commands of GitHub, one line each."""
