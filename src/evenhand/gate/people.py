@@ -81,7 +81,7 @@ def _mistaken(data: Any, book: Rulebook, error: EvenhandError) -> Path | None:
         there = set(names_of(data))
     except EvenhandError:  # no data at all
         return None
-    lost = next((path for path, name in _columns(book) if name not in there), None)
+    lost = next((path for path, name in _columns(book) if there and name not in there), None)
     if lost is None and "where" in book.written and str(error).startswith("where: "):  # a value that no row has
         return ("audit", "where")
     return lost
