@@ -541,11 +541,18 @@ def test_a_product_that_was_taken_away_is_called_as_the_others(also: str) -> Non
     assert lost == ["\"it's\" × 'x'" if also else "it's × x"]
 
 
-def test_notes_are_told_once() -> None:
-    data = people(60, groups=3)
-    rules = ["demographic_parity <= 0.9 at 95%", "abcc <= 0.99 at 90%", "abcc <= 0.99 above chance"]
-    verdict = evenhand.check(data, require=rules, **WORDS, bootstrap=50, permutations=99)
-    assert sum(note.startswith("too small to conclude anything") for note in verdict.notes) == 1
+def test_small_groups_are_noted_once() -> None:
+    """Audits at several levels find several groups too small."""
+    data: dict[str, Any] = people(800)
+    data["g"] = np.repeat(list("abcdefgh"), [540, 5, 10, 20, 30, 45, 60, 90])
+    levels = ("80%", "95%", "99.9%")
+    found = [
+        evenhand.check(data, require=[f"demographic_parity <= 0.9 at {at}" for at in chosen], **WORDS, bootstrap=0)
+        for chosen in (levels[:1], levels[1:2], levels[2:], levels)
+    ]
+    notes = [[note for note in verdict.notes if note.startswith("too small")] for verdict in found]
+    assert len({note for told in notes[:3] for note in told}) > 1
+    assert notes[3] == ["too small to conclude anything, by 'g': 'b', 'c', 'd', 'e', 'f'"]
 
 
 @pytest.mark.parametrize("judge", ["value", "interval"])
