@@ -92,6 +92,7 @@ ARROWS: dict[str, set[str]] = {
     "planning": {"inference"},
     "policy": {"gaps", "measures", "cells"},
     "gate": {
+        "page",
         "files",
         "policy",
         "references",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -164,19 +165,19 @@ def test_policies_that_are_no_policies(compas: Path) -> None:
 def test_undefined_measures(tmp_path: Path) -> None:
     columns = {"s": [0.1, 0.9, 0.3, 0.8, 0.7, 0.2], "y": [0, 1, 0, 1, 0, 0], "g": list("mmmmff")}
     data = write(tmp_path / "few.csv", columns)
-    rule = ["--require", "equal_opportunity <= 1"]
+    rule = ["--require", "equal_opportunity <= 0.99"]
     ended(run("check", data, *COLUMNS, *rule), 1, "1 undefined", "undefined g: f against m: because group f has no row")
     alone = run("check", data, *COLUMNS, *rule, "--undefined", "skip")
     ended(alone, 1, "nothing was judged", "skipped g: f against m: because group f")
-    further = ["--require", "demographic_parity <= 1"]
+    further = ["--require", "demographic_parity <= 0.99"]
     ended(
         run("check", data, *COLUMNS, *rule, *further, "--undefined", "skip"),
         0,
         "1 of 2 rules met",
         "1 comparison skipped",
     )
-    text = '[[rule]]\nmeasure = "equal_opportunity"\nat_most = 1\nundefined = "skip"\n'
-    text += '[[rule]]\nmeasure = "demographic_parity"\nat_most = 1\n'
+    text = '[[rule]]\nmeasure = "equal_opportunity"\nat_most = 0.99\nundefined = "skip"\n'
+    text += '[[rule]]\nmeasure = "demographic_parity"\nat_most = 0.99\n'
     ended(run("check", data, *COLUMNS, "--policy", toml(tmp_path, text)), 0, "1 comparison skipped")
     ended(run("check", data, "--score", "s", "--group", "g", *rule, *further, "--undefined", "skip"), 0, "no labels")
 
@@ -185,7 +186,7 @@ def test_small_groups(tmp_path: Path) -> None:
     columns = people(300)
     columns["g"] = np.array(["a"] * 150 + ["b"] * 140 + ["c"] * 10)
     data = write(tmp_path / "groups.csv", columns)
-    rule = ["--require", "demographic_parity <= 1", "--min-group-size", 20]
+    rule = ["--require", "demographic_parity <= 0.99", "--min-group-size", 20]
     ended(run("check", data, *COLUMNS, *rule), 1, "1 too small", "'c' has 10 people, fewer than the 20 required")
     ended(run("check", data, *COLUMNS, *rule, "--small-groups", "skip"), 0, "1 comparison skipped", "c against a")
     ended(run("check", data, *COLUMNS, *rule, "--reference", "c"), 1, "2 too small")
@@ -233,6 +234,24 @@ def test_a_reader_who_goes_does_not_change_the_verdict(compas: Path) -> None:
         result = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True, timeout=120)
         os.close(write_end)
         assert (result.returncode, result.stderr) == (code, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+def test_standard_error_that_cannot_be_written_does_not_change_the_exit_code(compas: Path) -> None:
+    start = "import evenhand.gate.judging as g, evenhand.cli as c\n"
+    raising = "def judge(*a): raise {}\ng.judge = judge\n"
+    for body, limit, redirected, code in (
+        ("", "x", "2>/dev/full", 2),
+        ("", "x", "2>&-", 2),
+        ("", "0.01", ">&- 2>&-", 1),
+        ("", "0.3", ">&- 2>&-", 0),
+        (raising.format("KeyError"), "0.3", "2>/dev/full", 2),
+        (raising.format("KeyboardInterrupt"), "0.3", "2>/dev/full", 130),
+    ):
+        script = f"{start}{body}c.main(['check', {str(compas)!r}, '--require', 'abcc <= {limit}'])"
+        command = ["sh", "-c", f'"$0" -c "$1" {redirected}', sys.executable, script]
+        result = subprocess.run(command, env={**os.environ, "EVENHAND_DEBUG": "1"}, timeout=120)
+        assert result.returncode == code, (body, limit, redirected)
 
 
 @pytest.mark.parametrize("debug", ["", "1"])
@@ -300,6 +319,59 @@ attribute = ["g", "h"]
     refused(run("check", scores.parent / "t", "--policy", path, "--favorable", "0"), "favorable is said to be '0'")
 
 
+@pytest.mark.parametrize("favorable", [True, False, 0, "false"])
+@pytest.mark.parametrize("way", ["word", "policy"])
+def test_false_may_be_the_favourable_value(favorable: Any, way: str) -> None:
+    rng = np.random.default_rng(0)
+    g = rng.integers(0, 2, 400)
+    data = {"g": np.array(["a", "b"])[g], "d": rng.random(400) < np.where(g, 0.9, 0.6), "y": rng.random(400) < 0.5}
+    words: dict[str, Any] = {"prediction": "d", "label": "y", "group": "g", "bootstrap": 0}
+    said = {"favorable": favorable}
+    policy = {"audit": said if way == "policy" else {}, "rule": [{"measure": "disparate_impact", "at_least": 0.5}]}
+    verdict = evenhand.check(data, **words, policy=policy, **(said if way == "word" else {}))
+    gap = evenhand.audit(data, **words, **said, permutations=0).measure("disparate_impact")
+    assert verdict.findings[0].value == float(sized(MEASURES["disparate_impact"], gap.value))
+    assert verdict.passed == (favorable is True)
+
+
+@pytest.mark.parametrize(
+    ("counted", "said", "agrees"),
+    [
+        ({"risk": True}, {"risk": False}, False),
+        ({}, {"risk": False}, True),
+        ({}, {"risk": True}, False),
+        ({}, {"favorable": False}, False),
+        ({}, {"favorable": True}, True),
+        ({"favorable": 0}, {"favorable": False}, True),
+        ({"missing": "drop"}, {"missing": "refuse"}, False),
+        ({"missing": "drop"}, {"missing": "drop"}, True),
+        ({}, {"missing": "drop"}, True),
+        ({}, {"missing": "refuse"}, True),
+        ({}, {"weight_kind": "auto"}, True),
+        ({}, {"weight_kind": "frequency"}, True),
+        ({}, {"weight_kind": "sampling"}, False),
+        ({}, {"score": "auto"}, False),
+        ({}, {"weight": "w"}, False),
+        ({}, {"score_range": [0, 2]}, False),
+        ({"score_range": (0, 2)}, {"score_range": [0, 2]}, True),
+        ({}, {"where": {"g": "g0"}}, False),
+    ],
+)
+def test_a_saved_table_is_held_to_every_word(
+    tmp_path: Path, counted: dict[str, Any], said: dict[str, Any], agrees: bool
+) -> None:
+    data: dict[str, Any] = people(100)
+    if counted.get("missing") == "drop":
+        data["s"][0] = np.nan
+    evenhand.tabulate(data, **WORDS, **counted).save(tmp_path / "t.table")
+    policy = {"audit": said, "rule": [{"measure": "abcc", "at_most": 0.99}]}
+    if agrees:
+        assert evenhand.check(tmp_path / "t.table", policy=policy, bootstrap=0).passed
+    else:
+        with pytest.raises(UsageError, match=next(iter(said))):
+            evenhand.check(tmp_path / "t.table", policy=policy, bootstrap=0)
+
+
 # ---- verdicts -----------------------------------------------------------------------------------------------------
 
 
@@ -344,23 +416,23 @@ def test_excess_is_what_an_audit_calls_so() -> None:
 
 
 def test_only_what_rules_ask_for_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from evenhand import gate
+    from evenhand.gate import judging
 
     asked: list[tuple[float, int, dict[str, list[str]]]] = []
-    real = gate.audit_table
+    real = judging.audit_table
 
     def spied(table: Any, options: Any, measures: Any, *rest: Any) -> Any:
         asked.append((options.confidence, options.permutations, {k: [m.id for m in v] for k, v in measures.items()}))
         return real(table, options, measures, *rest)
 
-    monkeypatch.setattr(gate, "audit_table", spied)
+    monkeypatch.setattr(judging, "audit_table", spied)
     rules = ["abcc <= 0.5 for g", "demographic_parity <= 0.5 at 95% for g", "abcc <= 0.5 at 99% for g",
              "disparate_impact >= 0.1 above chance for h"]  # fmt: skip
-    evenhand.check(people(200), require=rules, **{**WORDS, "group": ["g", "h"]}, bootstrap=50, permutations=70)
+    evenhand.check(people(200), require=rules, **{**WORDS, "group": ["g", "h"]}, bootstrap=200, permutations=100)
     assert asked == [
         (0.95, 0, {"g": ["abcc", "demographic_parity"]}),
         (0.99, 0, {"g": ["abcc"]}),
-        (0.95, 70, {"h": ["disparate_impact"]}),
+        (0.95, 100, {"h": ["disparate_impact"]}),
     ]
 
 
@@ -413,7 +485,7 @@ def test_groups_without_the_measure_stand_beside_the_most_different_pair() -> No
     data: dict[str, Any] = people(300, groups=3)
     data["y"] = np.where(data["g"] == "g2", 0, data["y"])
     for id_ in ("equal_opportunity", "equal_opportunity_uniform"):
-        policy = {"rule": [{"measure": id_, "at_most": 1, "pairs": "all"}]}
+        policy = {"rule": [{"measure": id_, "at_most": 0.99, "pairs": "all"}]}
         found = evenhand.check(data, **WORDS, policy=policy, bootstrap=50)
         assert [(f.group, f.status) for f in found.findings if f.status != "satisfied"] == [("g2", "undefined")]
         assert not found.passed
@@ -450,13 +522,46 @@ def test_a_group_that_missing_values_took_away() -> None:
     assert evenhand.check(data, **how, undefined="skip").passed
 
 
+@pytest.mark.parametrize("also", ["", " × z"])
+def test_a_product_that_was_taken_away_is_called_as_the_others(also: str) -> None:
+    """In quotes only where the others are; who has no group at all is none of them."""
+    data: dict[str, Any] = people(600, groups=2)
+    data["g"] = np.where(data["g"] == "g0", "it's", "b" + also).astype(object)
+    data["h"] = np.where(data["h"] == "x", "z × x" if also else "x", "x").astype(object)
+    if also:  # 'b × z' × 'x' and 'b' × 'z × x' would be called alike
+        data["g"][:150] = "b"
+    else:
+        data["h"] = people(600)["h"].astype(object)
+    gone = (data["g"] == "it's") & (data["h"] == "x")
+    data["y"] = np.where(gone, np.nan, data["y"])
+    data["h"][0] = None
+    how: dict[str, Any] = {**WORDS, "group": ["g", "h"], "require": "demographic_parity <= 0.99 for g × h"}
+    verdict = evenhand.check(data, **how, missing="drop", bootstrap=0)
+    lost = [f.group for f in verdict.findings if f.status == "undefined"]
+    assert lost == ["\"it's\" × 'x'" if also else "it's × x"]
+
+
+def test_small_groups_are_noted_once() -> None:
+    """Audits at several levels find several groups too small."""
+    data: dict[str, Any] = people(800)
+    data["g"] = np.repeat(list("abcdefgh"), [540, 5, 10, 20, 30, 45, 60, 90])
+    levels = ("80%", "95%", "99.9%")
+    found = [
+        evenhand.check(data, require=[f"demographic_parity <= 0.9 at {at}" for at in chosen], **WORDS, bootstrap=0)
+        for chosen in (levels[:1], levels[1:2], levels[2:], levels)
+    ]
+    notes = [[note for note in verdict.notes if note.startswith("too small")] for verdict in found]
+    assert len({note for told in notes[:3] for note in told}) > 1
+    assert notes[3] == ["too small to conclude anything, by 'g': 'b', 'c', 'd', 'e', 'f'"]
+
+
 @pytest.mark.parametrize("judge", ["value", "interval"])
 @pytest.mark.parametrize("pairs", ["reference", "all"])
 def test_some_against_none_is_the_worst_ratio(judge: str, pairs: str) -> None:
     """An audit cannot divide by the reference; skipping what is undefined must not let that pass."""
     data = {"g": list("ffm"), "d": [1, 0, 0], "w": [50, 50, 200]}
     ratio = {"measure": "disparate_impact", "at_least": 0.8, "pairs": pairs, "judge": judge}
-    policy = {"rule": [{"measure": "demographic_parity", "at_most": 1}, ratio]}
+    policy = {"rule": [{"measure": "demographic_parity", "at_most": 0.99}, ratio]}
     verdict = evenhand.check(data, policy=policy, **HOW, undefined="skip")
     assert [f.status for f in verdict.findings] == ["satisfied", "violated"]
     assert verdict.findings[1].value == 0.0
@@ -481,7 +586,7 @@ def test_arrays_instead_of_columns() -> None:
 
 def test_verdicts_repeat_themselves() -> None:
     how: dict[str, Any] = {"require": ["abcc <= 0.1 at 95%", "roc <= 0.1 above chance"], "bootstrap": 50}
-    how |= {**WORDS, "permutations": 50}
+    how |= {**WORDS, "permutations": 99}
     one, two = (evenhand.check(people(200), **how, rng=5).to_json() for _ in range(2))
     assert one == two
     generators = [evenhand.check(people(200), **how, rng=np.random.default_rng(5)) for _ in range(2)]
@@ -501,10 +606,10 @@ def test_too_many_groups_are_never_passed_over() -> None:
     n = 200
     rng = np.random.default_rng(0)
     data = {"s": rng.random(n * 150), "a": np.arange(n * 150) % 150, "b": np.arange(n * 150) // 150}
-    verdict = evenhand.check(data, score="s", group=["a", "b"], require="demographic_parity <= 1 for a", bootstrap=0)
+    verdict = evenhand.check(data, score="s", group=["a", "b"], require="demographic_parity <= 0.99 for a", bootstrap=0)
     assert verdict.passed
     with pytest.raises(UsageError, match="too many to compare"):
-        evenhand.check(data, score="s", group=["a", "b"], require="demographic_parity <= 1", bootstrap=0)
+        evenhand.check(data, score="s", group=["a", "b"], require="demographic_parity <= 0.99", bootstrap=0)
 
 
 # ---- what would settle it -----------------------------------------------------------------------------------------
@@ -528,18 +633,25 @@ HOW: dict[str, Any] = {"prediction": "d", "group": "g", "weight": "w", "bootstra
         ("disparate_impact >= 0.8 at 95%", (0.45, 0.5), False),
         ("demographic_parity <= 0.1 at 95%", (0.35, 0.5), True),
         ("disparate_impact >= 0.8 at 95%", (0.35, 0.5), True),
+        ("demographic_parity <= 0.05, of few people", (5 / 12, 0.5), True),
+        ("disparate_impact >= 0.95, of few people", (13 / 30, 0.5), True),
+        ("demographic_parity <= 0.1 at 95%, of few people", (7 / 15, 0.5), False),
+        ("demographic_parity <= 0.1 at 95%, of few people", (0.5, 0.5), False),
     ],
 )
 def test_the_sample_that_is_named_settles_it_four_times_of_five(
     rule: str, rates: tuple[float, float], beyond: bool
 ) -> None:
-    n = (400, 800)
+    rule, few, _ = rule.partition(", of few people")  # whose interval holds parity
+    n = (60, 300) if few else (400, 800)
     hits = [round(size * rate) for size, rate in zip(n, rates, strict=True)]
     first = {"g": list("ffmm"), "d": [1, 0, 1, 0], "w": [hits[0], n[0] - hits[0], hits[1], n[1] - hits[1]]}
     (f,) = evenhand.check(first, require=rule, **HOW).findings
     if f.conclusive:  # as the rule was met by all of the interval, or by none
         pytest.fail("the example settles itself")
     assert f.needed is not None
+    assert f.ci is not None
+    assert not few or f.ci[0] == 0 or f.ci[1] == 1
     assert f.status == ("violated" if beyond else "not shown")
     rng = np.random.default_rng(1)
     settled = 0
@@ -638,6 +750,32 @@ def test_the_text_holds_no_commands(hostile: Verdict) -> None:
     assert "##[" not in text
     assert all(line.isprintable() for line in text.splitlines())
     check_schema(hostile.to_dict(), schema())
+
+
+def test_markdown_of_hostile_names(hostile: Verdict, tmp_path: Path) -> None:
+    text = hostile.to_markdown(tmp_path / "out.md")
+    assert (tmp_path / "out.md").read_text(encoding="utf-8") == text
+    assert all(line.isprintable() for line in text.splitlines())
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    assert lines[0] == "| rule | comparison | value | interval | limit | status | in words |"
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines[1:]]
+    assert len(cells) == len(hostile.findings)
+    assert {len(row) for row in cells} == {7}
+    failing = ["**" in row[5] for row in cells]
+    assert failing == sorted(failing, reverse=True)
+    assert sum(failing) == len(hostile.failing)
+    assert "<b>" not in text
+    assert "<name>" not in text
+    assert "<x>" not in text
+    assert "demographic\\_parity &lt;= 0.01" in text
+
+
+def test_markdown_fits_a_comment() -> None:
+    data = people(6000, groups=150)
+    verdict = evenhand.check(data, require="demographic_parity <= 0.001", **WORDS, bootstrap=0)
+    text = verdict.to_markdown()
+    assert len(text) < 65_536
+    assert "49 more comparisons are not shown" in text
 
 
 def test_annotations_name_the_line_of_the_policy(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
+from conftest import people
 from evenhand.errors import UsageError
 from evenhand.gate.clauses import rules_of
 from evenhand.gate.policy_file import rulebook
@@ -276,6 +277,12 @@ def test_the_starter_is_valid_also_with_all_that_is_commented_out(tmp_path: Path
         ("[audit]\nreference = ['m']\n" + RULE, 2, "reference is a group"),
         ("[audit]\nweight_kind = 'w'\n" + RULE, 2, "weight_kind is one of"),
         ("[audit]\npermutations = 0\n" + RULE + "judge = 'excess'", 6, "exchanged groups"),
+        ("[audit]\npermutations = 98\n" + RULE + "judge = 'excess'", 6, "at least 99 tables with exchanged groups"),
+        ("[audit]\nbootstrap = 38\n" + RULE + "judge = 'interval'", 6, "at least 39 resamples"),
+        (RULE + "judge = 'interval'\nconfidence = 0.999", 4, "at least 1,999 resamples"),
+        ('[[rule]]\nmeasure = "abcc"\nat_most = 1', 3, "never above 1"),
+        (RULE + "groups = [\n'f', # x\n'f']", 6, "names one twice"),
+        (RULE + "groups = [\n'f',\ninf]", 6, "a list of names"),
         (RULE + "judge = ", 4, "no valid TOML"),
         (RULE + "judge = 'value", 4, "no valid TOML"),
         (RULE + "at_most = 0.1", 4, "no valid TOML"),
@@ -291,6 +298,43 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, line: in
     found = re.search(r"policy\.toml, line (\d+): ", str(error.value))
     assert found is not None, error.value
     assert int(found[1]) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('group = [\n"g",\n"regoin"]\nscore = "s"', 4, "no column 'regoin'"),
+        ('group = "gg"\nscore = "s"', 2, "no column 'gg'"),
+        ('group = "g"\nscore = "pp"', 3, "no column 'pp'"),
+        ('group = "g"\nscore = "s"\n\nlabel = "yy"', 5, "no column 'yy'"),
+        ('group = "g"\nscore = "s"\nwhere = { gg = "g1" }', 4, "no column 'gg'"),
+        ('group = "g"\nscore = "s"\nwhere = { g = "g7" }', 4, "no row has 'g7'"),
+        ('group = "g"\nscore = "s"\n[audit.reference]\ng = "g7"', 5, "g7"),
+        ('group = "g"\nscore = "s"\n[[rule]]\nmeasure = "abcc"\nat_most = 0.2\ngroups = [\n"g0",\n\n"g7"]', 10, "'g7'"),
+        ('group = "g"\nscore = "s"\n[[rule]]\nmeasure = "abcc"\nat_most = 0.2\nattribute = [\n"g",\n"k"]', 9, "'k'"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["file", "dict"])
+def test_names_that_the_data_do_not_have_are_told_with_their_line(
+    tmp_path: Path, text: str, line: int, message: str, kind: str
+) -> None:
+    data: Any = people(30)
+    if kind == "file":
+        rows = ["s,y,g", *(f"{s},{y},{g}" for s, y, g in zip(data["s"], data["y"], data["g"], strict=True))]
+        data = policy(tmp_path, "\n".join(rows) + "\n", "rows.csv")
+    with pytest.raises(UsageError, match=message) as error:
+        evenhand.check(data, policy=policy(tmp_path, f"[audit]\n{text}\n{RULE}"), bootstrap=0)
+    assert f"policy.toml, line {line}: " in str(error.value)
+
+
+def test_what_the_policy_does_not_say_has_no_line(tmp_path: Path) -> None:
+    path = policy(tmp_path, f'[audit]\ngroup = "g"\nscore = "pp"\n{RULE}')
+    with pytest.raises(UsageError, match="no column 'sss'") as error:
+        evenhand.check(people(30), policy=path, score="sss")
+    assert "line" not in str(error.value)
+    table = evenhand.tabulate(people(30), score="s", group="g")
+    with pytest.raises(UsageError, match=r"line 3: score is said to be 'pp', but the table was counted with 's'"):
+        evenhand.check(table, policy=path)
 
 
 @pytest.mark.parametrize("text", ["", "\n# nothing\n", "[policy]\nname = 'x'\n", "rule = []"])
@@ -353,12 +397,14 @@ def test_rules_are_read_kindly(text: str, same: str) -> None:
         ("abcc <= 0.1 at", "from 50% to below 100%"),
         ("abcc <= 0.1 at 95% at 95%", "from 50% to below 100%"),
         ("abcc <= 0.1 at 95% above chance", "not both"),
-        ("abcc <= 0.1 above chance at 95%", "is a number.*a rule is MEASURE"),
+        ("abcc <= 0.1 above chance at 95%", "not both"),
         ("abcc <= 0.1 above", "is a number.*a rule is MEASURE"),
         ("abcc <= 0.1 for ", "name the attribute"),
         ("abcc", "names a measure.*a rule is MEASURE"),
         ("abcc <= 10%", "0.8 rather than 80%"),
         ("abcc <= 10", "never above 1"),
+        ("abcc <= 1", "never above 1"),
+        ("abcc <= 0.1 above chance at 95% for sex", "not both"),
         ("abccc <= 0.1", "did you mean 'abcc'"),
         (7, "list of requirements"),
         ([7], "names a measure"),
@@ -374,6 +420,30 @@ def test_two_limits_for_the_same() -> None:
         rulebook(require=["abcc <= 0.1", "abcc <= 0.2"])
     assert len(rulebook(require=["abcc <= 0.1", "abcc <= 0.2 at 95%", "abcc <= 0.1 for sex"]).rules) == 3
     assert len(rulebook({"rule": [{"measure": "abcc", "at_most": 0.1, "reason": "x"}]}, "abcc <= 0.1").rules) == 1
+
+
+def test_the_stricter_counts_about_what_is_undefined() -> None:
+    lax = {"rule": [{"measure": "abcc", "at_most": 0.1, "undefined": "skip"}]}
+    strict = {"rule": [{"measure": "abcc", "at_most": 0.1, "undefined": "fail"}]}
+
+    def meanings(*args: Any, **words: Any) -> list[str]:
+        book = rulebook(*args, **words)
+        return [book.undefined_for(rule) for rule in book.rules]
+
+    assert meanings(lax) == ["skip"]
+    assert meanings(lax, "abcc <= 0.1") == ["skip", "fail"]
+    assert meanings(lax, "abcc <= 0.1", undefined="skip") == ["skip"]
+    assert meanings(lax, "abcc <= 0.1", undefined="fail") == ["fail"]
+    assert meanings(strict, "abcc <= 0.1") == ["fail"]
+    assert meanings(strict, undefined="skip") == ["fail"]
+    assert meanings({**lax, "policy": {"undefined": "skip"}}, undefined="fail") == ["fail"]
+
+
+def test_closed_forms_need_no_resamples() -> None:
+    assert rulebook(require="demographic_parity <= 0.1 at 99.9%", words={"bootstrap": 20}).rules
+    assert rulebook(require=["abcc <= 0.1 at 95%", "roc < 1"], words={"bootstrap": 0}).rules
+    with pytest.raises(UsageError, match="at least 39 resamples"):
+        rulebook(require="demographic_parity <= 0.1 at 95%", words={"bootstrap": 20, "interval": "bca"})
 
 
 @pytest.mark.parametrize("words", ["at 95%", "above chance", "for race"])

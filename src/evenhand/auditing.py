@@ -22,7 +22,7 @@ from evenhand.ingest.counts import wordless
 from evenhand.joint import JointTable
 from evenhand.measures import Measure
 from evenhand.measures.rates import share
-from evenhand.options import Options, Progress, checked, checked_axes, chosen_measures, with_threshold
+from evenhand.options import Options, Progress, checked, checked_axes, chosen_measures, least_resamples, with_threshold
 from evenhand.references import reference_group
 from evenhand.results import Result, kept
 from evenhand.scores import CELLS
@@ -362,12 +362,17 @@ def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion | JointT
     return table
 
 
+def too_small_note(attribute: str, groups: Sequence[str]) -> str:
+    """Which groups nothing can be concluded about."""
+    return f"too small to conclude anything, by {shown(attribute)}: {listed(groups)}"
+
+
 def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -> list[str]:
     """What a careful colleague would point out."""
     notes = []
     if table.score is not None and table.score[0] == table.score[-1]:  # cells are sorted by score
         notes.append(f"the score is constant ({table.score[0]:.12g}): it cannot tell anyone apart")
-    least = int(np.ceil(2 / (1 - options.confidence) - 1 - 1e-9))
+    least = least_resamples(options.confidence)
     if 0 < options.bootstrap < least:
         notes.append(
             f"{options.bootstrap} resamples are too few to know an interval at {100 * options.confidence:g}%: those "
@@ -398,7 +403,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
         )
     for a in attributes:
         if a.too_small:
-            notes.append(f"too small to conclude anything, by {shown(a.name)}: {listed(a.too_small)}")
+            notes.append(too_small_note(a.name, a.too_small))
         many = f"{shown(a.name)} has {len(a.groups):,} groups"
         if len(a.groups) > MANY_GROUPS:
             notes.append(f"{many}: most bootstrap intervals were left out")

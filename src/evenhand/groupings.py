@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +16,8 @@ from numpy.typing import NDArray
 from evenhand.cells import Attribute, Ints
 from evenhand.errors import UsageError, listed, nearest, shown
 
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+
 
 @dataclass(frozen=True)
 class Grouping:
@@ -23,6 +27,12 @@ class Grouping:
     groups: tuple[str, ...]
     members: tuple[tuple[str, ...], ...]
     codes: Ints
+
+    def name_of(self, members: tuple[str, ...]) -> str:
+        """What a group is called that is not among them: as they are, in quotes if need be."""
+        quoted = self.groups[0] != " × ".join(self.members[0])
+        name = " × ".join(members)
+        return tally_key(members) if quoted or name in self.groups else name
 
 
 class Grouped:
@@ -140,6 +150,15 @@ def shown_name(name: object, limit: int = 40) -> str:
 def tally_key(members: tuple[str, ...]) -> str:
     """Where `left_out_groups` counts a group: its name, or for a product the names in quotes."""
     return members[0] if len(members) == 1 else " × ".join(map(repr, members))
+
+
+def tally_members(key: str, attributes: int) -> tuple[str, ...]:
+    """The names that `tally_key` made one text of.
+
+    >>> tally_members(tally_key(("w", "it's", "")), 3), tally_members("w", 1)
+    (('w', "it's", ''), ('w',))
+    """
+    return (key,) if attributes == 1 else tuple(literal_eval(name) for name in _QUOTED.findall(key))
 
 
 def added(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:

@@ -116,6 +116,15 @@ def _number(value: Any) -> float:
         return float("nan")
 
 
+def least_resamples(confidence: float) -> int:
+    """So many resamples are needed to know both ends of an interval.
+
+    >>> least_resamples(0.95), least_resamples(0.99)
+    (39, 199)
+    """
+    return int(np.ceil(2 / (1 - confidence) - 1 - 1e-9))
+
+
 def whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 

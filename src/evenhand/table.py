@@ -24,6 +24,7 @@ from evenhand.groupings import Grouped, added, added_groups, aligned, both, same
 from evenhand.groupings import Grouping as Grouping  # part of what a table is to those who use one
 from evenhand.groupings import shown_name as shown_name
 from evenhand.groupings import tally_key as tally_key
+from evenhand.groupings import tally_members as tally_members
 from evenhand.rules import check
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 
 from evenhand import __version__
 from evenhand.cli import audits, gate, models, planning, watching
-from evenhand.cli.output import silence
+from evenhand.cli.output import say, silence
 from evenhand.errors import EvenhandError
 
 
@@ -43,8 +43,9 @@ def main(arguments: list[str] | None = None) -> None:
     A command may return another exit code: 1 if data do not keep to a policy or an alarm is raised. Nothing else ends
     with 1, a mistake of ours neither.
     """
-    if sys.stdout is None:  # closed by the caller
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ≥ shows ? instead
     code = 0
@@ -56,17 +57,20 @@ def main(arguments: list[str] | None = None) -> None:
     except EvenhandError as error:
         _fail(str(error))
     except (KeyboardInterrupt, click.Abort):
-        click.echo("evenhand: interrupted", err=True)
+        say("evenhand: interrupted")
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
-        silence()
     except OSError as error:
         silence()
-        _fail(f"cannot write the result: {error.strerror or error}")
+        if isinstance(error.__context__, KeyboardInterrupt):  # click could not even end the line
+            silence(sys.stderr)
+            sys.exit(130)
+        if not isinstance(error, BrokenPipeError):
+            _fail(f"cannot write the result: {error.strerror or error}")
+        # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
+        silence(sys.stderr)
     except Exception as error:
         if os.environ.get("EVENHAND_DEBUG"):
-            traceback.print_exc()
+            say(traceback.format_exc())
         _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")
     if code:
         sys.exit(code)
@@ -75,5 +79,5 @@ def main(arguments: list[str] | None = None) -> None:
 def _fail(message: str, hint: bool = False) -> None:
     sentence = " ".join(message.split())
     sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
-    click.echo(f"evenhand: {sentence}{' (try --help)' if hint else ''}", err=True)
+    say(f"evenhand: {sentence}{' (try --help)' if hint else ''}")
     sys.exit(2)

@@ -44,7 +44,8 @@ Exit code 0: they do. 1: they do not. 2: the policy, the words or the data make 
 @click.pass_context
 def check(context: click.Context, /, data: str, **words: Any) -> int:
     """Hold DATA to a policy, and say so by the exit code: a file, folder or glob of rows, or a saved table."""
-    from evenhand.gate.judging import counted, judge
+    from evenhand.gate.judging import judge
+    from evenhand.gate.people import counted
     from evenhand.gate.policy_file import rulebook
 
     given = {k: v for k, v in words.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,6 +116,15 @@ def reader_gone() -> Iterator[None]:
         silence()
 
 
-def silence() -> None:
-    """Let Python flush what is left of standard output into nothing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def silence(stream: Any = None) -> None:
+    """Let Python flush what is left of standard output, or of another stream, into nothing."""
+    with suppress(OSError, ValueError):  # it may have no file, or be closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
+
+
+def say(sentence: str) -> None:
+    """A sentence on standard error, if anything can be written there: that must not change the exit code."""
+    try:
+        click.echo(sentence, err=True)
+    except (OSError, ValueError):
+        silence(sys.stderr)

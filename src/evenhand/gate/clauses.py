@@ -86,6 +86,8 @@ def _rule(text: Any) -> Rule:
     rest, attribute = _cut(_FOR, text)
     rest, chance = _cut(_CHANCE, rest)
     rest, level = _cut(_AT, rest)
+    if chance is None:  # in either order
+        rest, chance = _cut(_CHANCE, rest)
     if attribute == "":
         raise UsageError(f"name the attribute after 'for': {shown(text)}")
     if chance is not None and level is not None:

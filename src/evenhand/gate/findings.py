@@ -10,7 +10,7 @@ from typing import Literal
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
 from evenhand.gate.clauses import Rule
-from evenhand.gate.settling import Sample, sample_needed
+from evenhand.gate.settling import Reach, Sample, reach_of, sample_needed
 from evenhand.measures import Measure, ScoreMeasure
 from evenhand.policy import sized, worst_of_interval
 from evenhand.table import shown_name
@@ -100,7 +100,7 @@ def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str
         None if math.isnan(number) else float(limit.shortfall(number)), conclusive,
         _lacking(rule) if math.isnan(number) else None, None, _direction(m, gap), _left_out(gap),
     )  # fmt: skip
-    return _with_sample(found, seen, far if point else near)
+    return _with_sample(found, seen, reach_of(m, gap))
 
 
 def _without_direction(m: Measure, ci: Pair) -> Pair:
@@ -118,14 +118,12 @@ def _lacking(rule: Rule) -> str:
     return f"because there is {what} to judge by: there are too many groups, too few resamples, or none"
 
 
-def _with_sample(found: Finding, seen: float, end: float) -> Finding:
-    if found.conclusive is not False or found.n is None or found.n_reference is None or found.confidence is None:
-        return found
-    needed = sample_needed(
-        found.rule.measure, seen, end, found.rule.requirement.bound, found.confidence, found.n, found.n_reference,
-        found.value,
-    )  # fmt: skip
-    return replace(found, needed=needed)
+def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
+    f = found
+    if f.conclusive is not False or reach is None or f.n is None or f.n_reference is None or f.confidence is None:
+        return f
+    limit, people = f.rule.requirement.bound, (f.n, f.n_reference)
+    return replace(f, needed=sample_needed(f.rule.measure, reach, seen, f.value, limit, f.confidence, people))
 
 
 # ---- in words ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -11,29 +10,26 @@ from typing import Any
 import numpy as np
 
 from evenhand.attributes import AttributeAudit
-from evenhand.auditing import as_table, audit_table
-from evenhand.confusion import Confusion
-from evenhand.errors import UsageError, shown
+from evenhand.auditing import Audit, audit_table, too_small_note
+from evenhand.errors import shown
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap
 from evenhand.gate.clauses import Rule
 from evenhand.gate.findings import FAILING, Finding, judged, unjudged
+from evenhand.gate.people import counted
 from evenhand.gate.policy_file import rulebook
-from evenhand.gate.rulebook import COLUMNS, OPTIONS, Rulebook
+from evenhand.gate.rulebook import OPTIONS, Rulebook
 from evenhand.gate.scope import Case, cases_of
 from evenhand.inference.resample import generator
-from evenhand.ingest.values import name_of
-from evenhand.joint import JointTable
 from evenhand.measures import Measure, RateMeasure, ScoreMeasure
 from evenhand.options import Options, Progress, checked, with_threshold
-from evenhand.results import Result
-from evenhand.storage import is_table_file, load
-from evenhand.table import Table, tally_key
+from evenhand.results import Result, kept
+from evenhand.table import Table, tally_members
 
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Result):
-    """Whether a policy is kept to. Print it, or take `to_dict`, `to_json`, `to_junit`, `to_annotations`."""
+    """Whether a policy is kept to. Print it, or take `to_dict`, `to_json`, `to_markdown`, `to_junit` …"""
 
     table: Table
     book: Rulebook
@@ -65,9 +61,14 @@ class Verdict(Result):
     def to_junit(self, path: Any = None) -> str:
         """The verdict as JUnit XML, one test case for each rule and comparison; also written to a file if named."""
         from evenhand.report.pipelines import junit
-        from evenhand.results import kept
 
         return kept(junit(self.to_dict()), path)
+
+    def to_markdown(self, path: Any = None) -> str:
+        """The verdict as a Markdown table, for a pull request; also written to a file if named."""
+        from evenhand.page.markdown import verdict_markdown
+
+        return kept(verdict_markdown(self.to_dict()), path)
 
     def to_annotations(self) -> str:
         """The verdict as workflow commands of GitHub, one line each."""
@@ -129,44 +130,6 @@ def check(
     return judge(counted(data, book), book, progress)
 
 
-# ---- the people -------------------------------------------------------------------------------------------------
-
-
-def counted(data: Any, book: Rulebook) -> Table:
-    """The table given, saved, or counted with the words of the policy."""
-    words = {k: v for k in COLUMNS if (v := book.audit.get(k)) is not None and v is not False}
-    if isinstance(words.get("score_range"), list):
-        words["score_range"] = tuple(words["score_range"])
-    ready = isinstance(data, Table | Confusion | JointTable)
-    if not ready and isinstance(data, str | os.PathLike) and is_table_file(data):
-        data, ready = load(data), True
-    if ready and isinstance(data, Table):
-        words = _beyond_table(data, words)
-    return as_table(data, words)
-
-
-def _beyond_table(table: Table, words: Mapping[str, Any]) -> dict[str, Any]:
-    """The words that a table cannot confirm; one that it contradicts is refused."""
-    known: dict[str, Any] = {**vars(table.meaning), "group": [a.name for a in table.attributes]}
-    rest = {}
-    for word, value in words.items():
-        if word == "missing":  # what was missing is counted, or was refused
-            continue
-        if word not in known:
-            rest[word] = value
-            continue
-        said = value
-        if word == "group":
-            said = [value] if isinstance(value, str) else list(value)
-        elif word == "favorable":
-            said = name_of(value)
-        if said != known[word]:
-            raise UsageError(
-                f"{word} is said to be {shown(value)}, but the table was counted with {shown(known[word])}"
-            )
-    return rest
-
-
 # ---- the verdict --------------------------------------------------------------------------------------------------
 
 
@@ -180,7 +143,7 @@ def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Ver
         audits.want(case, _larger(table, book, case))
     audits.run(progress)
     findings = tuple(f for case in cases for f in _findings(table, book, case, audits.of(case)))
-    return Verdict(table, book, options, findings, tuple(dict.fromkeys(audits.notes)))
+    return Verdict(table, book, options, findings, audits.remarks())
 
 
 def _options(book: Rulebook, confidence: float, chance: bool) -> Options:
@@ -215,7 +178,8 @@ class _Audits:
         self.wanted: dict[tuple[float, bool, str | None], dict[str, list[Measure]]] = {}
         self.tables: dict[str, Table] = {}
         self.found: dict[tuple[float, bool, str | None], dict[str, AttributeAudit]] = {}
-        self.notes: list[str] = []
+        self.notes: dict[str, None] = {}
+        self.too_small: dict[str, dict[str, None]] = {}
 
     def _key(self, case: Case) -> tuple[float, bool, str | None]:
         fewer = case.grouping.name if case.rule.pairs == "all" and case.grouping.name in self.tables else None
@@ -241,7 +205,17 @@ class _Audits:
             random = deepcopy(generator(self.book.audit.get("seed", 0)))
             audit = audit_table(table, _options(self.book, confidence, chance), measures, reference, random, tell)
             self.found[key] = {a.name: a for a in audit.attributes}
-            self.notes += audit.notes
+            self._note(audit)
+
+    def _note(self, audit: Audit) -> None:
+        """What an audit remarks; small groups are put together, because each audit knows its own measures only."""
+        for a in audit.attributes:
+            self.too_small.setdefault(a.name, {}).update(dict.fromkeys(a.too_small))
+        own = {too_small_note(a.name, a.too_small) for a in audit.attributes}
+        self.notes.update(dict.fromkeys(note for note in audit.notes if note not in own))
+
+    def remarks(self) -> tuple[str, ...]:
+        return (*self.notes, *(too_small_note(name, list(few)) for name, few in self.too_small.items() if few))
 
     def of(self, case: Case) -> AttributeAudit:
         return self.found[self._key(case)][case.grouping.name]
@@ -270,9 +244,11 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
 
 def _gone(table: Table, case: Case) -> Iterator[Finding]:
     """Groups that missing values have taken away altogether."""
-    there = {tally_key(members) for members in case.grouping.members}
-    for name in table.left_out_groups.get(case.grouping.name, {}):
-        if name and name not in there:
+    there = set(case.grouping.members)
+    for key in table.left_out_groups.get(case.grouping.name, {}):
+        members = tally_members(key, len(case.grouping.members[0]))
+        if "" not in members and members not in there:  # "" is no group
+            name = case.grouping.name_of(members)
             because = "because every row of this group was left out"
             yield unjudged(case.rule, case.grouping.name, (name, None), because, "undefined", case.undefined)
 

@@ -28,10 +28,13 @@ from evenhand.gate.rulebook import (
 )
 from evenhand.gate.toml_lines import Path, lines_of
 from evenhand.ingest.values import name_of
+from evenhand.measures import ScoreMeasure
+from evenhand.options import least_resamples
 from evenhand.policy import Requirement, checked_bound, measure_named
 
 MOST_BYTES = 256_000
 MOST_RULES = 1_000
+LEAST_EXCHANGES = 99
 _POLICY = ("name", "undefined", "min_group_size", "small_groups", "confidence")
 _RULE = (
     "measure", "at_most", "at_least", "judge", "confidence", "attribute", "groups", "pairs", "undefined", "reason",
@@ -63,8 +66,11 @@ def rulebook(
             check_option(word, value, UsageError)
         elif word not in WORDS:
             raise UsageError(f"check knows no word {shown(word)} (it knows: {listed(WORDS, 40)}){nearest(word, WORDS)}")
-    further = [r for r in unlike(rules_of(require)) if (r.about, r.requirement) not in _limits(book.rules)]
-    book = replace(book, rules=(*book.rules, *further), **said)
+    book = replace(book, **said)
+    if undefined == "fail":  # of what a rule says and what is said beside the policy, the stricter counts
+        book = replace(book, rules=tuple(replace(rule, undefined=None) for rule in book.rules))
+    further = [rule for rule in unlike(rules_of(require)) if not _said_already(rule, book)]
+    book = replace(book, rules=(*book.rules, *further))
     book = replace(book, audit={**book.audit, **words}, written=book.written - set(words))
     if not book.rules:
         raise UsageError("nothing to check: name a policy (--policy FILE) or a rule (--require 'abcc <= 0.1')")
@@ -72,18 +78,34 @@ def rulebook(
     return book
 
 
-def _limits(rules: Iterable[Rule]) -> list[tuple[Any, Requirement]]:
-    return [(rule.about, rule.requirement) for rule in rules]
+def _said_already(rule: Rule, book: Rulebook) -> bool:
+    """Whether the policy has the same rule, and none that is laxer about what is undefined."""
+    same = [r for r in book.rules if (r.about, r.requirement) == (rule.about, rule.requirement)]
+    return any(book.undefined_for(r) == "fail" or book.undefined == "skip" for r in same)
 
 
 def _check_together(book: Rulebook) -> None:
     """What no single word can tell."""
     check_options({word: book.audit[word] for word in OPTIONS if word in book.audit}, book.audit.get("seed", 0))
     for rule in book.rules:
-        if rule.judge == "excess" and book.audit.get("permutations") == 0:
+        if rule.judge == "excess" and book.audit.get("permutations", LEAST_EXCHANGES) < LEAST_EXCHANGES:
             raise book.where(rule, "judge")(
-                "what is above chance needs tables with exchanged groups: leave out permutations = 0 (--permutations 0)"
+                f"what is above chance needs at least {LEAST_EXCHANGES} tables with exchanged groups, not permutations "
+                f"= {book.audit['permutations']}: leave that out (1,000 by default)"
             )
+        level = rule.confidence or book.confidence
+        least = least_resamples(level)
+        if rule.judge == "interval" and _resampled(rule, book) and 0 < book.audit.get("bootstrap", 1000) < least:
+            raise book.where(rule, "judge")(
+                f"an interval of {rule.measure.id} at {100 * level:.10g}% needs at least {least:,} resamples: say "
+                f"bootstrap = {least} (--bootstrap {least}) or more"
+            )
+
+
+def _resampled(rule: Rule, book: Rulebook) -> bool:
+    """Whether an interval rests on resamples, rather than on a formula."""
+    ordinary = book.audit.get("interval", "auto") != "auto"
+    return isinstance(rule.measure, ScoreMeasure) or rule.pairs == "all" or ordinary
 
 
 # ---- a file -----------------------------------------------------------------------------------------------------
@@ -187,8 +209,8 @@ def _rules(tables: Any, book: Rulebook) -> tuple[Rule, ...]:
 
 
 def _rule(table: Mapping[str, Any], i: int, book: Rulebook) -> Rule:
-    def refuse(key: str) -> Refuse:
-        return book.places.refusal(("rule", i, key))
+    def refuse(*key: str | int) -> Refuse:
+        return book.places.refusal(("rule", i, *key))
 
     _known(table, _RULE, ("rule", i), book.places, f"a rule has {', '.join(_RULE)}")
     judge = table.get("judge", "value")
@@ -214,7 +236,7 @@ def _rule(table: Mapping[str, Any], i: int, book: Rulebook) -> Rule:
     )
 
 
-def _requirement(table: Mapping[str, Any], refuse: Callable[[str], Refuse]) -> Requirement:
+def _requirement(table: Mapping[str, Any], refuse: Callable[..., Refuse]) -> Requirement:
     if "measure" not in table:
         raise refuse("measure")('a rule names its measure, such as measure = "disparate_impact"')
     text_only("measure", table["measure"], refuse("measure"))
@@ -243,17 +265,19 @@ def _requirement(table: Mapping[str, Any], refuse: Callable[[str], Refuse]) -> R
 
 
 def _named(
-    key: str, table: Mapping[str, Any], refuse: Callable[[str], Refuse], one: bool = False
+    key: str, table: Mapping[str, Any], refuse: Callable[..., Refuse], one: bool = False
 ) -> tuple[str, ...] | None:
     """Names of attributes or groups; a group may be a number or a truth."""
     if key not in table:
         return None
     value = table[key]
     names = value if isinstance(value, list | tuple) else [value]
-    good = all(v.strip() if isinstance(v, str) else not one and (finite(v) or isinstance(v, bool)) for v in names)
-    if not names or not good or (not one and not isinstance(value, list | tuple)):
-        what = "a name, or a list of names" if one else "a list of names"
+    what = "a name, or a list of names" if one else "a list of names"
+    if not names or (not one and not isinstance(value, list | tuple)):
         raise refuse(key)(f"{key} is {what}, not {shown(value)}")
-    if len(set(map(str, names))) < len(names):
-        raise refuse(key)(f"{key} names one twice: {listed(names)}")
+    for i, v in enumerate(names):
+        if not (v.strip() if isinstance(v, str) else not one and (finite(v) or isinstance(v, bool))):
+            raise refuse(key, i)(f"{key} is {what}, not {shown(value)}")
+        if str(v) in map(str, names[:i]):
+            raise refuse(key, i)(f"{key} names one twice: {listed(names)}")
     return tuple(names if one else [str(name_of(v)) for v in names])

@@ -71,11 +71,15 @@ class Rulebook:
     """The words of `audit` that the policy itself says."""
     places: Places = Places()
 
-    def where(self, rule: Rule, key: str) -> Refuse:
+    def undefined_for(self, rule: Rule) -> str:
+        """What an undefined measure means for a rule."""
+        return rule.undefined or self.undefined
+
+    def where(self, rule: Rule, *key: str | int) -> Refuse:
         """What refuses a word of a rule, by its message; without a line for a rule that is in no file."""
         if rule.number is None:
             return lambda message: UsageError(f"{shown(str(rule))}: {message}")
-        return self.places.refusal(("rule", rule.number, key))
+        return self.places.refusal(("rule", rule.number, *key))
 
 
 # ---- whether it makes sense ---------------------------------------------------------------------------------------

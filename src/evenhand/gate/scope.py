@@ -30,7 +30,7 @@ def cases_of(table: Table, book: Rulebook, threshold: float | None) -> list[Case
     """Every rule on every attribute that it is about, if the data have what it names."""
     cases: list[Case] = []
     for rule in book.rules:
-        undefined = rule.undefined or book.undefined
+        undefined = book.undefined_for(rule)
         _check_possible(table, book, rule, undefined)
         for grouping in _groupings(table, book, rule):
             _check_groups(table, book, rule, grouping)
@@ -73,9 +73,9 @@ def _groupings(table: Table, book: Rulebook, rule: Rule) -> Sequence[Grouping]:
         found: Sequence[Grouping] = table.groupings
     else:
         names = [g.name for g in table.groupings]
-        for name in rule.attributes:
+        for i, name in enumerate(rule.attributes):
             if name not in names:
-                raise book.where(rule, "attribute")(
+                raise book.where(rule, "attribute", i)(
                     f"{shown(name)} is not an attribute of the data (they have: {listed(names)}){nearest(name, names)}"
                 )
         found = [g for g in table.groupings if g.name in rule.attributes]
@@ -93,14 +93,15 @@ def _check_groups(table: Table, book: Rulebook, rule: Rule, grouping: Grouping) 
         ref, _ = reference_group(table, grouping, book.audit.get("reference"))
     except UsageError as error:
         if "reference" in book.written and len(grouping.groups) > 1:
-            raise book.places.refuse(("audit", "reference"), error) from None
+            raise book.places.refuse(("audit", "reference", grouping.name), error) from None
         raise
     if rule.groups is None:
         return
-    refuse = book.where(rule, "groups")
     if rule.attributes is None and len(table.groupings) > 1:
-        raise refuse(f"say of which attribute these groups are: {listed([g.name for g in table.groupings])}")
-    for name in rule.groups:
+        names = listed([g.name for g in table.groupings])
+        raise book.where(rule, "groups")(f"say of which attribute these groups are: {names}")
+    for i, name in enumerate(rule.groups):
+        refuse = book.where(rule, "groups", i)
         if name not in grouping.groups:
             raise refuse(
                 f"{shown(name)} is not a group of {shown(grouping.name)} (there are: {listed(grouping.groups)})"

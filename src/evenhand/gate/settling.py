@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from evenhand.extremes import LargestGap
+from evenhand.gaps import Gap
 from evenhand.measures import Measure, RateMeasure, ScoreMeasure
 
 POWER = 0.8
@@ -22,36 +24,78 @@ class Sample:
     power: float = POWER
 
 
+@dataclass(frozen=True)
+class Reach:
+    """How far an interval reaches from its gap, on the scale where both are about the same."""
+
+    away: float
+    """Away from parity."""
+    back: float
+    """Towards parity, and beyond."""
+    beyond: bool
+    """Whether it has another side of parity, which its far end may be on."""
+
+
+def reach_of(m: Measure, gap: Gap | LargestGap) -> Reach | None:
+    """The reach of a gap's interval, before its direction is taken away; None without an interval."""
+    if gap.ci is None:
+        return None
+    if isinstance(gap, Gap) and (m.signed or _logarithmic(m)):
+        ends = gap.value if gap.signed is None else gap.signed, *gap.ci
+        value, low, high = (_log(end) for end in ends) if _logarithmic(m) else ends
+        return Reach(high - value, value - low, True) if value > 0 else Reach(value - low, high - value, True)
+    value, one, other = (parted(m, end) for end in (gap.value, *gap.ci))
+    near, far = min(one, other), max(one, other)
+    return Reach(far - value, value - near if near > 0 else far - value, False)  # it is cut off at parity
+
+
 def sample_needed(
-    m: Measure, seen: float, end: float, limit: float, confidence: float, n: int, n_reference: int, value: float
+    m: Measure, reach: Reach, seen: float, value: float, limit: float, confidence: float, n: tuple[int, int]
 ) -> Sample | None:
     """The sample whose interval stays on its side of the limit 80 times of 100, if the true gap is the one seen.
 
     Intervals shrink with the root of the number of people, on the scale where they are about symmetric, and so does
-    what chance alone adds. `end` is the end of the interval of `value` that faces the limit; `seen` is the value, or
-    what of it is above chance. None if no number of people would do, because the gap lies on the limit.
+    what chance alone adds. `seen` is the value, or what of it is above chance; `n` are the people of both groups. None
+    if no number of people would do, because the gap lies on the limit.
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtr, ndtri
 
-    try:
-        width = _even(m, end) - _even(m, value)
-        chance = _even(m, value) - _even(m, seen)
-        distance = abs(_even(m, limit) - _even(m, seen))
-    except ValueError:  # the logarithm of a rate of 0
-        return None
-    if not math.isfinite(width) or not math.isfinite(distance) or distance < 1e-9:
+    at, bound = parted(m, seen), parted(m, limit)
+    chance = parted(m, value) - at
+    if at > bound:
+        sides = [(at - bound, reach.back, max(-chance, 0.0))]
+    else:
+        sides = [(bound - at, reach.away, max(chance, 0.0))]
+        sides += [(bound + at, reach.back, max(chance, 0.0))] if reach.beyond else []
+    if not all(math.isfinite(d) and 0 < w < math.inf for d, w, _ in sides) or sides[0][0] < 1e-9:
         return None
     z = float(ndtri(0.5 + confidence / 2))
-    reach = abs(width) * (1 + float(ndtri(POWER)) / z) + (abs(chance) if width * chance > 0 else 0.0)
-    factor = max((reach / distance) ** 2, 1.0)
-    if factor * max(n, n_reference) > MOST:
+
+    def misses(root: float) -> float:
+        """How often an end lies across the limit, with root² times as many people."""
+        return float(sum(ndtr(-(root * d - w - c) * z / w) for d, w, c in sides))
+
+    most = math.sqrt(MOST / max(n))
+    if misses(most) > 1 - POWER:
         return None
-    return Sample(math.ceil(factor * n), math.ceil(factor * n_reference), factor)
+    low, high = 1.0, most
+    while misses(low) > 1 - POWER and high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if misses(middle) > 1 - POWER else (low, middle)
+    factor = low**2
+    return Sample(math.ceil(factor * n[0]), math.ceil(factor * n[1]), factor)
 
 
-def _even(m: Measure, value: float) -> float:
-    """A number on the scale where its interval reaches about equally far to both sides."""
-    value = max(value, 0.0)  # chance alone may show more
-    if isinstance(m, ScoreMeasure):
-        return m.inward(value)
-    return math.log(value) if isinstance(m, RateMeasure) and m.scale == "ratio" else value
+def parted(m: Measure, value: float) -> float:
+    """How far from parity, on the scale where an interval reaches about equally far to both sides."""
+    if _logarithmic(m):
+        return abs(_log(min(value, 1.0)))  # chance alone may show more
+    return m.inward(max(value, 0.0)) if isinstance(m, ScoreMeasure) else max(value, 0.0)
+
+
+def _logarithmic(m: Measure) -> bool:
+    return isinstance(m, RateMeasure) and m.scale == "ratio"
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
