@@ -10,7 +10,7 @@ from evenhand.groupings import shown_name
 from evenhand.page import explorer
 from evenhand.page.figures import Room
 from evenhand.page.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
-from evenhand.page.markup import Markup, cell, grid, join, name, tag
+from evenhand.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.page.measures import about, comparison, measure_of, plain
 from evenhand.page.shell import fitted, page
 
@@ -49,7 +49,7 @@ def _page(audit: Audit, document: dict[str, Any], room: Room) -> str:
         ("measures", "What each measure asks", about(ids)),
         ("method", "How it was computed", join(method(document, room.remarks()))),
     ]
-    return page(title_of(document), _lead(document), sections, document, counts=counts)
+    return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
 
 
 def title_of(document: dict[str, Any]) -> str:
@@ -57,11 +57,6 @@ def title_of(document: dict[str, Any]) -> str:
     data = document["data"]
     groups = ", ".join(shown_name(a["name"]) for a in document["attributes"][:3])
     return f"Fairness of {shown_name(data['score'] or data['prediction'])} by {groups}"
-
-
-def _lead(document: dict[str, Any]) -> Markup:
-    return tag("dl", *(part for term, text in facts(document) for part in (tag("dt", term), tag("dd", text))),
-               class_="facts")  # fmt: skip
 
 
 def facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from evenhand.measures import find
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.page.audits import facts, groups_table, measures_tables, method, verdict
 from evenhand.page.figures import Room
-from evenhand.page.markup import Markup, cell, grid, join, name, tag
+from evenhand.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.page.measures import about, p_short
 from evenhand.page.shell import fitted, page
 
@@ -40,8 +40,7 @@ def _page(found: CandidateAudit, document: dict[str, Any], room: Room) -> str:
         ("method", "How it was computed", join(method(first, room.remarks()))),
     ]
     names = ", ".join(shown_name(c["name"]) for c in document["candidates"])
-    told = [(term, text) for term, text in facts(first) if term not in ("Score", "Favourable decision")]
-    lead = tag("dl", *(part for term, text in told for part in (tag("dt", term), tag("dd", text))), class_="facts")
+    lead = facts_of((term, text) for term, text in facts(first) if term not in ("Score", "Favourable decision"))
     return page(f"Which of these models is fairer: {names}", lead, sections, document)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from html import escape, unescape
 from typing import Any
 
@@ -66,6 +67,11 @@ def data_block(id_: str, values: Any) -> Markup:
     for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         text = text.replace(character, code)
     return Markup(f'<script type="application/json" id="{escape(id_)}">{text}</script>')
+
+
+def facts_of(pairs: Iterable[tuple[str, str]]) -> Markup:
+    """Terms and what they are, as a list."""
+    return tag("dl", *(join(tag("dt", term), tag("dd", text)) for term, text in pairs), class_="facts")
 
 
 def cell(*children: Any, **attributes: Any) -> Cell:

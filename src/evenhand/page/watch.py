@@ -9,7 +9,7 @@ from evenhand.groupings import shown_name
 from evenhand.measures import find
 from evenhand.page.figures import Room
 from evenhand.page.findings import KEY
-from evenhand.page.markup import Markup, cell, grid, join, name, tag
+from evenhand.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.page.measures import about, value
 from evenhand.page.shell import fitted, page
 
@@ -43,10 +43,8 @@ def _page(watch: Watch, document: dict[str, Any], room: Room) -> str:
         ("measures", "What each measure asks", about(list(dict.fromkeys(id_ for _, id_, _ in shown)))),
         ("method", "How it was computed", join(_method(document, room.remarks()))),
     ]
-    lead = tag("dl", *(part for term, text in _facts(document) for part in (tag("dt", term), tag("dd", text))),
-               class_="facts")  # fmt: skip
     what = document["data"]["score"] or document["data"]["prediction"]
-    return page(f"Fairness of {shown_name(what)} over time", lead, sections, document)
+    return page(f"Fairness of {shown_name(what)} over time", facts_of(_facts(document)), sections, document)
 
 
 def _shown(document: dict[str, Any]) -> list[Comparison]:
