@@ -1,16 +1,22 @@
 """Whether gaps over whole scores have changed: the curve of gaps now against the curve before.
 
-What is tested is that the curve of gaps is what it was: T is the norm of its change. Resamples of both samples tell how
-far such a change is from 0 by chance. A p-value of one in a million would take many million resamples, so their tail is
-continued by a theorem: the norm of Gaussian noise exceeds its 90th percentile by t with no larger chance than that of a
-standard normal to exceed 1.28 + t/σ, where σ is the largest standard deviation of any weighting of the curve that the
-norm allows (the isoperimetric inequality of Borell, Tsirelson, Ibragimov and Sudakov). Student's tail instead of the
-normal one allows for few people.
+Two things are tested, and the larger p-value counts. First that the curve of gaps is what it was: T is the norm of its
+change. Second that the measure, the norm of the curve, is what it was: when the scores of everybody rise, the curve
+moves along the scores but the measure does not change. Noise makes a norm larger, the more so the fewer people there
+are; but by the triangle inequality by no more than the norm of the noise, and it makes a norm smaller by no more than
+one weighting of the noise. So the rise of a norm is compared with the norm of the noise of the larger curve and a
+weighting of the noise of the smaller one.
+
+Resamples of both samples tell what noise does. A p-value of one in a million would take many million resamples, so
+their tail is continued by a theorem: the norm of Gaussian noise exceeds its 90th percentile by t with no larger chance
+than that of a standard normal to exceed 1.28 + t/σ, where σ is the largest standard deviation of any weighting of the
+curve that the norm allows (the isoperimetric inequality of Borell, Tsirelson, Ibragimov and Sudakov). Student's tail
+instead of the normal one allows for few people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -92,26 +98,29 @@ class CurveChanges:
         draws = len(now.draws)
         p = 1.0
         for count, random in zip(dict.fromkeys((min(FIRST, draws), draws)), rng.spawn(2), strict=False):
-            seen = self._whole(m, now, pair, count) if m.view is None else self._binned(m, now, pair, count, random)
-            p = tail(*seen, m.order, smallest)
+            new, old = (self._whole if m.view is None else self._binned)(m, now, pair, count, random)
+            p = tail(*_weighed(m.order, new, old), m.order, smallest)
+            if p < UNLIKELY and not m.single:  # of a single point the sign counts too
+                p = max(p, risen(m.order, new, old, smallest))
             if not p < UNLIKELY:  # only few of many looks get further
                 break
         return p
 
-    def _whole(self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int) -> tuple[Floats, Floats]:
-        """The change of the curve, and what changes by chance: points that weigh something, times their weight."""
+    def _whole(
+        self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int, _: np.random.Generator
+    ) -> tuple[Drawn, Drawn]:
+        """The curve now and before."""
         if (m.id, pair) not in self._known:
             grid = None if m.grid is None else m.grid(self._pair(self.before.population, pair), self.options)
-            curve = self._curve(m, self.before.array, pair, grid)
-            self._known[m.id, pair] = grid, curve, self._noise(m, self.before, pair, grid, len(self.before.draws))
-        grid, old, old_noise = self._known[m.id, pair]
-        new = self._curve(m, now.array, pair, grid)
-        noise = self._noise(m, now, pair, grid, draws) - old_noise[:draws]
-        return _weighed(m.order, new, old, noise)
+            self._known[m.id, pair] = grid, self._drawn(m, self.before, pair, grid, len(self.before.draws))
+        grid, old = self._known[m.id, pair]
+        return self._drawn(m, now, pair, grid, draws), old.first(draws)
 
-    def _noise(self, m: ScoreMeasure, sample: Sample, pair: Any, grid: Curve | None, draws: int) -> Floats:
-        centre = self._curve(m, sample.population, pair, grid)
-        return np.asarray(self._curve(m, sample.draws[:draws], pair, grid).gap - centre.gap)
+    def _drawn(self, m: ScoreMeasure, sample: Sample, pair: Any, grid: Curve | None, draws: int) -> Drawn:
+        seen, centre, drawn = (
+            self._curve(m, array, pair, grid) for array in (sample.array, sample.population, sample.draws[:draws])
+        )
+        return Drawn.of(m.order, seen, centre, drawn)
 
     def _curve(self, m: ScoreMeasure, array: Floats, pair: tuple[int, int], grid: Curve | None) -> Curve:
         return m.curve(self._pair(array, pair), self.options, grid)
@@ -127,19 +136,20 @@ class CurveChanges:
 
     def _binned(
         self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
+    ) -> tuple[Drawn, Drawn]:
         """The same for calibration, in the bins of the baseline."""
         if (m.id, pair) not in self._known:
-            bins = bins_of(self._pair(self.before.array, pair), m.ranked, self.options)
+            few = (self.before.array.sum((1, 2)) > 0).sum() <= self.options.calibration_bins  # a bin for every score
+            counts = self._pair(self.before.array, pair)
+            bins = np.arange(len(counts.scores)) if few else bins_of(counts, m.ranked, self.options)
             before = self._bins(m, self.before, pair, bins, len(self.before.draws), np.random.default_rng(0))
-            self._known[m.id, pair] = bins, *before
-        bins, old, old_noise = self._known[m.id, pair]
-        new, noise = self._bins(m, now, pair, bins, draws, rng)
-        return _weighed(m.order, new, old, noise - old_noise[:draws])
+            self._known[m.id, pair] = bins, before
+        bins, old = self._known[m.id, pair]
+        return self._bins(m, now, pair, bins, draws, rng), old.first(draws)
 
     def _bins(
         self, m: ScoreMeasure, sample: Sample, pair: tuple[int, int], bins: Ints, draws: int, rng: np.random.Generator
-    ) -> tuple[Curve, Floats]:
+    ) -> Drawn:
         starts = np.flatnonzero(np.r_[True, bins[1:] != bins[:-1]])
         weights = sample.array.sum((0, 2))
         effective = np.divide(sample.people.sum(-1), weights, out=np.ones_like(weights), where=weights > 0)
@@ -148,14 +158,65 @@ class CurveChanges:
         rates, people = borrowed_rates(counts), array.sum(-1)
         expected = np.stack([people * (1 - rates), people * rates], axis=-1)
         centre = m.curve(Counts(expected, counts.groups), self.options, None)
-        drawn = [m.curve(b, self.options, None).gap for b in resampled_bins(counts, rates, draws, rng)]
-        return m.curve(counts, self.options, None), np.concatenate(drawn) - centre.gap
+        batches = [m.curve(b, self.options, None) for b in resampled_bins(counts, rates, draws, rng)]
+        drawn = Curve(centre.at, *(np.concatenate([getattr(b, n) for b in batches]) for n in ("gap", "weight")))
+        return Drawn.of(m.order, m.curve(counts, self.options, None), centre, drawn)
 
 
-def _weighed(order: float, new: Curve, old: Curve, noise: Floats) -> tuple[Floats, Floats]:
-    weight = np.where((new.weight > 0) & (old.weight > 0), (new.weight + old.weight) / 2, 0.0)
-    factor = (weight > 0) * 1.0 if order == np.inf else weight ** (1 / order)
-    return np.nan_to_num((new.gap - old.gap) * factor), np.nan_to_num(noise * factor)
+@dataclass(frozen=True)
+class Drawn:
+    """A curve of gaps, and what noise does to it and to its norm."""
+
+    curve: Curve
+    noise: Floats
+    """Of the gaps, axes (draw, point)."""
+    moves: Floats
+    """Of the norm, by draw."""
+
+    @staticmethod
+    def of(order: float, seen: Curve, centre: Curve, drawn: Curve) -> Drawn:
+        moves = _norm(_points(order, drawn), order) - _norm(_points(order, centre), order)
+        return Drawn(seen, np.asarray(drawn.gap - centre.gap), np.asarray(moves))
+
+    def first(self, draws: int) -> Drawn:
+        return Drawn(self.curve, self.noise[:draws], self.moves[:draws])
+
+    def own_noise(self, order: float) -> Floats:
+        return np.nan_to_num(self.noise * _factor(order, self.curve.weight))
+
+
+def _factor(order: float, weight: Floats) -> Floats:
+    """What a point of a curve is multiplied by, so that its norm has no more weights."""
+    return np.asarray((weight > 0) * 1.0 if order == np.inf else np.maximum(weight, 0.0) ** (1 / order))
+
+
+def _points(order: float, curve: Curve) -> Floats:
+    return np.nan_to_num(curve.gap * _factor(order, curve.weight))
+
+
+def _weighed(order: float, new: Drawn, old: Drawn) -> tuple[Floats, Floats]:
+    """The change of the curve, and what changes by chance: points that weigh something, times their weight."""
+    weights = new.curve.weight, old.curve.weight
+    factor = _factor(order, np.where((weights[0] > 0) & (weights[1] > 0), (weights[0] + weights[1]) / 2, 0.0))
+    change, noise = new.curve.gap - old.curve.gap, new.noise - old.noise
+    return np.nan_to_num(change * factor), np.nan_to_num(noise * factor)
+
+
+def risen(order: float, new: Drawn, old: Drawn, people: float) -> float:
+    """The chance that two curves of one norm seem to have norms as different as these, at most."""
+    points = [_points(order, d.curve) for d in (new, old)]
+    sizes = [float(_norm(p, order)) for p in points]
+    high, low = (new, old) if sizes[0] > sizes[1] else (old, new)
+    noises = high.own_noise(order), low.own_noise(order)
+    fall = (noises[1] * _dual(points[1 if high is new else 0], order)).sum(-1)
+    draws = np.maximum(_norm(noises[0], order), high.moves) + np.maximum(fall, -low.moves)
+
+    def spread() -> float:
+        own = (max(largest_spread(n, p, order), float(d.moves.std())) for n, p, d in
+               zip(noises, points if high is new else points[::-1], (high, low), strict=True))  # fmt: skip
+        return float(np.sqrt(sum(o**2 for o in own)))
+
+    return min(2 * beyond(abs(sizes[0] - sizes[1]), draws, spread, people), 1.0)
 
 
 def tail(change: Floats, noise: Floats, order: float, people: float) -> float:
@@ -166,19 +227,26 @@ def tail(change: Floats, noise: Floats, order: float, people: float) -> float:
     >>> [float(f"{tail(np.array([t]), noise, 1.0, 1e6):.1g}") for t in (0.0, 5.0)]  # the truth: 1 and 6e-07
     [1.0, 8e-07]
     """
+    return beyond(
+        float(_norm(change, order)), _norm(noise, order), lambda: largest_spread(noise, change, order), people
+    )
+
+
+def beyond(size: float, draws: Floats, spread: Callable[[], float], people: float) -> float:
+    """The chance of at least such a size, from draws and, beyond most of them, from the spread of the noise."""
     from scipy.special import ndtri, stdtr
 
-    size = float(_norm(change, order))
     if size < 1e-12:
         return 1.0
-    norms = np.sort(_norm(noise, order)) * np.sqrt(people / (people - 1))
-    place = min(int(np.ceil(QUANTILE * (len(norms) + 1) - 1e-9)), len(norms)) - 1
-    if size <= norms[place]:
-        return float((1 + (norms >= size).sum()) / (1 + len(norms)))
-    spread = largest_spread(noise, change, order) * np.sqrt(people / (people - 1))
-    if spread < 1e-12:
+    wider = float(np.sqrt(people / (people - 1)))
+    sizes = np.sort(draws) * wider
+    place = min(int(np.ceil(QUANTILE * (len(sizes) + 1) - 1e-9)), len(sizes)) - 1
+    if size <= sizes[place]:
+        return float((1 + (sizes >= size).sum()) / (1 + len(sizes)))
+    most = spread() * wider
+    if most < 1e-12:
         return 1.0  # resamples cannot tell
-    return float(stdtr(people - 1, -(ndtri(QUANTILE) + (size - norms[place]) / spread)))
+    return float(stdtr(people - 1, -(ndtri(QUANTILE) + (size - sizes[place]) / most)))
 
 
 def _norm(points: Floats, order: float) -> Floats:

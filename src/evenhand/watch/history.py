@@ -131,10 +131,9 @@ class History:
                 look += 1
                 finding = next(found)
             (random,) = self.audits.spawn(1)
-            period = self._period(span, status, look if status == "tested" else None, finding, before, random)
+            raised = self._raise(alarms, i, finding, before)
+            period = self._period(span, status, look if status == "tested" else None, finding, raised, before, random)
             periods.append(period)
-            if status == "tested":
-                self._raise(alarms, i, period, finding, before)
         return tuple(periods), tuple(alarms.values()), first
 
     def _status(self, place: int, span: Span) -> str:
@@ -153,6 +152,7 @@ class History:
         status: str,
         look: int | None,
         finding: dict[Key, Finding],
+        raised: set[Key],
         before: dict[Key, Gap],
         rng: np.random.Generator,
     ) -> Period:
@@ -162,7 +162,9 @@ class History:
         if undefined is None:
             later = status in ("tested", "before", "waiting")
             comparisons = tuple(
-                self._comparison(key[0], gap, before.get(key) if later else None, finding.get(key))
+                Comparison(
+                    key[0], gap, *changed(before.get(key) if later else None, gap), finding.get(key), key in raised
+                )
                 for key, gap in _gaps(self._audit(table, rng))
             )
         few, missing = self._sizes(table)
@@ -190,37 +192,33 @@ class History:
             missing += [g for g in known if g not in sizes]
         return tuple(few), tuple(missing)
 
-    def _comparison(self, attribute: str, gap: Gap, old: Gap | None, finding: Finding | None) -> Comparison:
-        change, ci = (None, None) if old is None else changed(old, gap)
-        alarm = finding is not None and finding.p_adjusted <= self.rule.false_alarms
-        return Comparison(attribute, gap, change, ci, finding, alarm)
-
     def _raise(
-        self,
-        alarms: dict[tuple[Key, str], Alarm],
-        place: int,
-        period: Period,
-        finding: dict[Key, Finding],
-        before: dict[Key, Gap],
-    ) -> None:
-        """New alarms of a look, and old ones that are seen again."""
-        raised = {k: f for k, f in finding.items() if f.p_adjusted <= self.rule.false_alarms and k in before}
-        for window in sorted({f.window for f in raised.values()}):
-            keys = [k for k, f in raised.items() if f.window == window]
+        self, alarms: dict[tuple[Key, str], Alarm], place: int, finding: dict[Key, Finding], before: dict[Key, Gap]
+    ) -> set[Key]:
+        """New alarms of a look, and old ones that are seen again; by which comparisons."""
+        small = {k: f for k, f in finding.items() if f.p_adjusted <= self.rule.false_alarms and k in before}
+        raised = set()
+        name = self.spans[place].name
+        for window in sorted({f.window for f in small.values()}):
+            keys = [k for k, f in small.items() if f.window == window]
             spans = self._window(place, window)
             now = self._now(spans, keys)
             for key in keys:
-                old, new = before[key], now[key]
+                old, new = before[key], now.get(key)
+                change, ci = changed(old, new)
+                if new is None or change is None or (ci is not None and ci[0] <= 0 <= ci[1]):
+                    continue  # nobody should hear of a change whose interval holds none
+                raised.add(key)
                 direction = _direction(old, new)
                 known = alarms.get((key, direction))
                 if known is not None:
-                    alarms[key, direction] = replace(known, last=period.name, looks=known.looks + 1)
+                    alarms[key, direction] = replace(known, last=name, looks=known.looks + 1)
                     continue
-                change, ci = changed(old, new)
                 alarms[key, direction] = Alarm(
-                    *key, new.reference, period.name, spans[0].name, window, direction, figure(old), figure(new),
-                    change, ci, raised[key].p_adjusted, period.name, 1,
+                    *key, new.reference, name, spans[0].name, window, direction, figure(old), figure(new), change, ci,
+                    small[key].p_adjusted, name, 1,
                 )  # fmt: skip
+        return raised
 
     def _window(self, place: int, window: int) -> list[Span]:
         return [s for s in self.spans[self.start.stop : place + 1] if s.finished][-window:]
@@ -245,8 +243,10 @@ def figure(gap: Gap) -> float | None:
     return gap.signed if measure.signed else gap.value
 
 
-def changed(old: Gap, new: Gap) -> tuple[float | None, Pair | None]:
+def changed(old: Gap | None, new: Gap | None) -> tuple[float | None, Pair | None]:
     """From one gap to another, with an interval by square-and-add of both."""
+    if old is None or new is None:
+        return None, None
     a, b = figure(new), figure(old)
     if a is None or b is None or new.undefined or old.undefined or old.reference != new.reference:
         return None, None

@@ -27,6 +27,8 @@ from evenhand.watch.rate_changes import rate_changes
 WINDOWS = (1, 4, 16)
 CELLS = 128
 """So many cells of scores at most: enough to see whether a curve of gaps has changed."""
+EVEN = 64
+"""So many more at most, of equal width, for scores that nobody in the baseline has."""
 MANY = 30
 """Above so many groups, changes over whole scores are not tested."""
 
@@ -114,6 +116,9 @@ class Yardstick:
         view = ScoreView(table, grouping, self.options.scores.calibration_bins)
         self.lowest = view.lowest(most)
         self.cells = view(range(len(self.groups)), most)
+        self.lowest = np.unique(np.append(self.lowest, np.linspace(*table.score_range, EVEN, endpoint=False)))
+        scores = _middles(table, self.lowest)
+        self.cells = replace(self.cells, scores=scores[::-1] if table.meaning.risk else scores)
 
     def slice(self, table: Table, rng: np.random.Generator) -> Slice:
         """The people of a table who are in one of the groups."""
@@ -167,6 +172,16 @@ class Yardstick:
         counts = people.decisions if m.levels == "decision" else people.bins
         assert counts is not None
         return m.profile(counts)
+
+
+def _middles(table: Table, lowest: Floats) -> Floats:
+    """The mean score of each cell, or its middle where there is nobody."""
+    assert table.score is not None
+    level = np.maximum(np.searchsorted(lowest, table.score, side="right") - 1, 0)
+    mass, sums = (np.bincount(level, w, len(lowest)) for w in (table.mass, table.mass * table.score))
+    ends = np.append(lowest[1:], table.score_range[1])
+    mean = np.divide(sums, mass, out=(lowest + ends) / 2, where=mass > 0)
+    return np.asarray(np.clip(mean, lowest, ends))
 
 
 def _binned(table: Table) -> bool:
