@@ -116,10 +116,11 @@ def drawn(rng: np.random.Generator, people: tuple[Any, Any], sizes: tuple[int, .
 def first_alarms(scenario: Scenario, looks: int, ids: list[str], seed: int) -> dict[str, int]:
     """By measure, the look at which it first raised an alarm."""
     rng = np.random.default_rng(seed)
-    start = drawn(rng, scenario.at(-1), tuple(scenario.baseline * n for n in scenario.sizes))
+    parts = [drawn(rng, scenario.at(k), scenario.sizes) for k in range(-scenario.baseline, 0)]
+    start = sum(parts[1:], parts[0])
     options = checked(0.5, 0.95, 199, seed, permutations=0)
     measures = [MEASURES[id_] for id_ in ids]
-    yardstick = Yardstick(start, start.groupings[0], 1, measures, options, np.random.default_rng([seed, 1]))
+    yardstick = Yardstick(start, start.groupings[0], 1, measures, options, np.random.default_rng([seed, 1]), parts)
 
     def tables() -> Iterator[Table]:
         for period in range(looks):

@@ -92,7 +92,9 @@ class Yardstick:
         measures: Sequence[Measure],
         options: Options,
         rng: np.random.Generator,
+        parts: Sequence[Table] = (),
     ) -> None:
+        """`parts` are the tables of the baseline's periods, if it has several."""
         self.name, self.groups, self.reference = grouping.name, grouping.groups, reference
         self.options = options
         possible = [m for m in measures if table.label is not None or not m.needs_label]
@@ -108,7 +110,9 @@ class Yardstick:
         self.before = self.slice(table, rng)
         self.curves: CurveChanges | None = None
         if self.cells is not None and self.before.sample is not None:
-            self.curves = CurveChanges(self.cells, self.before.sample, self.scored, options.scores)
+            each = [self.slice(t, own).sample for t, own in zip(parts, rng.spawn(len(parts)), strict=True)]
+            samples = [s for s in each if s is not None]
+            self.curves = CurveChanges(self.cells, self.before.sample, self.scored, options.scores, samples)
 
     def _cut(self, table: Table, grouping: Grouping) -> None:
         """Cells of scores by the baseline: later scores fall into one of them."""
@@ -147,8 +151,12 @@ class Yardstick:
         names = (*self.groups, "")
         return Grouping(self.name, names, tuple((g,) for g in names), codes)
 
-    def tests(self, now: Slice, min_people: int, rng: np.random.Generator) -> dict[tuple[str, str], float]:
-        """By measure and group the p-value that the gap is what it was in the baseline."""
+    def tests(
+        self, periods: Sequence[Slice], min_people: int, rng: np.random.Generator
+    ) -> dict[tuple[str, str], float]:
+        """By measure and group the p-value that the gap in some periods together is what it was in the baseline."""
+        now = reduce(lambda a, b: a + b, periods)
+        parts = [s.sample for s in periods if s.sample is not None]
         people = np.minimum(now.decisions.people(), self.before.decisions.people())
         others = [g for g in range(len(self.groups)) if g != self.reference]
         large = [g for g in others if min(people[g], people[self.reference]) >= min_people]
@@ -157,7 +165,7 @@ class Yardstick:
             found |= {(m.id, self.groups[g]): float(p[g]) for g in large}
         for g, random in zip(others, rng.spawn(len(others)), strict=True):
             if self.curves is not None and now.sample is not None and g in large:
-                of_scores = self.curves.p_values(now.sample, (g, self.reference), random)
+                of_scores = self.curves.p_values(now.sample, parts, (g, self.reference), random)
                 found |= {(id_, self.groups[g]): p for id_, p in of_scores.items()}
         return {key: p for key, p in found.items() if not np.isnan(p)}
 
@@ -211,8 +219,7 @@ def findings(
             slices.append(yardstick.slice(table, sampling))
             for window, stream in zip(rule.windows, testing, strict=True):
                 if window <= len(slices):
-                    now = reduce(lambda a, b: a + b, list(slices)[-window:])
-                    tested = yardstick.tests(now, rule.min_people, stream)
+                    tested = yardstick.tests(list(slices)[-window:], rule.min_people, stream)
                     p_values |= {((yardstick.name, *key), window): p for key, p in tested.items()}
         yield _adjusted(p_values, rule)
 

@@ -180,7 +180,7 @@ def monitor(
                         None if time is None or isinstance(data, Table) else str(length), small, rule)  # fmt: skip
     work = History(spans, start, options, chosen, reference, rule, generator(rng), progress or (lambda *_: None))
     periods, alarms, first = work.done()
-    notes = (*stream.notes, *remarks, *more, *_remarks(periods, start, settings, first, work.yardsticks))
+    notes = (*stream.notes, *remarks, *more, *work.notes, *_remarks(periods, start, settings, first, work.yardsticks))
     return Watch(
         first, start.name, periods, alarms, options, settings, dict(stream.left_out or {}),
         tuple(dict.fromkeys(notes)), library_of(data),
@@ -238,6 +238,12 @@ def _remarks(
         yield (
             f"{len(tested):,} periods were looked at, more than the {rule.looks:,} planned, so false alarms are no "
             "longer kept to what was promised: go on with a newer baseline, or plan more looks (--looks)"
+        )
+    new = list(dict.fromkeys(g for p in periods for g in p.new))
+    if new:
+        yield (
+            f"not in the baseline, so shown but not tested: {listed(new)}; take a newer baseline that has them "
+            "(--baseline)"
         )
     undefined = [p.name for p in periods if p.undefined]
     if undefined:
