@@ -19,8 +19,10 @@ from conftest import evenhand as run
 from evenhand.ingest import tabulate_in_time
 from evenhand.ingest.periods import every_of, in_order, moment
 from evenhand.measures import MEASURES, RateMeasure
+from evenhand.options import checked
 from evenhand.report.watch import schema
 from evenhand.table import Counts
+from evenhand.watch.looks import Yardstick
 from evenhand.watch.noise import largest_spread
 from evenhand.watch.rate_changes import _exchanged, lower_limit, rate_changes
 from evenhand.watch.stream import Span, merged
@@ -455,6 +457,27 @@ def test_weights_and_clusters_are_watched(tmp_path: Path) -> None:
     people = watch({**data, "c": np.arange(2400) // 2}, baseline=3, cluster="c")
     assert people.alarms
     assert any("cluster" in note for note in people.notes)
+
+
+def test_a_weighted_period_without_the_rare_outcome_knows_little() -> None:
+    """One in twenty has the outcome and weighs five: of 120 people nobody has it with a chance of 0.002."""
+
+    def weighted(having: int, n: int) -> evenhand.Table:
+        y = np.repeat((np.arange(n) < having).astype(int), 2)
+        words: dict[str, Any] = {"prediction": y, "group": ["a", "b"] * n, "weight": np.where(y, 5.0, 1.0)}
+        return evenhand.tabulate(**words, weight_kind="sampling")
+
+    baseline = weighted(100, 2000)
+    now = evenhand.tabulate(
+        prediction=[0] * 120 + [1] * 100 + [0] * 1900, group=["a"] * 120 + ["b"] * 2000,
+        weight=[1.0] * 120 + [5.0] * 100 + [1.0] * 1900, weight_kind="sampling",
+    )  # fmt: skip
+    measures = [MEASURES["demographic_parity"]]
+    yardstick = Yardstick(
+        baseline, baseline.groupings[0], 1, measures, checked(None, 0.95, 0, 0), np.random.default_rng(0)
+    )
+    (p,) = yardstick.tests([yardstick.slice(now, np.random.default_rng(0))], 30, np.random.default_rng(0)).values()
+    assert p > 0.001
 
 
 def test_the_document_is_what_its_schema_says() -> None:

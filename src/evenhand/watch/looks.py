@@ -29,6 +29,8 @@ CELLS = 128
 """So many cells of scores at most: enough to see whether a curve of gaps has changed."""
 EVEN = 64
 """So many more at most, of equal width, for scores that nobody in the baseline has."""
+SOME = 4
+"""So many people of the other sample help to tell what a weighted one knows."""
 MANY = 30
 """Above so many groups, changes over whole scores are not tested."""
 
@@ -172,14 +174,43 @@ class Yardstick:
     def _rate_changes(self, now: Slice) -> list[Floats]:
         if not self.rates:
             return []
-        new, old = ([self._profile(m, s) for m in self.rates] for s in (now, self.before))
+        new = [self._profile(m, now, self.before) for m in self.rates]
+        old = [self._profile(m, self.before, now) for m in self.rates]
         return rate_changes(self.rates, new, old, self.reference)
 
     @staticmethod
-    def _profile(m: RateMeasure, people: Slice) -> Profile:
-        counts = people.decisions if m.levels == "decision" else people.bins
+    def _profile(m: RateMeasure, people: Slice, others: Slice) -> Profile:
+        counts, more = (s.decisions if m.levels == "decision" else s.bins for s in (people, others))
         assert counts is not None
-        return m.profile(counts)
+        assert more is not None
+        own = m.profile(counts)
+        if counts.squares is None or more.squares is None:
+            return own
+        return _no_more_people(own, m.profile(_with_some(counts, more)))
+
+
+def _with_some(counts: Counts, others: Counts) -> Counts:
+    """Weighted counts and a few people of another sample.
+
+    Where those with the rarer outcome weigh the most, a sample that happens to have none of them does not know how
+    little it knows: all its weights are alike. The other sample knows.
+    """
+    assert counts.squares is not None
+    assert others.squares is not None
+    part = np.minimum(1.0, SOME / np.maximum(others.people(), 1e-9))[:, None]
+    return replace(counts, array=counts.array + part * others.array, squares=counts.squares + part * others.squares)
+
+
+def _no_more_people(own: Profile, other: Profile) -> Profile:
+    """A profile that rests on no more people than another one does."""
+    trials = own.trials
+    if trials is not None and other.trials is not None:
+        trials = np.fmin(trials, other.trials)
+    quotient = own.quotient
+    if quotient is not None and other.quotient is not None:
+        pairs = [_no_more_people(a, b) for a, b in zip(quotient, other.quotient, strict=True)]
+        quotient = pairs[0], pairs[1]
+    return replace(own, trials=trials, quotient=quotient)
 
 
 def _middles(table: Table, lowest: Floats) -> Floats:
