@@ -550,7 +550,7 @@ def test_the_flaw_of_the_compas_file_is_found(data_folder: Path) -> None:
     assert (alarm.id, alarm.direction) == ("accuracy_parity", "worse")
     assert alarm.since in ("2014-03", "2014-04")  # a window may begin before what it shows
     assert alarm.period == "2014-06 to 2014-07"
-    assert found.baseline_name == "2013-01 to 2013-12"
+    assert found.baseline_name == "2013-01 to 2014-01"
 
 
 # ---- simulations --------------------------------------------------------------------------------------------

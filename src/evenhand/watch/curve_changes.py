@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from evenhand.measures.calibration import bins_of
 from evenhand.measures.curve import Curve
 from evenhand.scores import ScoreCounts
 from evenhand.table import Counts
-from evenhand.watch.noise import Drawn, apart, curve_tail, norm_tail
+from evenhand.watch.noise import Drawn, Norm, apart, curve_tail, norm_tail
 
 FIRST = 19
 """So many resamples show whether it is worth to look at all of them."""
@@ -36,7 +37,7 @@ ALONE = 30
 """Periods with so many people of the smallest class show what the measure is within them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """People by cell of the score, group and label, with resamples of them; samples add up."""
 
@@ -82,6 +83,7 @@ class CurveChanges:
     parts: Sequence[Sample] = ()
     """The periods of the baseline, if there are several."""
     _known: dict[Any, Any] = field(default_factory=dict)
+    _norms: WeakKeyDictionary[Sample, dict[Any, Norm]] = field(default_factory=WeakKeyDictionary)
 
     def p_values(
         self, now: Sample, parts: Sequence[Sample], pair: tuple[int, int], rng: np.random.Generator
@@ -121,11 +123,11 @@ class CurveChanges:
         return p
 
     def _before(self, m: ScoreMeasure, pair: tuple[int, int], draws: int) -> Drawn:
-        if (m.id, pair) not in self._known:
-            every = len(self.before.draws)
-            self._known[m.id, pair] = self._drawn(m, self.before, pair, every, np.random.default_rng(0), self.before)
-        known: Drawn = self._known[m.id, pair]
-        return known.first(draws)
+        if (m.id, pair, draws) not in self._known:
+            random = np.random.default_rng(0)
+            self._known[m.id, pair, draws] = self._drawn(m, self.before, pair, draws, random, self.before)
+        known: Drawn = self._known[m.id, pair, draws]
+        return known
 
     def _within(
         self,
@@ -141,18 +143,20 @@ class CurveChanges:
         new, old = self._alone(m, parts, pair), self._alone(m, self.parts, pair)
         if len(new) <= 1 and len(old) <= 1:
             return 0.0
-        if (m.id, pair, "parts") not in self._known:
-            self._known[m.id, pair, "parts"] = self._each(
-                m, old or [self.before], pair, len(self.before.draws), np.random.default_rng(1)
-            )
-        before = [d.first(draws) for d in self._known[m.id, pair, "parts"]]
+        before = self._each(m, old or [self.before], pair, draws, np.random.default_rng(1))
         return apart(self._each(m, new, pair, draws, rng), before, more, smallest)
 
     def _each(
         self, m: ScoreMeasure, parts: Sequence[Sample], pair: tuple[int, int], draws: int, rng: np.random.Generator
-    ) -> list[Drawn]:
-        streams = rng.spawn(len(parts))
-        return [self._drawn(m, p, pair, draws, own, p) for p, own in zip(parts, streams, strict=True)]
+    ) -> list[Norm]:
+        found = []
+        for part, random in zip(parts, rng.spawn(len(parts)), strict=True):
+            known = self._norms.setdefault(part, {})  # a period is part of many windows
+            if (m.id, pair, draws) not in known:
+                drawn = self._drawn(m, part, pair, draws, random, part)
+                known[m.id, pair, draws] = drawn.size, drawn.moves
+            found.append(known[m.id, pair, draws])
+        return found
 
     @staticmethod
     def _alone(m: ScoreMeasure, parts: Sequence[Sample], pair: tuple[int, int]) -> list[Sample]:

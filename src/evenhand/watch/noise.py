@@ -15,12 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from evenhand.cells import Floats
 from evenhand.measures.curve import Curve, norm
 
+Norm = tuple[float, Floats]
+"""The norm of a curve, and by how much it moves in resamples."""
 QUANTILE = 0.9
 ROUNDS = 4
 STARTS = 4
@@ -43,25 +46,22 @@ class Drawn:
         moves = _norm(_points(order, drawn), order) - _norm(_points(order, centre), order)
         return Drawn(order, seen, np.asarray(drawn.gap - centre.gap), np.asarray(moves))
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The norm of the curve."""
         return float(_norm(self.points, self.order))
 
-    @property
+    @cached_property
     def points(self) -> Floats:
         """The curve, so that its norm needs no weights."""
         return _points(self.order, self.curve)
 
-    def first(self, draws: int) -> Drawn:
-        return Drawn(self.order, self.curve, self.noise[:draws], self.moves[:draws])
-
-    @property
+    @cached_property
     def own_noise(self) -> Floats:
         """The noise, weighed like the curve."""
         return np.nan_to_num(self.noise * _factor(self.order, self.curve.weight))
 
-    @property
+    @cached_property
     def spread(self) -> float:
         """The largest standard deviation that its noise can give to a norm."""
         return max(largest_spread(self.own_noise, self.points, self.order), float(self.moves.std()))
@@ -93,7 +93,7 @@ def norm_tail(order: float, new: Drawn, old: Drawn, people: float) -> float:
     return min(2 * p, 1.0)
 
 
-def apart(new: Sequence[Drawn], old: Sequence[Drawn], more: bool, people: float) -> float:
+def apart(new: Sequence[Norm], old: Sequence[Norm], more: bool, people: float) -> float:
     """The chance that the mean norm of some curves is so much more (or less) than that of others.
 
     What noise adds to each norm is taken off, as far as resamples know it.
@@ -104,9 +104,9 @@ def apart(new: Sequence[Drawn], old: Sequence[Drawn], more: bool, people: float)
     return min(2 * beyond(change, noise, lambda: float(noise.std()), people), 1.0)
 
 
-def _mean(curves: Sequence[Drawn]) -> tuple[float, Floats]:
-    moves = [c.moves - c.moves.mean() for c in curves]
-    return float(np.mean([c.size - c.moves.mean() for c in curves])), np.asarray(np.mean(moves, axis=0))
+def _mean(norms: Sequence[Norm]) -> tuple[float, Floats]:
+    centred = [moves - moves.mean() for _, moves in norms]
+    return float(np.mean([size - moves.mean() for size, moves in norms])), np.asarray(np.mean(centred, axis=0))
 
 
 def tail(change: Floats, noise: Floats, order: float, people: float) -> float:
