@@ -56,12 +56,20 @@ class Scenario:
     shift_at: int = MANY
     drift: float = 0.0
     """By how much the selection rates of both groups rise with each period."""
+    season: int = 0
+    """By how many cells of 0.025 the scores of both groups rise and fall within twelve periods."""
+    step: int = 0
+    """By how many cells they rise for good, at `shift_at`."""
     windows: tuple[int, ...] = field(default=WINDOWS)
 
     def at(self, period: int) -> tuple[Any, Any]:
         if self.drift:
             risen = self.drift * max(period + 1, 0)
             return decided(0.2 + risen), decided(0.3 + risen)
+        if self.season or self.step:
+            risen = round(self.season * np.sin(2 * np.pi * period / 12)) + self.step * (period >= self.shift_at)
+            a, b = (np.roll(p, risen, axis=0) for p in self.before)
+            return a, b
         return self.after if self.after is not None and period >= self.shift_at else self.before
 
 
@@ -72,12 +80,20 @@ def decided(rate: float) -> Any:
     return with_labels(p, 0.5)
 
 
+def bell(middle: float) -> Any:
+    """Scores around a middle, far from both ends; what they say about the label moves along with them."""
+    p = np.exp(-((np.arange(40) - middle) ** 2) / (2 * 3.0**2)) * (np.abs(np.arange(40) - middle) < 10)
+    return with_labels(p / p.sum(), np.clip(0.5 + 0.05 * (np.arange(40) - 18), 0.02, 0.98))
+
+
 USUAL = (with_labels(beta(2, 3), SCORES), with_labels(beta(2.4, 3), SCORES))
 SCENARIOS = {
     "stable": Scenario((500, 500), 8, USUAL),
     "small baseline": Scenario((60, 90), 1, USUAL),
     "small group": Scenario((40, 960), 4, USUAL),
     "drift alike": Scenario((500, 500), 8, USUAL, drift=0.002),
+    "shared season": Scenario((300, 300), 4, (bell(16), bell(20)), season=4),
+    "shared step": Scenario((300, 300), 4, (bell(16), bell(20)), step=6, shift_at=4),
     "rate shift": Scenario((500, 500), 8, (decided(0.5), decided(0.5)), (decided(0.4), decided(0.5)), 4),
     "score shift": Scenario((500, 500), 8, USUAL, (with_labels(lower(beta(2, 3), 4), SCORES), USUAL[1]), 4),
     "small score shift": Scenario((500, 500), 8, USUAL, (with_labels(lower(beta(2, 3), 2), SCORES), USUAL[1]), 4),
@@ -100,10 +116,11 @@ def drawn(rng: np.random.Generator, people: tuple[Any, Any], sizes: tuple[int, .
 def first_alarms(scenario: Scenario, looks: int, ids: list[str], seed: int) -> dict[str, int]:
     """By measure, the look at which it first raised an alarm."""
     rng = np.random.default_rng(seed)
-    start = drawn(rng, scenario.at(-1), tuple(scenario.baseline * n for n in scenario.sizes))
+    parts = [drawn(rng, scenario.at(k), scenario.sizes) for k in range(-scenario.baseline, 0)]
+    start = sum(parts[1:], parts[0])
     options = checked(0.5, 0.95, 199, seed, permutations=0)
     measures = [MEASURES[id_] for id_ in ids]
-    yardstick = Yardstick(start, start.groupings[0], 1, measures, options, np.random.default_rng([seed, 1]))
+    yardstick = Yardstick(start, start.groupings[0], 1, measures, options, np.random.default_rng([seed, 1]), parts)
 
     def tables() -> Iterator[Table]:
         for period in range(looks):
@@ -119,6 +136,7 @@ def first_alarms(scenario: Scenario, looks: int, ids: list[str], seed: int) -> d
 
 
 def chosen(kind: str) -> list[str]:
+    """Some of the measures; those of whole scores are the same when the scores of both groups rise alike."""
     rates = [id_ for id_, m in MEASURES.items() if isinstance(m, RateMeasure)]
     return {"all": list(MEASURES), "rates": rates, "scores": [id_ for id_ in MEASURES if id_ not in rates]}[kind]
 
@@ -148,7 +166,8 @@ def main() -> None:
     how = parser.parse_args()
     for name in how.scenarios:
         scenario = SCENARIOS[name]
-        ids = DIFFERENCES if name == "drift alike" else chosen("rates" if name == "rate shift" else how.measures)
+        kind = {"rate shift": "rates", "shared season": "scores", "shared step": "scores"}.get(name, how.measures)
+        ids = DIFFERENCES if name == "drift alike" else chosen(kind)
         for windows in dict.fromkeys((WINDOWS, WINDOWS if scenario.after is None else (1,))):
             report(name, replace(scenario, windows=windows), how.runs, how.looks, ids)
 

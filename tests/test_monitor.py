@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from conftest import evenhand as run
 from evenhand.ingest import tabulate_in_time
 from evenhand.ingest.periods import every_of, in_order, moment
 from evenhand.measures import MEASURES, RateMeasure
+from evenhand.options import checked
 from evenhand.report.watch import schema
 from evenhand.table import Counts
-from evenhand.watch.curve_changes import largest_spread
+from evenhand.watch.looks import Yardstick
+from evenhand.watch.noise import largest_spread
 from evenhand.watch.rate_changes import _exchanged, lower_limit, rate_changes
 from evenhand.watch.stream import Span, merged
 
@@ -82,6 +85,38 @@ def test_a_zone_moves_a_moment_to_utc() -> None:
     assert moment("2024-02-01T04:30:00Z", "t") == late
     assert moment("", "t") is None
     assert moment(float("nan"), "t") is None
+
+
+def test_the_zone_of_a_file_is_told(tmp_path: Path) -> None:
+    """The day is taken by the engine that reads the file, which must not forget the zone."""
+    pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(stream(1, 40)).assign(
+        t=pd.date_range("2024-01-01", periods=40, freq="6h", tz="America/New_York")
+    )
+    frame.to_parquet(tmp_path / "d.parquet", index=False)
+    for data in (frame, tmp_path / "d.parquet"):
+        found = tabulate_in_time(data, time="t", every=every_of("day"), **WORDS)
+        assert found.notes == ("times 't' are counted in UTC",)
+        assert found.names[0] == "2024-01-01"
+    text = {"s": [0.5, 0.6], "g": ["a", "b"], "t": ["2024-01-01 10Z"] * 2}
+    assert tabulate_in_time(text, time="t", every=every_of("day"), score="s", group="g").notes[0].endswith("in UTC")
+
+
+def test_no_moment_before_the_first_year() -> None:
+    first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=5)))
+    for value in (first, first.isoformat()):
+        with pytest.raises(evenhand.DataError, match="no time in UTC"):
+            moment(value, "t")
+
+
+def test_periods_of_pandas_are_dates() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(stream(1, 60)).assign(t=pd.period_range("2024-01", periods=6, freq="M").repeat(10))
+    assert len(tabulate_in_time(frame, time="t", every=every_of("month"), **WORDS).names) == 6
+    assert tabulate_in_time(frame, time="t", every=every_of("quarter"), **WORDS).names == ("2024-Q1", "2024-Q2")
+    with pytest.raises(evenhand.DataError, match="longer than a day"):
+        tabulate_in_time(frame, time="t", every=every_of("day"), **WORDS)
 
 
 @pytest.mark.parametrize("value", ["31/01/2024", "2024-13-01", "tomorrow", "20240131", 17, 2.5, True])
@@ -240,11 +275,33 @@ def test_a_table_from_elsewhere_is_a_baseline(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("stated", "name"),
-    [(None, "0 to 5"), (2, "0 to 1"), ("3", "3"), ("2..4", "2 to 4"), (("2", "4"), "2 to 4")],
+    [(None, "0 to 7"), (2, "0 to 1"), ("3..3", "3"), ("0", "0"), ("2..4", "2 to 4"), (("2", "4"), "2 to 4")],
 )
 def test_what_a_baseline_may_be(stated: Any, name: str) -> None:
     found = watch(stream(8, 400), baseline=stated, bootstrap=0, measures=FEW[:1])
     assert found.baseline_name == name
+
+
+def test_the_default_baseline_is_large_and_stays() -> None:
+    """Five thousand people of each group, or twelve periods; what comes later changes nothing."""
+    words: dict[str, Any] = {"bootstrap": 0, "measures": FEW[:1]}
+    assert watch(stream(16, 200), **words).baseline_name == "0 to 11"
+    assert watch(stream(6, 5000), **words).baseline_name == watch(stream(4, 5000), **words).baseline_name == "0 to 2"
+
+
+def test_a_baseline_that_hides_changes_is_said() -> None:
+    hides = [
+        any("may never be found" in n for n in watch(stream(4, n), baseline=1, bootstrap=0, measures=FEW[:1]).notes)
+        for n in (500, 20_000)
+    ]
+    assert hides == [True, False]
+
+
+def test_a_number_that_is_also_a_period_is_refused() -> None:
+    with pytest.raises(evenhand.UsageError, match=r"say '3\.\.3' for the period, or '0\.\.2' for the first 3"):
+        watch(stream(8, 400), baseline="3", bootstrap=0, measures=FEW[:1])
+    named = {**stream(8, 400), "t": np.array([f"week {k}" for k in stream(8, 400)["t"]])}
+    assert watch(named, baseline="3", bootstrap=0, measures=FEW[:1]).baseline_name == "week 0 to week 2"
 
 
 @pytest.mark.parametrize("stated", [0, 9, "nine", "4..2", -1, 2.5, True])
@@ -281,6 +338,118 @@ def test_both_groups_drifting_alike_is_no_change_of_the_gap() -> None:
     assert {a.direction for a in ratio.alarms} == {"better"}  # the ratio of rates does change
 
 
+def seasonal(move: Any, seed: int = 0) -> dict[str, np.ndarray]:
+    """Scores of two groups that are 0.1 apart, and rise and fall together."""
+    rng = np.random.default_rng(seed)
+    t = np.repeat(np.arange(14), 600)
+    g = rng.choice(["f", "m"], len(t))
+    s = 0.45 + move(t) + rng.normal(0, 0.08, len(t)) - 0.1 * (g == "f")
+    return {"s": np.clip(s, 0, 1).round(4), "g": g, "t": t}
+
+
+SHARED = [lambda t: 0.1 * np.sin(2 * np.pi * t / 12), lambda t: 0.15 * (t >= 8)]
+
+
+@pytest.mark.parametrize("move", SHARED, ids=["season", "step"])
+def test_scores_that_rise_and_fall_together_are_no_change_of_the_gap(move: Any) -> None:
+    ids = ["abcc", "abpc", "mutual_information", "independence_standardized"]
+    found = evenhand.monitor(seasonal(move), time="t", every="value", score="s", group="g", measures=ids, baseline=4)
+    assert not found.alarms
+
+
+def test_a_small_period_beside_a_large_baseline_is_no_change() -> None:
+    """Noise makes a norm larger, so that a small sample of two equal groups seems to have a larger gap."""
+    data = stream(1, 20_000)
+    few = stream(12, 60, seed=1)
+    both = {k: np.concatenate([v, few[k] + (k == "t") if k == "t" else few[k]]) for k, v in data.items()}
+    found = watch(both, baseline=1, measures=["abcc", "abpc", "roc", "calibration_standardized", "equalized_odds"])
+    assert not found.alarms
+
+
+def test_the_largest_of_several_gaps_must_change() -> None:
+    """Equalized odds is the larger of two gaps: that the smaller one changes is no change of it."""
+    m = MEASURES["equalized_odds"]
+    assert isinstance(m, RateMeasure)
+
+    def profile(tpr: float, fpr: float, n: int = 5000) -> Any:
+        shares = ((fpr, tpr), (0.5, 0.5))  # of the group and its reference, by label
+        chosen = np.array([[round(n * share) for share in group] for group in shares])
+        return m.profile(Counts(np.stack([n - chosen, chosen]), ("a", "b")))
+
+    before = profile(0.2, 0.5)
+    (inside,), (outside,) = (rate_changes([m], [profile(*r)], [before], 1) for r in ((0.2, 0.4), (0.2, 0.05)))
+    assert inside[0] == 1
+    assert outside[0] < 1e-12
+    (turned,) = rate_changes([m], [profile(0.8, 0.5)], [before], 1)
+    assert turned[0] == 1
+
+
+def test_an_alarm_names_a_change_whose_interval_does_not_hold_0() -> None:
+    found = watch(stream(9, 500, 0.12, at=5), baseline=3, measures=[*FEW, "abpc", "xroc", "equalized_odds"])
+    assert found.alarms
+    for alarm in found.alarms:
+        assert alarm.ci_change is None or not alarm.ci_change[0] <= 0 <= alarm.ci_change[1]
+    raised = {(c.attribute, c.gap.id, c.gap.group) for p in found.periods for c in p.comparisons if c.alarm}
+    assert raised == {(a.attribute, a.id, a.group) for a in found.alarms}
+
+
+def two_attributes(falls: tuple[str, str], gone: tuple[str, str] | None = None) -> dict[str, list[Any]]:
+    """The largest group of the product, f × n, is not that of the largest single groups, m × n."""
+    rng = np.random.default_rng(0)
+    data: dict[str, list[Any]] = {"t": [], "sex": [], "region": [], "y": []}
+    for t, (cell, n) in itertools.product(
+        range(12), {("f", "n"): 420, ("m", "n"): 200, ("m", "s"): 400, ("f", "s"): 100}.items()
+    ):
+        if cell == gone and t >= 8:
+            continue
+        rate = 0.5 - 0.3 * (cell == falls and t >= 8)
+        for name, values in zip(data, ([t] * n, [cell[0]] * n, [cell[1]] * n, rng.random(n) < rate), strict=True):
+            data[name] += [int(v) if name == "y" else v for v in values]
+    return data
+
+
+def watch_two(data: Any) -> evenhand.Watch:
+    return evenhand.monitor(data, time="t", every="value", prediction="y", group=["sex", "region"], baseline=6,
+                            measures=["demographic_parity"], bootstrap=0)  # fmt: skip
+
+
+def test_products_have_one_reference() -> None:
+    found = watch_two(two_attributes(("f", "n")))
+    product = {(c.gap.group, c.gap.reference) for p in found.periods for c in p.comparisons if "×" in c.attribute}
+    assert product == {("f × n", "m × n"), ("m × s", "m × n"), ("f × s", "m × n")}
+    alarms = [a for a in found.alarms if "×" in a.attribute]
+    assert [(a.group, a.reference, a.direction) for a in alarms] == [("f × n", "m × n", "worse")]
+    assert alarms[0].after is not None
+    assert alarms[0].after < -0.15
+
+
+def test_a_reference_that_is_gone_leaves_comparisons_undefined() -> None:
+    found = watch_two(two_attributes(("f", "n"), gone=("m", "n")))
+    last = {(c.attribute, c.gap.group): c.gap for c in found.periods[-1].comparisons}
+    gone = last["sex × region", "m × s"]
+    assert gone.undefined == "because nobody is in m × n, the reference of sex × region"
+    assert np.isnan(gone.value)
+    assert last["sex", "f"].value is not None
+    check_schema(json.loads(found.to_json()), schema())
+
+
+def test_new_groups_are_shown_and_named() -> None:
+    data = stream(12, 600)
+    data["g"] = np.where((data["t"] >= 6) & (data["g"] == "a") & (np.arange(7200) % 2 == 0), "new one", data["g"])
+    data["s"] = np.where(data["g"] == "new one", data["s"] / 4, data["s"])
+    found = watch(data, baseline=4, measures=FEW[:1])
+    assert found.periods[-1].new == ("new one",)
+    text = repr(found)
+    assert "new one against b" in text
+    assert "not in the baseline" in text
+    shown = text.split("new one against b")[1]
+    assert " x\n" in shown
+    assert any("newer baseline" in note for note in found.notes)
+    assert found.plot(group="new one").columns["what"] == ["not tested"] * 6
+    assert "new one" in found.to_html()
+    check_schema(json.loads(found.to_json()), schema())
+
+
 def test_weights_and_clusters_are_watched(tmp_path: Path) -> None:
     data = stream(8, 300, 0.25, at=5)
     weighted = watch({**data, "w": np.full(2400, 1.5)}, baseline=3, weight="w")
@@ -288,6 +457,27 @@ def test_weights_and_clusters_are_watched(tmp_path: Path) -> None:
     people = watch({**data, "c": np.arange(2400) // 2}, baseline=3, cluster="c")
     assert people.alarms
     assert any("cluster" in note for note in people.notes)
+
+
+def test_a_weighted_period_without_the_rare_outcome_knows_little() -> None:
+    """One in twenty has the outcome and weighs five: of 120 people nobody has it with a chance of 0.002."""
+
+    def weighted(having: int, n: int) -> evenhand.Table:
+        y = np.repeat((np.arange(n) < having).astype(int), 2)
+        words: dict[str, Any] = {"prediction": y, "group": ["a", "b"] * n, "weight": np.where(y, 5.0, 1.0)}
+        return evenhand.tabulate(**words, weight_kind="sampling")
+
+    baseline = weighted(100, 2000)
+    now = evenhand.tabulate(
+        prediction=[0] * 120 + [1] * 100 + [0] * 1900, group=["a"] * 120 + ["b"] * 2000,
+        weight=[1.0] * 120 + [5.0] * 100 + [1.0] * 1900, weight_kind="sampling",
+    )  # fmt: skip
+    measures = [MEASURES["demographic_parity"]]
+    yardstick = Yardstick(
+        baseline, baseline.groupings[0], 1, measures, checked(None, 0.95, 0, 0), np.random.default_rng(0)
+    )
+    (p,) = yardstick.tests([yardstick.slice(now, np.random.default_rng(0))], 30, np.random.default_rng(0)).values()
+    assert p > 0.001
 
 
 def test_the_document_is_what_its_schema_says() -> None:
@@ -318,7 +508,7 @@ def test_the_command(tmp_path: Path) -> None:
     lines = [",".join(map(str, row)) for row in zip(*data.values(), strict=True)]
     file = tmp_path / "d.csv"
     file.write_text("\n".join([columns, *lines]))
-    words = ("--time", "t", "--every", "value", "--score", "s", "--label", "y", "--group", "g", "--baseline", "3")
+    words = ("--time", "t", "--every", "value", "--score", "s", "--label", "y", "--group", "g", "--baseline", "0..2")
     few = ("--measures", ",".join(FEW[:2]), "--bootstrap", "0")
     plain = run("monitor", file, *words, *few)
     assert plain.returncode == 0
@@ -360,7 +550,7 @@ def test_the_flaw_of_the_compas_file_is_found(data_folder: Path) -> None:
     assert (alarm.id, alarm.direction) == ("accuracy_parity", "worse")
     assert alarm.since in ("2014-03", "2014-04")  # a window may begin before what it shows
     assert alarm.period == "2014-06 to 2014-07"
-    assert found.baseline_name == "2013-01 to 2013-08"
+    assert found.baseline_name == "2013-01 to 2014-01"
 
 
 # ---- simulations --------------------------------------------------------------------------------------------
@@ -376,6 +566,16 @@ def test_false_alarms_are_rare(scenario: str, size: tuple[int, int]) -> None:
     found = [benchmark.first_alarms(benchmark.SCENARIOS[scenario], looks, list(MEASURES), k) for k in range(runs)]
     alarmed = sum(bool(f) for f in found)
     assert alarmed <= max(1, 0.05 * runs)
+
+
+@pytest.mark.parametrize("size", [pytest.param((1, 14), id="reduced"), SIZES[1]])
+@pytest.mark.parametrize("scenario", ["shared season", "shared step"])
+def test_what_both_groups_share_is_no_change(scenario: str, size: tuple[int, int]) -> None:
+    benchmark = _benchmark()
+    runs, looks = size
+    ids = benchmark.chosen("scores")
+    found = [benchmark.first_alarms(benchmark.SCENARIOS[scenario], looks, ids, k) for k in range(runs)]
+    assert sum(bool(f) for f in found) <= 0.05 * runs
 
 
 @pytest.mark.parametrize("size", [pytest.param(6, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,20 @@ from evenhand.ingest.values import name_of
 from evenhand.table import Grouping, Table
 
 
+@dataclass(frozen=True)
+class Pinned:
+    """References that were decided before, of products too: the group by the name of the grouping."""
+
+    groups: Mapping[str, str]
+
+
 def reference_group(table: Table, grouping: Grouping, stated: Any) -> tuple[int, list[str]]:
     """The largest group that agrees with what was stated, and a remark if none does.
 
-    `stated` is a group, a mapping from attribute to group, or None.
+    `stated` is a group, a mapping from attribute to group, None, or `Pinned`.
     """
+    if isinstance(stated, Pinned):
+        return group_named(grouping, stated.groups[grouping.name]), []
     if len(grouping.groups) < 2:
         raise UsageError(
             f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"

@@ -11,6 +11,7 @@ from evenhand.charts.layers import Spec, chart, coloured, inline, interval, quan
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.groupings import shown_name
 from evenhand.measures import Measure, find
+from evenhand.watch.newcomers import compared
 
 if TYPE_CHECKING:
     from evenhand.watch.watching import Watch
@@ -51,7 +52,7 @@ def plot(watch: Watch, measure: Any = None, group: Any = None, attribute: Any = 
 
 def _chosen(document: dict[str, Any], measure: Any, group: Any, attribute: Any) -> dict[str, Any]:
     """The comparison of the baseline that is meant."""
-    there: list[dict[str, Any]] = document["baseline"]["comparisons"]
+    there = compared(document)
     wanted = {"attribute": attribute, "id": measure, "group": group}
     found = [c for c in there if all(v is None or c[k] == v for k, v in wanted.items())]
     if not found:

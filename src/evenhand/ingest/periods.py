@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.cells import Ints, natural
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.columns import Columns
-from evenhand.ingest.values import NO_VALUE, Encoded, encode, name_of
+from evenhand.ingest.values import NO_VALUE, Encoded, encode, in_utc, name_of
 from evenhand.table import Table
 
 CALENDAR: dict[str, Callable[[datetime], str]] = {
@@ -90,7 +90,9 @@ def by_period(columns: Columns, time: str, every: Every) -> tuple[Columns, tuple
         moments = _moments(distinct, time)
         names = [None if t is None else CALENDAR[every.unit](t) for t in moments]
         order = sorted({n for n in names if n is not None})
-        aware = any(_zone(v) for v in distinct)
+        aware = any(t is not None and t.tzinfo is not None for t in (_stated(v, time) for v in distinct))
+        for value, name in zip(distinct, names, strict=True):
+            _check_length(value, name, time, every.unit)
         remarks = (f"times {shown(time)} are counted in UTC" if aware else
                    f"times {shown(time)} know no zone and are counted as they are written",)  # fmt: skip
     groups = {**columns.groups, time: Encoded(np.asarray(codes), names)}
@@ -118,18 +120,40 @@ def moment(value: Any, column: str) -> datetime | None:
     >>> moment("2024-01-31T23:30:00-05:00", "when"), moment("2024-02", "when")
     (datetime.datetime(2024, 2, 1, 4, 30), datetime.datetime(2024, 2, 1, 0, 0))
     """
-    if isinstance(value, datetime) and value == value:
-        return value.replace(tzinfo=None) if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-    if isinstance(value, date) and value == value:
-        return datetime(value.year, value.month, value.day)
-    if isinstance(value, str) and value.strip() not in NO_VALUE:
-        return _parsed(value, column)
-    if isinstance(value, str) or name_of(value) is None:
+    found = _stated(value, column)
+    return found if found is None or found.tzinfo is None else in_utc(found)
+
+
+def _stated(value: Any, column: str) -> datetime | None:
+    """A date or time as it is written, with its zone if it has one; None if it is missing."""
+    if name_of(value) is None or (isinstance(value, str) and value.strip() in NO_VALUE):
         return None
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    if isinstance(value, str):
+        return _parsed(value, column)
+    if _is_period(value):
+        start: datetime = value.to_timestamp().to_pydatetime()
+        return start
     raise DataError(
         f"a calendar needs dates, but time column {shown(column)} holds {shown(value)}: convert it to dates, or say "
         "every='value' (each value is a period) or a number of rows ('1000-rows')"
     )
+
+
+def _is_period(value: Any) -> bool:
+    """Whether it is a period of pandas, which need not be installed."""
+    return type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_timestamp")
+
+
+def _check_length(value: Any, name: str | None, column: str, unit: str) -> None:
+    if _is_period(value) and name != CALENDAR[unit](value.to_timestamp(how="end")):
+        raise DataError(
+            f"time column {shown(column)} holds periods such as {shown(str(value))}, which are longer than a {unit}: "
+            "say a longer one, or every='value'"
+        )
 
 
 def _parsed(text: str, column: str) -> datetime:
@@ -137,9 +161,8 @@ def _parsed(text: str, column: str) -> datetime:
     try:
         if "-" not in plain[1:]:  # 20240131 may be a date, a number of rows or of seconds
             raise ValueError
-        found = datetime.fromisoformat(f"{plain}-01" if re.fullmatch(r"\d{4}-\d{2}", plain, re.ASCII) else plain)
-        return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError):
+        return datetime.fromisoformat(f"{plain}-01" if re.fullmatch(r"\d{4}-\d{2}", plain, re.ASCII) else plain)
+    except ValueError:
         raise DataError(
             f"dates are written like 2024-01-31 or 2024-01-31 17:45:00, but time column {shown(column)} holds "
             f"{shown(text)}: repair it, or say every='value' or a number of rows ('1000-rows')"
@@ -147,20 +170,14 @@ def _parsed(text: str, column: str) -> datetime:
 
 
 def _moments(distinct: Sequence[Any], column: str) -> list[datetime | None]:
-    moments = [moment(v, column) for v in distinct]
-    kinds = {_zone(v): v for v, t in zip(distinct, moments, strict=True) if t is not None}
+    stated = [_stated(v, column) for v in distinct]
+    kinds = {t.tzinfo is not None: v for v, t in zip(distinct, stated, strict=True) if t is not None}
     if len(kinds) > 1:
         raise DataError(
             f"time column {shown(column)} mixes times with a zone ({shown(str(kinds[True]))}) and without "
             f"({shown(str(kinds[False]))}): give all of them a zone, or none"
         )
-    return moments
-
-
-def _zone(value: Any) -> bool:
-    if isinstance(value, datetime):
-        return value.tzinfo is not None
-    return isinstance(value, str) and re.search(r"\d:?\d{2}.*([Zz]|[+-]\d{2}(:?\d{2})?)\s*$", value[10:]) is not None
+    return [moment(v, column) for v in distinct]
 
 
 def _ordered(distinct: Sequence[Any], column: str) -> list[Any]:

@@ -105,7 +105,8 @@ def as_name(source: Source, name: str, type_: str) -> str:
 def as_day(source: Source, name: str, type_: str) -> str:
     """SQL for the day of a moment; text that is not plainly one stays as it is, for `periods` to read or refuse."""
     if type_.startswith("TIMESTAMP WITH"):
-        return f"CAST(make_timestamp(epoch_us({source.column(name)})) AS DATE)"
+        day = f"CAST(make_timestamp(epoch_us({source.column(name)})) AS DATE)"
+        return f"CAST({day} AS VARCHAR) || 'T00:00+00:00'"  # or nobody would know that there was a zone
     if type_.startswith("TIMESTAMP"):
         return f"CAST({source.column(name)} AS DATE)"
     if source.values == "typed" and type_ != "VARCHAR":

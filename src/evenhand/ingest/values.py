@@ -63,10 +63,18 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def in_utc(value: datetime) -> datetime:
+    """A moment with a zone, in UTC and without one."""
+    try:
+        return value.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:
+        raise DataError(f"{shown(str(value))} is no time in UTC (years 1 to 9999): repair it") from None
+
+
 def _moment(value: datetime) -> str:
     """A moment in UTC if it knows its zone; a date alone if it is midnight of no particular zone."""
     if value.tzinfo is not None:
-        zone, value = "+00:00", value.astimezone(UTC).replace(tzinfo=None)
+        zone, value = "+00:00", in_utc(value)
     elif (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0):
         return value.date().isoformat()
     else:

@@ -12,6 +12,7 @@ from evenhand.page.findings import KEY
 from evenhand.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.page.measures import about, value
 from evenhand.page.shell import fitted, page
+from evenhand.watch.newcomers import compared
 
 if TYPE_CHECKING:
     from evenhand.watch.watching import Watch
@@ -51,7 +52,7 @@ def _shown(document: dict[str, Any]) -> list[Comparison]:
     """What has changed first, then one measure for each question."""
     known = {(c["attribute"], c["id"], c["group"]) for p in document["periods"] for c in p["comparisons"]
              if c["value"] is not None}  # fmt: skip
-    there = [(c["attribute"], c["id"], c["group"]) for c in document["baseline"]["comparisons"]]
+    there = [(c["attribute"], c["id"], c["group"]) for c in compared(document)]
     there = [c for c in there if c in known]
     alarmed = [(a["attribute"], a["id"], a["group"]) for a in document["alarms"]]
     ids = {id_ for _, id_, _ in there}

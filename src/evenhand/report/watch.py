@@ -13,6 +13,7 @@ from evenhand.measures import find
 from evenhand.report.document import number, pair
 from evenhand.report.frame import plain_frame
 from evenhand.table import shown_name
+from evenhand.watch.newcomers import UNKNOWN, compared
 
 if TYPE_CHECKING:
     from evenhand.watch.history import Alarm, Comparison, Period
@@ -110,6 +111,7 @@ def _period(p: Period) -> dict[str, Any]:
         "look": p.look,
         "too_small": list(p.too_small),
         "missing": list(p.missing),
+        "new": list(p.new),
         "undefined": p.undefined,
         "comparisons": [_comparison(c) for c in p.comparisons],
     }
@@ -244,15 +246,19 @@ def _shown(document: dict[str, Any]) -> list[str]:
 
 
 def _attribute(document: dict[str, Any], attribute: str, reference: str, ids: list[str]) -> Iterator[str]:
-    compared = [c for c in document["baseline"]["comparisons"] if c["attribute"] == attribute]
-    groups = list(dict.fromkeys(c["group"] for c in compared))
-    for group in groups[:MOST_GROUPS]:
+    own_ones = [c for c in compared(document) if c["attribute"] == attribute]
+    groups = list(dict.fromkeys(c["group"] for c in own_ones))
+    new = list(dict.fromkeys(c["group"] for c in own_ones if c["undefined"] == UNKNOWN))
+    shown = groups if len(groups) <= MOST_GROUPS else [*new, *(g for g in groups if g not in new)]
+    for group in shown[:MOST_GROUPS]:
         yield ""
         yield f"{shown_name(attribute)}: {shown_name(group, 25)} against {shown_name(reference, 25)}"
+        if group in new:
+            yield "  not in the baseline, so no change of it is looked for"
         titles = "".join(f"{_title(i)[:23]:>24}" for i in ids)
         yield f"  {'period':<20}{'rows':>10}{titles}"
-        base = {c["id"]: c for c in compared if c["group"] == group}
-        yield _line("baseline", document["baseline"]["rows"], base, ids)
+        base = {c["id"]: c for c in own_ones if c["group"] == group}
+        yield _line("baseline", document["baseline"]["rows"], {} if group in new else base, ids)
         periods = document["periods"]
         if len(periods) > MOST_PERIODS:
             yield f"  … {len(periods) - MOST_PERIODS:,} earlier periods (all of them are in the JSON)"

@@ -1,11 +1,14 @@
 """Whether gaps over whole scores have changed: the curve of gaps now against the curve before.
 
-What is tested is that the curve of gaps is what it was: T is the norm of its change. Resamples of both samples tell how
-far such a change is from 0 by chance. A p-value of one in a million would take many million resamples, so their tail is
-continued by a theorem: the norm of Gaussian noise exceeds its 90th percentile by t with no larger chance than that of a
-standard normal to exceed 1.28 + t/σ, where σ is the largest standard deviation of any weighting of the curve that the
-norm allows (the isoperimetric inequality of Borell, Tsirelson, Ibragimov and Sudakov). Student's tail instead of the
-normal one allows for few people.
+Three things are tested, and the largest p-value counts.
+
+First that the curve of gaps is what it was: its change has a norm.
+
+Second that the measure, the norm of the curve, is what it was: when the scores of everybody rise, the curve moves along
+the scores but the measure does not change.
+
+Third that it is what it was within single periods. Where scores of everybody rise and fall with a season, several
+periods together are a mixture, in which groups overlap more than in any of them.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,19 +25,19 @@ from evenhand.distances import borrowed_rates, one_of_everybody, resampled_bins
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import ScoreMeasure, ScoreOptions
 from evenhand.measures.calibration import bins_of
-from evenhand.measures.curve import Curve, norm
+from evenhand.measures.curve import Curve
 from evenhand.scores import ScoreCounts
 from evenhand.table import Counts
+from evenhand.watch.noise import Drawn, Norm, apart, curve_tail, norm_tail
 
 FIRST = 19
 """So many resamples show whether it is worth to look at all of them."""
 UNLIKELY = 0.01
-QUANTILE = 0.9
-ROUNDS = 4
-STARTS = 4
+ALONE = 30
+"""Periods with so many people of the smallest class show what the measure is within them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """People by cell of the score, group and label, with resamples of them; samples add up."""
 
@@ -76,45 +80,116 @@ class CurveChanges:
     before: Sample
     measures: Sequence[ScoreMeasure]
     options: ScoreOptions
+    parts: Sequence[Sample] = ()
+    """The periods of the baseline, if there are several."""
     _known: dict[Any, Any] = field(default_factory=dict)
+    _norms: WeakKeyDictionary[Sample, dict[Any, Norm]] = field(default_factory=WeakKeyDictionary)
 
-    def p_values(self, now: Sample, pair: tuple[int, int], rng: np.random.Generator) -> dict[str, float]:
-        """By measure, that the curve of a group and its reference is what it was; NaN if there is none."""
+    def p_values(
+        self, now: Sample, parts: Sequence[Sample], pair: tuple[int, int], rng: np.random.Generator
+    ) -> dict[str, float]:
+        """By measure, that the gap of a group and its reference is what it was; NaN if there is none.
+
+        `parts` are the periods that make up what is now.
+        """
         found = {}
         for m, random in zip(self.measures, rng.spawn(len(self.measures)), strict=True):
             smallest = min(s.smallest(pair, m.labels) for s in (now, self.before))
-            found[m.id] = np.nan if smallest < 2 else self._p_value(m, now, pair, smallest, random)
+            found[m.id] = np.nan if smallest < 2 else self._p_value(m, now, parts, pair, smallest, random)
         return found
 
     def _p_value(
-        self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], smallest: float, rng: np.random.Generator
+        self,
+        m: ScoreMeasure,
+        now: Sample,
+        parts: Sequence[Sample],
+        pair: tuple[int, int],
+        smallest: float,
+        rng: np.random.Generator,
     ) -> float:
         draws = len(now.draws)
         p = 1.0
         for count, random in zip(dict.fromkeys((min(FIRST, draws), draws)), rng.spawn(2), strict=False):
-            seen = self._whole(m, now, pair, count) if m.view is None else self._binned(m, now, pair, count, random)
-            p = tail(*seen, m.order, smallest)
+            streams = random.spawn(3)
+            new, old = self._drawn(m, now, pair, count, streams[0], self.before), self._before(m, pair, count)
+            p = curve_tail(m.order, new, old, smallest)
+            if p < UNLIKELY and not m.single:  # of a single point the sign counts too
+                own = self._drawn(m, now, pair, count, streams[1], now)
+                p = max(p, norm_tail(m.order, own, old, smallest))
+                if p < UNLIKELY:
+                    p = max(p, self._within(m, parts, pair, count, smallest, own.size > old.size, streams[2]))
             if not p < UNLIKELY:  # only few of many looks get further
                 break
         return p
 
-    def _whole(self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int) -> tuple[Floats, Floats]:
-        """The change of the curve, and what changes by chance: points that weigh something, times their weight."""
-        if (m.id, pair) not in self._known:
-            grid = None if m.grid is None else m.grid(self._pair(self.before.population, pair), self.options)
-            curve = self._curve(m, self.before.array, pair, grid)
-            self._known[m.id, pair] = grid, curve, self._noise(m, self.before, pair, grid, len(self.before.draws))
-        grid, old, old_noise = self._known[m.id, pair]
-        new = self._curve(m, now.array, pair, grid)
-        noise = self._noise(m, now, pair, grid, draws) - old_noise[:draws]
-        return _weighed(m.order, new, old, noise)
+    def _before(self, m: ScoreMeasure, pair: tuple[int, int], draws: int) -> Drawn:
+        if (m.id, pair, draws) not in self._known:
+            random = np.random.default_rng(0)
+            self._known[m.id, pair, draws] = self._drawn(m, self.before, pair, draws, random, self.before)
+        known: Drawn = self._known[m.id, pair, draws]
+        return known
 
-    def _noise(self, m: ScoreMeasure, sample: Sample, pair: Any, grid: Curve | None, draws: int) -> Floats:
-        centre = self._curve(m, sample.population, pair, grid)
-        return np.asarray(self._curve(m, sample.draws[:draws], pair, grid).gap - centre.gap)
+    def _within(
+        self,
+        m: ScoreMeasure,
+        parts: Sequence[Sample],
+        pair: tuple[int, int],
+        draws: int,
+        smallest: float,
+        more: bool,
+        rng: np.random.Generator,
+    ) -> float:
+        """That the measure is what it was within single periods; 0 if there is but one of each."""
+        new, old = self._alone(m, parts, pair), self._alone(m, self.parts, pair)
+        if len(new) <= 1 and len(old) <= 1:
+            return 0.0
+        before = self._each(m, old or [self.before], pair, draws, np.random.default_rng(1))
+        return apart(self._each(m, new, pair, draws, rng), before, more, smallest)
 
-    def _curve(self, m: ScoreMeasure, array: Floats, pair: tuple[int, int], grid: Curve | None) -> Curve:
-        return m.curve(self._pair(array, pair), self.options, grid)
+    def _each(
+        self, m: ScoreMeasure, parts: Sequence[Sample], pair: tuple[int, int], draws: int, rng: np.random.Generator
+    ) -> list[Norm]:
+        found = []
+        for part, random in zip(parts, rng.spawn(len(parts)), strict=True):
+            known = self._norms.setdefault(part, {})  # a period is part of many windows
+            if (m.id, pair, draws) not in known:
+                drawn = self._drawn(m, part, pair, draws, random, part)
+                known[m.id, pair, draws] = drawn.size, drawn.moves
+            found.append(known[m.id, pair, draws])
+        return found
+
+    @staticmethod
+    def _alone(m: ScoreMeasure, parts: Sequence[Sample], pair: tuple[int, int]) -> list[Sample]:
+        """Periods one by one, or as few together as are enough."""
+        found: list[Sample] = []
+        for part in parts:
+            if found and found[-1].smallest(pair, m.labels) < ALONE:
+                found[-1] = found[-1] + part
+            else:
+                found.append(part)
+        if len(found) > 1 and found[-1].smallest(pair, m.labels) < ALONE:
+            last = found.pop()
+            found[-1] = found[-1] + last
+        return found
+
+    def _drawn(
+        self,
+        m: ScoreMeasure,
+        sample: Sample,
+        pair: tuple[int, int],
+        draws: int,
+        rng: np.random.Generator,
+        like: Sample,
+    ) -> Drawn:
+        """The curve of a sample and its noise, at the points or in the bins of another sample."""
+        if m.view is not None:
+            return self._binned(m, sample, pair, draws, rng, like)
+        grid = None if m.grid is None else m.grid(self._pair(like.population, pair), self.options)
+        seen, centre, drawn = (
+            m.curve(self._pair(array, pair), self.options, grid)
+            for array in (sample.array, sample.population, sample.draws[:draws])
+        )
+        return Drawn.of(m.order, seen, centre, drawn)
 
     def _pair(self, array: Floats, pair: tuple[int, int]) -> ScoreCounts:
         """A group and its reference, each as large as before: how large groups are is no matter of fairness."""
@@ -125,21 +200,22 @@ class CurveChanges:
         names = tuple(self.cells.groups[g] for g in pair)
         return replace(self.cells, array=scaled, groups=names, squares=None, units=None)
 
-    def _binned(
-        self, m: ScoreMeasure, now: Sample, pair: tuple[int, int], draws: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """The same for calibration, in the bins of the baseline."""
-        if (m.id, pair) not in self._known:
-            bins = bins_of(self._pair(self.before.array, pair), m.ranked, self.options)
-            before = self._bins(m, self.before, pair, bins, len(self.before.draws), np.random.default_rng(0))
-            self._known[m.id, pair] = bins, *before
-        bins, old, old_noise = self._known[m.id, pair]
-        new, noise = self._bins(m, now, pair, bins, draws, rng)
-        return _weighed(m.order, new, old, noise - old_noise[:draws])
+    def _bins(self, m: ScoreMeasure, like: Sample, pair: tuple[int, int]) -> Ints:
+        counts = self._pair(like.array, pair)
+        if (self.before.array.sum((1, 2)) > 0).sum() <= self.options.calibration_bins:  # a bin for every score
+            return np.arange(len(counts.scores))
+        return bins_of(counts, m.ranked, self.options)
 
-    def _bins(
-        self, m: ScoreMeasure, sample: Sample, pair: tuple[int, int], bins: Ints, draws: int, rng: np.random.Generator
-    ) -> tuple[Curve, Floats]:
+    def _binned(
+        self,
+        m: ScoreMeasure,
+        sample: Sample,
+        pair: tuple[int, int],
+        draws: int,
+        rng: np.random.Generator,
+        like: Sample,
+    ) -> Drawn:
+        bins = self._bins(m, like, pair)
         starts = np.flatnonzero(np.r_[True, bins[1:] != bins[:-1]])
         weights = sample.array.sum((0, 2))
         effective = np.divide(sample.people.sum(-1), weights, out=np.ones_like(weights), where=weights > 0)
@@ -148,63 +224,6 @@ class CurveChanges:
         rates, people = borrowed_rates(counts), array.sum(-1)
         expected = np.stack([people * (1 - rates), people * rates], axis=-1)
         centre = m.curve(Counts(expected, counts.groups), self.options, None)
-        drawn = [m.curve(b, self.options, None).gap for b in resampled_bins(counts, rates, draws, rng)]
-        return m.curve(counts, self.options, None), np.concatenate(drawn) - centre.gap
-
-
-def _weighed(order: float, new: Curve, old: Curve, noise: Floats) -> tuple[Floats, Floats]:
-    weight = np.where((new.weight > 0) & (old.weight > 0), (new.weight + old.weight) / 2, 0.0)
-    factor = (weight > 0) * 1.0 if order == np.inf else weight ** (1 / order)
-    return np.nan_to_num((new.gap - old.gap) * factor), np.nan_to_num(noise * factor)
-
-
-def tail(change: Floats, noise: Floats, order: float, people: float) -> float:
-    """The chance that noise like that of the rows has a norm as large as that of the change, at most.
-
-    >>> import numpy as np
-    >>> noise = np.random.default_rng(0).normal(size=(999, 1))
-    >>> [float(f"{tail(np.array([t]), noise, 1.0, 1e6):.1g}") for t in (0.0, 5.0)]  # the truth: 1 and 6e-07
-    [1.0, 8e-07]
-    """
-    from scipy.special import ndtri, stdtr
-
-    size = float(_norm(change, order))
-    if size < 1e-12:
-        return 1.0
-    norms = np.sort(_norm(noise, order)) * np.sqrt(people / (people - 1))
-    place = min(int(np.ceil(QUANTILE * (len(norms) + 1) - 1e-9)), len(norms)) - 1
-    if size <= norms[place]:
-        return float((1 + (norms >= size).sum()) / (1 + len(norms)))
-    spread = largest_spread(noise, change, order) * np.sqrt(people / (people - 1))
-    if spread < 1e-12:
-        return 1.0  # resamples cannot tell
-    return float(stdtr(people - 1, -(ndtri(QUANTILE) + (size - norms[place]) / spread)))
-
-
-def _norm(points: Floats, order: float) -> Floats:
-    return norm(points, np.ones(points.shape[-1]), order)
-
-
-def largest_spread(noise: Floats, change: Floats, order: float) -> float:
-    """The largest standard deviation of a weighting of the points whose dual norm is at most 1.
-
-    By the power method: from a weighting to the one that its covariances with all points call for.
-    """
-    most = 0.0
-    wildest = noise[np.argsort(-_norm(noise, order), kind="stable")[:STARTS]]  # the method may end on a lower hill
-    for start in (change, np.ones_like(change), *wildest):
-        weighting = _dual(start, order)
-        for _ in range(ROUNDS):
-            own = (noise * weighting).sum(-1)
-            most = max(most, float(np.sqrt((own**2).mean())))
-            weighting = _dual((noise * own[:, None]).sum(0), order)
-    return most
-
-
-def _dual(direction: Floats, order: float) -> Floats:
-    """The weighting of dual norm 1 that makes the most of a direction."""
-    size = np.abs(direction)
-    if order == np.inf:
-        return np.asarray(np.sign(direction) * (np.arange(len(size)) == size.argmax()))
-    whole = _norm(direction, order)
-    return np.asarray(np.sign(direction) * (size / whole) ** (order - 1) if whole > 0 else direction)
+        batches = [m.curve(b, self.options, None) for b in resampled_bins(counts, rates, draws, rng)]
+        drawn = Curve(centre.at, *(np.concatenate([getattr(b, n) for b in batches]) for n in ("gap", "weight")))
+        return Drawn.of(m.order, m.curve(counts, self.options, None), centre, drawn)

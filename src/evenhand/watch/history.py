@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing import Audit, audit_table
-from evenhand.gaps import Gap, Pair
+from evenhand.auditing import Audit, audit_table, comparable
+from evenhand.gaps import Gap, Pair, undefined_gap
 from evenhand.inference import interval
 from evenhand.measures import Measure, find
 from evenhand.options import Options, Progress
 from evenhand.policy import sized
-from evenhand.references import reference_group
-from evenhand.table import Table, shown_name
+from evenhand.references import Pinned, reference_group
+from evenhand.table import Grouping, Table, shown_name
 from evenhand.watch.looks import Finding, Key, Rule, Yardstick, findings
 from evenhand.watch.stream import Baseline, Span
 
@@ -53,6 +53,8 @@ class Period:
     """Groups of fewer people than are looked at."""
     missing: tuple[str, ...] = ()
     """Groups of the baseline that nobody belongs to."""
+    new: tuple[str, ...] = ()
+    """Groups that nobody of the baseline belongs to."""
     undefined: str | None = None
     """Why there is nothing to compare."""
 
@@ -100,23 +102,17 @@ class History:
         self.spans, self.start, self.options, self.chosen = spans, start, options, chosen
         self.rule, self.progress = rule, progress
         self.audits, self.testing, own = rng.spawn(3)
-        groupings = start.table.groupings
-        self.references = {}
-        places = []
-        for grouping in groupings:
-            place, _ = reference_group(start.table, grouping, reference)
-            places.append(place)
-            if len(grouping.members[0]) == 1:
-                self.references[grouping.name] = grouping.groups[place]
+        groupings, self.notes = comparable(start.table)
+        self.references = _references(start.table, groupings, reference)
         self.yardsticks = [
-            Yardstick(start.table, grouping, place, chosen, options, random)
-            for grouping, place, random in zip(groupings, places, own.spawn(len(groupings)), strict=True)
+            Yardstick(start.table, g, g.groups.index(self.references[g.name]), chosen, options, random, self._parts())
+            for g, random in zip(groupings, own.spawn(len(groupings)), strict=True)
         ]
 
     def done(self) -> tuple[tuple[Period, ...], tuple[Alarm, ...], Audit]:
         self.progress(0.0, "auditing the baseline")
         (random,) = self.audits.spawn(1)
-        first = self._audit(self.start.table, random)
+        first = audit_table(self.start.table, self.options, self.chosen, Pinned(self.references), random)
         before = {key: gap for key, gap in _gaps(first)}
         looked = [s for s in self.spans[self.start.stop :] if s.finished]
         found = findings(self.yardsticks, [s.table for s in looked], self.rule, self.testing)
@@ -131,11 +127,15 @@ class History:
                 look += 1
                 finding = next(found)
             (random,) = self.audits.spawn(1)
-            period = self._period(span, status, look if status == "tested" else None, finding, before, random)
+            raised = self._raise(alarms, i, finding, before)
+            period = self._period(span, status, look if status == "tested" else None, finding, raised, before, random)
             periods.append(period)
-            if status == "tested":
-                self._raise(alarms, i, period, finding, before)
         return tuple(periods), tuple(alarms.values()), first
+
+    def _parts(self) -> list[Table]:
+        """The periods of the baseline."""
+        inside = [s.table for s in self.spans if s.finished][self.start.first : self.start.stop]
+        return inside if len(inside) > 1 else []
 
     def _status(self, place: int, span: Span) -> str:
         if not span.finished:
@@ -144,8 +144,20 @@ class History:
             return "baseline" if place >= self.start.first else "before"
         return "tested"
 
-    def _audit(self, table: Table, rng: np.random.Generator, chosen: list[Measure] | None = None) -> Audit:
-        return audit_table(table, self.options, chosen or self.chosen, self.references, rng)
+    def _gaps(
+        self, table: Table, rng: np.random.Generator, chosen: list[Measure] | None = None
+    ) -> Iterator[tuple[Key, Gap]]:
+        """Every comparison of a table; those with a reference that nobody belongs to are undefined."""
+        measures = chosen or self.chosen
+        reasons = {y.name: self._undefined(table, y) for y in self.yardsticks}
+        defined = {name: measures for name, because in reasons.items() if because is None}
+        yield from _gaps(audit_table(table, self.options, defined, Pinned(self.references), rng))
+        for name, because in reasons.items():
+            reference = self.references[name]
+            for m in measures if because is not None else ():
+                for group in table.grouping(name).groups:
+                    if group != reference:
+                        yield (name, m.id, group), undefined_gap(m, group, reference, because or "")
 
     def _period(
         self,
@@ -153,74 +165,84 @@ class History:
         status: str,
         look: int | None,
         finding: dict[Key, Finding],
+        raised: set[Key],
         before: dict[Key, Gap],
         rng: np.random.Generator,
     ) -> Period:
         table = span.table
-        undefined = self._undefined(table)
+        reasons = [self._undefined(table, y) for y in self.yardsticks]
+        undefined = reasons[0] if all(reasons) else None
         comparisons: tuple[Comparison, ...] = ()
         if undefined is None:
             later = status in ("tested", "before", "waiting")
             comparisons = tuple(
-                self._comparison(key[0], gap, before.get(key) if later else None, finding.get(key))
-                for key, gap in _gaps(self._audit(table, rng))
+                Comparison(
+                    key[0], gap, *changed(before.get(key) if later else None, gap), finding.get(key), key in raised
+                )
+                for key, gap in self._gaps(table, rng)
             )
-        few, missing = self._sizes(table)
+        few, missing, new = self._sizes(table)
         return Period(
             span.name, span.members if len(span.members) > 1 else (), table.rows, span.left_out, status, look,
-            comparisons, few, missing, undefined,
+            comparisons, few, missing, new, undefined,
         )  # fmt: skip
 
-    def _undefined(self, table: Table) -> str | None:
+    def _undefined(self, table: Table, yardstick: Yardstick) -> str | None:
         """Why the groups of a period cannot be compared."""
-        for attribute in table.attributes:
-            reference = self.references[attribute.name]
-            if reference not in attribute.groups:
-                return f"because nobody is in {shown_name(reference)}, the reference of {shown_name(attribute.name)}"
-            if len(attribute.groups) < 2:
-                return f"because {shown_name(attribute.name)} has only {shown_name(reference)}"
+        groups, reference = table.grouping(yardstick.name).groups, self.references[yardstick.name]
+        if reference not in groups:
+            return f"because nobody is in {shown_name(reference)}, the reference of {shown_name(yardstick.name)}"
+        if len(groups) < 2:
+            return f"because {shown_name(yardstick.name)} has only {shown_name(reference)}"
         return None
 
-    def _sizes(self, table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        few, missing = [], []
+    def _sizes(self, table: Table) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Groups of few people, those of the baseline that are missing, and those that the baseline does not have."""
+        few, missing, new = [], [], []
         for grouping in table.groupings[: len(table.attributes)]:
             sizes = dict(zip(grouping.groups, table.sizes(grouping).tolist(), strict=True))
             few += [g for g, n in sizes.items() if n < self.rule.min_people]
             known = next(y.groups for y in self.yardsticks if y.name == grouping.name)
             missing += [g for g in known if g not in sizes]
-        return tuple(few), tuple(missing)
+            new += [g for g in sizes if g not in known]
+        return tuple(few), tuple(missing), (*new, *self._combined(table, new))
 
-    def _comparison(self, attribute: str, gap: Gap, old: Gap | None, finding: Finding | None) -> Comparison:
-        change, ci = (None, None) if old is None else changed(old, gap)
-        alarm = finding is not None and finding.p_adjusted <= self.rule.false_alarms
-        return Comparison(attribute, gap, change, ci, finding, alarm)
+    def _combined(self, table: Table, new: Sequence[str]) -> list[str]:
+        """Groups of a product that the baseline does not have, though it has all their parts."""
+        product = next((y for y in self.yardsticks if y.name not in {a.name for a in table.attributes}), None)
+        if product is None:
+            return []
+        grouping = table.grouping(product.name)
+        named = zip(grouping.groups, grouping.members, strict=True)
+        return [g for g, parts in named if g not in product.groups and not set(parts) & set(new)]
 
     def _raise(
-        self,
-        alarms: dict[tuple[Key, str], Alarm],
-        place: int,
-        period: Period,
-        finding: dict[Key, Finding],
-        before: dict[Key, Gap],
-    ) -> None:
-        """New alarms of a look, and old ones that are seen again."""
-        raised = {k: f for k, f in finding.items() if f.p_adjusted <= self.rule.false_alarms and k in before}
-        for window in sorted({f.window for f in raised.values()}):
-            keys = [k for k, f in raised.items() if f.window == window]
+        self, alarms: dict[tuple[Key, str], Alarm], place: int, finding: dict[Key, Finding], before: dict[Key, Gap]
+    ) -> set[Key]:
+        """New alarms of a look, and old ones that are seen again; by which comparisons."""
+        small = {k: f for k, f in finding.items() if f.p_adjusted <= self.rule.false_alarms and k in before}
+        raised = set()
+        name = self.spans[place].name
+        for window in sorted({f.window for f in small.values()}):
+            keys = [k for k, f in small.items() if f.window == window]
             spans = self._window(place, window)
             now = self._now(spans, keys)
             for key in keys:
-                old, new = before[key], now[key]
+                old, new = before[key], now.get(key)
+                change, ci = changed(old, new)
+                if new is None or change is None or (ci is not None and ci[0] <= 0 <= ci[1]):
+                    continue  # nobody should hear of a change whose interval holds none
+                raised.add(key)
                 direction = _direction(old, new)
                 known = alarms.get((key, direction))
                 if known is not None:
-                    alarms[key, direction] = replace(known, last=period.name, looks=known.looks + 1)
+                    alarms[key, direction] = replace(known, last=name, looks=known.looks + 1)
                     continue
-                change, ci = changed(old, new)
                 alarms[key, direction] = Alarm(
-                    *key, new.reference, period.name, spans[0].name, window, direction, figure(old), figure(new),
-                    change, ci, raised[key].p_adjusted, period.name, 1,
+                    *key, new.reference, name, spans[0].name, window, direction, figure(old), figure(new), change, ci,
+                    small[key].p_adjusted, name, 1,
                 )  # fmt: skip
+        return raised
 
     def _window(self, place: int, window: int) -> list[Span]:
         return [s for s in self.spans[self.start.stop : place + 1] if s.finished][-window:]
@@ -229,7 +251,17 @@ class History:
         """The exact gaps of a window."""
         table = reduce(lambda a, b: a + b, (s.table for s in spans))
         measures = [m for m in self.chosen if m.id in {k[1] for k in keys}]
-        return dict(_gaps(self._audit(table, np.random.default_rng(0), measures)))
+        return dict(self._gaps(table, np.random.default_rng(0), measures))
+
+
+def _references(table: Table, groupings: Sequence[Grouping], stated: Any) -> dict[str, str]:
+    """Whom all periods are compared with: first of the single attributes, then of their product."""
+    found: dict[str, str] = {}
+    for grouping in groupings:
+        single = len(grouping.members[0]) == 1
+        place, _ = reference_group(table, grouping, stated if single else dict(found))
+        found[grouping.name] = grouping.groups[place]
+    return found
 
 
 def _gaps(audit: Audit) -> Iterator[tuple[Key, Gap]]:
@@ -245,8 +277,10 @@ def figure(gap: Gap) -> float | None:
     return gap.signed if measure.signed else gap.value
 
 
-def changed(old: Gap, new: Gap) -> tuple[float | None, Pair | None]:
+def changed(old: Gap | None, new: Gap | None) -> tuple[float | None, Pair | None]:
     """From one gap to another, with an interval by square-and-add of both."""
+    if old is None or new is None:
+        return None, None
     a, b = figure(new), figure(old)
     if a is None or b is None or new.undefined or old.undefined or old.reference != new.reference:
         return None, None

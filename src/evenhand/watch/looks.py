@@ -27,6 +27,10 @@ from evenhand.watch.rate_changes import rate_changes
 WINDOWS = (1, 4, 16)
 CELLS = 128
 """So many cells of scores at most: enough to see whether a curve of gaps has changed."""
+EVEN = 64
+"""So many more at most, of equal width, for scores that nobody in the baseline has."""
+SOME = 4
+"""So many people of the other sample help to tell what a weighted one knows."""
 MANY = 30
 """Above so many groups, changes over whole scores are not tested."""
 
@@ -90,7 +94,9 @@ class Yardstick:
         measures: Sequence[Measure],
         options: Options,
         rng: np.random.Generator,
+        parts: Sequence[Table] = (),
     ) -> None:
+        """`parts` are the tables of the baseline's periods, if it has several."""
         self.name, self.groups, self.reference = grouping.name, grouping.groups, reference
         self.options = options
         possible = [m for m in measures if table.label is not None or not m.needs_label]
@@ -106,7 +112,9 @@ class Yardstick:
         self.before = self.slice(table, rng)
         self.curves: CurveChanges | None = None
         if self.cells is not None and self.before.sample is not None:
-            self.curves = CurveChanges(self.cells, self.before.sample, self.scored, options.scores)
+            each = [self.slice(t, own).sample for t, own in zip(parts, rng.spawn(len(parts)), strict=True)]
+            samples = [s for s in each if s is not None]
+            self.curves = CurveChanges(self.cells, self.before.sample, self.scored, options.scores, samples)
 
     def _cut(self, table: Table, grouping: Grouping) -> None:
         """Cells of scores by the baseline: later scores fall into one of them."""
@@ -114,6 +122,9 @@ class Yardstick:
         view = ScoreView(table, grouping, self.options.scores.calibration_bins)
         self.lowest = view.lowest(most)
         self.cells = view(range(len(self.groups)), most)
+        self.lowest = np.unique(np.append(self.lowest, np.linspace(*table.score_range, EVEN, endpoint=False)))
+        scores = _middles(table, self.lowest)
+        self.cells = replace(self.cells, scores=scores[::-1] if table.meaning.risk else scores)
 
     def slice(self, table: Table, rng: np.random.Generator) -> Slice:
         """The people of a table who are in one of the groups."""
@@ -142,8 +153,12 @@ class Yardstick:
         names = (*self.groups, "")
         return Grouping(self.name, names, tuple((g,) for g in names), codes)
 
-    def tests(self, now: Slice, min_people: int, rng: np.random.Generator) -> dict[tuple[str, str], float]:
-        """By measure and group the p-value that the gap is what it was in the baseline."""
+    def tests(
+        self, periods: Sequence[Slice], min_people: int, rng: np.random.Generator
+    ) -> dict[tuple[str, str], float]:
+        """By measure and group the p-value that the gap in some periods together is what it was in the baseline."""
+        now = reduce(lambda a, b: a + b, periods)
+        parts = [s.sample for s in periods if s.sample is not None]
         people = np.minimum(now.decisions.people(), self.before.decisions.people())
         others = [g for g in range(len(self.groups)) if g != self.reference]
         large = [g for g in others if min(people[g], people[self.reference]) >= min_people]
@@ -152,21 +167,60 @@ class Yardstick:
             found |= {(m.id, self.groups[g]): float(p[g]) for g in large}
         for g, random in zip(others, rng.spawn(len(others)), strict=True):
             if self.curves is not None and now.sample is not None and g in large:
-                of_scores = self.curves.p_values(now.sample, (g, self.reference), random)
+                of_scores = self.curves.p_values(now.sample, parts, (g, self.reference), random)
                 found |= {(id_, self.groups[g]): p for id_, p in of_scores.items()}
         return {key: p for key, p in found.items() if not np.isnan(p)}
 
     def _rate_changes(self, now: Slice) -> list[Floats]:
         if not self.rates:
             return []
-        new, old = ([self._profile(m, s) for m in self.rates] for s in (now, self.before))
+        new = [self._profile(m, now, self.before) for m in self.rates]
+        old = [self._profile(m, self.before, now) for m in self.rates]
         return rate_changes(self.rates, new, old, self.reference)
 
     @staticmethod
-    def _profile(m: RateMeasure, people: Slice) -> Profile:
-        counts = people.decisions if m.levels == "decision" else people.bins
+    def _profile(m: RateMeasure, people: Slice, others: Slice) -> Profile:
+        counts, more = (s.decisions if m.levels == "decision" else s.bins for s in (people, others))
         assert counts is not None
-        return m.profile(counts)
+        assert more is not None
+        own = m.profile(counts)
+        if counts.squares is None or more.squares is None:
+            return own
+        return _no_more_people(own, m.profile(_with_some(counts, more)))
+
+
+def _with_some(counts: Counts, others: Counts) -> Counts:
+    """Weighted counts and a few people of another sample.
+
+    Where those with the rarer outcome weigh the most, a sample that happens to have none of them does not know how
+    little it knows: all its weights are alike. The other sample knows.
+    """
+    assert counts.squares is not None
+    assert others.squares is not None
+    part = np.minimum(1.0, SOME / np.maximum(others.people(), 1e-9))[:, None]
+    return replace(counts, array=counts.array + part * others.array, squares=counts.squares + part * others.squares)
+
+
+def _no_more_people(own: Profile, other: Profile) -> Profile:
+    """A profile that rests on no more people than another one does."""
+    trials = own.trials
+    if trials is not None and other.trials is not None:
+        trials = np.fmin(trials, other.trials)
+    quotient = own.quotient
+    if quotient is not None and other.quotient is not None:
+        pairs = [_no_more_people(a, b) for a, b in zip(quotient, other.quotient, strict=True)]
+        quotient = pairs[0], pairs[1]
+    return replace(own, trials=trials, quotient=quotient)
+
+
+def _middles(table: Table, lowest: Floats) -> Floats:
+    """The mean score of each cell, or its middle where there is nobody."""
+    assert table.score is not None
+    level = np.maximum(np.searchsorted(lowest, table.score, side="right") - 1, 0)
+    mass, sums = (np.bincount(level, w, len(lowest)) for w in (table.mass, table.mass * table.score))
+    ends = np.append(lowest[1:], table.score_range[1])
+    mean = np.divide(sums, mass, out=(lowest + ends) / 2, where=mass > 0)
+    return np.asarray(np.clip(mean, lowest, ends))
 
 
 def _binned(table: Table) -> bool:
@@ -196,8 +250,7 @@ def findings(
             slices.append(yardstick.slice(table, sampling))
             for window, stream in zip(rule.windows, testing, strict=True):
                 if window <= len(slices):
-                    now = reduce(lambda a, b: a + b, list(slices)[-window:])
-                    tested = yardstick.tests(now, rule.min_people, stream)
+                    tested = yardstick.tests(list(slices)[-window:], rule.min_people, stream)
                     p_values |= {((yardstick.name, *key), window): p for key, p in tested.items()}
         yield _adjusted(p_values, rule)
 

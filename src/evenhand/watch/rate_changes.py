@@ -44,7 +44,8 @@ def rate_changes(
 ) -> list[Floats]:
     """For every measure and group the p-value that the gap to the reference is what it was; NaN where there is none.
 
-    Of several components (two rates, many bins) the one that changed most, times how many there are.
+    Of several components (two rates, many bins) the one that changed most, times how many there are, and the largest
+    gap of all must be another one too.
     """
     pairs = list(zip(now, before, strict=True))
     plain = [(a, b) if a.quotient is None or b.quotient is None else None for a, b in pairs]
@@ -61,8 +62,41 @@ def rate_changes(
         if m.scale == "ratio":
             found.append(_worst(_standing(_of_ratio(*four, own), four, exact=_exchanged_ratios)))
         else:
-            found.append(_worst(_standing(own, four)))
+            found.append(_of_largest(_worst(_standing(own, four)), *four))
     return found
+
+
+def _of_largest(p: Floats, shares: Floats, people: Floats) -> Floats:
+    """The p-values, those that matter no smaller than that of the largest gap of several: it is what the measure is."""
+    p = p.copy()
+    for g in np.flatnonzero(p < UNLIKELY) if shares.shape[1] > 1 else ():
+        p[g] = max(p[g], _largest(shares[..., g], people[..., g]))
+    return p
+
+
+def _largest(shares: Floats, people: Floats) -> float:
+    """The p-value that the largest gap of two rates is what it was: that no gap is larger than all of the others were.
+
+    Every gap of the time with the larger ones against every gap of the other time, each without its sign.
+    """
+    sides = [_without_signs(shares[k : k + 2], people[k : k + 2]) for k in (0, 2)]
+    more, less = sorted(sides, key=lambda side: -float((side[0][0] - side[0][1]).max()))
+    shape = more[0].shape[1], less[0].shape[1]
+    values, counts = (
+        np.stack([*(np.broadcast_to(x[:, None], shape) for x in a), *(np.broadcast_to(x, shape) for x in b)])
+        for a, b in zip(more, less, strict=True)
+    )
+    found = _p_values(values, lambda tail, lower, at: _of_share(values[:, at], counts[:, at], tail, lower))
+    found = np.where((_SIGNS * values).sum(0) > 0, found, 1.0)
+    return float(min(shape[0] * found.max(1).min(), 1.0))
+
+
+def _without_signs(shares: Floats, people: Floats) -> tuple[Floats, Floats]:
+    """The higher and the lower rate of every component that has both."""
+    known = ~np.isnan(shares).any(0)
+    shares, people = shares[:, known], people[:, known]
+    order = np.argsort(-shares, axis=0, kind="stable")
+    return np.take_along_axis(shares, order, 0), np.take_along_axis(people, order, 0)
 
 
 def _worst(p: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
@@ -19,7 +20,7 @@ from evenhand.ingest.periods import Every, apart, in_order
 from evenhand.storage import is_table_file, load
 from evenhand.table import Table
 
-ENOUGH = 1000
+ENOUGH = 5000
 """So many people of every group make a baseline, if nobody says what it is …"""
 MOST_FIRST = 12
 """… and so many periods at most."""
@@ -270,6 +271,7 @@ def _places(spans: Sequence[Span], stated: Any) -> tuple[int, int]:
         first, last = 0, _number(spans, int(stated)) - 1
     elif isinstance(stated, str) and any(stated in s.members or stated == s.name for s in spans):
         first = last = _place(spans, stated)
+        _check_number(spans, stated, first)
     elif isinstance(stated, str) and stated.strip().isdecimal() and len(stated) < 10:
         first, last = 0, _number(spans, int(stated)) - 1
     elif isinstance(stated, str) and ".." in stated:
@@ -280,6 +282,17 @@ def _places(spans: Sequence[Span], stated: Any) -> tuple[int, int]:
     if last < first:
         raise UsageError(f"a baseline goes from an earlier to a later period, not as in {shown(stated)}")
     return first, last + 1
+
+
+def _check_number(spans: Sequence[Span], stated: str, place: int) -> None:
+    """A period may be called 6, and 6 first periods may be meant."""
+    number = int(stated) if re.fullmatch(r"\s*\d{1,9}\s*", stated, re.ASCII) else 0
+    if 1 <= number <= len(spans) and (number, place) != (1, 0):
+        ends = f"{spans[0].members[0]}..{spans[number - 1].members[-1]}"
+        raise UsageError(
+            f"baseline {shown(stated)} is the name of a period and could be a number of first periods: say "
+            f"{shown(f'{stated}..{stated}', 80)} for the period, or {shown(ends, 80)} for the first {number}"
+        )
 
 
 def _number(spans: Sequence[Span], number: int) -> int:

@@ -14,6 +14,7 @@ from evenhand.inference.resample import generator
 from evenhand.ingest import library_of
 from evenhand.ingest.columns import UNSAID, WeightKind
 from evenhand.ingest.periods import every_of
+from evenhand.measures import find
 from evenhand.options import Options, Progress, checked, chosen_measures, whole, with_threshold
 from evenhand.results import Result, kept
 from evenhand.table import Table
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from evenhand.charts.chart import Chart
 
 SMALL = ("merge", "keep")
+POWER = 0.8
+"""How surely a change is found that a note calls possible to find."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ def monitor(
         a number of rows in order of time ("1000-rows"), or "value" if each value of the column is a period.
     baseline
         What periods are compared with: a number of first periods, the name of a period, ("first", "last") or
-        "first..last", or a `Table` (or the file of one). By default as many first periods as hold 1,000 people of every
+        "first..last", or a `Table` (or the file of one). By default as many first periods as hold 5,000 people of every
         group, at most 12.
     looks, false_alarms
         How many periods will be looked at in all, and the chance of a false alarm in all of them together.
@@ -180,11 +183,33 @@ def monitor(
                         None if time is None or isinstance(data, Table) else str(length), small, rule)  # fmt: skip
     work = History(spans, start, options, chosen, reference, rule, generator(rng), progress or (lambda *_: None))
     periods, alarms, first = work.done()
-    notes = (*stream.notes, *remarks, *more, *_remarks(periods, start, settings, first, work.yardsticks))
+    notes = (*stream.notes, *remarks, *more, *work.notes, *_remarks(periods, start, settings, first, work.yardsticks))
     return Watch(
         first, start.name, periods, alarms, options, settings, dict(stream.left_out or {}),
         tuple(dict.fromkeys(notes)), library_of(data),
     )  # fmt: skip
+
+
+def _blind(first: Audit, rule: Rule) -> Iterator[str]:
+    """The change that a baseline hides because it is small, where that is more than a gap may be at all."""
+    from scipy.special import ndtri
+
+    gaps = [g for a in first.attributes for g in a.measures if g.undefined is None]
+    tests = len(gaps) * len(rule.windows) * rule.looks
+    needed = float(ndtri(1 - rule.false_alarms / (2 * max(tests, 1))) + ndtri(POWER))
+    hidden = {}
+    for g in gaps:
+        measure = find(g.id)
+        if g.ci is not None and measure is not None and measure.signed and None not in g.ci:
+            noise = (g.ci[1] - g.ci[0]) / (2 * float(ndtri((1 + first.options.confidence) / 2)))
+            hidden[g] = needed * noise - g.tolerance
+    if hidden and max(hidden.values()) > 0:
+        worst = max(hidden, key=lambda g: hidden[g])
+        change = hidden[worst] + worst.tolerance
+        yield (
+            f"with this baseline, changes of {worst.id} of {shown(worst.group)} smaller than about {change:.2f} may "
+            "never be found: take a larger one (--baseline), or fewer measures"
+        )
 
 
 def _said(words: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,9 +248,10 @@ def _remarks(
     waiting = [p for p in periods if p.status == "waiting"]
     if not tested:
         yield (
-            f"every period belongs to the baseline ({start.name}), so no change was looked for: say baseline=1 "
-            "(--baseline 1), or wait for more periods"
+            f"every period belongs to the baseline ({start.name}), so no change was looked for: name a shorter one "
+            f"(baseline=1, --baseline FIRST..LAST), or wait for more periods"
         )
+    yield from _blind(first, rule)
     if together:
         yield f"too small alone, and put together: {listed([p.name for p in together])}"
     if waiting:
@@ -238,6 +264,12 @@ def _remarks(
         yield (
             f"{len(tested):,} periods were looked at, more than the {rule.looks:,} planned, so false alarms are no "
             "longer kept to what was promised: go on with a newer baseline, or plan more looks (--looks)"
+        )
+    new = list(dict.fromkeys(g for p in periods for g in p.new))
+    if new:
+        yield (
+            f"not in the baseline, so shown but not tested: {listed(new)}; take a newer baseline that has them "
+            "(--baseline)"
         )
     undefined = [p.name for p in periods if p.undefined]
     if undefined:
