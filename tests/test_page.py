@@ -359,3 +359,37 @@ def test_scores_far_from_zero_keep_their_axis() -> None:
     assert chart.marker is not None
     assert chart.marker["hi"] - chart.marker["lo"] == pytest.approx(np.ptp(far["s"]))
     assert "e+09" not in audit.to_html().split("<main")[0]
+
+
+def test_the_same_for_everybody_is_no_praise() -> None:
+    nobody = {"d": [0] * 400, "g": ["a", "b"] * 200}
+    (found,) = findings(quick(nobody, prediction="d", group="g").to_dict()["attributes"][0])
+    assert found.kind == "warn"
+    assert "the same for everybody" in found.headline
+    rng = np.random.default_rng(0)
+    bad = {"d": rng.integers(0, 2, 8000), "y": np.zeros(8000, int), "g": ["a", "b"] * 4000}
+    (found,) = findings(quick(bad, prediction="d", label="y", group="g", favorable=1).to_dict()["attributes"][0])
+    assert found.kind == "warn"
+
+
+def test_a_small_reference_is_named() -> None:
+    rng = np.random.default_rng(0)
+    data = {"d": rng.integers(0, 2, 1505), "g": ["a"] * 1500 + ["b"] * 5}
+    audit = quick(data, prediction="d", group="g", reference="b")
+    (found,) = findings(audit.to_dict()["attributes"][0])
+    assert "So few people of b, the reference," in found.tally
+    assert any("the reference of 'g' is itself small" in note for note in audit.notes)
+    assert not any("permutations" in note for note in audit.notes)  # exact tests need none
+
+
+@pytest.mark.parametrize("name", ['\\", x: alert(1), "', "😀" * 20, "x" * 300 + "\u202e😀", "🏳️‍🌈" * 9])
+def test_emoji_do_not_cost_a_chart(name: str) -> None:
+    pytest.importorskip("vl_convert")
+    data = people(groups=2)
+    data["g"] = np.where(data["g"] == "g0", name, "b").astype(object)
+    assert Outline(quick(data, **SCORED).to_html()).open == []
+
+
+def test_weighted_people_do_not_exchange_groups() -> None:
+    html = evenhand.audit(people(groups=2), **SCORED, weight="w", bootstrap=100, permutations=150).to_html()
+    assert "exchanges as much" not in html

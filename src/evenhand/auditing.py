@@ -395,7 +395,8 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
                 f"with the favourable one ({tpr:.3f}): check which value is favourable, and if this is a risk score"
             )
     tested = [g for a in attributes for g in a.measures if g.null is not None]
-    if tested and len(tested) / (1 + options.permutations) > 1 - options.confidence:
+    drawn = any(g.null.chance is None and "exact" not in g.null.method for g in tested if g.null is not None)
+    if drawn and len(tested) / (1 + options.permutations) > 1 - options.confidence:
         enough = int(np.ceil(len(tested) / (1 - options.confidence) / 1000) * 1000)
         notes.append(
             f"with {options.permutations:,} permutations and {len(tested):,} comparisons, adjusted p-values of whole "
@@ -404,6 +405,12 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
     for a in attributes:
         if a.too_small:
             notes.append(too_small_note(a.name, a.too_small))
+            sizes = {g.name: g.n for g in a.groups}
+            if any(sizes[group] > sizes[a.reference] for group in a.too_small):
+                few = f"only {sizes[a.reference]:,} people of {shown(a.reference)}"
+                notes.append(
+                    f"the reference of {shown(a.name)} is itself small, {few}: choose a larger one (--reference)"
+                )
         many = f"{shown(a.name)} has {len(a.groups):,} groups"
         if len(a.groups) > MANY_GROUPS:
             notes.append(f"{many}: most bootstrap intervals were left out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -34,34 +35,43 @@ def converter() -> Any:
 
 def svg(spec: dict[str, Any], title: str, prefix: str = "") -> str:
     """The drawing as SVG: nothing in it runs, refers elsewhere, or styles anything, and its ids begin with a prefix."""
-    found: str = converter().vegalite_to_svg(printable(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
+    found: str = _drawn(converter().vegalite_to_svg, spec)
     return _tidied(ElementTree.fromstring(found), printable(title), prefix)
 
 
 def png(spec: dict[str, Any]) -> bytes:
-    found: bytes = converter().vegalite_to_png(
-        printable(spec), vl_version=VEGA_LITE, allowed_base_urls=[], scale=PNG_SCALE
-    )
+    found: bytes = _drawn(converter().vegalite_to_png, spec, scale=PNG_SCALE)
     return found
 
 
 def pdf(spec: dict[str, Any]) -> bytes:
-    found: bytes = converter().vegalite_to_pdf(printable(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
+    found: bytes = _drawn(converter().vegalite_to_pdf, spec)
     return found
 
 
-def printable(value: Any) -> Any:
+def _drawn(convert: Callable[..., Any], spec: dict[str, Any], **how: Any) -> Any:
+    """Vega shortens a long label in the middle of an emoji, which then is none: without emoji it can be drawn."""
+    how |= {"vl_version": VEGA_LITE, "allowed_base_urls": []}
+    try:
+        return convert(printable(spec), **how)
+    except ValueError:
+        return convert(printable(spec, emoji=False), **how)
+
+
+def printable(value: Any, emoji: bool = True) -> Any:
     """The same values without characters that XML does not have: they would end the whole process, not only the chart.
 
     >>> printable({"title": ["a\\x00", 1, None]})
-    {'title': ['a\\\\x00', 1, None]}
+    {'title': ['a∖x00', 1, None]}
     """
     if isinstance(value, str):
-        return value if value.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in value)
+        text = value if value.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in value)
+        text = text.replace("\\", "∖")  # Vega-Lite writes titles into expressions and does not mask them there
+        return text if emoji else "".join(c if ord(c) < 0x10000 else "□" for c in text)
     if isinstance(value, dict):
-        return {k: printable(v) for k, v in value.items()}
+        return {k: printable(v, emoji) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [printable(v) for v in value]
+        return [printable(v, emoji) for v in value]
     return value
 
 

@@ -157,12 +157,13 @@ def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = 
     columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
     shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:most]
     rows, kinds = [], []
+    least = next(g["n"] for g in attribute["groups"] if g["name"] == attribute["reference"])
     for g in shown:
         mark = " (reference)" if g["name"] == attribute["reference"] else ""
         left = f" ({g['left_out']:,} left out)" if g["left_out"] else ""
         rates = [_rate(g["rates"][r]) for r in columns]
         rows.append([join(name(g["name"]), mark), cell(f"{g['n']:,}", left, data_value=g["n"]), *rates])
-        kinds.append("small" if g["name"] in attribute["too_small"] else None)
+        kinds.append("small" if g["name"] in attribute["too_small"] and g["n"] <= least else None)
     more = len(attribute["groups"]) - len(shown)
     caption = f"Groups of {shown_name(attribute['name'])}{whose}, with the interval of each rate"
     caption += "; too small to conclude anything: in italics" if any(kinds) else ""

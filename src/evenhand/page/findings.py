@@ -14,6 +14,7 @@ KEY = (
     "calibration_standardized",
 )  # fmt: skip
 """One measure for each question, said in full; the others are counted."""
+Pair = tuple[dict[str, Any], dict[str, Any]]
 MOST_TOLD = 6
 """So many groups get paragraphs of their own."""
 
@@ -63,9 +64,11 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     }
     beyond, within, open_, _ = parts.values()
     small = group in attribute["too_small"]
-    kind, headline = _headline(group, attribute["reference"], beyond, bool(within) and not open_, small)
     groups = {g["name"]: g for g in attribute["groups"]}
     pair = groups[group], groups[attribute["reference"]]
+    kind, headline = _headline(group, attribute["reference"], beyond, bool(within) and not open_, small)
+    if kind == "good":
+        kind, headline = _doubted(headline, measures, pair)
     who, reference = shown_name(group), shown_name(attribute["reference"])
     counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {words}" for words, p in parts.items() if p]
     sizes = f"{who} ({pair[0]['n']:,} people) with {reference} ({pair[1]['n']:,})"
@@ -73,7 +76,8 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     tally = f"{of} {sizes}, {listed_and(counts)}."
     warnings = [f"Not settled: {listed_and([measure_title(m) for m in open_])}."] if open_ else []
     if small:
-        tally += f" So few people of {who} prove little: even three times the limit could go unnoticed."
+        few = who if pair[0]["n"] <= pair[1]["n"] else f"{reference}, the reference,"
+        tally += f" So few people of {few} prove little: even three times the limit could go unnoticed."
     points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and m["passes"] is not None)
     gap = max((abs(m["signed"] or 0) for m in measures if m["id"] == "demographic_parity"), default=0.0)
     return Finding(group, kind, headline, tally, points, tuple(warnings), len(beyond), gap)
@@ -90,6 +94,19 @@ def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled:
     if settled and not beyond and not small:
         return "good", f"{pair} are treated alike, within the limits"
     return "warn", f"{pair}: these data do not settle it"
+
+
+def _doubted(headline: str, measures: list[dict[str, Any]], pair: Pair) -> tuple[str, str]:
+    """Alike is no praise if the same happens to everybody, or if a question cannot be answered."""
+    who = " and ".join(shown_name(g["name"]) for g in pair)
+    rates = {g["rates"]["selection_rate"]["value"] for g in pair}
+    if rates in ({0.0}, {1.0}):
+        return "warn", f"{who}: the decision is the same for everybody, which says nothing"
+    labels = "base_rate" in pair[0]["rates"]
+    asked = [m for m in measures if isinstance(r := find(m["id"]), RateMeasure) and (labels or not r.needs_label)]
+    if any(m["id"] in KEY and m["passes"] is None for m in asked):
+        return "warn", f"{who} are within the limits, as far as they can be compared"
+    return "good", headline
 
 
 def by_chance(m: dict[str, Any]) -> bool:
@@ -112,7 +129,7 @@ def _apart(m: dict[str, Any], parity: float) -> bool:
     return ci is not None and None not in ci and not ci[0] <= parity <= ci[1]
 
 
-def _point(m: dict[str, Any], pair: tuple[dict[str, Any], dict[str, Any]]) -> Point:
+def _point(m: dict[str, Any], pair: Pair) -> Point:
     measure = find(m["id"])
     assert measure is not None
     value = f"{m['signed']:+.3f}" if measure.signed and m["signed"] is not None else f"{m['value']:.3f}"
@@ -141,7 +158,7 @@ def _lead(measure: Measure, m: dict[str, Any], there: bool) -> str:
     return f"{who} and {reference} differ in {measure.title}"
 
 
-def _rates(measure: Measure, pair: tuple[dict[str, Any], dict[str, Any]]) -> str:
+def _rates(measure: Measure, pair: Pair) -> str:
     """The two rates that are compared, if it is two."""
     if not isinstance(measure, RateMeasure) or len(measure.components) != 1:
         return ""
@@ -154,7 +171,7 @@ def _chance(m: dict[str, Any]) -> str:
     if m["null_95"] is None:
         return ""
     if least(m):
-        how = f"in none of {m['null_method'].split(' ')[0]} exchanges as much"
+        how = f"in none of {m['null_method'].split(',')[0]} as much"
     elif m["p_adjusted"] is not None:
         how = f"{p_words(m['p_adjusted'])}, adjusted for all comparisons"
     else:
