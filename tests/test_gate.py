@@ -492,6 +492,49 @@ def test_groups_without_the_measure_stand_beside_the_most_different_pair() -> No
         assert evenhand.check(data, **WORDS, policy=policy, bootstrap=50, undefined="skip").passed
 
 
+def apart(*places: float) -> dict[str, Any]:
+    """Groups a, b, … of forty people, whose scores lie near these places."""
+    near = np.linspace(-0.04, 0.04, 40)
+    return {
+        "g": np.repeat(list("abcdef")[: len(places)], 40),
+        "s": np.concatenate([place + near for place in places]),
+        "y": np.tile([0, 1], 20 * len(places)),
+    }
+
+
+@pytest.mark.parametrize("id_", ["calibration_gap", "calibration_uniform"])
+def test_pairs_that_cannot_be_compared_are_not_passed_over(id_: str) -> None:
+    policy = {"rule": [{"measure": id_, "at_most": 0.99, "pairs": "all"}]}
+    how: dict[str, Any] = {**WORDS, "policy": policy, "threshold": 0.5, "score_range": (0, 1), "bootstrap": 0}
+    alone = evenhand.check(apart(0.15, 0.15, 0.95), **how)
+    both = apart(0.15, 0.95, 0.15)
+    both["s"][80::2] = 0.95  # c, the reference, shares scores with both strangers
+    strange = evenhand.check(both, **how, reference="c")
+    for verdict, pairs in ((alone, [{"a", "c"}, {"b", "c"}]), (strange, [{"a", "b"}])):
+        undefined = [{f.group, f.reference} for f in verdict.findings if f.status == "undefined"]
+        assert not verdict.passed
+        assert undefined == pairs or undefined == [{"c", None}]
+    assert evenhand.check(both, **how, reference="c", undefined="skip").passed
+
+
+def test_the_most_different_pair_of_groups_that_are_alike_is_two_groups_without_direction() -> None:
+    data = {"g": list("aabbcc"), "d": [1, 0] * 3, "w": [50] * 6}
+    policy = {"rule": [{"measure": "demographic_parity", "at_most": 0.1, "pairs": "all"}]}
+    (f,) = evenhand.check(data, policy=policy, **{**HOW, "reference": "a"}).findings
+    assert (f.status, f.value, f.direction) == ("satisfied", 0.0, None)
+    assert f.group != f.reference
+
+
+def test_a_gap_that_goes_both_ways_has_no_direction() -> None:
+    middle, ends = np.linspace(0.4, 0.6, 40), np.r_[np.linspace(0.0, 0.2, 20), np.linspace(0.8, 1.0, 20)]
+    data = {"g": np.repeat(list("abc"), 40), "s": np.r_[middle, ends, middle], "y": np.tile([0, 1], 60)}
+    for pairs in ("all", "reference"):
+        policy = {"rule": [{"measure": "abcc", "at_most": 0.99, "pairs": pairs}]}
+        found = evenhand.check(data, **WORDS, policy=policy, bootstrap=0, reference="b").findings
+        assert found
+        assert all(f.direction is None for f in found)
+
+
 def test_without_intervals_nothing_is_shown() -> None:
     rule = "abcc <= 0.99 at 95%"
     verdict = evenhand.check(evenhand.compas(), require=rule, bootstrap=0)

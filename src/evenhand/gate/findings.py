@@ -11,7 +11,7 @@ from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
 from evenhand.gate.clauses import Rule
 from evenhand.gate.settling import Reach, Sample, reach_of, sample_needed
-from evenhand.measures import Measure, ScoreMeasure
+from evenhand.measures import Measure
 from evenhand.policy import sized, worst_of_interval
 from evenhand.table import shown_name
 
@@ -80,7 +80,7 @@ def unjudged(
 def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str, int], confidence: float) -> Finding:
     """A gap that has a value, held to its rule."""
     m, limit = rule.measure, rule.requirement
-    group, reference = (gap.group, gap.reference) if isinstance(gap, Gap) else (gap.pair or (None, None))
+    group, reference = _names(gap)
     value = float(sized(m, gap.value))
     ci = None if gap.ci is None else _without_direction(m, gap.ci)
     far, near = (math.nan, math.nan) if ci is None else ci if m.scale == "ratio" else ci[::-1]
@@ -101,6 +101,10 @@ def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str
         _lacking(rule) if math.isnan(number) else None, None, _direction(m, gap), _left_out(gap),
     )  # fmt: skip
     return _with_sample(found, seen, reach_of(m, gap))
+
+
+def _names(gap: Gap | LargestGap) -> tuple[str | None, str | None]:
+    return (gap.group, gap.reference) if isinstance(gap, Gap) else (gap.pair or (None, None))
 
 
 def _without_direction(m: Measure, ci: Pair) -> Pair:
@@ -131,16 +135,13 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
 
 def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
     """Who fares better, where a gap goes one way."""
-    if isinstance(gap, LargestGap):
-        one_way = m.directed if isinstance(m, ScoreMeasure) else m.signed or m.scale == "ratio"
-        if gap.pair is None or not one_way:
-            return None
-        return f"{shown_name(gap.pair[0])} {m.more} than {shown_name(gap.pair[1])}."
-    signed = gap.signed if gap.ratio is None or gap.scale != "ratio" else gap.ratio - 1
+    signed, names = gap.signed, _names(gap)
+    if isinstance(gap, Gap) and gap.ratio is not None and gap.scale == "ratio":
+        signed = gap.ratio - 1
     mixed = gap.positive_share is not None and not m.signed and 0.25 <= gap.positive_share <= 0.75
     if not signed or mixed:
         return None
-    return f"{shown_name(gap.group)} {m.more if signed > 0 else m.less} than {shown_name(gap.reference)}."
+    return f"{shown_name(names[0])} {m.more if signed > 0 else m.less} than {shown_name(names[1])}."
 
 
 def _left_out(gap: Gap | LargestGap) -> str | None:

@@ -21,7 +21,7 @@ from evenhand.gate.policy_file import rulebook
 from evenhand.gate.rulebook import OPTIONS, Rulebook
 from evenhand.gate.scope import Case, cases_of
 from evenhand.inference.resample import generator
-from evenhand.measures import Measure, RateMeasure, ScoreMeasure
+from evenhand.measures import Measure, RateMeasure
 from evenhand.options import Options, Progress, checked, with_threshold
 from evenhand.results import Result, kept
 from evenhand.table import Table, tally_members
@@ -254,7 +254,7 @@ def _gone(table: Table, case: Case) -> Iterator[Finding]:
 
 
 def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> Iterator[Finding]:
-    """The most different pair, and the groups that stand aside because their measure is undefined."""
+    """The most different pair, and the groups and pairs that stand aside because their measure is undefined."""
     m = case.rule.measure
     largest = next((g for g in audit.largest if g.id == m.id), None)
     if largest is None and len(audit.groups) == 2:
@@ -273,9 +273,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
     for name in largest.left_out:
         because = f"because {m.id} does not exist for this group"
         yield unjudged(case.rule, audit.name, (name, None), because, "undefined", case.undefined)
-    if isinstance(m, ScoreMeasure) and audit.reference not in largest.left_out:  # some pairs of groups may be strangers
-        strange = [g for g in audit.measures if g.id == m.id and g.undefined and g.group not in largest.left_out]
-        yield from (_judged(case, gap, sizes) for gap in strange)
+    yield from (_judged(case, gap, sizes) for gap in largest.strangers)
     if largest.undefined is None or not largest.left_out:
         yield _judged(case, largest, sizes)
 
