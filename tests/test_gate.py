@@ -535,6 +535,20 @@ def test_a_gap_that_goes_both_ways_has_no_direction() -> None:
         assert all(f.direction is None for f in found)
 
 
+@pytest.mark.parametrize("pairs", ["reference", "all"])
+def test_rows_of_one_person_do_not_make_a_group_large(pairs: str) -> None:
+    data: dict[str, Any] = people(300, groups=3)
+    data["c"] = np.where(data["g"] == "g2", np.arange(300) % 5, np.arange(300) + 5)
+    policy = {"rule": [{"measure": "demographic_parity", "at_most": 0.99, "pairs": pairs}]}
+    how: dict[str, Any] = {**WORDS, "policy": policy, "bootstrap": 0, "reference": "g0", "min_group_size": 20}
+    assert evenhand.check(data, **how).passed
+    verdict = evenhand.check(data, **how, cluster="c")
+    (small,) = verdict.failing
+    assert (small.group, small.status) == ("g2", "too small")
+    assert "'g2' has 5 people by 'c', fewer than the 20 required" in small.interpretation
+    assert evenhand.check(data, **how, cluster="c", small_groups="skip").passed
+
+
 def test_without_intervals_nothing_is_shown() -> None:
     rule = "abcc <= 0.99 at 95%"
     verdict = evenhand.check(evenhand.compas(), require=rule, bootstrap=0)

@@ -156,7 +156,7 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
     """Of a search for the most different pair that skips small groups: the people of the others."""
     if case.rule.pairs != "all" or book.small_groups != "skip":
         return None
-    small = np.flatnonzero(table.sizes(case.grouping) < book.min_group_size)
+    small = np.flatnonzero(table.people_in(case.grouping) < book.min_group_size)
     if not len(small):
         return None
     cells = ~np.isin(case.grouping.codes, small)
@@ -224,12 +224,12 @@ class _Audits:
 def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -> Iterator[Finding]:
     rule, least = case.rule, book.min_group_size
     sizes = dict(zip(case.grouping.groups, table.sizes(case.grouping).tolist(), strict=True))
-    small = {name: n for name, n in sizes.items() if n < least}
+    small = {name: n for name, n in zip(sizes, table.people_in(case.grouping).tolist(), strict=True) if n < least}
     if rule.groups is None:
         yield from _gone(table, case)
     if rule.pairs == "all":
         for name in small:
-            yield _small(book, case, (name, None), small)
+            yield _small(table, book, case, (name, None), small)
         left = len(sizes) - (len(small) if book.small_groups == "skip" else 0)
         if left >= 2:
             yield from _of_pairs(case, audit, sizes)
@@ -239,7 +239,7 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
             continue
         names = gap.group, gap.reference
         few = {name: small[name] for name in names if name in small}
-        yield _small(book, case, names, few) if few else _judged(case, _against_nobody(gap, rule, audit), sizes)
+        yield _small(table, book, case, names, few) if few else _judged(case, _against_nobody(gap, rule, audit), sizes)
 
 
 def _gone(table: Table, case: Case) -> Iterator[Finding]:
@@ -297,7 +297,8 @@ def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Find
     return replace(found, n=sizes.get(names[0] or ""), n_reference=sizes.get(names[1] or ""))
 
 
-def _small(book: Rulebook, case: Case, names: tuple[str, str | None], few: Mapping[str, int]) -> Finding:
-    who = " and ".join(f"{shown(name)} has {n:,} people" for name, n in few.items() if name in names)
+def _small(table: Table, book: Rulebook, case: Case, names: tuple[str, str | None], few: Mapping[str, int]) -> Finding:
+    kind = f"people by {shown(table.meaning.cluster)}" if table.clustered else "people"
+    who = " and ".join(f"{shown(name)} has {n:,} {kind}" for name, n in few.items() if name in names)
     because = f"because {who}, fewer than the {book.min_group_size:,} required"
     return unjudged(case.rule, case.grouping.name, names, because, "too small", book.small_groups)
