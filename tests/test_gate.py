@@ -750,6 +750,35 @@ def test_no_sample_settles_what_lies_on_the_limit() -> None:
     assert "no sample would settle it" in f.interpretation
 
 
+def test_of_a_ratio_of_nothing_no_sample_is_told() -> None:
+    """It has no logarithm, and is nowhere near the limit."""
+    data = {"g": list("ffmm"), "d": [1, 0, 1, 0], "w": [0, 2, 50, 50]}
+    (f,) = evenhand.check(data, require="disparate_impact >= 0.8", **HOW).findings
+    assert (f.status, f.value, f.conclusive, f.needed, f.on_limit) == ("violated", 0.0, False, None, False)
+    assert f.interpretation.endswith("The interval reaches across the limit.")
+
+
+@pytest.mark.parametrize("words", [" at 95%", " above chance"])
+def test_a_ratio_to_nothing_says_why_there_is_no_interval(words: str) -> None:
+    data = {"g": list("ffm"), "d": [1, 0, 0], "w": [50, 50, 200]}
+    (f,) = evenhand.check(data, require="disparate_impact >= 0.8" + words, permutations=99, **HOW).findings
+    assert not f.passes
+    assert "to judge by: the selection rate of m is 0." in f.interpretation
+
+
+@pytest.mark.parametrize("id_", ["abcc", "demographic_parity"])
+def test_above_chance_the_interval_is_above_chance_too(id_: str) -> None:
+    how: dict[str, Any] = {**WORDS, "threshold": 0.5, "bootstrap": 50, "permutations": 99}
+    data = people(120, groups=2)
+    (f,) = evenhand.check(data, require=f"{id_} <= 0.69 above chance", **how).findings
+    assert f.ci is not None
+    assert f.chance is not None
+    between = f.ci[1] - f.chance / 2
+    (f,) = evenhand.check(data, require=f"{id_} <= {between} above chance", **how).findings
+    assert (f.status, f.conclusive) == ("satisfied", True)
+    assert f"{f.ci[1] - f.chance:.3f})" in f.interpretation
+
+
 # ---- pipelines ----------------------------------------------------------------------------------------------------
 
 HOSTILE = [

@@ -285,11 +285,11 @@ def _against_nobody(gap: Gap, rule: Rule, audit: AttributeAudit) -> Gap:
         return gap
     rates = {g.name: g.rates[m.components[0]].value for g in audit.groups}
     pair = sorted((rates[gap.group], rates[gap.reference]))
-    return replace(gap, undefined=None, value=0.0) if pair[0] == 0 < pair[1] else gap
+    return replace(gap, value=0.0) if pair[0] == 0 < pair[1] else gap  # still undefined: why it has no interval
 
 
 def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
-    because = gap.undefined or case.meaningless
+    because = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless
     if because is None:
         return judged(case.rule, case.grouping.name, gap, sizes, case.confidence)
     names = (gap.group, gap.reference) if isinstance(gap, Gap) else (None, None)
