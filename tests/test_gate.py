@@ -492,6 +492,63 @@ def test_groups_without_the_measure_stand_beside_the_most_different_pair() -> No
         assert evenhand.check(data, **WORDS, policy=policy, bootstrap=50, undefined="skip").passed
 
 
+def apart(*places: float) -> dict[str, Any]:
+    """Groups a, b, … of forty people, whose scores lie near these places."""
+    near = np.linspace(-0.04, 0.04, 40)
+    return {
+        "g": np.repeat(list("abcdef")[: len(places)], 40),
+        "s": np.concatenate([place + near for place in places]),
+        "y": np.tile([0, 1], 20 * len(places)),
+    }
+
+
+@pytest.mark.parametrize("id_", ["calibration_gap", "calibration_uniform"])
+def test_pairs_that_cannot_be_compared_are_not_passed_over(id_: str) -> None:
+    policy = {"rule": [{"measure": id_, "at_most": 0.99, "pairs": "all"}]}
+    how: dict[str, Any] = {**WORDS, "policy": policy, "threshold": 0.5, "score_range": (0, 1), "bootstrap": 0}
+    alone = evenhand.check(apart(0.15, 0.15, 0.95), **how)
+    both = apart(0.15, 0.95, 0.15)
+    both["s"][80::2] = 0.95  # c, the reference, shares scores with both strangers
+    strange = evenhand.check(both, **how, reference="c")
+    for verdict, pairs in ((alone, [{"a", "c"}, {"b", "c"}]), (strange, [{"a", "b"}])):
+        undefined = [{f.group, f.reference} for f in verdict.findings if f.status == "undefined"]
+        assert not verdict.passed
+        assert undefined == pairs or undefined == [{"c", None}]
+    assert evenhand.check(both, **how, reference="c", undefined="skip").passed
+
+
+def test_the_most_different_pair_of_groups_that_are_alike_is_two_groups_without_direction() -> None:
+    data = {"g": list("aabbcc"), "d": [1, 0] * 3, "w": [50] * 6}
+    policy = {"rule": [{"measure": "demographic_parity", "at_most": 0.1, "pairs": "all"}]}
+    (f,) = evenhand.check(data, policy=policy, **{**HOW, "reference": "a"}).findings
+    assert (f.status, f.value, f.direction) == ("satisfied", 0.0, None)
+    assert f.group != f.reference
+
+
+def test_a_gap_that_goes_both_ways_has_no_direction() -> None:
+    middle, ends = np.linspace(0.4, 0.6, 40), np.r_[np.linspace(0.0, 0.2, 20), np.linspace(0.8, 1.0, 20)]
+    data = {"g": np.repeat(list("abc"), 40), "s": np.r_[middle, ends, middle], "y": np.tile([0, 1], 60)}
+    for pairs in ("all", "reference"):
+        policy = {"rule": [{"measure": "abcc", "at_most": 0.99, "pairs": pairs}]}
+        found = evenhand.check(data, **WORDS, policy=policy, bootstrap=0, reference="b").findings
+        assert found
+        assert all(f.direction is None for f in found)
+
+
+@pytest.mark.parametrize("pairs", ["reference", "all"])
+def test_rows_of_one_person_do_not_make_a_group_large(pairs: str) -> None:
+    data: dict[str, Any] = people(300, groups=3)
+    data["c"] = np.where(data["g"] == "g2", np.arange(300) % 5, np.arange(300) + 5)
+    policy = {"rule": [{"measure": "demographic_parity", "at_most": 0.99, "pairs": pairs}]}
+    how: dict[str, Any] = {**WORDS, "policy": policy, "bootstrap": 0, "reference": "g0", "min_group_size": 20}
+    assert evenhand.check(data, **how).passed
+    verdict = evenhand.check(data, **how, cluster="c")
+    (small,) = verdict.failing
+    assert (small.group, small.status) == ("g2", "too small")
+    assert "'g2' has 5 people by 'c', fewer than the 20 required" in small.interpretation
+    assert evenhand.check(data, **how, cluster="c", small_groups="skip").passed
+
+
 def test_without_intervals_nothing_is_shown() -> None:
     rule = "abcc <= 0.99 at 95%"
     verdict = evenhand.check(evenhand.compas(), require=rule, bootstrap=0)
@@ -691,6 +748,35 @@ def test_no_sample_settles_what_lies_on_the_limit() -> None:
     (f,) = evenhand.check(data, require="demographic_parity <= 0.1", **HOW).findings
     assert (f.status, f.conclusive, f.needed) == ("satisfied", False, None)
     assert "no sample would settle it" in f.interpretation
+
+
+def test_of_a_ratio_of_nothing_no_sample_is_told() -> None:
+    """It has no logarithm, and is nowhere near the limit."""
+    data = {"g": list("ffmm"), "d": [1, 0, 1, 0], "w": [0, 2, 50, 50]}
+    (f,) = evenhand.check(data, require="disparate_impact >= 0.8", **HOW).findings
+    assert (f.status, f.value, f.conclusive, f.needed, f.on_limit) == ("violated", 0.0, False, None, False)
+    assert f.interpretation.endswith("The interval reaches across the limit.")
+
+
+@pytest.mark.parametrize("words", [" at 95%", " above chance"])
+def test_a_ratio_to_nothing_says_why_there_is_no_interval(words: str) -> None:
+    data = {"g": list("ffm"), "d": [1, 0, 0], "w": [50, 50, 200]}
+    (f,) = evenhand.check(data, require="disparate_impact >= 0.8" + words, permutations=99, **HOW).findings
+    assert not f.passes
+    assert "to judge by: the selection rate of m is 0." in f.interpretation
+
+
+@pytest.mark.parametrize("id_", ["abcc", "demographic_parity"])
+def test_above_chance_the_interval_is_above_chance_too(id_: str) -> None:
+    how: dict[str, Any] = {**WORDS, "threshold": 0.5, "bootstrap": 50, "permutations": 99}
+    data = people(120, groups=2)
+    (f,) = evenhand.check(data, require=f"{id_} <= 0.69 above chance", **how).findings
+    assert f.ci is not None
+    assert f.chance is not None
+    between = f.ci[1] - f.chance / 2
+    (f,) = evenhand.check(data, require=f"{id_} <= {between} above chance", **how).findings
+    assert (f.status, f.conclusive) == ("satisfied", True)
+    assert f"{f.ci[1] - f.chance:.3f})" in f.interpretation
 
 
 # ---- pipelines ----------------------------------------------------------------------------------------------------

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.cells import Floats
-from evenhand.gaps import Gap, Pair, verdict
+from evenhand.gaps import Gap, Pair, undefined_gap, verdict
 from evenhand.inference import interval
 from evenhand.inference.exchange import exchanged
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures import RateMeasure, ScoreMeasure
 from evenhand.nulls import Null, NullKind, bounded, exchange_of, null_of, rate_outward, share_at_least
 from evenhand.table import Counts
+
+MOST_STRANGERS = 100
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,12 @@ class LargestGap:
     ci_mean: Pair | None = None
     null: Null | None = None
     """What chance alone shows of the largest gap, when all groups are alike."""
+    signed: float | None = None
+    """First of the pair minus second, where a single sign exists."""
+    positive_share: float | None = None
+    """How much of the gap favours the first of the pair, of a measure of whole scores."""
+    strangers: tuple[Gap, ...] = ()
+    """Pairs that cannot be compared though both groups have the measure; the first hundred of them."""
 
     @property
     def excess(self) -> float | None:
@@ -167,7 +175,7 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
         return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
     spread = _range(values, nothing=-1.0)
     k = int(np.argmax(spread))
-    high, low = int(np.nanargmax(values[k])), int(np.nanargmin(values[k]))
+    high, low = _ends(values[k])
     pair = counts.groups[high], counts.groups[low]
     if m.scale == "ratio" and values[k, high] == 0:
         because = "because nobody receives the favourable decision"
@@ -185,7 +193,30 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
         ci_mean = None if ranges is None else interval.norm(mean, ranges[:, 1], confidence, highest)
     method = None if ci is None else "bootstrap of the norm"
     passes, _ = verdict(m, value, None)
-    return LargestGap(m.id, pair, value, ci, method, m.tolerance, passes, None, left_out, mean, ci_mean)
+    signed = float(values[k, high] - values[k, low]) if len(values) == 1 else None
+    return LargestGap(
+        m.id, pair, value, ci, method, m.tolerance, passes, None, left_out, mean, ci_mean,
+        signed=signed, strangers=_strangers(m, values, counts.groups),
+    )  # fmt: skip
+
+
+def _ends(values: Floats) -> tuple[int, int]:
+    """The groups with the highest and the lowest value; two different ones even if all are alike."""
+    high, low = int(np.nanargmax(values)), int(np.nanargmin(values))
+    return high, low if low != high else int(np.flatnonzero(~np.isnan(values))[-1])
+
+
+def _strangers(m: RateMeasure, values: Floats, groups: Sequence[str]) -> tuple[Gap, ...]:
+    """Pairs of groups, each with people in some score bin, that share none."""
+    known = ~np.isnan(values)
+    found: list[Gap] = []
+    for g in np.flatnonzero(known.any(0)).tolist():
+        apart = np.flatnonzero(known[:, :g].any(0) & ~known[known[:, g], :g].any(0))
+        because = "because no score bin holds people of both groups"
+        found += [undefined_gap(m, groups[g], groups[other], because) for other in apart.tolist()]
+        if len(found) >= MOST_STRANGERS:
+            break
+    return tuple(found[:MOST_STRANGERS])
 
 
 def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
@@ -218,10 +249,16 @@ def largest_distance(
         because = "because no two groups can be compared"
         return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
     worst = max((gaps[i] for i in defined), key=lambda gap: m.inward(gap.value))
-    pair = (worst.group, worst.reference) if (worst.signed or 0) >= 0 else (worst.reference, worst.group)
+    pair, favoured = (worst.group, worst.reference), worst.positive_share
+    if (worst.signed or 0) < 0:
+        pair, favoured = pair[::-1], worst.negative_share
     mean = float(np.mean([gaps[i].value for i in defined]))
     passes = all(gaps[i].passes for i in defined)  # the limit of information differs from pair to pair
-    found = LargestGap(m.id, pair, worst.value, None, None, worst.tolerance, passes, None, left_out, mean)
+    strangers = [g for g in gaps if g.undefined and not {g.group, g.reference} & set(left_out)][:MOST_STRANGERS]
+    found = LargestGap(
+        m.id, pair, worst.value, None, None, worst.tolerance, passes, None, left_out, mean,
+        signed=None if worst.signed is None else abs(worst.signed), positive_share=favoured, strangers=tuple(strangers),
+    )  # fmt: skip
     moved = [d for i in defined if (d := distances[i]) is not None]
     if not moved:
         return found

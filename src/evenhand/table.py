@@ -240,6 +240,14 @@ class Table(Grouped):
         lo, hi = float(score[0]), float(score[-1])
         return (0.0, 1.0) if lo >= 0 and hi <= 1 else (lo, hi)
 
+    def people_in(self, grouping: Grouping) -> Ints:
+        """People in each group: its clusters, where several rows may belong to one person, else its rows."""
+        if self.cluster is None:
+            return self.sizes(grouping)
+        clusters = int(self.cluster.max()) + 1
+        one_each = np.unique(grouping.codes * clusters + self.cluster)
+        return np.bincount(one_each // clusters, minlength=len(grouping.groups))
+
     # ---- dense arrays for measures ---------------------------------------------------------------
 
     def decisions(self, grouping: Grouping, threshold: float | None) -> Counts:

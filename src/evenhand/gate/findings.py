@@ -10,8 +10,8 @@ from typing import Literal
 from evenhand.extremes import LargestGap
 from evenhand.gaps import Gap, Pair
 from evenhand.gate.clauses import Rule
-from evenhand.gate.settling import Reach, Sample, reach_of, sample_needed
-from evenhand.measures import Measure, ScoreMeasure
+from evenhand.gate.settling import NOBODY, Reach, Sample, reach_of, sample_needed
+from evenhand.measures import Measure
 from evenhand.policy import sized, worst_of_interval
 from evenhand.table import shown_name
 
@@ -48,6 +48,8 @@ class Finding:
     """Why there is nothing to judge, or why it is not judged."""
     needed: Sample | None = None
     """Of an inconclusive one: who would settle it."""
+    on_limit: bool = False
+    """Whether nobody would, because the gap is so near the limit."""
     direction: str | None = None
     left_out: str | None = None
     """Who could not be compared, if anybody."""
@@ -80,27 +82,38 @@ def unjudged(
 def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str, int], confidence: float) -> Finding:
     """A gap that has a value, held to its rule."""
     m, limit = rule.measure, rule.requirement
-    group, reference = (gap.group, gap.reference) if isinstance(gap, Gap) else (gap.pair or (None, None))
+    group, reference = _names(gap)
     value = float(sized(m, gap.value))
     ci = None if gap.ci is None else _without_direction(m, gap.ci)
     far, near = (math.nan, math.nan) if ci is None else ci if m.scale == "ratio" else ci[::-1]
     chance = None if gap.null is None else gap.null.mean
-    seen = value
-    if rule.judge == "excess":
-        seen = math.nan if chance is None else value - chance + (1.0 if m.scale == "ratio" else 0.0)
+    shift = _shift(rule, chance)
+    seen, far, near = value + shift, far + shift, near + shift
     number = far if rule.judge == "interval" else seen
     point, whole = bool(limit.meets(seen)), bool(limit.meets(number))
     status: Status = "satisfied" if whole else "not shown" if point or math.isnan(seen) else "violated"
     conclusive = None
-    if ci is not None:
+    if not math.isnan(far):
         conclusive = bool(limit.meets(far)) if point else math.isfinite(near) and not limit.meets(near)
     found = Finding(
         rule, attribute, group, reference, status, sizes.get(group or ""), sizes.get(reference or ""), value,
         gap.signed if isinstance(gap, Gap) else None, ci, confidence, chance, number,
         None if math.isnan(number) else float(limit.shortfall(number)), conclusive,
-        _lacking(rule) if math.isnan(number) else None, None, _direction(m, gap), _left_out(gap),
+        _lacking(rule, gap.undefined) if math.isnan(number) else None,
+        direction=_direction(m, gap), left_out=_left_out(gap),
     )  # fmt: skip
-    return _with_sample(found, seen, reach_of(m, gap))
+    return _with_sample(found, seen, reach_of(m, gap, shift))
+
+
+def _shift(rule: Rule, chance: float | None) -> float:
+    """From a value to what the limit is for: of a rule about chance, to what is left when chance is taken out."""
+    if rule.judge != "excess":
+        return 0.0
+    return math.nan if chance is None else (1.0 if rule.measure.scale == "ratio" else 0.0) - chance
+
+
+def _names(gap: Gap | LargestGap) -> tuple[str | None, str | None]:
+    return (gap.group, gap.reference) if isinstance(gap, Gap) else (gap.pair or (None, None))
 
 
 def _without_direction(m: Measure, ci: Pair) -> Pair:
@@ -113,9 +126,10 @@ def _without_direction(m: Measure, ci: Pair) -> Pair:
     return (far, near) if m.scale == "ratio" else (near, far)
 
 
-def _lacking(rule: Rule) -> str:
+def _lacking(rule: Rule, undefined: str | None) -> str:
     what = "no interval" if rule.judge == "interval" else "no table with exchanged groups"
-    return f"because there is {what} to judge by: there are too many groups, too few resamples, or none"
+    why = (undefined or "there are too many groups, too few resamples, or none").removeprefix("because ")
+    return f"because there is {what} to judge by: {why}"
 
 
 def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
@@ -123,7 +137,8 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
     if f.conclusive is not False or reach is None or f.n is None or f.n_reference is None or f.confidence is None:
         return f
     limit, people = f.rule.requirement.bound, (f.n, f.n_reference)
-    return replace(f, needed=sample_needed(f.rule.measure, reach, seen, f.value, limit, f.confidence, people))
+    needed = sample_needed(f.rule.measure, reach, seen, limit, f.confidence, people)
+    return replace(f, on_limit=True) if needed is NOBODY else replace(f, needed=needed)
 
 
 # ---- in words ---------------------------------------------------------------------------------------------------
@@ -131,16 +146,13 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
 
 def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
     """Who fares better, where a gap goes one way."""
-    if isinstance(gap, LargestGap):
-        one_way = m.directed if isinstance(m, ScoreMeasure) else m.signed or m.scale == "ratio"
-        if gap.pair is None or not one_way:
-            return None
-        return f"{shown_name(gap.pair[0])} {m.more} than {shown_name(gap.pair[1])}."
-    signed = gap.signed if gap.ratio is None or gap.scale != "ratio" else gap.ratio - 1
+    signed, names = gap.signed, _names(gap)
+    if isinstance(gap, Gap) and gap.ratio is not None and gap.scale == "ratio":
+        signed = gap.ratio - 1
     mixed = gap.positive_share is not None and not m.signed and 0.25 <= gap.positive_share <= 0.75
     if not signed or mixed:
         return None
-    return f"{shown_name(gap.group)} {m.more if signed > 0 else m.less} than {shown_name(gap.reference)}."
+    return f"{shown_name(names[0])} {m.more if signed > 0 else m.less} than {shown_name(names[1])}."
 
 
 def _left_out(gap: Gap | LargestGap) -> str | None:
@@ -185,7 +197,7 @@ def _beyond(f: Finding) -> str:
 
 def _span(f: Finding) -> str:
     assert f.ci is not None
-    return " to ".join(_n(end) for end in f.ci)
+    return " to ".join(_n(end + _shift(f.rule, f.chance)) for end in f.ci)
 
 
 def _n(value: float | None) -> str:
@@ -204,8 +216,10 @@ def _open(f: Finding) -> str | None:
     if f.conclusive:
         return "All of the interval is beyond the limit." if beyond else None
     across = "" if f.status == "not shown" else "The interval reaches across the limit; "
-    if f.needed is None:
+    if f.on_limit:
         return _sentence(f"{across}the gap is so near the limit that no sample would settle it.")
+    if f.needed is None:
+        return across.replace("; ", ".") or None
     people = f"{f.needed.n:,} of {shown_name(f.group)}, {f.needed.n_reference:,} of {shown_name(f.reference)}"
     what = "show that it is beyond" if beyond else "show it" if f.status == "not shown" else "settle it"
     return _sentence(f"{across}about {_times(f.needed.factor)} times as many people ({people}) would probably {what}.")

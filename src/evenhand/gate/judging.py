@@ -21,7 +21,7 @@ from evenhand.gate.policy_file import rulebook
 from evenhand.gate.rulebook import OPTIONS, Rulebook
 from evenhand.gate.scope import Case, cases_of
 from evenhand.inference.resample import generator
-from evenhand.measures import Measure, RateMeasure, ScoreMeasure
+from evenhand.measures import Measure, RateMeasure
 from evenhand.options import Options, Progress, checked, with_threshold
 from evenhand.results import Result, kept
 from evenhand.table import Table, tally_members
@@ -156,7 +156,7 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
     """Of a search for the most different pair that skips small groups: the people of the others."""
     if case.rule.pairs != "all" or book.small_groups != "skip":
         return None
-    small = np.flatnonzero(table.sizes(case.grouping) < book.min_group_size)
+    small = np.flatnonzero(table.people_in(case.grouping) < book.min_group_size)
     if not len(small):
         return None
     cells = ~np.isin(case.grouping.codes, small)
@@ -224,12 +224,12 @@ class _Audits:
 def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -> Iterator[Finding]:
     rule, least = case.rule, book.min_group_size
     sizes = dict(zip(case.grouping.groups, table.sizes(case.grouping).tolist(), strict=True))
-    small = {name: n for name, n in sizes.items() if n < least}
+    small = {name: n for name, n in zip(sizes, table.people_in(case.grouping).tolist(), strict=True) if n < least}
     if rule.groups is None:
         yield from _gone(table, case)
     if rule.pairs == "all":
         for name in small:
-            yield _small(book, case, (name, None), small)
+            yield _small(table, book, case, (name, None), small)
         left = len(sizes) - (len(small) if book.small_groups == "skip" else 0)
         if left >= 2:
             yield from _of_pairs(case, audit, sizes)
@@ -239,7 +239,7 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
             continue
         names = gap.group, gap.reference
         few = {name: small[name] for name in names if name in small}
-        yield _small(book, case, names, few) if few else _judged(case, _against_nobody(gap, rule, audit), sizes)
+        yield _small(table, book, case, names, few) if few else _judged(case, _against_nobody(gap, rule, audit), sizes)
 
 
 def _gone(table: Table, case: Case) -> Iterator[Finding]:
@@ -254,7 +254,7 @@ def _gone(table: Table, case: Case) -> Iterator[Finding]:
 
 
 def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> Iterator[Finding]:
-    """The most different pair, and the groups that stand aside because their measure is undefined."""
+    """The most different pair, and the groups and pairs that stand aside because their measure is undefined."""
     m = case.rule.measure
     largest = next((g for g in audit.largest if g.id == m.id), None)
     if largest is None and len(audit.groups) == 2:
@@ -273,9 +273,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
     for name in largest.left_out:
         because = f"because {m.id} does not exist for this group"
         yield unjudged(case.rule, audit.name, (name, None), because, "undefined", case.undefined)
-    if isinstance(m, ScoreMeasure) and audit.reference not in largest.left_out:  # some pairs of groups may be strangers
-        strange = [g for g in audit.measures if g.id == m.id and g.undefined and g.group not in largest.left_out]
-        yield from (_judged(case, gap, sizes) for gap in strange)
+    yield from (_judged(case, gap, sizes) for gap in largest.strangers)
     if largest.undefined is None or not largest.left_out:
         yield _judged(case, largest, sizes)
 
@@ -287,11 +285,11 @@ def _against_nobody(gap: Gap, rule: Rule, audit: AttributeAudit) -> Gap:
         return gap
     rates = {g.name: g.rates[m.components[0]].value for g in audit.groups}
     pair = sorted((rates[gap.group], rates[gap.reference]))
-    return replace(gap, undefined=None, value=0.0) if pair[0] == 0 < pair[1] else gap
+    return replace(gap, value=0.0) if pair[0] == 0 < pair[1] else gap  # still undefined: why it has no interval
 
 
 def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
-    because = gap.undefined or case.meaningless
+    because = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless
     if because is None:
         return judged(case.rule, case.grouping.name, gap, sizes, case.confidence)
     names = (gap.group, gap.reference) if isinstance(gap, Gap) else (None, None)
@@ -299,7 +297,8 @@ def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Find
     return replace(found, n=sizes.get(names[0] or ""), n_reference=sizes.get(names[1] or ""))
 
 
-def _small(book: Rulebook, case: Case, names: tuple[str, str | None], few: Mapping[str, int]) -> Finding:
-    who = " and ".join(f"{shown(name)} has {n:,} people" for name, n in few.items() if name in names)
+def _small(table: Table, book: Rulebook, case: Case, names: tuple[str, str | None], few: Mapping[str, int]) -> Finding:
+    kind = f"people by {shown(table.meaning.cluster)}" if table.clustered else "people"
+    who = " and ".join(f"{shown(name)} has {n:,} {kind}" for name, n in few.items() if name in names)
     because = f"because {who}, fewer than the {book.min_group_size:,} required"
     return unjudged(case.rule, case.grouping.name, names, because, "too small", book.small_groups)

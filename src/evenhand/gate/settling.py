@@ -24,6 +24,10 @@ class Sample:
     power: float = POWER
 
 
+NOBODY = Sample(0, 0, math.inf)
+"""No number of people would do, because the gap lies on the limit."""
+
+
 @dataclass(frozen=True)
 class Reach:
     """How far an interval reaches from its gap, on the scale where both are about the same."""
@@ -36,48 +40,51 @@ class Reach:
     """Whether it has another side of parity, which its far end may be on."""
 
 
-def reach_of(m: Measure, gap: Gap | LargestGap) -> Reach | None:
-    """The reach of a gap's interval, before its direction is taken away; None without an interval."""
+def reach_of(m: Measure, gap: Gap | LargestGap, shift: float = 0.0) -> Reach | None:
+    """The reach of a gap's interval, before its direction is taken away; None without an interval.
+
+    `shift` leads from the value to what of it is above chance.
+    """
     if gap.ci is None:
         return None
     if isinstance(gap, Gap) and (m.signed or _logarithmic(m)):
         ends = gap.value if gap.signed is None else gap.signed, *gap.ci
         value, low, high = (_log(end) for end in ends) if _logarithmic(m) else ends
         return Reach(high - value, value - low, True) if value > 0 else Reach(value - low, high - value, True)
-    value, one, other = (parted(m, end) for end in (gap.value, *gap.ci))
+    value, one, other = (parted(m, end + shift) for end in (gap.value, *gap.ci))
     near, far = min(one, other), max(one, other)
     return Reach(far - value, value - near if near > 0 else far - value, False)  # it is cut off at parity
 
 
 def sample_needed(
-    m: Measure, reach: Reach, seen: float, value: float, limit: float, confidence: float, n: tuple[int, int]
+    m: Measure, reach: Reach, seen: float, limit: float, confidence: float, n: tuple[int, int]
 ) -> Sample | None:
     """The sample whose interval stays on its side of the limit 80 times of 100, if the true gap is the one seen.
 
-    Intervals shrink with the root of the number of people, on the scale where they are about symmetric, and so does
-    what chance alone adds. `seen` is the value, or what of it is above chance; `n` are the people of both groups. None
-    if no number of people would do, because the gap lies on the limit.
+    Intervals shrink with the root of the number of people, on the scale where they are about symmetric. `seen` is the
+    value, or what of it is above chance; `n` are the people of both groups. None if it cannot be computed, as of a
+    ratio of 0, which has no logarithm.
     """
     from scipy.special import ndtr, ndtri
 
     at, bound = parted(m, seen), parted(m, limit)
-    chance = parted(m, value) - at
+    if abs(at - bound) < 1e-9:
+        return NOBODY
     if at > bound:
-        sides = [(at - bound, reach.back, max(-chance, 0.0))]
+        sides = [(at - bound, reach.back)]
     else:
-        sides = [(bound - at, reach.away, max(chance, 0.0))]
-        sides += [(bound + at, reach.back, max(chance, 0.0))] if reach.beyond else []
-    if not all(math.isfinite(d) and 0 < w < math.inf for d, w, _ in sides) or sides[0][0] < 1e-9:
+        sides = [(bound - at, reach.away), *([(bound + at, reach.back)] if reach.beyond else [])]
+    if not all(math.isfinite(d) and 0 < w < math.inf for d, w in sides):
         return None
     z = float(ndtri(0.5 + confidence / 2))
 
     def misses(root: float) -> float:
         """How often an end lies across the limit, with root² times as many people."""
-        return float(sum(ndtr(-(root * d - w - c) * z / w) for d, w, c in sides))
+        return float(sum(ndtr(-(root * d - w) * z / w) for d, w in sides))
 
     most = math.sqrt(MOST / max(n))
     if misses(most) > 1 - POWER:
-        return None
+        return NOBODY
     low, high = 1.0, most
     while misses(low) > 1 - POWER and high - low > 1e-9 * high:
         middle = (low + high) / 2
