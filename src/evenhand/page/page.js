@@ -146,7 +146,7 @@
     }
   };
 
-  // ---- tables that sort, charts that switch, a file to keep ------------------------------------------------------------
+  // ---- tables that sort, a file to keep ------------------------------------------------------------
 
   const sortable = (table) => {
     const body = table.tBodies[0];
@@ -172,14 +172,6 @@
         body.append(...(down ? rows.reverse() : rows));
       });
     });
-  };
-
-  const chooser = (select) => {
-    const parts = document.querySelectorAll(`[data-part-of="${select.id}"]`);
-    const show = () => parts.forEach((part, i) => { part.hidden = i !== select.selectedIndex; });
-    select.addEventListener("change", show);
-    select.closest(".needs-script").hidden = false;
-    show();
   };
 
   const keep = (button) => {
@@ -213,7 +205,6 @@
   addEventListener("afterprint", () => opened.forEach((part) => { part.open = false; }));
 
   document.querySelectorAll("table.sortable").forEach(sortable);
-  document.querySelectorAll("select.chooser").forEach(chooser);
   document.querySelectorAll("button.keep").forEach(keep);
   const root = document.querySelector(".explorer");
   if (root) explorer(root, read("counts"));
