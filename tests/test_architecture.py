@@ -26,9 +26,9 @@ ARROWS: dict[str, set[str]] = {
     "tradeoff": {"cells"},
     "groupings": {"cells"},
     "rules": {"table", "confusion"},  # their types only
-    "table": {"cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
+    "table": {"spans", "cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
     "confusion": {"table", "cells", "groupings", "rules", "storage"},
-    "storage": {"table", "confusion", "cells", "files"},
+    "storage": {"spans", "table", "confusion", "cells", "files"},
     "examples": {"table", "cells"},
     "ingest": {"table", "confusion", "joint", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
     "scores": {"table", "cells"},
@@ -312,6 +312,7 @@ ARROWS: dict[str, set[str]] = {
         "storage",
         "table",
     },
+    "spans": {"cells"},
 }
 
 

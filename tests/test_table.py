@@ -225,7 +225,7 @@ def _saved(tmp_path: Path, edit: object = None) -> Path:
 @pytest.mark.parametrize(
     ("edit", "reason"),
     [
-        ({"schema": "evenhand/table/2"}, "newer than this evenhand reads"),
+        ({"schema": "evenhand/table/9"}, "newer than this evenhand reads"),
         ({"schema": "other"}, "unknown table format 'other'"),
         ({"digest": "0" * 64}, "do not match its digest"),
         ({"attributes": [{"name": "race", "groups": ["Caucasian"]}]}, "damaged"),

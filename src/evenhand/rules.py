@@ -37,6 +37,9 @@ def check(t: Table) -> None:
             f"scores inside the stated range [{lo:g}, {hi:g}], not {t.score[0]:g} to {t.score[-1]:g}: "
             "state a wider range or leave it out",
         )
+        if t.spans is not None:
+            _check_spans(t, rule)
+    rule(t.score is not None or t.spans is None, "scores where it has ranges of them")
     _check_meaning(t, rule)
     rule((t.cluster is None) == (t.meaning.cluster is None), "a name for its clusters")
     rule(t.cluster is None or t.cluster.min() >= 0, "clusters that count from 0")
@@ -63,6 +66,18 @@ def check_confusion(t: Confusion) -> None:
     rule(isinstance(t.meaning.label, str) and isinstance(t.meaning.prediction, str), "names of label and prediction")
     _check_tallies(t, rule)
     _check_weights(t, rule)
+
+
+def _check_spans(t: Table, rule: Callable[[Any, str], None]) -> None:
+    s = t.spans
+    assert s is not None
+    assert t.score is not None
+    rule(np.isfinite(s.low).all() and np.isfinite(s.high).all() and (s.low < s.high).all(), "ranges with a length")
+    rule((s.low[1:] >= s.high[:-1]).all(), "ranges of scores that do not overlap")
+    own = s.place(t.score)
+    rule((t.score == s.score[own])[own >= 0].all() if len(s.low) else True, "people in the middle of their range")
+    lo, hi = s.ends(t.score)
+    rule(s.lowest <= s.highest and hi.min() >= s.lowest and lo.max() <= s.highest, "scores between its extremes")
 
 
 def _check_groups(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:

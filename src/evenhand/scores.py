@@ -205,18 +205,21 @@ class ScoreView:
 
         array = dense(mass)
         squares = None if t.weight2 is None else dense(t.weight2[own])
-        first = np.flatnonzero(np.diff(level, prepend=-1)) if many else new
+        first = np.flatnonzero(np.diff(level, prepend=-1) if many else new)
         scores, resolution = score[first], 0.0
-        if many:
-            last = score[np.append(first[1:], len(score)) - 1]
-            width = position(last, t.score_range, False) - position(scores, t.score_range, False)
-            resolution = _resolution(array, width)
-            mean = np.bincount(level, weights=score * mass) / np.bincount(level, weights=mass)
-            scores = np.clip(mean, scores, last)  # a cell of one score keeps it to the last digit
         where = level if not t.meaning.risk else levels - 1 - level
         place = place // levels  # group and label
         inside = place[self.grouping.codes[own]] + (0 if t.label is None else t.label[own])
         units = t.units(where * (len(groups) * labels) + inside, own)
+        person = _person(array, squares, units)
+        if many or t.spans is not None:
+            last = score[np.append(first[1:], len(score)) - 1]
+            low, high = (scores, last) if t.spans is None else (t.spans.ends(scores)[0], t.spans.ends(last)[1])
+            width = position(high, t.score_range, False) - position(low, t.score_range, False)
+            resolution = _resolution(array, np.minimum(width, 1.0), person)
+        if many:
+            mean = np.bincount(level, weights=score * mass) / np.bincount(level, weights=mass)
+            scores = np.clip(mean, scores, last)  # a cell of one score keeps it to the last digit
         if t.meaning.risk:
             array, scores = array[::-1], scores[::-1]
             squares = None if squares is None else squares[::-1]
@@ -228,7 +231,7 @@ class ScoreView:
             scores=scores,
             score_range=t.score_range,
             risk=t.meaning.risk,
-            person=_person(array, squares, units),
+            person=person,
             resolution=resolution,
         )
 
@@ -285,19 +288,23 @@ class ScoreView:
         return np.repeat(np.cumsum(changed), np.diff(np.append(starts, len(mass))))
 
 
-def _resolution(array: Floats, width: Floats) -> float:
+def _resolution(array: Floats, width: Floats, person: float) -> float:
     """How much a measure of two groups can change by putting scores together: Σ size · (ΔF_group + ΔF_reference).
 
-    Size is the width of a cell for uniform measures, its share of all people for standardised ones; F is of all people
-    or of those with one label.
+    Size is the width of a cell for uniform measures, its share of all people for standardised ones (a person keeps
+    their rank among themselves); F is of all people or of those with one label. The largest difference of two curves
+    is off by no more than the smaller of their steps.
     """
     pooled = array.sum((-2, -1))
-    heaviness = np.where(width > 0, pooled / pooled.sum(), 0.0)  # a cell of one score is exact
+    wide = width > 0  # a cell of one score is exact
+    heaviness = np.where(wide, np.maximum(pooled - person, 0.0) / pooled.sum(), 0.0)
     bounds = []
     for people in (array.sum(-1), *np.moveaxis(array, -1, 0)):
-        shares = (people / np.maximum(people.sum(0), 1e-300)).sum(-1)
+        steps = people / np.maximum(people.sum(0), 1e-300)
+        shares = steps.sum(-1)
         bounds += [(width * shares).sum(), (heaviness * shares).sum()]
+        bounds.append(np.where(wide, np.sort(steps, axis=-1)[:, -2:].min(-1), 0.0).max())
     if array.shape[-2:] == (2, 2):  # a ROC curve may take any way through the rectangle of a cell
-        steps = np.where(width > 0, (array / np.maximum(array.sum(0), 1e-300)).T, 0.0)  # label, group, cell
+        steps = np.where(wide, (array / np.maximum(array.sum(0), 1e-300)).T, 0.0)  # label, group, cell
         bounds += [np.einsum("gc,gc", steps[0], steps[1]), np.einsum("gc,gc", steps[0], steps[1, ::-1])]
     return float(max(bounds))

@@ -99,7 +99,7 @@ def _why_not(table: Table, grouping: Grouping, goal: Goal, m: RateMeasure) -> st
     if goal.undefined:
         return goal.undefined
     rate = RATES[m.components[0]]
-    empty = np.isnan(share(table.decisions(grouping, float(table.scores[0])), rate.id))
+    empty = np.isnan(share(table.decisions(grouping, float(table.cutoffs[0])), rate.id))
     for g in np.flatnonzero(empty):
         return f"because group {shown_name(grouping.groups[g])} {rate.empty}"
     return None
@@ -244,5 +244,5 @@ def _same_for_all(table: Table, grouping: Grouping, thresholds: Sequence[float])
     """Whether separate thresholds still select everybody, or nobody."""
     own = np.array(thresholds)[grouping.codes]
     assert table.score is not None
-    above = (table.score >= own)[table.mass > 0]
+    above = (table.cutoff_of_cells >= own)[table.mass > 0]
     return bool(above.all() or not above.any())

@@ -17,9 +17,12 @@ from evenhand.cells import Attribute
 from evenhand.confusion import Confusion, describe_confusion
 from evenhand.errors import DataError, TableFileError, UsageError, shown
 from evenhand.files import as_path, is_file, literal, replacing
+from evenhand.spans import Spans
 from evenhand.table import Meaning, Table, describe
 
 SCHEMA = "evenhand/table/1"
+WITH_SPANS = "evenhand/table/2"
+"""Scores may be ranges: a reader of version 1 would take those for exact."""
 CONFUSION = "evenhand/confusion/1"
 _KEY = "evenhand"
 
@@ -33,9 +36,11 @@ def save(table: Table | Confusion, path: Any) -> None:
         names = np.array(table.classes, dtype=object)
         columns: dict[str, Any] = {"label": names[table.true], "prediction": names[table.predicted]}
     else:
-        schema, described = SCHEMA, describe(table)
+        schema, described = SCHEMA if table.spans is None else WITH_SPANS, describe(table)
         columns = {name: getattr(table, name) for name in ("score", "decision", "label")}
         columns = {name: column for name, column in columns.items() if column is not None}
+        if table.spans is not None and table.score is not None:
+            columns["score_low"], columns["score_high"] = table.spans.ends(table.score)
     for i, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
         columns[f"group_{i}"] = np.array(attribute.groups, dtype=object)[codes]
     columns["n"] = table.n
@@ -43,6 +48,8 @@ def save(table: Table | Confusion, path: Any) -> None:
         columns["weight"], columns["weight2"] = table.weight, table.weight2
     if isinstance(table, Table) and table.cluster is not None:
         columns["cluster"] = table.cluster
+    if isinstance(table, Table) and table.spans is not None:
+        described["extremes"] = list(table.extremes)
     about = {"schema": schema, **described, "notes": list(table.notes), "digest": table.digest()}
     with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
         connection.register("cells", columns)
@@ -139,6 +146,7 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
     return Table.of_cells(
         attributes=attributes,
         codes=codes,
+        spans=_spans(about, column) if about["schema"] == WITH_SPANS else None,
         n=column("n", np.int64),
         score=column("score", np.float64),
         decision=column("decision", np.bool_),
@@ -149,6 +157,15 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
         meaning=Meaning(**meaning),
         **_tallies(about),
     )
+
+
+def _spans(about: dict[str, Any], column: Any) -> Spans:
+    low, high = (column(name, np.float64) for name in ("score_low", "score_high"))
+    if low is None or high is None:
+        raise TableFileError("it has no ranges of scores")
+    ranges = np.unique(np.stack([low, high])[:, low < high], axis=1)
+    lowest, highest = map(float, about["extremes"])
+    return Spans(ranges[0], ranges[1], lowest, highest)
 
 
 def _confusion(about: dict[str, Any], columns: dict[str, Any]) -> Confusion:
@@ -206,12 +223,14 @@ def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
 
 def _check_schema(about: dict[str, Any], path: Path) -> None:
     schema = str(about.get("schema"))
-    if schema in (SCHEMA, CONFUSION):
+    if schema in (SCHEMA, WITH_SPANS, CONFUSION):
         return
     family, _, version = schema.rpartition("/")
-    if family in ("evenhand/table", "evenhand/confusion") and version.isdigit() and int(version) > 1:
+    newest = {"evenhand/table": 2, "evenhand/confusion": 1}.get(family)
+    if newest is not None and version.isdigit() and int(version) > newest:
         raise TableFileError(
-            f"{shown(path.name)} has table format {version}, newer than this evenhand reads (1): upgrade evenhand"
+            f"{shown(path.name)} has table format {version}, newer than this evenhand reads ({newest}): "
+            "upgrade evenhand"
         )
     raise TableFileError(f"{shown(path.name)} has the unknown table format {shown(schema)}")
 

@@ -143,7 +143,7 @@ class Sweep:
 
 def sweep(table: Table, grouping: Grouping, reference: int, goal: Goal, measures: Sequence[RateMeasure]) -> Sweep:
     """Look at every threshold that makes a difference."""
-    count, groups = len(table.scores) + 1, len(grouping.groups)
+    count, groups = len(table.cutoffs) + 1, len(grouping.groups)
     if count * groups > MOST:
         raise UsageError(
             f"{count:,} thresholds × {groups:,} groups are too many: round the scores, or name fewer group columns"
@@ -165,10 +165,10 @@ def sweep(table: Table, grouping: Grouping, reference: int, goal: Goal, measures
 
 def listed_thresholds(table: Table) -> Floats:
     """Every threshold that makes a difference: each score, and the next number above all of them."""
-    highest = float(table.scores[-1])
+    highest = float(table.scores[-1] if table.spans is None else table.spans.ends(table.scores[-1:])[1][0])
     if highest == np.finfo(np.float64).max:
         raise UsageError(f"a threshold above every score is needed, but no number is above {highest:g}: rescale them")
-    return np.append(table.scores, np.nextafter(highest, np.inf))
+    return np.append(table.cutoffs, np.nextafter(highest, np.inf))
 
 
 def counted(table: Table, grouping: Grouping) -> Iterator[Counts]:
@@ -178,10 +178,10 @@ def counted(table: Table, grouping: Grouping) -> Iterator[Counts]:
     people where there are none.
     """
     assert table.score is not None
-    scores, labels = table.scores, 1 if table.label is None else 2
+    scores, labels = table.cutoffs, 1 if table.label is None else 2
     kinds = len(grouping.groups) * labels
     kind = grouping.codes * labels + (0 if table.label is None else table.label)
-    place = np.searchsorted(scores, table.score)
+    place = np.searchsorted(scores, table.cutoff_of_cells)
     mass = np.asarray(table.mass, np.float64)
     size = max(1, CHUNK // (2 * kinds))
     count = -(-(len(scores) + 1) // size)

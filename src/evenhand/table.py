@@ -26,6 +26,7 @@ from evenhand.groupings import shown_name as shown_name
 from evenhand.groupings import tally_key as tally_key
 from evenhand.groupings import tally_members as tally_members
 from evenhand.rules import check
+from evenhand.spans import Spans, united
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,6 +178,8 @@ class Table(Grouped):
     """Sum of their squares."""
     cluster: Ints | None = None
     """Which rows belong together: the cluster of each cell, if not every row is a person."""
+    spans: Spans | None = None
+    """Which scores stand for a range of scores; None if all are exact."""
     meaning: Meaning = Meaning()
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Rows left out, by reason. A row counts under its first reason only."""
@@ -198,11 +201,16 @@ class Table(Grouped):
         left_out: Mapping[str, int] | None = None,
         left_out_groups: Mapping[str, Mapping[str, int]] | None = None,
         notes: Sequence[str] = (),
+        spans: Spans | None = None,
         **cells: Any,
     ) -> Table:
-        """A table from cells in any order, some of which may be the same."""
+        """A table from cells in any order, some of which may be the same; scores inside spans move to their middle."""
+        if spans is not None:
+            cells["score"] = spans.moved(cells["score"])
+            spans = spans.of(np.unique(cells["score"]))
         return cls(
             **tidy(**cells),
+            spans=spans,
             meaning=meaning,
             left_out=left_out or {},
             left_out_groups=left_out_groups or {},
@@ -232,12 +240,30 @@ class Table(Grouped):
         return np.unique(self._scores_of_cells())
 
     @property
+    def extremes(self) -> tuple[float, float]:
+        """The lowest and the highest score that anybody has."""
+        if self.spans is not None:
+            return self.spans.lowest, self.spans.highest
+        score = self._scores_of_cells()  # cells are sorted by score
+        return float(score[0]), float(score[-1])
+
+    @property
+    def cutoff_of_cells(self) -> Floats:
+        """The threshold that just selects the people of each cell: their score, or the lower end of their span."""
+        score = self._scores_of_cells()
+        return score if self.spans is None else self.spans.ends(score)[0]
+
+    @cached_property
+    def cutoffs(self) -> Floats:
+        """Every threshold that tells people apart."""
+        return np.unique(self.cutoff_of_cells)
+
+    @property
     def score_range(self) -> tuple[float, float]:
         """The stated range; else [0, 1] when all scores lie in it; else the observed one."""
         if self.meaning.score_range is not None:
             return self.meaning.score_range
-        score = self._scores_of_cells()  # cells are sorted by score
-        lo, hi = float(score[0]), float(score[-1])
+        lo, hi = self.extremes
         return (0.0, 1.0) if lo >= 0 and hi <= 1 else (lo, hi)
 
     def people_in(self, grouping: Grouping) -> Ints:
@@ -270,6 +296,8 @@ class Table(Grouped):
         score = self._scores_of_cells()
         if threshold is None:
             raise UsageError("a decision needs a threshold, or a prediction column")
+        if self.spans is not None:
+            _refuse_inside(self.spans, threshold)
         return (score < threshold) if self.meaning.risk else (score >= threshold)
 
     def bin_of_cells(self, bins: int) -> Ints:
@@ -335,17 +363,24 @@ class Table(Grouped):
             cluster=None
             if self.cluster is None or other.cluster is None
             else np.concatenate([self.cluster, self.cluster.max() + 1 + other.cluster]),
+            spans=self._united_spans(other),
             meaning=self.meaning,
             left_out=added(self.left_out, other.left_out),
             left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
         )
 
+    def _united_spans(self, other: Table) -> Spans | None:
+        if self.spans is None and other.spans is None:
+            return None
+        (a, b), (c, d) = self.extremes, other.extremes
+        return united(self.spans, other.spans, (min(a, c), max(b, d)))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented
         return (
-            (self.attributes, self.meaning) == (other.attributes, other.meaning)
+            (self.attributes, self.meaning, self.spans) == (other.attributes, other.meaning, other.spans)
             and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
             and all(
                 same(getattr(self, name), getattr(other, name))
@@ -362,6 +397,9 @@ class Table(Grouped):
             if array is not None:
                 h.update(name.encode())
                 h.update(np.ascontiguousarray(array).data)
+        if self.spans is not None:
+            for ends in (self.spans.low, self.spans.high, np.array(self.extremes)):
+                h.update(np.ascontiguousarray(ends).data)
         return h.hexdigest()
 
     def save(self, path: str | Path) -> None:
@@ -378,6 +416,8 @@ class Table(Grouped):
             parts.append(
                 f"{kind} {shown(self.meaning.score)} ({len(values):,} values, {values[0]:g} to {values[-1]:g})"
             )
+        if self.spans is not None and len(self.spans.low):
+            parts.append(f"{len(self.spans.low):,} of them short ranges of scores")
         if self.decision is not None:
             parts.append(f"prediction {shown(self.meaning.prediction)}")
         if self.label is not None:
@@ -391,6 +431,17 @@ class Table(Grouped):
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
         return "Table: " + "; ".join(parts)
+
+
+def _refuse_inside(spans: Spans, threshold: float) -> None:
+    """A threshold inside a span would decide about people whose score is not known that well."""
+    place = int(spans.place(np.array([threshold]))[0])
+    if place >= 0:
+        low, high = float(spans.low[place]), float(spans.high[place])
+        raise UsageError(
+            f"the table does not tell scores between {low!r} and {high!r} apart, so it cannot be cut at {threshold!r}: "
+            "take one of these two, or count the data again with this threshold"
+        )
 
 
 @lru_cache

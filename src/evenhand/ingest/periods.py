@@ -247,6 +247,7 @@ def _some(table: Table, cells: Ints, attributes: list[int]) -> Table:
         attributes=tuple(table.attributes[i] for i in attributes),
         codes=table.codes[attributes][:, cells],
         meaning=table.meaning,
+        spans=table.spans,
         **{
             name: of(getattr(table, name))
             for name in ("n", "score", "decision", "label", "weight", "weight2", "cluster")

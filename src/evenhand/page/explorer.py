@@ -36,9 +36,9 @@ class Stops:
 def stops_of(table: Table, most: int, policy: float | None) -> Stops:
     """Every score if there are few; else scores with equally many people between them, and that of the policy."""
     assert table.score is not None
-    first = np.flatnonzero(np.r_[True, table.score[1:] != table.score[:-1]])  # cells are sorted by score
-    scores = table.score[first]
-    of_cell = np.cumsum(np.r_[False, table.score[1:] != table.score[:-1]])
+    cutoff = table.cutoff_of_cells  # cells are sorted by score
+    new = np.r_[True, cutoff[1:] != cutoff[:-1]]
+    scores, of_cell = cutoff[new], np.cumsum(new) - 1
     if len(scores) <= most:
         return Stops(scores, of_cell, True)
     people = np.cumsum(sum_by(of_cell, np.asarray(table.mass, np.float64), len(scores)))
