@@ -30,7 +30,7 @@ ARROWS: dict[str, set[str]] = {
     "confusion": {"table", "cells", "groupings", "rules", "storage"},
     "storage": {"spans", "table", "confusion", "cells", "files"},
     "examples": {"table", "cells"},
-    "ingest": {"table", "confusion", "joint", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
+    "ingest": {"spans", "table", "confusion", "joint", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"table", "confusion", "cells"},

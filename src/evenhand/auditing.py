@@ -18,9 +18,10 @@ from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
 from evenhand.ingest import is_several, library_of, tabulate, tabulate_together
 from evenhand.ingest.columns import UNSAID, WeightKind
+from evenhand.ingest.counting import Cuts
 from evenhand.ingest.counts import wordless
 from evenhand.joint import JointTable
-from evenhand.measures import Measure
+from evenhand.measures import BINS, Measure
 from evenhand.measures.rates import share
 from evenhand.options import Options, Progress, checked, checked_axes, chosen_measures, least_resamples, with_threshold
 from evenhand.references import reference_group
@@ -240,7 +241,7 @@ def audit(
     of_classes = checked_choices({k: v for k, v in of_classes.items() if v is not None})
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
-    table = as_counts(data, words)
+    table = as_counts(data, words, cuts_of(options))
     if isinstance(table, JointTable):
         from evenhand.candidates import audit_candidates
 
@@ -266,6 +267,12 @@ def audit(
             "evenhand.aggregate (evenhand aggregate)"
         )
     return audit_table(table, options, chosen, reference, generator(rng), progress, library_of(data))
+
+
+def cuts_of(options: Options) -> Cuts:
+    """Where scores must be told apart exactly for these options."""
+    thresholds = () if options.threshold is None else (options.threshold,)
+    return Cuts(thresholds, (BINS, options.scores.calibration_bins))
 
 
 def audit_table(
@@ -315,9 +322,9 @@ def comparable(table: Table) -> tuple[list[Grouping], list[str]]:
     return single, [remark]
 
 
-def as_table(data: Any, words: Mapping[str, Any]) -> Table:
+def as_table(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table:  # noqa: B008 (immutable)
     """The table of scores or decisions given, saved, or counted from data with these words."""
-    table = as_counts(data, words)
+    table = as_counts(data, words, cuts)
     if isinstance(table, JointTable):
         raise UsageError(f"this is about one score, not several ({listed(table.names)}): name one")
     if isinstance(table, Confusion):
@@ -329,8 +336,8 @@ def as_table(data: Any, words: Mapping[str, Any]) -> Table:
     return table
 
 
-def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion | JointTable:
-    """The table given, saved, or counted from data with these words."""
+def as_counts(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table | Confusion | JointTable:  # noqa: B008
+    """The table given, saved, or counted from data with these words, exact at the cuts."""
     from evenhand.files import as_path, is_file
     from evenhand.storage import is_table_file, load
 
@@ -344,9 +351,9 @@ def as_counts(data: Any, words: Mapping[str, Any]) -> Table | Confusion | JointT
     elif words.get("group") is not None:
         score: Any = words.get("score")
         if not is_several(score, data):
-            return tabulate(data, **words)
+            return tabulate(data, **words, cuts=cuts)
         if len(score) == 1 and not isinstance(score, Mapping):
-            return tabulate(data, **{**words, "score": score[0]})
+            return tabulate(data, **{**words, "score": score[0]}, cuts=cuts)
         return tabulate_together(data, **words)
     elif isinstance(data, str | os.PathLike) and not words and is_file(as_path(data)):
         try:

@@ -38,7 +38,7 @@ def tidy(
     attributes, codes = _without_empty(attributes, codes)
     if score is not None and (np.signbit(score) & (score == 0)).any():
         score = score + 0.0  # negative zero is zero
-    order, starts = _runs(_combined(attributes, codes, decision, label), score, cluster)
+    order, starts = _runs(combined(attributes, codes, decision, label), score, cluster)
 
     def first(array: Any) -> Any:
         if array is None:
@@ -63,7 +63,7 @@ def tidy(
         "cluster": first(cluster),
     }
     if cluster is not None:
-        small = _combined(attributes, cells["codes"], cells["decision"], cells["label"])
+        small = combined(attributes, cells["codes"], cells["decision"], cells["label"])
         cells["cluster"] = _by_content(cells["cluster"], small, cells)
         order = np.lexsort([key for key in (cells["cluster"], small, cells["score"]) if key is not None])
         cells = {name: None if array is None else array[..., order] for name, array in cells.items()}
@@ -92,7 +92,7 @@ def _by_content(cluster: Ints, small: Ints, cells: dict[str, Any]) -> Ints:
     return np.asarray(place[found])
 
 
-def _combined(attributes: tuple[Attribute, ...], codes: Ints, *flags: Bools | None) -> Ints:
+def combined(attributes: tuple[Attribute, ...], codes: Ints, *flags: Bools | None) -> Ints:
     """Decision, label and groups of each cell as one number, of the smallest type: numpy sorts those fastest."""
     factors: list[tuple[int, Any]] = [(2, f) for f in flags if f is not None]
     factors += [(len(a.groups), row) for a, row in zip(attributes, codes, strict=True)]

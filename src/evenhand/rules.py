@@ -32,9 +32,10 @@ def check(t: Table) -> None:
         rule((t.score[1:] >= t.score[:-1]).all(), "cells sorted by score")
         lo, hi = t.score_range
         rule(np.isfinite(hi - lo), "scores whose range is a finite number: rescale them")
+        lowest, highest = t.extremes
         rule(
-            lo <= t.score[0] and t.score[-1] <= hi,
-            f"scores inside the stated range [{lo:g}, {hi:g}], not {t.score[0]:g} to {t.score[-1]:g}: "
+            lo <= lowest and highest <= hi,
+            f"scores inside the stated range [{lo:g}, {hi:g}], not {lowest:g} to {highest:g}: "
             "state a wider range or leave it out",
         )
         if t.spans is not None:

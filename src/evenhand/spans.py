@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,8 @@ class Spans:
     """The lowest score that anybody has,"""
     highest: float
     """and the highest: the range of the scores is known exactly."""
+    grid: Any = None
+    """The grid whose cells they are, so that more rows can be counted in the same cells."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spans):
@@ -74,7 +76,7 @@ class Spans:
         """Those intervals in which one of the scores lies."""
         used = np.unique(self.place(scores))
         used = used[used >= 0]
-        return Spans(self.low[used], self.high[used], self.lowest, self.highest)
+        return replace(self, low=self.low[used], high=self.high[used])
 
     def moved(self, scores: Floats) -> Floats:
         """Scores inside an interval, moved to its middle."""
@@ -98,4 +100,5 @@ def united(a: Spans | None, b: Spans | None, extremes: tuple[float, float]) -> S
     reach = np.maximum.accumulate(high) if len(high) else high
     starts = np.flatnonzero(np.r_[True, low[1:] >= reach[:-1]]) if len(low) else np.zeros(0, np.int64)
     ends = np.maximum.reduceat(high, starts) if len(starts) else high
-    return Spans(low[starts], ends, *extremes)
+    grids = [s.grid for s in present]
+    return Spans(low[starts], ends, *extremes, grids[0] if grids.count(grids[0]) == len(grids) else None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.ingest.arrays import Rows
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import (
     UNSAID,
@@ -23,6 +25,7 @@ from evenhand.ingest.columns import (
     further_roles,
     weigh,
 )
+from evenhand.ingest.counting import Adjusted, Counting, count_scores, whole, with_cells
 from evenhand.ingest.counts import refuse_counts_as_rows
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
 from evenhand.ingest.where import only
@@ -48,6 +51,8 @@ def tabulate(
     cluster: Any = None,
     where: Mapping[str, Any] | None = None,
     classes: bool | None = None,
+    grid: Any = None,
+    cuts: Any = (),
 ) -> Table | Confusion:
     """Count people by score, group and label; or by group, true class and predicted class.
 
@@ -78,6 +83,12 @@ def tabulate(
     classes
         True counts a `Confusion` of true and predicted classes, False a `Table`. By default it is a `Confusion` if
         label and prediction together have more than two values and no score nor favourable value is named.
+    grid
+        Scores are kept exactly unless a group and label have more than 100 000 distinct ones. Then those between two
+        neighbouring decimals are counted together, such that no measure moves by more than 1e-4 (docs/scaling.md).
+        False keeps every score, whatever it costs; a table counts in the cells of that table, so that both add up.
+    cuts
+        Thresholds of many decimals that must stay exact nevertheless.
 
     Examples
     --------
@@ -88,6 +99,7 @@ def tabulate(
     2
     """
     words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
+    words = with_cells(words, grid, cuts)
     _check_classes(classes, score, label, prediction, words)
     if is_several(score, data):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
@@ -95,7 +107,10 @@ def tabulate(
     if "score" not in given and "prediction" not in given:
         raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
     _check_rest(data, group, cluster)
-    columns = _where(data, given, group, cluster, where)
+    with _counting(data, given, group, cluster, where) as rows:
+        if score is not None and cluster is None:
+            return count_scores(rows, words)
+        columns = whole(rows)
     if not (are_classes(columns, words) if classes is None else classes):
         return count(columns, words)
     found = count_classes(columns, words)
@@ -134,7 +149,8 @@ def tabulate_together(
     roles = ["score", *(f"score_{i}" for i in range(1, len(names)))]
     given = _given({**dict(zip(roles, columns, strict=True)), "label": label, "weight": weight})
     _check_rest(data, group, cluster)
-    counted = _where(data, given, group, cluster, where)
+    with _counting(data, given, group, cluster, where) as rows:
+        counted = whole(rows)
     return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
 
 
@@ -176,7 +192,8 @@ def tabulate_in_time(
     for role, column in used.items():
         if isinstance(column, str) and column == time:
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
-    columns = _where(data, given, groups, cluster, where, name if every.unit in CALENDAR else None)
+    with _counting(data, given, groups, cluster, where, name if every.unit in CALENDAR else None) as rows:
+        columns = whole(rows)
     if prediction is not None and are_classes(columns, words):
         raise UsageError(f"a prediction to watch has two values, but {shown(columns.names['prediction'])} has classes")
     columns, names, remarks, unfinished = by_period(columns, name, every)
@@ -248,46 +265,55 @@ def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 
 
-def _where(
+@contextmanager
+def _counting(
     data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
-) -> Columns:
-    """The columns, or those of some rows: the engine counts by what decides, too."""
-    if where is None:
-        return _columns(data, given, group, cluster, by_day)
-    if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
+) -> Iterator[Counting]:
+    """The rows, or some of them, ready to be counted by whichever way fits: engines count by what decides, too."""
+    if where is not None and (not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where)):
         raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
     if not where:
-        return _columns(data, given, group, cluster, by_day)
+        with _rows_of(data, given, group, cluster, by_day) as rows:
+            yield Adjusted(rows, lambda columns: _without_cluster(columns, cluster), rows.length)
+        return
     if data is None or not all(isinstance(g, str) for g in _as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
     groups = _group_names(group)
     more = [name for name in where if name not in groups]
     by_day = None if by_day in where else by_day  # its values are asked for as they are
-    return only(_columns(data, given, [*groups, *more], cluster, by_day), where, groups)
+    with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
+        yield Adjusted(rows, lambda columns: only(_without_cluster(columns, cluster), where, groups))
 
 
-def _columns(data: Any, given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None) -> Columns:
-    """The columns by whichever way fits the data. Of the column `by_day`, if there is one, only days matter."""
+@contextmanager
+def _rows_of(
+    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None
+) -> Iterator[Counting]:
+    """What counts the rows; the cluster is one of the groups. Of the column `by_day`, only days matter."""
     if isinstance(data, str | os.PathLike):
-        return _from_path(data, given, group, cluster, by_day)
+        with _opened(data, given, group, cluster, by_day) as rows:
+            yield rows
+        return
     if data is None or isinstance(data, Mapping) or _is_structured(data):
-        return _from_arrays(data, given, group, cluster)
+        yield Rows(_from_arrays(data, given, group, cluster))
+        return
     if isinstance(data, np.ndarray | list | tuple):
         raise UsageError(
             "an array or list has no column names: pass a dict of columns, or arrays as score=, label=, group="
         )
     named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), "" if cluster is None else cluster])
     if type(data).__name__ == "DuckDBPyRelation" and named:
-        from evenhand.ingest.relations import count_relation
+        from evenhand.ingest.relations import Relation
         from evenhand.ingest.sources import Source
 
-        groups = _with_cluster(group, cluster)
-        return _without_cluster(count_relation(Source(data), given, groups, by_day), cluster)
-    from evenhand.ingest.frames import columns_of, count_frame, wrapped
+        yield Relation(Source(data), given, _with_cluster(group, cluster), by_day)
+        return
+    from evenhand.ingest.frames import columns_of, counting_of, wrapped
 
-    if not named:
-        return _from_arrays(columns_of(data), given, group, cluster)  # arrays beside a dataframe
-    return _without_cluster(count_frame(wrapped(data), given, _with_cluster(group, cluster), by_day), cluster)
+    if named:
+        yield counting_of(wrapped(data), given, _with_cluster(group, cluster), by_day)
+    else:
+        yield Rows(_from_arrays(columns_of(data), given, group, cluster))  # arrays beside a dataframe
 
 
 def names_of(data: Any) -> list[str]:
@@ -322,17 +348,18 @@ def _with_cluster(group: Any, cluster: str | None) -> list[str]:
 
 
 def _without_cluster(columns: Columns, cluster: str | None) -> Columns:
-    if cluster is None:
+    if cluster is None or columns.cluster is not None:
         return columns
     groups = {name: values for name, values in columns.groups.items() if name != cluster}
     names = {**columns.names, "cluster": cluster}
     return replace(columns, groups=groups, cluster=columns.groups[cluster], names=names)
 
 
-def _from_path(
-    path: str | os.PathLike[str], given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None
-) -> Columns:
-    from evenhand.ingest.relations import count_relation
+@contextmanager
+def _opened(
+    path: str | os.PathLike[str], given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None
+) -> Iterator[Counting]:
+    from evenhand.ingest.relations import Relation
     from evenhand.ingest.sources import opened
     from evenhand.storage import is_table_file
 
@@ -343,7 +370,7 @@ def _from_path(
     if is_table_file(path):
         raise UsageError(f"{shown(os.fspath(path))} is a saved table already: load it, or audit it as it is")
     with opened(path, [*given.values(), *groups]) as source:
-        return _without_cluster(count_relation(source, given, groups, by_day), cluster)
+        yield Relation(source, given, groups, by_day)
 
 
 def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:

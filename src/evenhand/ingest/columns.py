@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.cells import Attribute, Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
+from evenhand.ingest.grid import Grid
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.joint import JointTable
 from evenhand.table import Meaning, Table, shown_name, tally_key
@@ -34,6 +35,12 @@ class Words:
     score_range: tuple[float, float] | None = None
     missing: str = "refuse"
     weight_kind: WeightKind = "auto"
+    cuts: tuple[float, ...] = ()
+    """Scores at which people must be told apart exactly, such as thresholds,"""
+    bins: tuple[int, ...] = (10, 50)
+    """and numbers of bins of equal width, at whose borders too."""
+    grid: Grid | Literal[False] | None = None
+    """The cells to count in; False for exact scores, None for whatever the data need."""
 
 
 @dataclass(frozen=True)
@@ -111,18 +118,18 @@ def weigh(values: Any, column: str) -> Weights:
 
 def count(columns: Columns, words: Words) -> Table:
     """Check every column, leave out what must be left out, and count the rest."""
-    return Table.of_cells(**_checked(columns, words)[0])
+    return Table.of_cells(**checked(columns, words)[0])
 
 
 def count_together(columns: Columns, words: Words) -> JointTable:
     """The same for several scores of the same people. A row without one of them is left out for all."""
-    cells, further = _checked(columns, words)
+    cells, further = checked(columns, words)
     meaning = cells.pop("meaning")
     names = [meaning.score, *(writable(columns.names[role]) for role in further_roles(columns.names))]
     return JointTable.of_cells([cells.pop("score"), *further], names, replace(meaning, score=None), **cells)
 
 
-def _checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats]]:
+def checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats]]:
     """What a table is made of, and the scores of further models."""
     if not len(columns.n):
         raise DataError("there are no rows to count")

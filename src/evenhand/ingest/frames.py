@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
+from evenhand.ingest.arrays import Rows
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
+from evenhand.ingest.grid import Grid
 from evenhand.ingest.sources import check_columns, problem
 from evenhand.ingest.values import encode
 
@@ -67,16 +72,16 @@ def as_values(column: Any) -> tuple[Any, str | None]:
     return _values(series), (str(series.name) if series.name not in (None, "") else None)
 
 
-def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Columns:
-    """Let the engine count rows by every distinct combination of the columns; of `by_day`, only days are told apart."""
+def counting_of(
+    frame: Frame, names: Mapping[str, str], groups: list[str], by_day: str | None = None
+) -> FrameCounting | Rows:
+    """A dataframe as `Counting` has it; of `by_day`, only days are told apart."""
     try:
         schema = frame.collect_schema()
     except Exception as error:
         raise _failed(frame, error) from error
     check_columns([*names.values(), *groups], schema.names(), "the data")
-    keys = {role: name for role, name in names.items() if role != "weight"}
-    keys |= {f"group_{i}": g for i, g in enumerate(groups)}
-    for role, column in {**keys, **({"weight": names["weight"]} if "weight" in names else {})}.items():
+    for role, column in [*names.items(), *(("group", g) for g in groups)]:
         _check_type(schema[column], column, role)
     loose = nw.Object | nw.Unknown
     if isinstance(frame, nw.DataFrame) and any(
@@ -84,26 +89,90 @@ def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str], by_da
         or (isinstance(schema[c], nw.Categorical | nw.Enum) and not _text_categories(frame[c]))
         for c in [*names.values(), *groups]
     ):
-        return _rows(frame, names, groups)  # Python objects: no engine groups or spells them reliably
-    by = [*keys, *(["state"] if "weight" in names else [])]
-    sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in names}
-    try:
-        spelt = {k: _day(c, schema[c]) if c == by_day else _key(k, c, schema[c]) for k, c in keys.items()}
-        selected = frame.select(**spelt, **_weight_columns(names))
-        cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums)
-        if isinstance(cells, nw.LazyFrame):
-            cells = cells.collect()
-        columns = {name: _values(cells[name]) for name in cells.columns}
-    except Exception as error:
-        raise _failed(frame, error) from error
-    for key, column in keys.items():
-        if key.startswith("score"):
-            continue
-        if isinstance(schema[column], nw.Boolean):
-            columns[key] = _truth(columns[key])
-        elif schema[column].is_decimal():
-            columns[key] = [None if v is None or v != v else Decimal(v) for v in columns[key]]
-    return counted(columns, names, groups)
+        return Rows(_rows(frame, names, groups))  # Python objects: no engine groups or spells them reliably
+    return FrameCounting(frame, schema, names, groups, by_day)
+
+
+class FrameCounting:
+    """Rows that the engine of a dataframe counts."""
+
+    def __init__(
+        self, frame: Frame, schema: Any, names: Mapping[str, str], groups: list[str], by_day: str | None
+    ) -> None:
+        self.frame, self.schema, self.names, self.groups = frame, schema, names, groups
+        self.keys = {role: name for role, name in names.items() if role != "weight"}
+        self.keys |= {f"group_{i}": g for i, g in enumerate(groups)}
+        spelt = {k: _day(c, schema[c]) if c == by_day else _key(k, c, schema[c]) for k, c in self.keys.items()}
+        self.select = {**spelt, **_weight_columns(names)}
+        self.by = [*self.keys, *(["state"] if "weight" in names else [])]
+
+    @property
+    def length(self) -> int | None:
+        return len(self.frame) if isinstance(self.frame, nw.DataFrame) else None
+
+    def exact(self) -> Columns:
+        """Rows by score and everything else."""
+        return self._counted(lambda rows: rows, self.by, {}, self.names)
+
+    def totals(self) -> Columns:
+        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
+        score = nw.col("score")
+        finite = (score - score) == 0.0  # the test for a finite number on which all engines agree
+
+        def rows(frame: Any) -> Any:
+            return frame.with_columns(
+                finite=nw.when(finite).then(nw.lit(1)).otherwise(nw.lit(0)),
+                score=nw.when(finite).then(score).otherwise(nw.lit(0.0)),
+            )
+
+        names = {**self.names, "score_1": self.names["score"]}
+        by = [*(key for key in self.by if key != "score"), "finite"]
+        ends = {"score": score.min().alias("score"), "score_1": score.max().alias("score_1")}
+        return self._counted(rows, by, ends, names)
+
+    def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
+        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
+        score = nw.col("score")
+        inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
+        return self._counted(lambda rows: rows.filter(inside & ((score - score) == 0.0)), self.by, {}, self.names)
+
+    def keyed(self, grid: Grid, extremes: bool) -> Columns:
+        """Rows by the cell of a grid: `score` is its key."""
+        names, ends = dict(self.names), {}
+        if extremes:
+            names |= {"score_1": names["score"], "score_2": names["score"]}
+            ends = {"score_1": nw.col("exact").min(), "score_2": nw.col("exact").max()}
+
+        def rows(frame: Any) -> Any:
+            return frame.with_columns(exact=nw.col("score"), score=grid.expression(nw.col("score")))
+
+        columns = self._counted(rows, self.by, ends, names)
+        return replace(columns, score=np.where(np.isneginf(columns.score), np.nan, columns.score))
+
+    def _counted(
+        self, rows: Callable[[Any], Any], by: list[str], more: Mapping[str, nw.Expr], names: Mapping[str, str]
+    ) -> Columns:
+        sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in self.names}
+        try:
+            selected = rows(self.frame.select(**self.select))
+            cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums, **more)
+            if isinstance(cells, nw.LazyFrame):
+                cells = cells.collect()
+            columns = {name: _values(cells[name]) for name in cells.columns}
+        except Exception as error:
+            raise _failed(self.frame, error) from error
+        if "finite" in columns:
+            outside = np.asarray(columns["finite"]) == 0
+            for role in ("score", "score_1"):
+                columns[role] = np.where(outside, np.nan, np.asarray(columns[role], np.float64))
+        for key, column in self.keys.items():
+            if key.startswith("score"):
+                continue
+            if isinstance(self.schema[column], nw.Boolean):
+                columns[key] = _truth(columns[key])
+            elif self.schema[column].is_decimal():
+                columns[key] = [None if v is None or v != v else Decimal(v) for v in columns[key]]
+        return counted(columns, names, self.groups)
 
 
 def _failed(frame: Frame, error: Exception) -> DataError:

@@ -5,13 +5,14 @@ Plain SQL rather than narwhals: the same counts, and files then need no datafram
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from evenhand.errors import DataError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
+from evenhand.ingest.grid import Grid, number
 from evenhand.ingest.sources import Source, check_columns, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
 
@@ -20,51 +21,93 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOU
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
 
 
-def count_relation(source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Columns:
-    """Let DuckDB count rows by every distinct combination of the columns; of `by_day`, only days are told apart."""
-    import duckdb
+class Relation:
+    """Rows that DuckDB counts, as `Counting` has them; of `by_day`, only days are told apart."""
 
-    check_columns([*names.values(), *groups], source.columns, source.label)
-    try:
-        return _count(source, names, groups, by_day)
-    except duckdb.Error as error:
-        raise DataError(f"cannot read {source.label}: {problem(error)}") from error
+    length = None
+
+    def __init__(self, source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> None:
+        check_columns([*names.values(), *groups], source.columns, source.label)
+        self.source, self.names, self.groups = source, names, groups
+        types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
+
+        def type_of(name: str) -> str:
+            return types[source.names.get(name, name)]
+
+        self.scores = [role for role in names if role.startswith("score")]
+        keys = {role: as_number(source, names[role], type_of(names[role]), "score") for role in self.scores}
+        keys |= {r: as_name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
+        spelt = {g: as_day if g == by_day else as_name for g in groups}
+        keys |= {f"group_{i}": spelt[g](source, g, type_of(g)) for i, g in enumerate(groups)}
+        chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
+        self.by, self.sums = list(keys), ["count(*) AS n"]
+        if "weight" in names:
+            w = as_number(source, names["weight"], type_of(names["weight"]), "weight")
+            chosen += [f"{_state(w)} AS state", f"CASE WHEN {_finite(w)} THEN {w} ELSE 0 END AS w"]
+            self.by.append("state")
+            self.sums += [
+                "sum(w)::DOUBLE AS total",
+                "sum(CASE WHEN abs(w) < 1e150 THEN w * w ELSE 'inf'::DOUBLE END)::DOUBLE AS squares",
+                "count(*) FILTER (w <> floor(w)) AS fractional",
+            ]
+        self.rows = source.relation.project(", ".join(chosen))
+
+    def exact(self) -> Columns:
+        """Rows by score and everything else."""
+        return self._counted(self.rows, self.by, [], self.names)
+
+    def totals(self) -> Columns:
+        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
+        names = {**self.names, "score_1": self.names["score"]}
+        flagged = self.rows.project(f"*, coalesce({_finite('score')}, false) AS finite")
+        sums = ["min(CASE WHEN finite THEN score END) AS score", "max(CASE WHEN finite THEN score END) AS score_1"]
+        return self._counted(flagged, [*self._rest(), "finite"], sums, names)
+
+    def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
+        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
+        inside = (f"(score > {number(low)} AND score < {number(high)})" for low, high in ranges)
+        # NaN is the largest number to DuckDB, and null is neither
+        return self._counted(self.rows.filter(" OR ".join(inside)), self.by, [], self.names)
+
+    def keyed(self, grid: Grid, extremes: bool) -> Columns:
+        """Rows by the cell of a grid: `score` is its key."""
+        names, sums = dict(self.names), []
+        if extremes:
+            names |= {"score_1": names["score"], "score_2": names["score"]}
+            sums = ["min(exact) AS score_1", "max(exact) AS score_2"]
+        rows = self.rows.project(", ".join(["score AS exact", f"{grid.sql('score')} AS score", *self._carried()]))
+        return self._counted(rows, self.by, sums, names)
+
+    def _rest(self) -> list[str]:
+        return [key for key in self.by if key not in self.scores]
+
+    def _carried(self) -> list[str]:
+        return [*self._rest(), *(["w"] if "weight" in self.names else [])]
+
+    def _counted(self, rows: Any, by: list[str], more: list[str], names: Mapping[str, str]) -> Columns:
+        import duckdb
+
+        try:
+            cells = rows.aggregate(", ".join([*by, *self.sums, *more]), ", ".join(by))
+            columns = counted(dict(_fetched(cells, by, self.source)), names, self.groups, self.source.notes)
+            for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
+                if not np.isfinite(np.ma.filled(values, np.nan)).all():
+                    refuse_words(self.source, names[role])
+            if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
+                refuse_words(self.source, names["weight"])
+            return columns
+        except duckdb.Error as error:
+            raise DataError(f"cannot read {self.source.label}: {problem(error)}") from error
 
 
-def _count(source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None) -> Columns:
-    types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
+def _finite(x: str) -> str:
+    """Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool."""
+    return f"(({x} - {x}) = 0)"
 
-    def type_of(name: str) -> str:
-        return types[source.names.get(name, name)]
 
-    scores = [role for role in names if role.startswith("score")]
-    keys = {role: as_number(source, names[role], type_of(names[role]), "score") for role in scores}
-    keys |= {r: as_name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
-    spelt = {g: as_day if g == by_day else as_name for g in groups}
-    keys |= {f"group_{i}": spelt[g](source, g, type_of(g)) for i, g in enumerate(groups)}
-    chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
-    by, sums = list(keys), ["count(*) AS n"]
-    if "weight" in names:
-        w = as_number(source, names["weight"], type_of(names["weight"]), "weight")
-        # Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool.
-        chosen.append(
-            f"CASE WHEN ({w} - {w}) = 0 THEN CASE WHEN {w} > 0 THEN {OK} WHEN {w} = 0 THEN {ZERO} "
-            f"ELSE {NEGATIVE} END ELSE {NOT_FINITE} END AS state, CASE WHEN ({w} - {w}) = 0 THEN {w} ELSE 0 END AS w"
-        )
-        by.append("state")
-        sums += [
-            "sum(w)::DOUBLE AS total",
-            "sum(CASE WHEN abs(w) < 1e150 THEN w * w ELSE 'inf'::DOUBLE END)::DOUBLE AS squares",
-            "count(*) FILTER (w <> floor(w)) AS fractional",
-        ]
-    cells = source.relation.project(", ".join(chosen)).aggregate(", ".join([*by, *sums]), ", ".join(by))
-    columns = counted(dict(_fetched(cells, by, source)), names, groups, source.notes)
-    for role, values in zip(scores, (columns.score, *columns.further), strict=False):
-        if not np.isfinite(np.ma.filled(values, np.nan)).all():
-            refuse_words(source, names[role])
-    if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
-        refuse_words(source, names["weight"])
-    return columns
+def _state(w: str) -> str:
+    sign = f"CASE WHEN {w} > 0 THEN {OK} WHEN {w} = 0 THEN {ZERO} ELSE {NEGATIVE} END"
+    return f"CASE WHEN {_finite(w)} THEN {sign} ELSE {NOT_FINITE} END"
 
 
 def _text(source: Source, name: str) -> str:
@@ -140,18 +183,20 @@ def _fetched(cells: Any, by: list[str], source: Source) -> Iterator[tuple[str, A
     cells.order(", ".join(by)).create("evenhand_cells")
     run = source.connection.execute
     rows = run("SELECT count(*) FROM evenhand_cells").fetchall()[0][0]
-    for name in cells.columns:
-        pieces: list[Any] = []
-        known: dict[Any, int] = {}
-        for start in range(0, rows, _CHUNK):
-            where = f"rowid >= {start} AND rowid < {start + _CHUNK}"
-            values = run(f"SELECT {name} FROM evenhand_cells WHERE {where}").fetchnumpy()[name]
-            if name in by and not name.startswith("score"):
+    pieces: dict[str, list[Any]] = {name: [] for name in cells.columns}
+    known: dict[str, dict[Any, int]] = {name: {} for name in by if not name.startswith("score")}
+    for start in range(0, max(rows, 1), _CHUNK):
+        # All columns at once, or the engine's threads might hand over each in an order of its own.
+        where = f"rowid >= {start} AND rowid < {start + _CHUNK} ORDER BY rowid"
+        for name, values in run(f"FROM evenhand_cells WHERE {where}").fetchnumpy().items():
+            if name in known:
                 codes, found = encode(values)
-                values = np.array([known.setdefault(v, len(known)) for v in found], np.int32)[codes]
+                place = known[name]
+                values = np.array([place.setdefault(v, len(place)) for v in found], np.int32)[codes]
             elif isinstance(values, np.ma.MaskedArray):
                 values = values.filled(np.nan)
-            pieces.append(values)
-        joined = np.concatenate(pieces) if pieces else np.zeros(0)
-        yield name, (Encoded(joined, list(known)) if known else joined)
+            pieces[name].append(values)
+    for name in cells.columns:
+        joined = np.concatenate(pieces.pop(name))
+        yield name, (Encoded(joined, list(known[name])) if name in known else joined)
     run("DROP TABLE evenhand_cells")

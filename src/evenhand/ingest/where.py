@@ -27,17 +27,22 @@ def only(columns: Columns, where: Mapping[str, Any], keep: list[str]) -> Columns
     if not chosen.any():
         raise DataError(f"no row has all that where asks for: {what}")
     note = f"only rows with {what} were counted ({int(columns.n[chosen].sum()):,} of {int(columns.n.sum()):,})"
+    kept = {name: values for name, values in columns.groups.items() if name in keep}
+    return taken(replace(columns, groups=kept, notes=(*columns.notes, note)), chosen)
+
+
+def taken(columns: Columns, chosen: Bools) -> Columns:
+    """Some of the entries."""
     w = columns.weights
     return replace(
         columns,
         n=columns.n[chosen],
-        groups={name: _taken(values, chosen) for name, values in columns.groups.items() if name in keep},
+        groups={name: _taken(values, chosen) for name, values in columns.groups.items()},
         weights=None
         if w is None
         else Weights(w.total[chosen], w.squares[chosen], w.state[chosen], w.fractional[chosen]),
         **{role: _taken(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
         further=tuple(_taken(values, chosen) for values in columns.further),
-        notes=(*columns.notes, note),
     )
 
 
