@@ -117,7 +117,7 @@ class FrameCounting:
     def totals(self) -> Columns:
         """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         score = nw.col("score")
-        finite = (score - score) == 0.0  # the test for a finite number on which all engines agree
+        finite = ~score.is_null() & ((score - score) == 0.0)  # all engines agree on this
 
         def rows(frame: Any) -> Any:
             return frame.with_columns(
@@ -134,7 +134,9 @@ class FrameCounting:
         """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
         score = nw.col("score")
         inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
-        return self._counted(lambda rows: rows.filter(inside & ((score - score) == 0.0)), self.by, {}, self.names)
+        return self._counted(
+            lambda rows: rows.filter(inside & ~score.is_null() & ((score - score) == 0.0)), self.by, {}, self.names
+        )
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
         """Rows by the cell of a grid: `score` is its key."""
@@ -195,7 +197,8 @@ def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
         return nw.when(x < start).then(below).otherwise(above)
 
     tree: nw.Expr = grid.branches(leaf, fork)
-    return nw.when((x - x) == 0.0).then(tree).otherwise(nw.lit(float("-inf")))
+    finite = ~x.is_null() & ((x - x) == 0.0)
+    return nw.when(finite).then(tree).otherwise(nw.lit(float("-inf")))
 
 
 def _failed(frame: Frame, error: Exception) -> DataError:

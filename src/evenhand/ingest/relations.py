@@ -97,6 +97,8 @@ class Relation:
                 refuse_words(self.source, names["weight"])
             return columns
         except duckdb.Error as error:
+            if self.source.connection is not None:
+                raise  # whoever opened it knows which of the files it may be
             raise DataError(f"cannot read {self.source.label}: {problem(error)}") from error
 
 
