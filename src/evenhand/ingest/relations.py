@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand.errors import DataError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
+from evenhand.ingest.progress import followed
 from evenhand.ingest.sources import Source, check_columns, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
 
@@ -28,6 +29,8 @@ def count_relation(source: Source, names: Mapping[str, str], groups: list[str], 
     try:
         return _count(source, names, groups, by_day)
     except duckdb.Error as error:
+        if source.connection is not None:
+            raise  # whoever opened it knows which of the files it may be
         raise DataError(f"cannot read {source.label}: {problem(error)}") from error
 
 
@@ -123,7 +126,8 @@ def refuse_words(source: Source, name: str) -> None:
         return
     text, number = f"trim({_text(source, name)})", as_number(source, name, "", "")
     empty = ", ".join(f"'{word}'" for word in sorted(NO_VALUE))
-    found = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1).fetchall()
+    words = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1)
+    found = followed(source.connection, f"checking {name}", words.fetchall)
     if found:
         raise DataError(
             f"column {shown(name)} of {source.label} must hold numbers, but holds {shown(found[0][0])}: "
@@ -133,11 +137,11 @@ def refuse_words(source: Source, name: str) -> None:
 
 def _fetched(cells: Any, by: list[str], source: Source) -> Iterator[tuple[str, Any]]:
     if source.connection is None:
-        yield from cells.fetchnumpy().items()
+        yield from followed(None, "counting rows", cells.fetchnumpy).items()
         return
     # Millions of Python strings would not fit, so text is fetched piece by piece and kept as codes.
     # The engine sorts, because it can spill to disk while it does.
-    cells.order(", ".join(by)).create("evenhand_cells")
+    followed(source.connection, "counting rows", lambda: cells.order(", ".join(by)).create("evenhand_cells"))
     run = source.connection.execute
     rows = run("SELECT count(*) FROM evenhand_cells").fetchall()[0][0]
     for name in cells.columns:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
 from evenhand.files import as_path, literal
+from evenhand.ingest.progress import followed, watchable
 
 _KINDS = {
     "csv": "csv", "tsv": "tsv", "txt": "csv", "tab": "tsv",
@@ -70,6 +71,7 @@ def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Sour
     }
     try:
         with duckdb.connect(config=config) as connection:
+            watchable(connection)
             yield _read(connection, files, kind, label, needed)
     except (duckdb.Error, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"cannot read {label}: {problem(error)}") from error
