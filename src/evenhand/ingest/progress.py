@@ -47,7 +47,9 @@ def followed(connection: Any, what: str, query: Callable[[], T]) -> T:
         future = pool.submit(copy_context().run, query)
         try:
             while not wait([future], _EVERY).done:
-                _tell(connection, what)
+                # -1 before DuckDB knows; 0 throughout for what it cannot see into
+                percent = connection.query_progress()
+                tell(percent / 100 if percent > 0 else None, what)
         except BaseException:
             while not future.done():  # again: a first call comes too early if the query has not begun
                 connection.interrupt()
@@ -70,12 +72,10 @@ def is_interrupt(error: BaseException) -> bool:
     return type(error) is RuntimeError and str(error) == "Query interrupted"
 
 
-def _tell(connection: Any, what: str) -> None:
-    listener = _listener.get()
-    if listener is None:
-        return
-    percent = connection.query_progress()  # -1 before it knows; 0 throughout for what it cannot see into
-    listener(percent / 100 if percent > 0 else None, what)
+def tell(done: float | None, what: str) -> None:
+    """Tell whoever listens how far something is."""
+    if listener := _listener.get():
+        listener(done, what)
 
 
 def watchable(connection: Any) -> None:
