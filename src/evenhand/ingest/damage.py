@@ -1,6 +1,6 @@
-"""Files that were cut off or spoilt: found before they are counted, and named.
+"""What cannot be read, and what engines say about it.
 
-Only what DuckDB does not notice itself is looked for here: it takes the readable beginning of a compressed file for the
+Files that were cut off or spoilt are found before they are counted, and named. Only what DuckDB does not notice itself is looked for here: it takes the readable beginning of a compressed file for the
 whole, compares no checksums of gzip, and crashes on an Arrow file whose text was spoilt.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -94,3 +95,26 @@ def culprit(files: Sequence[str], error: Exception, scan: Callable[[str], Any]) 
         except Exception as own:
             return file, own
     return None, error
+
+
+def problem(error: BaseException) -> str:
+    """What an engine complained about, in one line.
+
+    >>> problem(ValueError("worker 3 failed:\\nTraceback (most recent call last):\\n  File x\\nOSError: no space"))
+    'worker 3 failed:; OSError: no space'
+    """
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text: convert it first"
+    said = _essence(str(error) or type(error).__name__)
+    text = "; ".join([line.strip() for line in said.splitlines() if line.strip()][:3])
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+def _essence(said: str) -> str:
+    """What went wrong in a worker, without where in its program."""
+    before, python, after = said.rpartition("Traceback (most recent call last)")
+    if python:
+        ends = [line for line in after.splitlines()[1:] if line[:1].strip()]
+        return "\n".join([*before.splitlines()[:1], *ends[:1]])
+    causes = [line.partition(":")[2] for line in said.splitlines() if line.startswith("Caused by:")]
+    return re.sub(r"\b(?:[a-z]+\.)+(?=[A-Z])", "", causes[0]) if causes else said

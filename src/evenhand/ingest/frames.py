@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
 from evenhand.ingest.sources import check_columns, problem
-from evenhand.ingest.values import encode
+from evenhand.ingest.values import encode, name_of
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
@@ -102,7 +102,7 @@ def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str], by_da
         if isinstance(schema[column], nw.Boolean):
             columns[key] = _truth(columns[key])
         elif schema[column].is_decimal():
-            columns[key] = [None if v is None or v != v else Decimal(v) for v in columns[key]]
+            columns[key] = [None if name_of(v) is None else Decimal(v) for v in columns[key]]
     return counted(columns, names, groups)
 
 
@@ -138,7 +138,8 @@ def _key(role: str, column: str, dtype: Any) -> nw.Expr:
     if number:
         return key.cast(nw.Float64)
     if isinstance(dtype, nw.Boolean):
-        return key.cast(nw.Int64)  # engines spell truth values differently
+        # engines spell truth values differently, and Dask has no whole numbers with gaps
+        return nw.when(key.is_null()).then(nw.lit(-1)).otherwise(key.fill_null(False).cast(nw.Int64))
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return key.cast(nw.String)
     return key
@@ -191,5 +192,5 @@ def _rows(frame: nw.DataFrame[Any], names: Mapping[str, str], groups: list[str])
 
 def _truth(values: Any) -> list[bool | None]:
     codes, distinct = encode(values)
-    names = [None if v is None or v != v else bool(v) for v in distinct]
+    names = [None if v < 0 else bool(v) for v in distinct]
     return [names[c] for c in codes.tolist()]

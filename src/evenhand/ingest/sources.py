@@ -20,6 +20,7 @@ from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError
 from evenhand.files import as_path, literal
 from evenhand.ingest.addresses import is_address, is_database, masked, missing_extension, table_of, without_query
 from evenhand.ingest.damage import UNREADABLE, check_arrow, check_text, culprit
+from evenhand.ingest.damage import problem as problem
 from evenhand.ingest.progress import followed, watchable
 
 _KINDS = {
@@ -104,21 +105,12 @@ def _problem_far_away(error: BaseException, address: str) -> str:
     return missing_extension(error) or problem(DataError(masked(str(error), address)))
 
 
-def problem(error: BaseException) -> str:
-    """What an engine complained about, in one line."""
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8 text: convert it first"
-    lines = [line.strip() for line in (str(error) or type(error).__name__).splitlines() if line.strip()]
-    text = "; ".join(lines[:3])
-    return text if len(text) <= 300 else text[:299] + "…"
-
-
 def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
     """The files that a path, folder or pattern means, and their kind."""
     if not os.fspath(given):
         raise UsageError("a path cannot be empty: name a file, a folder or a pattern such as '*.csv'")
     if is_address(os.fspath(given)):
-        return [os.fspath(given)], _kind(os.fspath(given))
+        return [os.fspath(given)], _kind_far_away(os.fspath(given))
     path = as_path(given)
     try:
         if path.is_dir():
@@ -167,6 +159,15 @@ def _kind(path: str) -> str:
     if kind is None:
         raise DataError(
             f"cannot tell what {shown(masked(path), 120)} holds: its name should end in one of {listed(_KINDS, 20)}"
+        )
+    return kind
+
+
+def _kind_far_away(address: str) -> str:
+    kind = _kind(address)
+    if kind == "arrow":
+        raise UsageError(
+            f"Arrow files are read from disk only, not from {shown(masked(address), 120)}: copy it, or make it Parquet"
         )
     return kind
 
