@@ -53,7 +53,8 @@ def check_target(path: Any) -> None:
 def replacing(path: Any) -> Iterator[Path]:
     """A temporary file that takes the place of `path` if all goes well, and disappears otherwise.
 
-    A link is followed. A device or pipe cannot be replaced: it gets the finished content.
+    Only a process that is killed leaves it behind, as .NAME.….part beside the file. A link is followed. A device or
+    pipe cannot be replaced: it gets the finished content.
     """
     check_target(path)
     given = as_path(path)
@@ -69,6 +70,8 @@ def replacing(path: Any) -> Iterator[Path]:
     try:
         yield temporary
         if replace:
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())  # or a machine that loses power could have the name without the content
             os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, target)
         else:

@@ -1,7 +1,8 @@
 """What cannot be read, and what engines say about it.
 
-Files that were cut off or spoilt are found before they are counted, and named. Only what DuckDB does not notice itself is looked for here: it takes the readable beginning of a compressed file for the
-whole, compares no checksums of gzip, and crashes on an Arrow file whose text was spoilt.
+Files that were cut off or spoilt are found before they are counted, and named. Only what DuckDB does not notice itself
+is looked for here: it takes the readable beginning of a compressed file for the whole, compares no checksums of gzip,
+and crashes on an Arrow file whose text was spoilt.
 """
 
 from __future__ import annotations

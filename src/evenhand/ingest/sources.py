@@ -78,14 +78,14 @@ def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Sour
             watchable(connection)
             yield _read(connection, files, kind, label, needed)
     except (duckdb.Error, *UNREADABLE, csv.Error) as error:
-        if is_address(files[0]):  # not `from error`, which may hold a secret
-            raise DataError(f"cannot read {label}: {_problem_far_away(error, files[0])}") from None
-        file, own = (
-            culprit(files, error, lambda file: _scan(file, kind, needed)) if len(files) > 1 else (files[0], error)
-        )
-        if isinstance(own, EvenhandError):
-            raise own from error
-        raise DataError(f"cannot read {shown(file, 120) if file else label}: {problem(own)}") from error
+        if spill in str(error) or "failed to offload" in str(error):
+            folder = shown(tempfile.gettempdir())
+            raise DataError(
+                f"counting {label} needs more room for temporary files than there is in {folder}: make room, or name a "
+                "folder on a larger disk in the environment variable TMPDIR"
+            ) from error
+        refusal = _refusal(error, files, kind, needed, label)
+        raise refusal from (None if is_address(files[0]) else error)  # an engine's error may hold a secret
     finally:
         shutil.rmtree(spill, ignore_errors=True)
 
@@ -101,8 +101,17 @@ def _scan(file: str, kind: str, needed: Sequence[str]) -> None:
         followed(connection, f"looking into {os.path.basename(file)}", everything.fetchall)
 
 
-def _problem_far_away(error: BaseException, address: str) -> str:
-    return missing_extension(error) or problem(DataError(masked(str(error), address)))
+def _refusal(error: Exception, files: list[str], kind: str, needed: Sequence[str], label: str) -> EvenhandError:
+    """Why the files cannot be read, naming the one that cannot."""
+    if is_address(files[0]):
+        why = missing_extension(error) or problem(DataError(masked(str(error), files[0])))
+        return DataError(f"cannot read {label}: {why}")
+    file, own = files[0] if len(files) == 1 else None, error
+    if file is None:
+        file, own = culprit(files, error, lambda file: _scan(file, kind, needed))
+    if isinstance(own, EvenhandError):
+        return own
+    return DataError(f"cannot read {shown(file, 120) if file else label}: {problem(own)}")
 
 
 def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
@@ -342,7 +351,5 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
             read = connection.read_parquet if kind == "parquet" else connection.read_json
             return list(read(literal(files[0])).columns)
     except (duckdb.Error, *UNREADABLE, csv.Error) as error:
-        if is_address(files[0]):
-            where = shown(masked(files[0]), 120)
-            raise DataError(f"cannot read {where}: {_problem_far_away(error, files[0])}") from None
-        raise DataError(f"cannot read {shown(files[0], 120)}: {problem(error)}") from error
+        refusal = _refusal(error, files[:1], kind, [], shown(masked(files[0]), 120))
+        raise refusal from (None if is_address(files[0]) else error)
