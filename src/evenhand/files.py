@@ -42,11 +42,13 @@ def check_target(path: Any) -> None:
     target = Path(os.path.realpath(as_path(path)))
     try:
         if target.is_dir():
-            raise UsageError(f"cannot write {shown(str(path))}: it is a folder; name a file")
+            raise UsageError(f"cannot write {shown(str(path), 120)}: it is a folder; name a file")
         if not target.parent.is_dir():
-            raise UsageError(f"cannot write {shown(str(path))}: there is no folder {shown(str(target.parent))}")
+            raise UsageError(
+                f"cannot write {shown(str(path), 120)}: there is no folder {shown(str(target.parent), 120)}"
+            )
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(path))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(path), 120)}: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -64,7 +66,7 @@ def replacing(path: Any) -> Iterator[Path]:
         folder = target.parent if replace else None
         handle, name = tempfile.mkstemp(dir=folder, prefix=f".{target.name[:50]}.", suffix=".part")
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(given))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(given), 120)}: {error.strerror or error}") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -78,7 +80,7 @@ def replacing(path: Any) -> Iterator[Path]:
             with temporary.open("rb") as source, target.open("wb") as sink:
                 shutil.copyfileobj(source, sink)
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(given))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(given), 120)}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

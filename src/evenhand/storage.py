@@ -53,7 +53,7 @@ def save(table: Table | Confusion, path: Any) -> None:
                 f"USE_TMP_FILE false, KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
             )
         except duckdb.IOException as error:
-            raise UsageError(f"cannot write {shown(str(path))}: {_cause(error)}") from error
+            raise UsageError(f"cannot write {shown(str(path), 120)}: {_cause(error)}") from error
 
 
 def load(path: Any) -> Table | Confusion:
