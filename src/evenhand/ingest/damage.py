@@ -10,13 +10,14 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from evenhand.errors import DataError, shown
 from evenhand.ingest.progress import tell
 
-UNREADABLE = (OSError, EOFError, UnicodeDecodeError)
+UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
 _FRAME, _SKIPPABLE = 0xFD2FB528, 0x184D2A50
 
 
