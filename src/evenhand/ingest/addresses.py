@@ -12,7 +12,7 @@ _DATABASE = "evenhand_database"
 _SECRET = r"[\w.-]*(?:password|passwd|secret|token|signature|credential|key|sig|pwd)[\w.-]*"
 _IN_QUERY = re.compile(rf"(\b{_SECRET})=('[^']*'|[^&\s'\"#]+)", re.IGNORECASE)
 _BEFORE_HOST = re.compile(r"(://[^/?#\s:@'\"]*):(.*)@")  # to the last @: a password may hold anything
-_EXTENSION = re.compile(r"(?:install|download|load|require|missing)[^\n]*?extension:?\s*['\"]?(\w+)", re.IGNORECASE)
+_EXTENSION = re.compile(r"(?i:install|download|load|require|missing)[^\n]*?\b[Ee]xtension:?\s*['\"]?([a-z][a-z0-9_]*)")
 
 
 def is_address(path: str) -> bool:
