@@ -62,9 +62,11 @@ def as_values(column: Any) -> tuple[Any, str | None]:
         series = nw.from_native(column, series_only=True)
     except TypeError:
         return column, None
-    if isinstance(series.dtype, nw.Categorical | nw.Enum) and _text_categories(series):
-        series = series.cast(nw.String)
-    return _values(series), (str(series.name) if series.name not in (None, "") else None)
+    name = str(series.name) if series.name not in (None, "") else None
+    if not (isinstance(series.dtype, nw.Categorical | nw.Enum) and _text_categories(series)):
+        return _values(series), name
+    gaps = series.is_null().to_list()
+    return [None if gap else v for gap, v in zip(gaps, series.cast(nw.String).to_list(), strict=True)], name
 
 
 def count_frame(frame: Frame, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Columns:
@@ -138,10 +140,9 @@ def _key(role: str, column: str, dtype: Any) -> nw.Expr:
     if number:
         return key.cast(nw.Float64)
     if isinstance(dtype, nw.Boolean):
-        # engines spell truth values differently, and Dask has no whole numbers with gaps
-        return nw.when(key.is_null()).then(nw.lit(-1)).otherwise(key.fill_null(False).cast(nw.Int64))
+        return key.cast(nw.Float64)  # engines spell truth values differently; whole numbers cannot have gaps in Dask
     if isinstance(dtype, nw.Categorical | nw.Enum):
-        return key.cast(nw.String)
+        return nw.when(~key.is_null()).then(key.cast(nw.String))  # pandas 2 makes the text 'nan' of a gap
     return key
 
 
@@ -157,7 +158,8 @@ def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:
     if "weight" not in names:
         return {}
     w = nw.col(names["weight"]).cast(nw.Float64)
-    finite = (w - w) == 0.0  # the test for a finite number on which all engines agree
+    # the test for a finite number on which all engines agree; not all of them take null for no
+    finite = ~w.is_null() & ((w - w) == 0.0)
     sign = nw.when(w > 0).then(nw.lit(OK)).otherwise(nw.when(w == 0).then(nw.lit(ZERO)).otherwise(nw.lit(NEGATIVE)))
     return {
         "state": nw.when(finite).then(sign).otherwise(nw.lit(NOT_FINITE)),
@@ -192,5 +194,5 @@ def _rows(frame: nw.DataFrame[Any], names: Mapping[str, str], groups: list[str])
 
 def _truth(values: Any) -> list[bool | None]:
     codes, distinct = encode(values)
-    names = [None if v < 0 else bool(v) for v in distinct]
+    names = [None if name_of(v) is None else bool(v) for v in distinct]
     return [names[c] for c in codes.tolist()]
