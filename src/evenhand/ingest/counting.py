@@ -173,6 +173,10 @@ def count_scores(counting: Counting, words: Words) -> Table:
     if words.grid is None and _small(cells):
         return _exact(counting, words, rows)
     grid = words.grid or _first_grid(lowest, highest, cells, words)
+    if not grid.reaches(lowest, highest):
+        raise UsageError(
+            f"scores from {lowest:g} to {highest:g} lie too far from those the grid was made for: leave it out"
+        )
     found = _keyed(counting, grid, words, rows)
     if words.grid is None:
         if _few_scores(counting, found, words):
@@ -239,7 +243,7 @@ def _few_scores(counting: Counting, found: _Cells, words: Words) -> bool:
         return True
     keys, place = np.unique(found.keys[ranges], return_inverse=True)
     people = np.bincount(place.reshape(-1), weights=found.n[ranges])
-    if _smooth(keys, people):
+    if _smooth(keys, people.astype(np.float64)):
         return False
     low, high = found.grid.ends(keys)
     peeks, cells, rows = [], 0, 0.0
