@@ -279,7 +279,7 @@ def audit_table(
 ) -> Audit:
     """Every measure of one table of scores or decisions; by attribute, those that are named for it only."""
     if options.null == "published" and options.permutations and not table.exchangeable:
-        what = "clusters" if table.weight is None else "sampling weights"
+        what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
         raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
     attributes = []

@@ -13,7 +13,7 @@ from evenhand.cells import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Open intervals, apart and increasing: people of one have a score strictly between `low` and `high`.
+    """Intervals, apart and increasing: people of one have a score from `low` to below `high`, or strictly between them.
 
     In a table they stand at the middle of the interval. All other scores of the table are exact.
 
@@ -27,7 +27,7 @@ class Spans:
     lowest: float
     """The lowest score that anybody has,"""
     highest: float
-    """and the highest: the range of the scores is known exactly."""
+    """and the highest. Exact unless that would tell about single people (`evenhand.suppressed`)."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spans):
