@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from evenhand.charts.chart import Chart
 
 MOST_PRODUCTS = 10_000
+FEW_CUTOFFS = 50
+"""So many thresholds are listed where others are impossible."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -416,13 +418,20 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
             notes.append(f"{many}: most bootstrap intervals were left out")
         elif table.score is not None and len(a.groups) > MANY_SCORED:
             notes.append(f"{many}: measures of whole scores were not resampled, so they have no intervals")
-        if a.resolution:
+        if a.resolution and table.spans is not None:
+            notes.append(
+                f"scores of {shown(a.name)} are known in ranges: score and ROC biases are within "
+                f"{min(a.resolution, 1.0):.1g} of their exact values"
+            )
+        elif a.resolution:
             notes.append(
                 f"{shown(a.name)} has so many distinct scores that measures of whole scores were computed on {CELLS:,} "
                 f"cells: score, calibration and ROC biases are within {a.resolution:.1g} of their exact values"
             )
         if table.score is not None and len(a.groups) * (len(a.groups) - 1) // 2 > MOST_PAIRS:
             notes.append(f"{many}, too many pairs: whole scores were compared with the reference only")
+    if table.spans is not None and len(table.cutoffs) <= FEW_CUTOFFS:
+        notes.append(f"the score can be cut at {', '.join(f'{c:.12g}' for c in table.cutoffs)} only")
     gone = {
         f"{g} of {a}" for a, tally in table.left_out_groups.items() for g in tally
         if g not in next((x.groups for x in table.attributes if x.name == a), g) and g

@@ -26,8 +26,8 @@ CELLS = 100
 MOST_CELLS = 1_000_000
 EPSILONS = (0.001, 20.0)
 NOTE = (
-    "the counts hold noise, so that nobody can tell whether a row is in the data ({guarantee}); the names of columns and "
-    "groups and the grid of scores are public, and further tables of the same people add to ε"
+    "the counts hold noise, so that nobody can tell whether a row is in the data ({guarantee}); the names of columns "
+    "and groups and the grid of scores are public, and further tables of the same people add to ε"
 )
 
 
@@ -63,7 +63,8 @@ def privatized(
     >>> private.rows, private.noise.epsilon  # doctest: +SKIP
     (2003, 2.0)
     """
-    epsilon = _checked(table, epsilon)
+    epsilon = check_epsilon(epsilon)
+    _check_table(table)
     attributes, codes = _public(table, groups)
     level, spans, scores = _levels(table, cells)
     shape = [len(a.groups) for a in attributes]
@@ -84,18 +85,13 @@ def privatized(
     variance = noise.variance * carried(counts) + counts
     held = np.flatnonzero(counts.ravel())
     *who, at = np.unravel_index(held, shape)
-    *of_group, label, decision = (
-        *who[: len(attributes)],
-        *((who[len(attributes)].astype(np.bool_) if table.label is not None else None),),
-        *((who[-1].astype(np.bool_) if table.decision is not None else None),),
-    )
     return Table.of_cells(
         attributes=attributes,
-        codes=np.array(of_group, np.int64).reshape(len(attributes), -1),
+        codes=np.array(who[: len(attributes)], np.int64),
         n=counts.ravel()[held],
         score=None if table.score is None else scores[at],
-        label=label,
-        decision=decision,
+        label=None if table.label is None else who[len(attributes)] == 1,
+        decision=None if table.decision is None else who[-1] == 1,
         weight2=variance.ravel()[held],
         spans=spans,
         noise=noise,
@@ -104,28 +100,41 @@ def privatized(
     )
 
 
-def _checked(table: Any, epsilon: Any) -> float:
-    if isinstance(table, Confusion):
-        raise UsageError("private counts are for tables of decisions or scores: take one class, table.of_class(name)")
-    if not isinstance(table, Table):
-        raise UsageError(f"this takes a table (evenhand.tabulate makes one), not {shown(table)}")
+def check_epsilon(epsilon: Any) -> float:
+    """ε, if it is one; better known before the data are counted."""
     number = isinstance(epsilon, int | float | np.integer | np.floating) and not isinstance(epsilon, bool)
     if not number or not EPSILONS[0] <= epsilon <= EPSILONS[1]:
         raise UsageError(
             f"epsilon (--privacy) must be a number from {EPSILONS[0]:g} to {EPSILONS[1]:g}, such as 1 (more would "
             f"protect nobody), not {shown(epsilon)}"
         )
+    return float(epsilon)
+
+
+def check_library() -> Any:
+    """OpenDP, if it is there."""
+    try:
+        import opendp.prelude as dp
+    except ImportError as error:
+        raise MissingLibrary("private counts are made by OpenDP: pip install 'evenhand[privacy]'") from error
+    return dp
+
+
+def _check_table(table: Any) -> None:
+    if isinstance(table, Confusion):
+        raise UsageError("private counts are for tables of decisions or scores: take one class, table.of_class(name)")
+    if not isinstance(table, Table):
+        raise UsageError(f"this takes a table (evenhand.tabulate makes one), not {shown(table)}")
     for present, what in (
-        (table.weight is not None, "a person may count for any sampling weight, so no noise could hide them: count"),
-        (table.cluster is not None, "private counts protect single rows, not clusters of them: take one row each, count"),
+        (table.weight, "a person may count for any sampling weight, so no noise could hide them"),
+        (table.cluster, "private counts protect single rows, not clusters of them (take one row of each)"),
     ):
-        if present:
-            raise UsageError(f"{what} the data without them")
+        if present is not None:
+            raise UsageError(f"{what}: count the data without them")
     if table.noise is not None:
         raise UsageError("the table is private already: start from the data, or take it as it is")
     if table.spans is not None:
         raise UsageError("scores were put together by looking at the data, which is not private: start from the data")
-    return float(epsilon)
 
 
 def _public(table: Table, groups: Any) -> tuple[tuple[Attribute, ...], list[Ints]]:
@@ -133,11 +142,10 @@ def _public(table: Table, groups: Any) -> tuple[tuple[Attribute, ...], list[Ints
     stated = dict(groups or {}) if isinstance(groups, Mapping | None) else None
     if stated is None or any(isinstance(names, str) or not isinstance(names, Sequence) for names in stated.values()):
         raise UsageError(f"groups is a dict of lists of names by attribute, not {shown(groups)}")
-    unknown = [name for name in stated if name not in [a.name for a in table.attributes]]
-    if unknown:
-        raise UsageError(
-            f"{shown(unknown[0])} is not an attribute of the table (it has: {listed([a.name for a in table.attributes])})"
-        )
+    known = [a.name for a in table.attributes]
+    for name in stated:
+        if name not in known:
+            raise UsageError(f"{shown(name)} is not an attribute of the table (it has: {listed(known)})")
     attributes, codes = [], []
     for a, row in zip(table.attributes, table.codes, strict=True):
         names = tuple(dict.fromkeys(map(str, stated.get(a.name, a.groups))))
@@ -179,9 +187,10 @@ def _listed(score: Floats, score_range: tuple[float, float], cells: Any) -> tupl
         values = np.unique(np.array(list(cells), np.float64))
     except (TypeError, ValueError):
         raise UsageError(f"cells is a whole number or a list of all possible scores, not {shown(cells)}") from None
-    if not len(values) or not np.isfinite(values).all() or not score_range[0] <= values[0] <= values[-1] <= score_range[1]:
+    lo, hi = score_range
+    if not len(values) or not np.isfinite(values).all() or not lo <= values[0] <= values[-1] <= hi:
         raise UsageError(
-            f"the list of possible scores (--cells) must lie in the stated range {score_range}, not {shown(cells)}"
+            f"the list of possible scores (--cells) must lie in the stated range {lo:g} to {hi:g}, not {shown(cells)}"
         )
     place = np.searchsorted(values, score).clip(max=len(values) - 1)
     strays = score[values[place] != score]
@@ -195,10 +204,7 @@ def _listed(score: Floats, score_range: tuple[float, float], cells: Any) -> tupl
 
 def noised(counts: Ints, epsilon: float) -> Ints:
     """Counts with discrete Laplace noise: one row more or less changes one of them by one."""
-    try:
-        import opendp.prelude as dp
-    except ImportError as error:
-        raise MissingLibrary("private counts are made by OpenDP: pip install 'evenhand[privacy]'") from error
+    dp = check_library()
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     mechanism = dp.m.make_laplace(*space, scale=1.0 / epsilon)
@@ -223,7 +229,7 @@ def rising(noisy: NDArray[Any]) -> Ints:
 
 
 def carried(counts: Ints) -> Floats:
-    """How many cells' noise each cell answers for, axes (stratum, level): its own, and that of the empty ones nearest."""
+    """How many cells' noise each cell answers for, axes (stratum, level): its own, and that of empty ones near it."""
     found = np.zeros(counts.shape)
     places = np.arange(counts.shape[1])
     for row, out in zip(counts, found, strict=True):

@@ -453,7 +453,9 @@ def _tested(
             f"({shown(table.meaning.weight)}): leave the weights out"
         )
     if table.noise is not None:
-        raise DataError("the limit law of the projection test is for true counts, and the table is private: it has noise")
+        raise DataError(
+            "the limit law of the projection test is for true counts, and the table is private: it has noise"
+        )
     if table.cluster is not None:
         raise DataError("the limit law of the projection test is for independent rows, not for clusters of them")
     grouping, group, ref = _pair(table, reference, compare)

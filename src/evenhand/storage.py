@@ -35,11 +35,11 @@ def save(table: Table | Confusion, path: Any) -> None:
     import duckdb
 
     if isinstance(table, Confusion):
-        schema, described = CONFUSION, describe_confusion(table)
+        described = describe_confusion(table)
         names = np.array(table.classes, dtype=object)
         columns: dict[str, Any] = {"label": names[table.true], "prediction": names[table.predicted]}
     else:
-        schema, described = _version(table), describe(table)
+        described = describe(table)
         columns = {name: getattr(table, name) for name in ("score", "decision", "label")}
         columns = {name: column for name, column in columns.items() if column is not None}
         if table.spans is not None and table.score is not None:
@@ -55,7 +55,7 @@ def save(table: Table | Confusion, path: Any) -> None:
         columns["cluster"] = table.cluster
     if isinstance(table, Table) and table.spans is not None:
         described["extremes"] = list(table.extremes)
-    about = {"schema": schema, **described, "notes": list(table.notes), "digest": table.digest()}
+    about = {"schema": format_of(table), **described, "notes": list(table.notes), "digest": table.digest()}
     with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
         connection.register("cells", columns)
         try:
@@ -67,8 +67,10 @@ def save(table: Table | Confusion, path: Any) -> None:
             raise UsageError(f"cannot write {shown(str(path))}: {_first_line(error)}") from error
 
 
-def _version(table: Table) -> str:
+def format_of(table: Table | Confusion) -> str:
     """The oldest format that can say what the table holds."""
+    if isinstance(table, Confusion):
+        return CONFUSION
     if table.noise is not None:
         return PRIVATE
     return SCHEMA if table.spans is None else WITH_SPANS

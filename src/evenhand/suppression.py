@@ -46,7 +46,8 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
     >>> shared.scores.tolist(), int(shared.n.min()), shared.rows
     ([1.0, 2.0, 3.0, 4.0, 5.5, 7.0, 9.5], 51, 6150)
     """
-    thresholds = _checked(table, below, keep_thresholds, ranges)
+    thresholds = check_numbers(below, ranges, keep_thresholds)
+    _check_table(table, thresholds)
     if below == 1:
         return table
     plan = _Plan.of(table, thresholds, below)
@@ -78,8 +79,22 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
     )
 
 
-def _checked(table: Any, below: Any, keep_thresholds: Any, ranges: Any) -> Floats:
-    """The thresholds to keep, if everything makes sense."""
+def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
+    """The thresholds to keep, if all numbers make sense; better known before the data are counted."""
+    for word, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not 1 <= value <= MOST:
+            raise UsageError(f"{word} must be a whole number from 1, such as 5, not {shown(value)}")
+    try:
+        found = np.unique(np.array(list(keep_thresholds), np.float64))
+    except (TypeError, ValueError):
+        raise UsageError(f"keep_thresholds is a list of numbers, not {shown(keep_thresholds)}") from None
+    if not np.isfinite(found).all():
+        raise UsageError(f"thresholds to keep (--keep-threshold) must be finite numbers, not {shown(keep_thresholds)}")
+    return found
+
+
+def _check_table(table: Any, thresholds: Floats) -> None:
     if isinstance(table, Confusion):
         raise UsageError(
             "a table of classes has no scores that could be put together: share one class against the rest, "
@@ -87,10 +102,6 @@ def _checked(table: Any, below: Any, keep_thresholds: Any, ranges: Any) -> Float
         )
     if not isinstance(table, Table):
         raise UsageError(f"this takes a table (evenhand.tabulate makes one), not {shown(table)}")
-    for word, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or not 1 <= value <= MOST:
-            raise UsageError(f"{word} must be a whole number from 1, such as 5, not {shown(value)}")
     if table.weight is not None:
         raise UsageError(
             f"sums of sampling weights ({shown(table.meaning.weight)}) can tell who is in a cell, however many people "
@@ -98,28 +109,18 @@ def _checked(table: Any, below: Any, keep_thresholds: Any, ranges: Any) -> Float
         )
     if table.cluster is not None:
         raise UsageError(
-            f"clusters ({shown(table.meaning.cluster)}) tell which rows belong to one person, so that nearly every cell "
-            "is one of few people: count the data without them to share them"
+            f"clusters ({shown(table.meaning.cluster)}) tell which rows belong to one person, so nearly every cell is "
+            "one of few people: count the data without them to share them"
         )
     if table.noise is not None:
         raise UsageError("the table is private already: putting scores together would protect nobody further")
-    return _thresholds(table, keep_thresholds)
-
-
-def _thresholds(table: Table, stated: Any) -> Floats:
-    try:
-        found = np.unique(np.array(list(stated), np.float64))
-    except (TypeError, ValueError):
-        raise UsageError(f"keep_thresholds is a list of numbers, not {shown(stated)}") from None
-    if not np.isfinite(found).all():
-        raise UsageError(f"thresholds to keep (--keep-threshold) must be finite numbers, not {shown(stated)}")
-    if len(found) and table.score is None:
+    if len(thresholds) and table.score is None:
         raise UsageError("there are no scores, so there is no threshold to keep: leave --keep-threshold out")
-    if len(found) and table.spans is not None and (inside := table.spans.holding(found)).any():
+    if len(thresholds) and table.spans is not None and (inside := table.spans.holding(thresholds)).any():
         raise UsageError(
-            f"the table does not tell scores around {found[inside][0]:.15g} apart, so it cannot keep that threshold"
+            f"the table does not tell scores around {thresholds[inside][0]:.15g} apart, so it cannot keep that "
+            "threshold: start from the data"
         )
-    return found
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,8 @@ class _Plan:
         own = kept[self.group]
         level, stratum, n = self.level[own], self.stratum[own], self.n[own]
         ends = np.flatnonzero(np.diff(self.segment[level])) + 1
-        parts = (np.split(a, ends) for a in (level, stratum, n))
-        return np.concatenate([_starts(*part, self.below) for part in zip(*parts, strict=True)])
+        parts = zip(*(np.split(a, ends) for a in (level, stratum, n)), strict=True)
+        return np.concatenate([_starts(where, who, people, self.below) for where, who, people in parts])
 
 
 def _starts(level: Ints, stratum: Ints, n: Ints, below: int) -> Ints:
