@@ -321,7 +321,7 @@ def shortest(above: Floats, to: Floats) -> Floats:
     [0.5, 3.0, 7.300001]
     """
     found, open_ = to.copy(), np.ones(len(to), np.bool_)
-    largest = max(float(np.abs(to).max(initial=0.0)), float(np.abs(above).max(initial=0.0)), 1e-300)
+    largest = max(float(np.abs(to).max(initial=0.0)), float(np.abs(above).max(initial=0.0)), 1e-280)
     start = -int(np.floor(np.log10(largest)))
     for digits in range(start, start + 17):
         scale = 10.0 ** abs(digits)
