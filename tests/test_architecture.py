@@ -37,7 +37,7 @@ ARROWS: dict[str, set[str]] = {
     "ingest": {"table", "confusion", "joint", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
-    "inference": {"table", "confusion", "cells"},
+    "inference": {"noise", "table", "confusion", "cells"},
     "recipes": {"measures", "cells"},
     "classwise": {"measures", "inference", "confusion", "cells"},
     "aggregation": {
@@ -166,7 +166,9 @@ ARROWS: dict[str, set[str]] = {
         "scores",
         "table",
     },
+    "drowned": {"attributes", "gaps", "summaries", "measures", "groupings", "table", "cells"},
     "auditing": {
+        "drowned",
         "page",
         "charts",
         "results",
@@ -402,7 +404,7 @@ def test_no_module_hides_a_public_function() -> None:
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
         "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
-        "thresholds",
+        "thresholds", "suppressed", "privatized", "table_info",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name

@@ -18,6 +18,7 @@ from conftest import evenhand as run
 from evenhand import privacy
 from evenhand.noise import Noise
 from evenhand.report import disclosure
+from evenhand.report.document import schema
 from evenhand.spans import Spans
 from evenhand.suppression import OTHERS, WITHHELD, shortest
 from evenhand.table import Table
@@ -394,7 +395,7 @@ def test_values_that_scores_can_have() -> None:
 
 @pytest.mark.usefixtures("seeded")
 def test_decisions_alone_can_be_private() -> None:
-    columns = {"d": [0, 1, 1, 1] * 300, "y": [0, 1] * 600, "g": ["a", "b"] * 600}
+    columns = {"d": [0, 1, 1, 1] * 300, "y": [0, 1, 1] * 400, "g": ["a", "b"] * 600}
     private = evenhand.privatized(counted(columns, score=None, prediction="d"), epsilon=1)
     assert private.score is None
     assert abs(private.rows - 1200) < 60
@@ -404,7 +405,7 @@ def test_decisions_alone_can_be_private() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=30))
 def test_no_cumulated_count_moves_more_than_the_noise(noisy: list[int]) -> None:
-    counts = privacy.rising(np.array([noisy]))[0]
+    counts = privacy.whole(np.array([noisy]))[0]
     assert counts.min() >= 0
     upto = np.cumsum(noisy)
     nearest_rise = np.maximum.accumulate(np.maximum(upto, 0))
@@ -485,7 +486,7 @@ def test_private_tables_are_kept_and_add_up(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("seeded")
 def test_intervals_are_wider_for_the_noise() -> None:
-    t = some(2000, score_range=(0, 1))
+    t = some(8000, score_range=(0, 1))
     private = evenhand.privatized(t, epsilon=0.5)
     exact, noisy = (evenhand.audit(a, bootstrap=199, permutations=199, reference="g0") for a in (t, private))
     for id_ in ("demographic_parity", "equal_opportunity", "abcc", "calibration_uniform"):
@@ -493,6 +494,28 @@ def test_intervals_are_wider_for_the_noise() -> None:
         assert widths[1][1] - widths[1][0] > widths[0][1] - widths[0][0], id_
     gap = noisy.measure("demographic_parity", group="g1")
     assert [test.name for test in gap.tests] == [exact.measure("demographic_parity", group="g1").tests[0].name]
+
+
+@pytest.mark.usefixtures("seeded")
+def test_groups_that_drown_in_noise_are_undefined() -> None:
+    t = some(4000, shares=(0.6, 0.38, 0.02), score_range=(0, 1))
+    private = evenhand.privatized(t, epsilon=1, groups={"g": ["g0", "g1", "g2"]})
+    assert private.attributes[0].groups == ("g0", "g1", "g2")
+    found = evenhand.audit(private, bootstrap=99, permutations=99)
+    because = "because it has too few people for the noise of the private table"
+    for gap in found.attributes[0].measures:
+        assert (gap.undefined == because) == (gap.group == "g2"), gap.id
+    lost = next(g for g in found.attributes[0].groups if g.name == "g2")
+    assert {e.undefined for e in lost.rates.values()} == {because}
+    assert any(note.startswith("too few people for the noise of the private table") for note in found.notes)
+    check_schema(found.to_dict(), schema())
+    assert "g2" in repr(found)
+    assert because[8:] in found.to_html()
+    with pytest.raises(evenhand.DataError, match="fewer than two groups of 'g' are larger than the noise"):
+        evenhand.audit(evenhand.privatized(some(100, score_range=(0, 1)), epsilon=0.1))
+    for refused in (lambda: evenhand.thresholds(private), lambda: evenhand.monitor({"a": private, "b": private})):
+        with pytest.raises(evenhand.UsageError, match="private"):
+            refused()
 
 
 IDS = ["demographic_parity", "equal_opportunity", "abcc"]

@@ -20,6 +20,7 @@ from evenhand.extremes import (
     resampled_ranges,
 )
 from evenhand.gaps import Gap, gaps, recentred_rate, resampled_gaps, undefined_gap
+from evenhand.inference.resample import spread_noise
 from evenhand.inference.significance import TestResult, chi_squared, g_test
 from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
@@ -275,6 +276,8 @@ def _compare_scores(
     for i, (pair, random, exchange) in enumerate(zip(pairs, streams[0], streams[1][1:], strict=True)):
         tell(i / len(pairs))
         counts = view(pair)
+        if table.noise is not None:
+            counts = spread_noise(counts, counts.unit)
         resolution = max(resolution, counts.resolution)
         resamples = draws if i < asked else fewer
         compared.append(

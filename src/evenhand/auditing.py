@@ -12,6 +12,7 @@ import numpy as np
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, STREAMS, AttributeAudit, audit_attribute
 from evenhand.classaudit import ClassAudit, audit_classes, checked_choices
 from evenhand.confusion import Confusion
+from evenhand.drowned import drowned, restored, without
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
 from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
@@ -299,11 +300,18 @@ def audit_table(
                 progress((i + done) / len(groupings), what)
 
         tell(0.0)
-        ref, remarks = reference_group(table, grouping, reference)
+        lost = drowned(table, grouping)
+        some, own = without(table, grouping, lost) if len(lost) else (table, grouping)
+        ref, remarks = reference_group(some, own, reference)
         notes += remarks
-        attributes.append(audit_attribute(table, grouping, ref, measures, options, random, tell))
-    found = adjusted([a.measures for a in attributes])
-    attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, found, strict=True)]
+        found = audit_attribute(some, own, ref, measures, options, random, tell)
+        if len(lost):
+            found = restored(found, table, grouping, lost, measures)
+            names = listed([grouping.groups[g] for g in lost])
+            notes.append(f"too few people for the noise of the private table, by {shown(grouping.name)}: {names}")
+        attributes.append(found)
+    measured = adjusted([a.measures for a in attributes])
+    attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
 

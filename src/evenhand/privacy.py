@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenhand.cells import Attribute, Floats, Ints
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, shown
-from evenhand.noise import Noise
+from evenhand.noise import Noise, rising
 from evenhand.spans import Spans, middle
 from evenhand.table import Table, bin_edges
 
@@ -83,7 +83,7 @@ def privatized(
     key = np.ravel_multi_index((*codes, *flags, level), shape)
     true = np.rint(np.bincount(key, weights=table.n, minlength=math.prod(shape))).astype(np.int64)
     noise = Noise(epsilon)
-    counts = rising(noised(true, epsilon).reshape(-1, shape[-1]))
+    counts = whole(noised(true, epsilon).reshape(-1, shape[-1]))
     if not counts.any():
         raise DataError(f"after noise of ε = {epsilon:g} nobody is left: there are too few people for it")
     variance = noise.variance * astray(counts, noise)[:, None] * carried(counts) + counts
@@ -217,19 +217,10 @@ def noised(counts: Ints, epsilon: float) -> Ints:
     return np.array(mechanism(counts.tolist()), np.int64)
 
 
-def rising(noisy: NDArray[Any]) -> Ints:
-    """Whole, non-negative counts near noisy ones, axes (stratum, level): the nearest cumulated counts that never fall.
-
-    Rates and curves are made of cumulated counts. Cutting negative counts off instead would add people wherever there
-    are none; this moves no cumulated count by more than the noise moved one of them.
-    """
-    from scipy.optimize import isotonic_regression
-
-    found = np.zeros(noisy.shape, np.int64)
-    for row, out in zip(noisy, found, strict=True):
-        upto = isotonic_regression(np.cumsum(row).astype(np.float64)).x
-        out[:] = np.diff(np.maximum(np.rint(upto), 0.0), prepend=0.0).astype(np.int64)
-    return found
+def whole(noisy: NDArray[Any]) -> Ints:
+    """Whole, non-negative counts near noisy ones, axes (stratum, level)."""
+    upto = np.rint(np.cumsum(rising(noisy), axis=-1))
+    return np.asarray(np.diff(upto, axis=-1, prepend=0.0), np.int64)
 
 
 def carried(counts: Ints) -> Floats:
@@ -256,11 +247,11 @@ def astray(counts: Ints, noise: Noise) -> Floats:
     upto, square = np.cumsum(counts, axis=1), np.zeros((2, *counts.shape))
     for _ in range(draws):
         added = rng.geometric(1 - q, counts.shape) - rng.geometric(1 - q, counts.shape)
-        away = np.cumsum(rising(counts + added), axis=1) - upto
+        away = np.cumsum(whole(counts + added), axis=1) - upto
         square[0] += away**2
         square[1] += (away[:, -1:] - away) ** 2  # from the other end
     share = np.arange(1, levels + 1)
     far = share >= levels * LEAST_SHARE
     from_below = (square[0] / draws / share)[:, far].max(1)
     from_above = (square[1] / draws / np.maximum(levels - share, 1))[:, far[::-1]][:, :-1].max(1, initial=0.0)
-    return np.maximum(np.maximum(from_below, from_above) / noise.variance, 1.0)
+    return np.asarray(np.maximum(np.maximum(from_below, from_above) / noise.variance, 1.0))

@@ -96,6 +96,8 @@ class Counts:
     """Sums of squared weights, in the shape of `array`: present only for sampling weights."""
     units: Units | None = None
     """Which rows belong together, if not every row is a person."""
+    noisy: bool = False
+    """Whether noise was added to the counts, so that `squares` are their variances."""
 
     @property
     def exchangeable(self) -> bool:
@@ -325,7 +327,7 @@ class Table(Grouped):
         size = levels * shape[1] * labels
         squares = None if self.weight2 is None else sum_by(key, self.weight2, size).reshape(shape)
         array = sum_by(key, self.mass, size).reshape(shape)
-        return Counts(array, grouping.groups, squares, self.units(key))
+        return Counts(array, grouping.groups, squares, self.units(key), self.noise is not None)
 
     def units(self, place: Ints, cells: Any = slice(None)) -> Units | None:
         """Which rows belong together, in dense counts where cells stand in these places."""
