@@ -59,7 +59,7 @@ def rising(noisy: NDArray[Any], axis: int = -1) -> NDArray[Any]:
     are none; this moves no cumulated count by more than the noise moved one of them.
 
     >>> rising(np.array([5, -2, 1, 4])).tolist()
-    [4.0, 0.0, 0.0, 4.0]
+    [4.0, 0.0, 0.5, 3.5]
     """
     upto = np.cumsum(np.moveaxis(noisy, axis, -1), axis=-1, dtype=np.float64)
     highest = np.maximum.accumulate(upto, axis=-1)
