@@ -26,9 +26,13 @@ ARROWS: dict[str, set[str]] = {
     "tradeoff": {"cells"},
     "groupings": {"cells"},
     "rules": {"table", "confusion"},  # their types only
-    "table": {"spans", "cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
+    "noise": set(),
+    "table": {"spans", "noise", "cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
     "confusion": {"table", "cells", "groupings", "rules", "storage"},
-    "storage": {"grid", "spans", "table", "confusion", "cells", "files"},
+    "storage": {"noise", "grid", "spans", "table", "confusion", "cells", "files"},
+    "suppression": {"spans", "table", "confusion", "cells", "groupings"},
+    "privacy": {"spans", "noise", "table", "confusion", "cells"},
+    "disclosure": {"results", "scores", "storage", "table", "confusion", "cells", "groupings", "report"},
     "examples": {"table", "cells"},
     "ingest": {
         "grid",
@@ -42,7 +46,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
-    "inference": {"table", "confusion", "cells"},
+    "inference": {"noise", "table", "confusion", "cells"},
     "recipes": {"measures", "cells"},
     "classwise": {"measures", "inference", "confusion", "cells"},
     "aggregation": {
@@ -171,7 +175,9 @@ ARROWS: dict[str, set[str]] = {
         "scores",
         "table",
     },
+    "drowned": {"attributes", "gaps", "summaries", "measures", "groupings", "table", "cells"},
     "auditing": {
+        "drowned",
         "page",
         "charts",
         "results",
@@ -207,6 +213,8 @@ ARROWS: dict[str, set[str]] = {
         "aggregation",
         "classaudit",
         "recipes",
+        "confusion",
+        "disclosure",
         "projection",
         "attributes",
         "auditing",
@@ -267,6 +275,9 @@ ARROWS: dict[str, set[str]] = {
         "comparison",
         "classaudit",
         "cutoffs",
+        "disclosure",
+        "privacy",
+        "suppression",
         "examples",
         "files",
         "gate",
@@ -290,6 +301,9 @@ ARROWS: dict[str, set[str]] = {
         "classaudit",
         "confusion",
         "cutoffs",
+        "disclosure",
+        "privacy",
+        "suppression",
         "examples",
         "gate",
         "ingest",
@@ -400,7 +414,7 @@ def test_no_module_hides_a_public_function() -> None:
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
         "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
-        "thresholds",
+        "thresholds", "suppressed", "privatized", "table_info",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name

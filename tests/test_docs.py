@@ -13,7 +13,7 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
-from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs, verdict, watch
+from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs, disclosure, verdict, watch
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,6 +58,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("thresholds", cutoffs),
         ("a check", verdict),
         ("a watch", watch),
+        ("a table's info", disclosure),
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: Any) -> None:
@@ -88,7 +89,7 @@ def test_the_version_is_in_the_changelog() -> None:
 
 COMMANDS = (
     "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "check",
-    "policy init", "monitor",
+    "policy init", "monitor", "table info",
 )  # fmt: skip
 
 

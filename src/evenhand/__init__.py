@@ -20,14 +20,17 @@ if TYPE_CHECKING:
     from evenhand.comparison import Comparison, compare
     from evenhand.confusion import Confusion
     from evenhand.cutoffs import Thresholds, thresholds
+    from evenhand.disclosure import TableInfo, table_info
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.examples import compas
     from evenhand.gate.judging import Verdict, check
     from evenhand.ingest import tabulate
     from evenhand.planning import Plan, power
+    from evenhand.privacy import privatized
     from evenhand.projection import ProjectionTest, projection_test
     from evenhand.shapes import Curves, curves
     from evenhand.storage import load
+    from evenhand.suppression import suppressed
     from evenhand.table import Table
     from evenhand.watch.watching import Watch, monitor
 
@@ -51,6 +54,7 @@ _HOME = {
     "ProjectionTest": "projection",
     "Table": "table",
     "TableFileError": "errors",
+    "TableInfo": "disclosure",
     "Thresholds": "cutoffs",
     "UsageError": "errors",
     "Verdict": "gate.judging",
@@ -65,7 +69,10 @@ _HOME = {
     "load": "storage",
     "monitor": "watch.watching",
     "power": "planning",
+    "privatized": "privacy",
     "projection_test": "projection",
+    "suppressed": "suppression",
+    "table_info": "disclosure",
     "tabulate": "ingest",
     "thresholds": "cutoffs",
 }
@@ -87,6 +94,7 @@ __all__ = [
     "ProjectionTest",
     "Table",
     "TableFileError",
+    "TableInfo",
     "Thresholds",
     "UsageError",
     "Verdict",
@@ -103,7 +111,10 @@ __all__ = [
     "metrics",
     "monitor",
     "power",
+    "privatized",
     "projection_test",
+    "suppressed",
+    "table_info",
     "tabulate",
     "thresholds",
 ]

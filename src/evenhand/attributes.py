@@ -20,6 +20,7 @@ from evenhand.extremes import (
     resampled_ranges,
 )
 from evenhand.gaps import Gap, gaps, recentred_rate, resampled_gaps, undefined_gap
+from evenhand.inference.resample import spread_noise
 from evenhand.inference.significance import TestResult, chi_squared, g_test
 from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
@@ -29,7 +30,7 @@ from evenhand.options import Options
 from evenhand.ordinary import Ordinary, ordinary_intervals, rate_statistic
 from evenhand.scores import ScoreCounts, ScoreView
 from evenhand.summaries import GroupSummary, summarise
-from evenhand.table import Counts, Grouping, Table
+from evenhand.table import Counts, Grouping, Table, bin_edges
 
 MANY_GROUPS = 500
 """Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""
@@ -41,6 +42,9 @@ MANY_SCORED = 100
 
 MOST_PAIRS = 300
 """Above so many pairs of groups, whole scores are compared with the reference only."""
+
+BLURRED = 1e-3
+"""Ranges of scores up to so much of the score range may go across the border of a bin: hardly anybody moves."""
 
 STREAMS = 11
 """Independent random numbers that an attribute takes."""
@@ -97,8 +101,10 @@ def audit_attribute(
 ) -> AttributeAudit:
     """Compare the groups of one attribute by every measure that these data can give."""
     decisions = table.decisions(grouping, options.threshold)
-    bins = table.binned(grouping, BINS) if table.score is not None and table.label is not None else None
-    possible = [m for m in chosen if table.label is not None or not m.needs_label]
+    has_bins = table.score is not None and table.label is not None and not _blurred(table, BINS)
+    bins = table.binned(grouping, BINS) if has_bins else None
+    blurred = {m.id for m in chosen if _blurred(table, _bins_of(m, options))}
+    possible = [m for m in chosen if (table.label is not None or not m.needs_label) and m.id not in blurred]
     found: dict[str, list[Gap]] = {}
     largest: dict[str, LargestGap] = {}
     many = len(grouping.groups) > MANY_GROUPS
@@ -147,7 +153,9 @@ def audit_attribute(
         )
         found |= gaps_of
         largest |= largest_of
-    everything = [g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference)]
+    everything = [
+        g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference, m.id in blurred)
+    ]
     return AttributeAudit(
         grouping.name,
         grouping.groups[reference],
@@ -268,6 +276,8 @@ def _compare_scores(
     for i, (pair, random, exchange) in enumerate(zip(pairs, streams[0], streams[1][1:], strict=True)):
         tell(i / len(pairs))
         counts = view(pair)
+        if table.noise is not None:
+            counts = spread_noise(counts, counts.unit)
         resolution = max(resolution, counts.resolution)
         resamples = draws if i < asked else fewer
         compared.append(
@@ -321,12 +331,29 @@ def _score_nulls(
     return score_nulls(measures, counts, options.scores, options.null, draws, rng, options.confidence)
 
 
-def _without(m: Measure, table: Table, grouping: Grouping, reference: int) -> list[Gap]:
+def _without(m: Measure, table: Table, grouping: Grouping, reference: int, blurred: bool) -> list[Gap]:
     """A measure that these data cannot give."""
     no_labels = table.label is None and m.needs_label
     because = "because there are no labels" if no_labels else "because there is no score"
+    if blurred and not no_labels:
+        because = "because the scores are known in ranges that go across the borders of its bins"
     ref = grouping.groups[reference]
     return [undefined_gap(m, g, ref, because) for g in grouping.groups if g != ref]
+
+
+def _bins_of(m: Measure, options: Options) -> int | None:
+    """How many bins of equal width a measure compares people in, if it does."""
+    if isinstance(m, RateMeasure):
+        return BINS if m.levels == "bins" else None
+    return options.scores.calibration_bins if isinstance(m, ScoreMeasure) and m.view and not m.ranked else None
+
+
+def _blurred(table: Table, bins: int | None) -> bool:
+    """Whether it is not known which people are in which bin."""
+    if bins is None or table.spans is None:
+        return False
+    lo, hi = table.score_range
+    return table.spans.across(bin_edges(table.score_range, bins)[1:-1], BLURRED * (hi - lo))
 
 
 def _impossibility(decisions: Counts, reference: int, confidence: float) -> Impossibility:

@@ -12,6 +12,7 @@ import numpy as np
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, STREAMS, AttributeAudit, audit_attribute
 from evenhand.classaudit import ClassAudit, audit_classes, checked_choices
 from evenhand.confusion import Confusion
+from evenhand.drowned import drowned, restored, without
 from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
 from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from evenhand.charts.chart import Chart
 
 MOST_PRODUCTS = 10_000
+FEW_CUTOFFS = 50
+"""So many thresholds are listed where others are impossible."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -286,7 +289,7 @@ def audit_table(
 ) -> Audit:
     """Every measure of one table of scores or decisions; by attribute, those that are named for it only."""
     if options.null == "published" and options.permutations and not table.exchangeable:
-        what = "clusters" if table.weight is None else "sampling weights"
+        what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
         raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
     attributes = []
@@ -304,11 +307,18 @@ def audit_table(
                 progress((i + done) / len(groupings), what)
 
         tell(0.0)
-        ref, remarks = reference_group(table, grouping, reference)
+        lost = drowned(table, grouping)
+        some, own = without(table, grouping, lost) if len(lost) else (table, grouping)
+        ref, remarks = reference_group(some, own, reference)
         notes += remarks
-        attributes.append(audit_attribute(table, grouping, ref, measures, options, random, tell))
-    found = adjusted([a.measures for a in attributes])
-    attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, found, strict=True)]
+        found = audit_attribute(some, own, ref, measures, options, random, tell)
+        if len(lost):
+            found = restored(found, table, grouping, lost, measures)
+            names = listed([grouping.groups[g] for g in lost])
+            notes.append(f"too few people for the noise of the private table, by {shown(grouping.name)}: {names}")
+        attributes.append(found)
+    measured = adjusted([a.measures for a in attributes])
+    attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
 
@@ -423,13 +433,20 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
             notes.append(f"{many}: most bootstrap intervals were left out")
         elif table.score is not None and len(a.groups) > MANY_SCORED:
             notes.append(f"{many}: measures of whole scores were not resampled, so they have no intervals")
-        if a.resolution:
+        if a.resolution and table.spans is not None:
+            notes.append(
+                f"scores of {shown(a.name)} are known in ranges: score and ROC biases are within "
+                f"{min(a.resolution, 1.0):.1g} of their exact values"
+            )
+        elif a.resolution:
             notes.append(
                 f"{shown(a.name)} has so many distinct scores that measures of whole scores were computed on {CELLS:,} "
                 f"cells: score, calibration and ROC biases are within {a.resolution:.1g} of their exact values"
             )
         if table.score is not None and len(a.groups) * (len(a.groups) - 1) // 2 > MOST_PAIRS:
             notes.append(f"{many}, too many pairs: whole scores were compared with the reference only")
+    if table.spans is not None and len(table.cutoffs) <= FEW_CUTOFFS:
+        notes.append(f"the score can be cut at {', '.join(f'{c:.12g}' for c in table.cutoffs)} only")
     gone = {
         f"{g} of {a}" for a, tally in table.left_out_groups.items() for g in tally
         if g not in next((x.groups for x in table.attributes if x.name == a), g) and g

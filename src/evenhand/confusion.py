@@ -181,6 +181,8 @@ class Confusion(Grouped):
                 )
         if table.cluster is not None:
             raise UsageError(NO_CLUSTERS)
+        if table.noise is not None:
+            raise UsageError("comparisons of classes take counts for true, and the table is private: audit it instead")
         assert table.decision is not None
         assert table.label is not None
         favourable = str(table.meaning.favorable)

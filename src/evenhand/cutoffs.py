@@ -280,6 +280,10 @@ def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:
             f"the prediction {shown(table.meaning.prediction)} decides already, whatever the threshold: "
             "tabulate the data without it"
         )
+    if table.noise is not None:
+        raise UsageError(
+            "the table is private: a search over thresholds would take its noise for people; audit it instead"
+        )
     unlabelled = [m.id for m in measures if m.needs_label]
     if table.label is None and unlabelled:
         raise UsageError(f"{unlabelled[0]} needs true outcomes: name their column (--label), or take {FAIRNESS}")

@@ -452,6 +452,10 @@ def _tested(
             f"the limit law of the projection test is for people who count once, not for sampling weights "
             f"({shown(table.meaning.weight)}): leave the weights out"
         )
+    if table.noise is not None:
+        raise DataError(
+            "the limit law of the projection test is for true counts, and the table is private: it has noise"
+        )
     if table.cluster is not None:
         raise DataError("the limit law of the projection test is for independent rows, not for clusters of them")
     grouping, group, ref = _pair(table, reference, compare)

@@ -95,10 +95,14 @@ def _check_groups(t: Table | Confusion, rule: Callable[[Any, str], None]) -> Non
 
 
 def _check_weights(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
-    rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
-    if t.weight is not None and t.weight2 is not None:
-        sums = np.isfinite(t.weight) & np.isfinite(t.weight2) & (t.weight > 0) & (t.weight2 > 0)
-        rule(sums.all(), "finite, positive weights")
+    noise = getattr(t, "noise", None)
+    if noise is None:
+        rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
+    else:
+        rule(0 < noise.epsilon <= noise.total < np.inf and noise.tables >= 1, "noise of a positive, finite ε")
+        rule(t.weight is None and t.weight2 is not None, "variances of its counts, and no weights, if it is private")
+    for sums in (t.weight, t.weight2):
+        rule(sums is None or (np.isfinite(sums) & (sums > 0)).all(), "finite, positive weights")
 
 
 def _check_meaning(t: Table, rule: Callable[[Any, str], None]) -> None:

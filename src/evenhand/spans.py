@@ -14,7 +14,7 @@ from evenhand.grid import Grid
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Open intervals, apart and increasing: people of one have a score strictly between `low` and `high`.
+    """Intervals, apart and increasing: people of one have a score from `low` to below `high`, or strictly between them.
 
     In a table they stand at the middle of the interval. All other scores of the table are exact.
 
@@ -28,7 +28,7 @@ class Spans:
     lowest: float
     """The lowest score that anybody has,"""
     highest: float
-    """and the highest: the range of the scores is known exactly."""
+    """and the highest. Exact unless that would tell about single people (`evenhand.suppressed`)."""
     grid: Grid | None = None
     """The grid whose cells they are, so that more rows can be counted in the same cells."""
 
@@ -72,6 +72,12 @@ class Spans:
             return scores, scores
         inside, place = place >= 0, np.maximum(place, 0)
         return np.where(inside, self.low[place], scores), np.where(inside, self.high[place], scores)
+
+    def across(self, borders: Floats, least: float) -> bool:
+        """Whether an interval that is wider than `least` goes across one of the borders."""
+        wide = self.high - self.low > least
+        inside = np.searchsorted(borders, self.low, side="right") < np.searchsorted(borders, self.high, side="left")
+        return bool((wide & inside).any())
 
     def of(self, scores: Floats) -> Spans:
         """Those intervals in which one of the scores lies."""

@@ -19,12 +19,15 @@ from evenhand.confusion import Confusion, describe_confusion
 from evenhand.errors import DataError, TableFileError, UsageError, shown
 from evenhand.files import as_path, is_file, literal, replacing
 from evenhand.grid import Grid, Piece
+from evenhand.noise import Noise
 from evenhand.spans import Spans
 from evenhand.table import Meaning, Table, describe
 
 SCHEMA = "evenhand/table/1"
 WITH_SPANS = "evenhand/table/2"
 """Scores may be ranges: a reader of version 1 would take those for exact."""
+PRIVATE = "evenhand/table/3"
+"""Counts hold noise: a reader of version 2 would take them for true."""
 CONFUSION = "evenhand/confusion/1"
 _KEY = "evenhand"
 
@@ -34,11 +37,11 @@ def save(table: Table | Confusion, path: Any) -> None:
     import duckdb
 
     if isinstance(table, Confusion):
-        schema, described = CONFUSION, describe_confusion(table)
+        described = describe_confusion(table)
         names = np.array(table.classes, dtype=object)
         columns: dict[str, Any] = {"label": names[table.true], "prediction": names[table.predicted]}
     else:
-        schema, described = SCHEMA if table.spans is None else WITH_SPANS, describe(table)
+        described = describe(table)
         columns = {name: getattr(table, name) for name in ("score", "decision", "label")}
         columns = {name: column for name, column in columns.items() if column is not None}
         if table.spans is not None and table.score is not None:
@@ -47,14 +50,16 @@ def save(table: Table | Confusion, path: Any) -> None:
         columns[f"group_{i}"] = np.array(attribute.groups, dtype=object)[codes]
     columns["n"] = table.n
     if table.weight is not None:
-        columns["weight"], columns["weight2"] = table.weight, table.weight2
+        columns["weight"] = table.weight
+    if table.weight2 is not None:
+        columns["weight2"] = table.weight2
     if isinstance(table, Table) and table.cluster is not None:
         columns["cluster"] = table.cluster
     if isinstance(table, Table) and table.spans is not None:
         described["extremes"] = list(table.extremes)
         if table.spans.grid is not None:
             described["grid"] = [[p.start, p.decimals] for p in table.spans.grid.pieces]
-    about = {"schema": schema, **described, "notes": list(table.notes), "digest": table.digest()}
+    about = {"schema": format_of(table), **described, "notes": list(table.notes), "digest": table.digest()}
     with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
         connection.register("cells", columns)
         try:
@@ -64,6 +69,15 @@ def save(table: Table | Confusion, path: Any) -> None:
             )
         except duckdb.IOException as error:
             raise UsageError(f"cannot write {shown(str(path), 120)}: {_cause(error)}") from error
+
+
+def format_of(table: Table | Confusion) -> str:
+    """The oldest format that can say what the table holds."""
+    if isinstance(table, Confusion):
+        return CONFUSION
+    if table.noise is not None:
+        return PRIVATE
+    return SCHEMA if table.spans is None else WITH_SPANS
 
 
 def load(path: Any) -> Table | Confusion:
@@ -150,7 +164,8 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
     return Table.of_cells(
         attributes=attributes,
         codes=codes,
-        spans=_spans(about, column) if about["schema"] == WITH_SPANS else None,
+        spans=_spans(about, column) if about["schema"] != SCHEMA and "extremes" in about else None,
+        noise=Noise(**about["noise"]) if about["schema"] == PRIVATE else None,
         n=column("n", np.int64),
         score=column("score", np.float64),
         decision=column("decision", np.bool_),
@@ -228,10 +243,10 @@ def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
 
 def _check_schema(about: dict[str, Any], path: Path) -> None:
     schema = str(about.get("schema"))
-    if schema in (SCHEMA, WITH_SPANS, CONFUSION):
+    if schema in (SCHEMA, WITH_SPANS, PRIVATE, CONFUSION):
         return
     family, _, version = schema.rpartition("/")
-    newest = {"evenhand/table": 2, "evenhand/confusion": 1}.get(family)
+    newest = {"evenhand/table": 3, "evenhand/confusion": 1}.get(family)
     if newest is not None and version.isdigit() and int(version) > newest:
         raise TableFileError(
             f"{shown(path.name)} has table format {version}, newer than this evenhand reads ({newest}): "

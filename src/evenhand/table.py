@@ -25,6 +25,7 @@ from evenhand.groupings import Grouping as Grouping  # part of what a table is t
 from evenhand.groupings import shown_name as shown_name
 from evenhand.groupings import tally_key as tally_key
 from evenhand.groupings import tally_members as tally_members
+from evenhand.noise import Noise
 from evenhand.rules import check
 from evenhand.spans import Spans, united
 
@@ -95,6 +96,8 @@ class Counts:
     """Sums of squared weights, in the shape of `array`: present only for sampling weights."""
     units: Units | None = None
     """Which rows belong together, if not every row is a person."""
+    noisy: bool = False
+    """Whether noise was added to the counts, so that `squares` are their variances."""
 
     @property
     def exchangeable(self) -> bool:
@@ -175,11 +178,13 @@ class Table(Grouped):
     weight: Floats | None = None
     """Sum of the sampling weights in each cell; None when every person counts once."""
     weight2: Floats | None = None
-    """Sum of their squares."""
+    """Sum of their squares; of a private table, how much each count varies by chance and by its noise."""
     cluster: Ints | None = None
     """Which rows belong together: the cluster of each cell, if not every row is a person."""
     spans: Spans | None = None
     """Which scores stand for a range of scores; None if all are exact."""
+    noise: Noise | None = None
+    """What was added to the counts of a private table; None if they are true."""
     meaning: Meaning = Meaning()
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Rows left out, by reason. A row counts under its first reason only."""
@@ -202,6 +207,7 @@ class Table(Grouped):
         left_out_groups: Mapping[str, Mapping[str, int]] | None = None,
         notes: Sequence[str] = (),
         spans: Spans | None = None,
+        noise: Noise | None = None,
         **cells: Any,
     ) -> Table:
         """A table from cells in any order, some of which may be the same; scores inside spans move to their middle."""
@@ -211,6 +217,7 @@ class Table(Grouped):
         return cls(
             **tidy(**cells),
             spans=spans,
+            noise=noise,
             meaning=meaning,
             left_out=left_out or {},
             left_out_groups=left_out_groups or {},
@@ -227,7 +234,7 @@ class Table(Grouped):
     @property
     def exchangeable(self) -> bool:
         """Whether every row is one person like any other."""
-        return self.weight is None and not self.clustered
+        return self.weight2 is None and not self.clustered
 
     @property
     def mass(self) -> NDArray[Any]:
@@ -320,7 +327,7 @@ class Table(Grouped):
         size = levels * shape[1] * labels
         squares = None if self.weight2 is None else sum_by(key, self.weight2, size).reshape(shape)
         array = sum_by(key, self.mass, size).reshape(shape)
-        return Counts(array, grouping.groups, squares, self.units(key))
+        return Counts(array, grouping.groups, squares, self.units(key), self.noise is not None)
 
     def units(self, place: Ints, cells: Any = slice(None)) -> Units | None:
         """Which rows belong together, in dense counts where cells stand in these places."""
@@ -364,6 +371,7 @@ class Table(Grouped):
             if self.cluster is None or other.cluster is None
             else np.concatenate([self.cluster, self.cluster.max() + 1 + other.cluster]),
             spans=self._united_spans(other),
+            noise=None if self.noise is None or other.noise is None else self.noise + other.noise,
             meaning=self.meaning,
             left_out=added(self.left_out, other.left_out),
             left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
@@ -380,7 +388,8 @@ class Table(Grouped):
         if not isinstance(other, Table):
             return NotImplemented
         return (
-            (self.attributes, self.meaning, self.spans) == (other.attributes, other.meaning, other.spans)
+            (self.attributes, self.meaning, self.spans, self.noise)
+            == (other.attributes, other.meaning, other.spans, other.noise)
             and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
             and all(
                 same(getattr(self, name), getattr(other, name))
@@ -427,6 +436,8 @@ class Table(Grouped):
         if self.cluster is not None:
             parts.append(f"{self.cluster.max() + 1:,} clusters {shown(self.meaning.cluster)}")
         parts += self._shown_groups()
+        if self.noise is not None:
+            parts.append(f"private, ε = {self.noise.epsilon:g}")
         if self.left_out:
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
@@ -474,6 +485,7 @@ def describe(t: Table) -> dict[str, Any]:
             **({"cluster": t.meaning.cluster} if t.cluster is not None else {}),
             "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
         },
+        **({"noise": vars(t.noise)} if t.noise is not None else {}),
         "left_out": dict(sorted(t.left_out.items())),
         "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
     }
@@ -484,4 +496,5 @@ def _schema(t: Table) -> dict[str, Any]:
         "the list of attributes": [a.name for a in t.attributes],
         **{f"the {k.replace('_', ' ')}": v for k, v in vars(t.meaning).items()},
         "the use of sampling weights": t.weight is not None,
+        "the privacy of the counts": "none" if t.noise is None else "noise",
     }

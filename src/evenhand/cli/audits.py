@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.output import FORMS, progress_bar, views, wanted, write
+from evenhand.cli.sharing import shared_how, sharing
 from evenhand.cli.words import auditing, classes, columns, number_or_word, numbers, read_words, references, split
 from evenhand.errors import UsageError, shown
 from evenhand.files import check_target
@@ -85,20 +86,28 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
 @click.argument("data")
 @columns
 @click.option("--classes", is_flag=True, help="Count true and predicted classes, though there are only two.")
+@sharing
 @click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write the table.")
 def tabulate(data: str, output: str, **words: Any) -> None:
-    """Count DATA once and keep the table, which holds no personal data beyond its counts."""
+    """Count DATA (rows or a saved table) once and keep the table, which holds no personal data beyond its counts."""
     from evenhand.ingest import tabulate as count
     from evenhand.ingest.counts import wordless
+    from evenhand.storage import is_table_file, load
 
+    share = shared_how(words)
     read = read_words(words)
-    read = wordless(data, read) or read
-    if "group" not in read:
-        raise UsageError("name at least one group column (--group)")
     check_target(output)
-    with progress_bar() as progress:
-        progress(0, "counting rows")
-        table = count(data, **read)
+    if share is not None and not read and is_table_file(data):
+        table = load(data)
+    else:
+        read = wordless(data, read) or read
+        if "group" not in read:
+            raise UsageError("name at least one group column (--group)")
+        with progress_bar() as progress:
+            progress(0, "counting rows")
+            table = count(data, **read)
+    if share is not None:
+        table = share(table)
     table.save(output)
     click.echo(f"{table!r}\nsaved to {output}", err=True)
 

@@ -154,15 +154,15 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-def where_rows(stated: tuple[str, ...]) -> dict[str, list[str]]:
+def where_rows(stated: tuple[str, ...], word: str = "where") -> dict[str, list[str]]:
     """--where COL=V, or several values between commas."""
     chosen = {}
     for text in stated:
         column, equals, values = text.partition("=")
         if not equals or not column or not values or "" in (found := split(values)):
-            raise UsageError(f"--where takes COL=V or COL=V,V such as split=test,valid, not {shown(text)}")
+            raise UsageError(f"--{word} takes COL=V or COL=V,V such as split=test,valid, not {shown(text)}")
         if column in chosen:
-            raise UsageError(f"--where names {shown(column)} twice: put its values together, as in {column}=V,V")
+            raise UsageError(f"--{word} names {shown(column)} twice: put its values together, as in {column}=V,V")
         chosen[column] = found
     return chosen
 

@@ -168,7 +168,12 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
         parts["cluster"] = np.unique(parts["cluster"], return_inverse=True)[1].reshape(-1)
     meaning = table.meaning if table.score is None else replace(table.meaning, score_range=table.score_range)
     return Table.of_cells(
-        attributes=table.attributes, codes=table.codes[:, cells], meaning=meaning, spans=table.spans, **parts
+        attributes=table.attributes,
+        codes=table.codes[:, cells],
+        meaning=meaning,
+        spans=table.spans,
+        noise=table.noise,
+        **parts,
     )
 
 

@@ -55,7 +55,7 @@ def _beyond_table(table: Table, words: Mapping[str, Any], book: Rulebook) -> dic
 def _known(table: Table) -> dict[str, list[Any]]:
     """What a table tells about how it was counted: by word, all that agrees with it."""
     known = {word: [value] for word, value in vars(table.meaning).items()}
-    dropped = any(not reason.startswith("of weight zero") for reason in table.left_out)
+    dropped = any(not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out)
     return known | {
         "group": [[a.name for a in table.attributes]],
         "weight_kind": ["frequency" if table.weight is None else "sampling", "auto"],

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.cells import Floats
+from evenhand.noise import rising
 from evenhand.table import Counts, Units
 
 CELLS_AT_ONCE = 4_000_000
@@ -37,6 +38,9 @@ def bootstrap(
         yield from _clusters(counts, counts.units, draws, rng, population, stratified)
         return
     drawn_from = counts.array.astype(np.float64) if population is None else population
+    if counts.noisy and counts.squares is not None:
+        yield from _noised(counts, drawn_from, draws, rng, stratified)
+        return
     at_once = max(1, CELLS_AT_ONCE // drawn_from.size)
     flat = drawn_from.ravel()
     weight = (drawn_from > 0) * _weight_in_cells(counts)
@@ -57,6 +61,34 @@ def bootstrap(
         if stratified:
             drawn = _scaled(drawn, size)
         yield replace(counts, array=drawn, squares=None)
+
+
+def _noised(
+    counts: AnyCounts, population: Floats, draws: int, rng: np.random.Generator, stratified: bool
+) -> Iterator[AnyCounts]:
+    """Rows drawn with replacement, with noise anew, made a table again: as a private table comes about."""
+    assert counts.squares is not None
+    spread = np.sqrt(np.maximum(counts.squares - counts.array, 0.0))
+    size = np.asarray(counts.array, np.float64).sum((-3, -1), keepdims=True)
+    at_once = max(1, CELLS_AT_ONCE // population.size)
+    for start in range(0, draws, at_once):
+        shape = (min(at_once, draws - start), *population.shape)
+        drawn = rising(rng.poisson(population, size=shape) + spread * rng.standard_normal(shape), axis=-3)
+        yield replace(counts, array=_scaled(drawn, size) if stratified else drawn, squares=None, noisy=False)
+
+
+def spread_noise(counts: AnyCounts, position: Floats) -> AnyCounts:
+    """Counts of a private table whose noise is spread evenly over the scores, at these places between 0 and 1.
+
+    Cells that turned out empty had noise too, and a table has no cells without people to tell.
+    """
+    assert counts.squares is not None
+    order = np.argsort(position)
+    between = (position[order][1:] + position[order][:-1]) / 2
+    share = np.empty(len(position))
+    share[order] = np.diff(np.concatenate([[0.0], between, [1.0]]))
+    noise = np.maximum(counts.squares - counts.array, 0.0).sum(-3, keepdims=True)
+    return replace(counts, squares=counts.array + share[:, None, None] * noise, noisy=True)
 
 
 def _clusters(

@@ -87,7 +87,7 @@ class Together:
         arrays = [np.empty((batch, layout.size)) for layout in self.layouts]
         for i in range(batch):
             who = np.searchsorted(upto, rng.random(MOST_DRAWN) * upto[-1], side="right").clip(max=len(upto) - 1)
-            weight = None if self.table.weight is None else self.mass[who]
+            weight = None if self.table.weight2 is None else self.mass[who]
             for array, place in zip(arrays, self.places, strict=True):
                 array[i] = np.bincount(place[who], weights=weight, minlength=array.shape[1])
         return arrays
@@ -106,7 +106,7 @@ class Together:
     def _times(self, batch: int, rng: np.random.Generator) -> Floats:
         """How often people of each unit are drawn, axes (unit, draw)."""
         people = self.people
-        if self.table.weight is not None and not self.clusters:
+        if self.table.weight2 is not None and not self.clusters:
             return np.asarray(rng.poisson(people, size=(batch, len(people))).T, np.float64)
         if self.drawn > ROWS_PER_CELL * len(people):
             drawn: Any = rng.multinomial(self.drawn, people / people.sum(), size=batch)

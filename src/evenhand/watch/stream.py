@@ -184,6 +184,8 @@ def _check(name: str, table: Any, first: Any, first_name: str) -> None:
         raise UsageError(f"period {shown(name)} is a table of classes: a watch needs scores or decisions")
     if not isinstance(table, Table):
         raise UsageError(f"a period is a table, but {shown(name)} is {shown(type(table).__name__)}")
+    if table.noise is not None:
+        raise UsageError(f"period {shown(name)} is a private table: a watch would take its noise for change")
     try:
         first + table
     except UsageError as error:
@@ -244,6 +246,10 @@ def baseline_table(stated: Any) -> Table | None:
         found = load(stated)
         if isinstance(found, Confusion):
             raise UsageError(f"the baseline {shown(str(stated))} is a table of classes: a watch needs scores")
+        if found.noise is not None:
+            raise UsageError(
+                f"the baseline {shown(str(stated))} is a private table: a watch would take its noise for change"
+            )
         return found
     return None
 

@@ -1,0 +1,359 @@
+"""Table → a table in which nobody stands in a small cell, so that it can be handed to somebody else.
+
+Scores are put together into ranges, the same for everybody, until each cell (joint group × label × decision × range)
+is empty or holds enough people. Groups for which that cannot be done are withheld as a whole: a group without some of
+its labels or decisions would have rates that look real and are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.cells import Bools, Floats, Ints
+from evenhand.confusion import Confusion
+from evenhand.errors import DataError, UsageError, shown
+from evenhand.groupings import added, added_groups, sum_by, tally_key
+from evenhand.spans import Spans, middle
+from evenhand.table import Table
+
+WITHHELD = "of groups too small to share"
+OTHERS = "for reasons with few rows each"
+RANGES = 5
+MOST = 10**9
+
+
+def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (), ranges: int = RANGES) -> Table:
+    """The table with no cell of fewer than `below` people.
+
+    Parameters
+    ----------
+    below
+        Every cell of joint group × label × decision × score is empty or holds at least so many people.
+    keep_thresholds
+        Scores at which decisions must still be possible exactly: no range goes across them.
+    ranges
+        Groups are withheld, the smallest first, until scores are known in so many ranges at least (between two
+        thresholds that are kept: together), or in as many as the two largest groups allow.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> shared = evenhand.suppressed(evenhand.compas(), below=50, keep_thresholds=[5])
+    >>> shared.scores.tolist(), int(shared.n.min()), shared.rows
+    ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.5], 55, 6150)
+    """
+    thresholds = check_numbers(below, ranges, keep_thresholds)
+    _check_table(table, thresholds)
+    if below == 1:
+        return table
+    plan = _Plan.of(table, thresholds, below)
+    kept, cut = _chosen(table, plan, ranges)
+    note = f"every cell of this table holds at least {below:,} people: scores were put together where need be"
+    remarks = [n for n in table.notes if n != note]
+    gone = int(table.n[~kept[plan.group]].sum())
+    left_out, left_out_groups, untold = _tallies(table, plan, kept, gone, below)
+    if gone:
+        note += ", and groups withheld as a whole that would have smaller ones"
+    if untold:
+        remarks.append(f"fewer than {below:,} rows were left out or withheld, how many is not told")
+    if (table.left_out_groups or gone) and not left_out_groups:
+        remarks.append(f"of which groups rows were left out or withheld is not told, as some have fewer than {below:,}")
+    cells = kept[plan.group]
+    score, spans = (None, None) if table.score is None else _ranged(table, plan, cut, cells, thresholds)
+    return Table.of_cells(
+        attributes=table.attributes,
+        codes=table.codes[:, cells],
+        n=table.n[cells],
+        score=score,
+        decision=None if table.decision is None else table.decision[cells],
+        label=None if table.label is None else table.label[cells],
+        spans=spans,
+        meaning=table.meaning,
+        left_out=left_out,
+        left_out_groups=left_out_groups,
+        notes=(*remarks, note),
+    )
+
+
+def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
+    """The thresholds to keep, if all numbers make sense; better known before the data are counted."""
+    for word, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not 1 <= value <= MOST:
+            raise UsageError(f"{word} must be a whole number from 1, such as 5, not {shown(value)}")
+    try:
+        found = np.unique(np.array(list(keep_thresholds), np.float64))
+    except (TypeError, ValueError):
+        raise UsageError(f"keep_thresholds is a list of numbers, not {shown(keep_thresholds)}") from None
+    if not np.isfinite(found).all():
+        raise UsageError(f"thresholds to keep (--keep-threshold) must be finite numbers, not {shown(keep_thresholds)}")
+    return found
+
+
+def _check_table(table: Any, thresholds: Floats) -> None:
+    if isinstance(table, Confusion):
+        raise UsageError(
+            "a table of classes has no scores that could be put together: share one class against the rest, "
+            "table.of_class(name)"
+        )
+    if not isinstance(table, Table):
+        raise UsageError(f"this takes a table (evenhand.tabulate makes one), not {shown(table)}")
+    if table.weight is not None:
+        raise UsageError(
+            f"sums of sampling weights ({shown(table.meaning.weight)}) can tell who is in a cell, however many people "
+            "it holds: count the data without weights to share them"
+        )
+    if table.cluster is not None:
+        raise UsageError(
+            f"clusters ({shown(table.meaning.cluster)}) tell which rows belong to one person, so nearly every cell is "
+            "one of few people: count the data without them to share them"
+        )
+    if table.noise is not None:
+        raise UsageError("the table is private already: putting scores together would protect nobody further")
+    if len(thresholds) and table.score is None:
+        raise UsageError("there are no scores, so there is no threshold to keep: leave --keep-threshold out")
+    if len(thresholds) and table.spans is not None and (inside := table.spans.holding(thresholds)).any():
+        raise UsageError(
+            f"the table does not tell scores around {thresholds[inside][0]:.15g} apart, so it cannot keep that "
+            "threshold: start from the data"
+        )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The cells as what matters here: which joint group, which stratum of it, and which level of the score."""
+
+    group: Ints
+    stratum: Ints
+    """Group, label and decision of each cell."""
+    level: Ints
+    """Place of the score of each cell among the scores."""
+    segment: Ints
+    """Of each level: how many of the kept thresholds it reaches."""
+    n: Ints
+    below: int
+    least: Ints
+    """Of each group, the people of its smallest stratum between two thresholds."""
+
+    @classmethod
+    def of(cls, table: Table, thresholds: Floats, below: int) -> _Plan:
+        grouping = table.groupings[-1]
+        stratum = grouping.codes.astype(np.int64)
+        for flag in (table.label, table.decision):
+            if flag is not None:
+                stratum = stratum * 2 + flag
+        stratum = np.unique(stratum, return_inverse=True)[1].reshape(-1)
+        if table.score is None:
+            level, segment = np.zeros(table.cells, np.int64), np.zeros(1, np.int64)
+        else:
+            level = np.cumsum(np.diff(table.score, prepend=table.score[0]) > 0)
+            segment = np.searchsorted(thresholds, table.cutoffs, side="right")
+        segments = int(segment[-1]) + 1
+        part, place = np.unique(stratum * segments + segment[level], return_inverse=True)
+        people = sum_by(place.reshape(-1), table.n, len(part))
+        least = np.full(len(grouping.groups), MOST)
+        owner = np.empty(int(stratum.max()) + 1, np.int64)
+        owner[stratum] = grouping.codes
+        np.minimum.at(least, owner[part // segments], people)
+        return cls(grouping.codes, stratum, level, segment, table.n, below, least)
+
+    def cut(self, kept: Bools) -> Ints:
+        """At which levels ranges start when these groups are kept."""
+        own = kept[self.group]
+        level, stratum, n = self.level[own], self.stratum[own], self.n[own]
+        ends = np.flatnonzero(np.diff(self.segment[level])) + 1
+        parts = zip(*(np.split(a, ends) for a in (level, stratum, n)), strict=True)
+        return np.concatenate([_starts(where, who, people, self.below) for where, who, people in parts])
+
+
+def _starts(level: Ints, stratum: Ints, n: Ints, below: int) -> Ints:
+    """Where ranges start between two thresholds: from below or from above, whichever makes more of them."""
+    up = _walk(level.tolist(), stratum.tolist(), n.tolist(), below)
+    down = _walk((-level[::-1]).tolist(), stratum[::-1].tolist(), n[::-1].tolist(), below)
+    if len(up) >= len(down):
+        return np.array(up)
+    tops = -np.array(down)[::-1]  # of each range but the last, the next one starts after it
+    present = np.unique(level)
+    return np.append(present[0], present[np.searchsorted(present, tops[:-1]) + 1])
+
+
+def _walk(level: list[int], stratum: list[int], n: list[int], below: int) -> list[int]:
+    """Each range ends as soon as no stratum in it is small; what is left over at the end joins the ones before."""
+    closed: list[tuple[int, dict[int, int]]] = []  # where each range starts, and the people of each stratum in it
+    held: dict[int, int] = {}
+    begin = now = level[0]
+    short = 0  # how many strata are small
+    for where, who, people in zip(level, stratum, n, strict=True):
+        if where != now:
+            if not short:
+                closed.append((begin, held))
+                held, begin = {}, where
+            now = where
+        before = held.get(who, 0)
+        after = held[who] = before + people
+        short += (after < below) - (0 < before < below)
+    while short and closed:
+        begin, earlier = closed.pop()
+        for who, people in earlier.items():
+            held[who] = held.get(who, 0) + people
+        short = sum(people < below for people in held.values())
+    return [first for first, _ in closed] + [begin]
+
+
+def _largest(table: Table, plan: _Plan) -> int:
+    """Groups of that size are not withheld: two of every attribute stay, if there are two."""
+    found = []
+    for attribute, row in zip(table.attributes, table.codes, strict=True):
+        best = np.zeros(len(attribute.groups), np.int64)
+        np.maximum.at(best, row, plan.least[plan.group])
+        found.append(int(np.sort(best)[-2:][0]))
+    return min(found)
+
+
+def _chosen(table: Table, plan: _Plan, ranges: int) -> tuple[Bools, Ints]:
+    """Which groups are kept, and where ranges start then: as many groups as leave enough ranges."""
+    sizes = np.unique(plan.least[plan.least >= plan.below])
+    if not len(sizes):
+        raise DataError(
+            f"no group has {plan.below:,} people with every label and decision that it has"
+            f"{' on each side of the thresholds' if plan.segment[-1] else ''}, so nothing could be shared: choose a "
+            "smaller number (--suppress-below), fewer group columns, or leave out label or prediction"
+        )
+    last = int(np.searchsorted(sizes, _largest(table, plan), side="right")) - 1
+
+    def tried(i: int) -> tuple[Bools, Ints]:
+        kept = plan.least >= sizes[i]
+        return kept, plan.cut(kept)
+
+    found = tried(0)
+    if last <= 0 or len(found[1]) >= ranges:
+        return found
+    lo, hi, found = 0, last, tried(last)
+    wanted = min(ranges, len(found[1]))
+    while hi - lo > 1:
+        now = (lo + hi) // 2
+        other = tried(now)
+        lo, hi, found = (lo, now, other) if len(other[1]) >= wanted else (now, hi, found)
+    return found
+
+
+# ---- the ranges of scores ------------------------------------------------------------------------------------
+
+
+def _ranged(table: Table, plan: _Plan, starts: Ints, cells: Bools, thresholds: Floats) -> tuple[Floats, Spans | None]:
+    """The score of each kept cell, and the ranges: those of one score stay exact."""
+    assert table.score is not None
+    level = plan.level[cells]
+    present = np.unique(level)
+    first = np.searchsorted(present, starts)
+    last = np.append(first[1:], len(present)) - 1
+    scores = table.scores[present]
+    ends = (scores, scores) if table.spans is None else table.spans.ends(scores)
+    between = _borders(ends, first, last, thresholds)
+    bottom, top = _bottom(table, plan, cells, ends, between), _top(table, plan, cells, ends, between)
+    single = first == last
+    low = np.where(single, ends[0][first], np.append(bottom[0], between))
+    high = np.where(single, ends[1][last], np.append(between, top[0]))
+    wide = low < high
+    stands = np.where(wide, middle(low, high), low)[np.searchsorted(starts, level, side="right") - 1]
+    if not wide.any():
+        return stands, None
+    told = (ends[0][0] if single[0] else bottom[1]), (ends[1][-1] if single[-1] else top[1])
+    return stands, Spans(low[wide], high[wide], float(told[0]), float(told[1]))
+
+
+def _borders(ends: tuple[Floats, Floats], first: Ints, last: Ints, thresholds: Floats) -> Floats:
+    """The score at which each range but the first starts: a kept threshold, else a short number."""
+    below, above = ends[1][last[:-1]], ends[0][first[1:]]
+    exact = ends[0][last[:-1]] == below  # people have that score itself
+    next_one = np.where(exact, *(np.searchsorted(thresholds, below, side=side) for side in ("right", "left")))
+    kept = next_one < np.searchsorted(thresholds, above, side="right")
+    own = np.append(thresholds, np.nan)[np.where(kept, next_one, -1)]
+    return np.where(kept, own, np.where(below < above, shortest(below, above), below))
+
+
+def _bottom(
+    table: Table, plan: _Plan, cells: Bools, ends: tuple[Floats, Floats], between: Floats
+) -> tuple[float, float]:
+    """Where the first range starts, and the lowest score to tell: not that of a single person."""
+    lowest, public = float(ends[0][0]), _public(table)
+    if public is not None:
+        return public[0], public[0]
+    if _shared(plan, cells, 0):
+        return lowest, lowest
+    width = (between[0] if len(between) else ends[1][-1]) - lowest
+    low = float(shortest(np.array([lowest - width]), np.array([lowest]))[0])
+    return low, low
+
+
+def _top(table: Table, plan: _Plan, cells: Bools, ends: tuple[Floats, Floats], between: Floats) -> tuple[float, float]:
+    """Where the last range ends, above everybody in it, and the highest score to tell."""
+    highest, public = float(ends[1][-1]), _public(table)
+    if public is not None:  # people may have the highest possible score itself
+        return float(np.nextafter(public[1], np.inf)), public[1]
+    beyond = highest
+    if float(ends[0][-1]) == highest:
+        width = highest - (between[-1] if len(between) else ends[0][0])
+        beyond = -float(shortest(np.array([-highest - width]), np.array([np.nextafter(-highest, -np.inf)]))[0])
+    return beyond, highest if _shared(plan, cells, -1) else beyond
+
+
+def _public(table: Table) -> tuple[float, float] | None:
+    """The range of scores, unless it is that of the people themselves."""
+    stated = table.meaning.score_range is not None or table.score_range == (0.0, 1.0)
+    return table.score_range if stated else None
+
+
+def _shared(plan: _Plan, cells: Bools, end: int) -> bool:
+    """Whether the lowest or highest score is that of enough people."""
+    level = plan.level[cells]
+    return bool(plan.n[cells][level == level[end]].sum() >= plan.below)
+
+
+def shortest(above: Floats, to: Floats) -> Floats:
+    """Above the one and up to the other: the numbers with the fewest digits, which tell least about anybody's score.
+
+    >>> shortest(np.array([0.1234, 2.0, 7.3]), np.array([0.5678, 3.0, 7.300001])).tolist()
+    [0.5, 3.0, 7.300001]
+    """
+    found, open_ = to.copy(), np.ones(len(to), np.bool_)
+    largest = max(float(np.abs(to).max(initial=0.0)), float(np.abs(above).max(initial=0.0)), 1e-280)
+    start = -int(np.floor(np.log10(largest)))
+    for digits in range(start, start + 17):
+        scale = 10.0 ** abs(digits)
+        with np.errstate(over="ignore", invalid="ignore"):
+            guess = np.floor(to * scale) / scale if digits >= 0 else np.floor(to / scale) * scale
+        fits = open_ & (guess > above) & (guess <= to)
+        found[fits] = guess[fits]
+        open_ &= ~fits
+        if not open_.any():
+            break
+    return found
+
+
+# ---- who is left out -------------------------------------------------------------------------------------------
+
+
+def _tallies(
+    table: Table, plan: _Plan, kept: Bools, gone: int, below: int
+) -> tuple[dict[str, int], dict[str, dict[str, int]], bool]:
+    """Rows left out by reason and by group, where all counts are large enough; and whether some are not told."""
+    left_out = added(table.left_out, {WITHHELD: gone} if gone else {})
+    told = {reason: n for reason, n in left_out.items() if n >= below}
+    rest = sum(left_out.values()) - sum(told.values())
+    if rest >= below:
+        told[OTHERS] = rest
+    withheld = {}
+    for grouping in table.groupings if gone else ():
+        sizes = sum_by(grouping.codes[~kept[plan.group]], table.n[~kept[plan.group]], len(grouping.groups))
+        withheld[grouping.name] = {
+            tally_key(grouping.members[g]): int(sizes[g]) for g in np.flatnonzero(sizes).tolist()
+        }
+    by_group = added_groups(table.left_out_groups, withheld)
+    # one count too small could be found from all the others
+    enough = all(n >= below for tally in by_group.values() for n in tally.values())
+    return told, by_group if enough else {}, 0 < rest < below
