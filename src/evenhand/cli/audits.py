@@ -53,7 +53,7 @@ def audit(data: str, **words: Any) -> None:
 
 
 def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
-    from evenhand.auditing import as_counts
+    from evenhand.auditing import as_counts, cuts_of
     from evenhand.auditing import audit as run
     from evenhand.classaudit import checked_choices
     from evenhand.options import checked, chosen_measures
@@ -72,11 +72,11 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
             checked(one, 0.95, 0, 0)
         threshold = threshold[0] if len(threshold) == 1 else threshold
     classes = checked_choices({k: how.pop(k) for k in _CLASSES if k in how})
-    checked(None, **how, rng=seed)
+    options = checked(None if isinstance(threshold, list) else threshold, **how, rng=seed)
     chosen_measures(ids)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_counts(data, words)
+        table = as_counts(data, words, cuts_of(options))
         how |= {**classes, **models, "threshold": threshold, "reference": references(table, stated), "measures": ids}
         result = run(table, **how, rng=seed, progress=progress)
     write(result, paths)

@@ -12,8 +12,10 @@ from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.gate.rulebook import COLUMNS, Rulebook
 from evenhand.gate.toml_lines import Path
 from evenhand.ingest import names_of
+from evenhand.ingest.counting import Cuts
 from evenhand.ingest.values import label_key
 from evenhand.joint import JointTable
+from evenhand.measures import BINS
 from evenhand.storage import is_table_file, load
 from evenhand.table import Table
 
@@ -27,10 +29,12 @@ def counted(data: Any, book: Rulebook) -> Table:
         data = load(data)
     if isinstance(data, Table):
         return as_table(data, _beyond_table(data, words, book))
+    threshold, bins = book.audit.get("threshold"), book.audit.get("calibration_bins", 50)
+    cuts = Cuts(() if threshold is None else (threshold,), (BINS, bins))
     if words.get("risk") is False:  # as if it were not said
         del words["risk"]
     try:
-        return as_table(data, words)
+        return as_table(data, words, cuts)
     except EvenhandError as error:
         place = None if isinstance(data, Confusion | JointTable) else _mistaken(data, book, error)
         if place is None:
