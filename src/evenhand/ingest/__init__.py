@@ -14,6 +14,7 @@ from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.arrays import Rows
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
+from evenhand.ingest.coding import Resident, brought, on_device, settled
 from evenhand.ingest.columns import (
     UNSAID,
     Columns,
@@ -28,7 +29,7 @@ from evenhand.ingest.columns import (
 from evenhand.ingest.counting import Adjusted, Counting, count_scores, whole, with_cells
 from evenhand.ingest.counts import refuse_counts_as_rows
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
-from evenhand.ingest.tensors import SMALL, Resident, Tensors, brought, on_device, settled
+from evenhand.ingest.tensors import SMALL, Tensors
 from evenhand.ingest.where import only
 from evenhand.joint import JointTable
 from evenhand.table import Table

@@ -6,6 +6,7 @@ would round once instead of twice, is switched off, and float64 division is corr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -15,9 +16,11 @@ import triton
 import triton.language as tl
 
 from evenhand.ingest.grid import Grid
+from evenhand.ingest.passes import tables
 
 _EXACT = {"enable_fp_fusion": False}
-_BLOCK = 1024
+_BLOCK = 512
+_WIDE_BLOCK = 2048
 _FEW = 128
 """So many strata are counted in registers."""
 _COPIES = 1 << 23
@@ -52,7 +55,17 @@ def _extents(score, stratum, rows, n, lowest, highest, strata: tl.constexpr, bin
 
 
 @triton.jit
-def _keys(x, starts, ups, downs, shifts, cuts, levels: tl.constexpr, down: tl.constexpr):
+def _fold(codes, before, out, rows, low, span, first: tl.constexpr, block: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
+    there = at < rows
+    found = tl.load(codes + at, there, 0).to(tl.int64) - low
+    if not first:
+        found += tl.load(before + at, there, 0).to(tl.int64) * span
+    tl.store(out + at, found.to(out.dtype.element_ty), there)
+
+
+@triton.jit
+def _keys(x, starts, ups, downs, shifts, pins, offsets, levels: tl.constexpr, down: tl.constexpr):
     """`Grid.keys`, operation by operation."""
     if levels == 0:
         up, shift = tl.load(ups), tl.load(shifts)
@@ -70,15 +83,12 @@ def _keys(x, starts, ups, downs, shifts, cuts, levels: tl.constexpr, down: tl.co
     up, below, shift = tl.load(ups + own), tl.load(downs + own), tl.load(shifts + own)
     place = tl.floor(x * up / below + 0.5)
     near = place * below / up
-    found = 2.0 * place + ((x > near).to(tl.float64) - (x < near).to(tl.float64))
-    cut = tl.load(cuts + own)
-    side = 2.0 + (x > cut).to(tl.float64) - (x < cut).to(tl.float64)
-    side = tl.where(x == tl.load(starts + own), 0.0, side)
-    return tl.where(cut != cut, found, side) + shift
+    found = 2.0 * place + ((x > near).to(tl.float64) - (x < near).to(tl.float64)) + shift
+    return tl.where(x == tl.load(pins + own), tl.load(offsets + own), found)
 
 
 @triton.jit
-def _cells(score, stratum, rows, starts, ups, downs, shifts, cuts, n, lowest, highest, strata, width, copies,
+def _cells(score, stratum, rows, starts, ups, downs, shifts, pins, offsets, n, lowest, highest, strata, width, copies,
            levels: tl.constexpr, down: tl.constexpr, ends: tl.constexpr, wide: tl.constexpr,
            block: tl.constexpr):  # fmt: skip
     at = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
@@ -86,7 +96,7 @@ def _cells(score, stratum, rows, starts, ups, downs, shifts, cuts, n, lowest, hi
     given = tl.load(score + at, there, 0.0)
     x = given.to(tl.float64)
     finite = (x - x) == 0.0
-    key = _keys(tl.where(finite, x, 0.0), starts, ups, downs, shifts, cuts, levels, down)
+    key = _keys(tl.where(finite, x, 0.0), starts, ups, downs, shifts, pins, offsets, levels, down)
     place = tl.where(finite, key.to(tl.int64), width - 1)
     there = there & (place >= 0) & (place < width)
     cell = place * strata + tl.load(stratum + at, there, 0).to(tl.int64)
@@ -116,6 +126,16 @@ def _inside(score, rows, lows, highs, count, room, found, found_room, block: tl.
         tl.store(found + to, at, chosen & (to < found_room))
 
 
+def joined(columns: Sequence[tuple[Any, int, int]], size: int) -> Any:
+    """Codes that count from some number on, each with how many there are, as one number below `size`."""
+    first = columns[0][0]
+    out = torch.empty(len(first), dtype=torch.uint8 if size <= 1 << 8 else torch.int32, device=first.device)
+    with torch.cuda.device(first.device):
+        for i, (codes, low, span) in enumerate(columns):
+            _fold[(triton.cdiv(len(out), _WIDE_BLOCK),)](codes, out, out, len(out), low, span, i == 0, _WIDE_BLOCK)
+    return out
+
+
 def extents(score: Any, stratum: Any, strata: int) -> tuple[Any, Any, Any]:
     """By stratum and whether the score is finite: how many rows, the lowest and the highest score."""
     rows, device = len(score), score.device
@@ -123,7 +143,7 @@ def extents(score: Any, stratum: Any, strata: int) -> tuple[Any, Any, Any]:
     n = torch.zeros(2 * strata, dtype=_counter(rows), device=device)
     lowest, highest = _ends(2 * strata, wide, device)
     bins = triton.next_power_of_2(2 * strata + 1) if strata <= _FEW else 1
-    programs = (min(triton.cdiv(rows, _BLOCK), 16 * torch.cuda.get_device_properties(device).multi_processor_count),)
+    programs = (min(triton.cdiv(rows, _BLOCK), 32 * torch.cuda.get_device_properties(device).multi_processor_count),)
     with torch.cuda.device(device):
         _extents[programs](score, stratum, rows, n, lowest, highest, strata, bins, wide, _BLOCK, **_EXACT)
     return n, lowest, highest
@@ -164,27 +184,24 @@ def inside(score: Any, ranges: Any) -> Any:
 
 
 def _pieces(grid: Grid, low: float, device: Any) -> tuple[int, list[Any]]:
-    """The pieces of a grid as tables whose size is a power of two."""
+    """The pieces of a grid as tables whose size is a power of two; keys count from `low` on."""
     levels = (len(grid.pieces) - 1).bit_length()
-    size = 1 << levels
-    columns = (
-        (grid.starts, np.inf),
-        ([p.up for p in grid.pieces], 1.0),
-        ([p.down for p in grid.pieces], 1.0),
-        (grid.shifts - low, 0.0),
-        ([np.nan if p.cut is None else p.cut for p in grid.pieces], np.nan),
-    )
-    tables = []
-    for values, more in columns:
-        table = np.full(size, more)
-        table[: len(grid.pieces)] = values
-        tables.append(torch.from_numpy(table).to(device))
-    return levels, tables
+    starts, ups, downs, shifts, pins, offsets = tables(grid)
+    more = 2**levels - len(grid.pieces)
+    padded = [
+        np.pad(values, (0, more), constant_values=filling)
+        for values, filling in (
+            (starts, np.inf), (ups, 1.0), (downs, 1.0), (shifts - low, 0.0), (pins, np.nan), (offsets - low, 0.0)
+        )
+    ]  # fmt: skip
+    return levels, [torch.from_numpy(table).to(device) for table in padded]
 
 
 def _ends(size: int, wide: bool, device: Any) -> tuple[Any, Any]:
     kind = torch.float64 if wide else torch.float32
-    return tuple(torch.full((size,), end, dtype=kind, device=device) for end in (np.inf, -np.inf))  # type: ignore
+    return torch.full((size,), np.inf, dtype=kind, device=device), torch.full(
+        (size,), -np.inf, dtype=kind, device=device
+    )
 
 
 def _is_wide(score: Any) -> bool:
@@ -199,7 +216,7 @@ def _counter(rows: int) -> Any:
 def usable(device: Any) -> bool:
     """Whether kernels can be built here at all: that takes a C compiler, for one."""
     try:
-        n, _, _ = extents(*(torch.zeros(4, dtype=kind, device=device) for kind in (torch.float32, torch.uint8)), 1)
-        return n.tolist() == [0, 4]
+        score, stratum = (torch.zeros(4, dtype=kind, device=device) for kind in (torch.float32, torch.uint8))
+        return list(extents(score, stratum, 1)[0].tolist()) == [0, 4]
     except Exception:
         return False

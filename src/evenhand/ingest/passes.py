@@ -13,17 +13,19 @@ from evenhand.ingest.spaces import Space
 
 DENSE = 1 << 27
 """So many counters are kept at a time, whether or not they are needed."""
+SPAN = 1 << 16
+"""Whole numbers that lie no further apart are codes as they are."""
 Piecewise = Callable[[slice], Any]
 
 
 def pieces(space: Space, rows: int) -> Iterator[slice]:
-    for start in range(0, rows, space.chunk):
+    for start in range(0, max(rows, 1), space.chunk):
         yield slice(start, min(start + space.chunk, rows))
 
 
-def made(space: Space, rows: int, part: Piecewise, like: Any = None) -> Any:
+def made(space: Space, rows: int, part: Piecewise) -> Any:
     """A whole array of what `part` makes for each piece of it."""
-    out = like
+    out = None
     for piece in pieces(space, rows):
         found = part(piece)
         out = space.empty(found, rows) if out is None else out
@@ -46,36 +48,56 @@ def extents(space: Space, score: Any, stratum: Any, strata: int) -> tuple[Ints, 
     fused = space.kernels(score)
     if fused is not None:
         n, lowest, highest = fused.extents(score, stratum, strata)
-        return space.down(n).astype(np.int64), *(space.down(e).astype(np.float64) for e in (lowest, highest))
+        lowest, highest = (space.down(e).astype(np.float64) for e in (lowest, highest))
+        return space.down(n).astype(np.int64), lowest, highest
     n = np.zeros(2 * strata, np.int64)
-    lowest, negated = space.full(2 * strata, np.inf), space.full(2 * strata, np.inf)
+    lowest, highest = space.full(2 * strata, np.inf), space.full(2 * strata, -np.inf)
     for piece in pieces(space, len(score)):
         x = space.floats(score[piece])
         finite = space.finite(x)
         key = 2 * space.ints(stratum[piece]) + space.ints(finite)
         n += space.down(space.counts(key, 2 * strata))
         space.lower(lowest, key, space.where(finite, x, np.inf))
-        space.lower(negated, key, space.where(finite, -x, np.inf))
-    return n, space.down(lowest), -space.down(negated)
+        space.higher(highest, key, space.where(finite, x, -np.inf))
+    return n, space.down(lowest), space.down(highest)
+
+
+def joined(space: Space, columns: Sequence[tuple[Any, int, int]], size: int) -> Any:
+    """Codes that count from some number on, each with how many there are, as one number below `size`."""
+    rows = len(columns[0][0])
+    fused = space.kernels(columns[0][0])
+    if fused is not None and size <= SPAN:
+        return fused.joined(columns, size)
+    return made(space, rows, lambda piece: space.narrow(numbered(space, columns, piece), size))
+
+
+def numbered(space: Space, columns: Sequence[tuple[Any, int, int]], piece: slice) -> Any:
+    total: Any = 0
+    for codes, low, span in columns:
+        total = total * span + (space.ints(codes[piece]) - low)
+    return total
 
 
 def keys(space: Space, grid: Grid, x: Any) -> Any:
     """`Grid.keys` of finite scores, operation by operation."""
-    starts = space.up(grid.starts)
+    starts, ups, downs, shifts, pins, offsets = map(space.up, tables(grid))
     own = space.places(starts[1:], x, right=True)
-    up, down, shift, cut = (
-        space.up(np.array(values, np.float64))[own]
-        for values in (
-            [p.up for p in grid.pieces],
-            [p.down for p in grid.pieces],
-            grid.shifts,
-            [np.nan if p.cut is None else p.cut for p in grid.pieces],
-        )
-    )
+    up, down = ups[own], downs[own]
     place = space.floor(x * up / down + 0.5)
-    found = 2 * place + _side(space, x, place * down / up)
-    between = space.where(x == starts[own], 0.0, 2 + _side(space, x, cut))
-    return space.where(cut != cut, found, between) + shift
+    found = 2 * place + _side(space, x, place * down / up) + shifts[own]
+    return space.where(x == pins[own], offsets[own], found)
+
+
+def tables(grid: Grid) -> list[Floats]:
+    """What the arithmetic of a grid needs to know of each piece."""
+    return [
+        grid.starts,
+        np.array([p.up for p in grid.pieces]),
+        np.array([p.down for p in grid.pieces]),
+        grid.shifts,
+        np.where(grid._loose, grid.starts, np.nan),
+        grid.offsets,
+    ]
 
 
 def _side(space: Space, x: Any, value: Any) -> Any:
@@ -113,13 +135,13 @@ def _counted(space: Space, rows: int, key: Piecewise, size: int, weights: Sequen
 def ends_of(space: Space, rows: int, key: Piecewise, found: Ints, score: Any) -> tuple[Floats, Floats]:
     """The lowest and the highest score of the rows of each key."""
     ordered = space.up(found)
-    lowest, negated = space.full(len(found), np.inf), space.full(len(found), np.inf)
+    lowest, highest = space.full(len(found), np.inf), space.full(len(found), -np.inf)
     for piece in pieces(space, rows):
         own, x = space.places(ordered, key(piece)), space.floats(score[piece])
         finite = space.finite(x)
         space.lower(lowest, own, space.where(finite, x, np.inf))
-        space.lower(negated, own, space.where(finite, -x, np.inf))
-    return space.down(lowest), -space.down(negated)
+        space.higher(highest, own, space.where(finite, x, -np.inf))
+    return space.down(lowest), space.down(highest)
 
 
 def inside(space: Space, score: Any, ranges: Sequence[tuple[float, float]]) -> Any:

@@ -33,6 +33,10 @@ class Space:
         """An array of another library, not copied."""
         return self.xp.from_dlpack(values)
 
+    def dense(self, array: Any) -> Any:
+        """Without gaps in memory."""
+        return self.xp.ascontiguousarray(array)
+
     def up(self, host: NDArray[Any]) -> Any:
         return self.xp.asarray(host)
 
@@ -81,6 +85,13 @@ class Space:
     def lower(self, into: Any, key: Any, array: Any) -> None:
         self.xp.minimum.at(into, key, array)
 
+    def higher(self, into: Any, key: Any, array: Any) -> None:
+        self.xp.maximum.at(into, key, array)
+
+    def truth(self, array: Any) -> Any:
+        """Truth values as the numbers 0 and 1, not copied."""
+        return array.view(self.xp.uint8)
+
     def floor(self, array: Any) -> Any:
         return self.xp.floor(array)
 
@@ -111,6 +122,9 @@ class TorchSpace(Space):
         if isinstance(values, self.xp.Tensor):
             return values.detach()
         return self.xp.from_dlpack(values)
+
+    def dense(self, array: Any) -> Any:
+        return array.contiguous()
 
     def up(self, host: NDArray[Any]) -> Any:
         return self.xp.from_numpy(np.ascontiguousarray(host)).to(self.device)
@@ -152,14 +166,11 @@ class TorchSpace(Space):
     def places(self, ordered: Any, array: Any, right: bool = False) -> Any:
         return self.xp.searchsorted(ordered, array.contiguous(), right=right)
 
-    def counts(self, key: Any, size: int, weights: Any = None) -> Any:
-        return self.xp.bincount(key, weights, minlength=size)
-
     def lower(self, into: Any, key: Any, array: Any) -> None:
         into.scatter_reduce_(0, key, array, "amin")
 
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        return self.xp.where(condition, yes, no)
+    def higher(self, into: Any, key: Any, array: Any) -> None:
+        into.scatter_reduce_(0, key, array, "amax")
 
     def found(self, condition: Any) -> Any:
         return self.xp.nonzero(condition).flatten()

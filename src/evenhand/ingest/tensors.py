@@ -4,81 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from evenhand.cells import Bools, Floats, Ints
-from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest import passes, spaces
-from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, Weights
+from evenhand.errors import DataError
+from evenhand.ingest import passes
+from evenhand.ingest.coding import Coded, Resident, coded, looked_up, narrow, numbers, or_else, states
+from evenhand.ingest.columns import Columns, Weights
 from evenhand.ingest.grid import Grid
+from evenhand.ingest.passes import SPAN
 from evenhand.ingest.spaces import Space
-from evenhand.ingest.values import Encoded, encode, to_floats
+from evenhand.ingest.values import Encoded
 
 SMALL = 100_000
 """So few rows are as soon counted by the processor."""
-_SPAN = 1 << 16
-"""Whole numbers that lie no further apart are codes as they are."""
-
-
-@dataclass(frozen=True)
-class Resident:
-    """A column on a device."""
-
-    array: Any
-    space: Space
-    device: tuple[int, int]
-
-    def __len__(self) -> int:
-        return int(self.array.shape[0])
-
-
-def brought(values: Any) -> Any:
-    """Values where numpy can count them. Narrow numbers that it does not have become wider ones."""
-    if not isinstance(values, Resident):
-        return values
-    array, space = values.array, values.space
-    return space.down(space.floats(array) if space.kind(array) == "f" else array)
-
-
-def on_device(columns: Sequence[Any]) -> bool:
-    """Whether some columns are on a device; it must be the same for all of those."""
-    devices = list(dict.fromkeys(c.device for c in columns if isinstance(c, Resident)))
-    if len(devices) > 1:
-        where = " and ".join(str(number) for _, number in devices)
-        raise UsageError(f"tensors are counted on one device, but these are on devices {where}: move them to one")
-    return bool(devices)
-
-
-def settled(values: Any, name: str) -> Any:
-    """Tensors: those on a device stay there, others become numpy's arrays; what is no tensor is left as it is."""
-    device = spaces.device_of(values)
-    if device is None:
-        return values
-    space = None if device[0] in spaces.HOST else spaces.space_on(*device)
-    if space is None:
-        return spaces.on_host(values, name)
-    try:
-        array = space.adopt(values)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise DataError(f"column {shown(name)} cannot be read where it is: {error}") from error
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise DataError(f"column {shown(name)} must be one-dimensional, but has {array.ndim} dimensions")
-    return Resident(array, space, device)
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A column of few values: whole numbers from `low` on, and what each stands for."""
-
-    codes: Any
-    low: int
-    values: Sequence[Any]
 
 
 class Tensors:
@@ -87,116 +30,42 @@ class Tensors:
     def __init__(self, columns: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any]) -> None:
         self.names = {role: name for role, (name, _) in columns.items()}
         self.groups = list(groups)
-        given = {name: values for name, values in [*columns.values(), *groups.items()]}
-        self.space: Space = next(v.space for v in given.values() if isinstance(v, Resident))
-        self.length = len(next(iter(given.values())))
+        given = [values for _, values in [*columns.values(), *groups.items()]]
+        self.space: Space = next(v.space for v in given if isinstance(v, Resident))
+        self.length = len(given[0])
         roles = {role: values for role, (_, values) in columns.items()}
-        self.score = self._number(roles["score"], "score") if "score" in roles else None
-        self.weight = self._number(roles["weight"], "weight") if "weight" in roles else None
-        parts = {r: self._coded(roles[r], self.names[r]) for r in ("prediction", "label") if r in roles}
-        parts |= {f"group {name}": self._coded(values, name) for name, values in groups.items()}
+        self.score, self.weight = (
+            cast(Any, numbers(self.space, roles[r], self.names[r], r) if r in roles else None)
+            for r in ("score", "weight")
+        )
+        self.parts: dict[str, Coded] = {
+            role: coded(self.space, roles[role], self.names[role]) for role in ("prediction", "label") if role in roles
+        }
+        self.parts |= {f"group {name}": coded(self.space, values, name) for name, values in groups.items()}
         if self.weight is not None:
-            parts["state"] = Coded(self._state(), 0, range(4))
-        self.parts = parts
+            self.parts["state"] = states(self.space, self.weight)
         self.stratum, self.strata = self._joined()
 
-    # ---- columns to codes ----------------------------------------------------------------------------------
-
-    def _number(self, values: Any, role: str) -> Any:
-        if not isinstance(values, Resident):
-            return self.space.up(to_floats(values, self.names[role], role))
-        if self.space.kind(values.array) not in "biuf":
-            raise DataError(f"{role} column {shown(self.names[role])} must hold numbers, but holds {values.array.dtype}")
-        plain = self.space.kind(values.array) in "fi"
-        return values.array if plain else self._made(lambda piece: self.space.floats(values.array[piece]))
-
-    def _coded(self, values: Any, name: str) -> Coded:
-        if not isinstance(values, Resident):
-            codes, found = encode(values)
-            return Coded(self.space.up(_narrow(codes, len(found))), 0, found)
-        array, kind = values.array, self.space.kind(values.array)
-        if kind not in "biuf":
-            raise DataError(f"column {shown(name)} must hold plain values such as numbers, but holds {array.dtype}")
-        if kind == "u" and self.space.width(array) > 1:
-            return self._coded(brought(values), name)  # torch does not count with these
-        if kind == "f":
-            return self._coded_floats(array)
-        if kind == "b":
-            return Coded(self._made(lambda piece: self.space.narrow(array[piece], 2)), 0, [False, True])
-        low, high = self.space.ends(array)
-        if high - low < _SPAN:
-            return Coded(array, low, range(low, high + 1))
-        found = passes.distinct(self.space, self.length, lambda piece: array[piece])
-        return self._looked_up(found, lambda piece: array[piece], self.space.down(found).tolist())
-
-    def _coded_floats(self, array: Any) -> Coded:
-        """Missing values are all alike; of the others, whole numbers are what they mostly are."""
-        space, none = self.space, float(_SPAN)
-        low = high = 0.0
-        for piece in passes.pieces(space, self.length):
-            x = space.floats(array[piece])
-            x = space.where(space.finite(x), x, 0.0)
-            a, b = space.ends(x)
-            low, high = min(low, a), max(high, b)
-            if high - low >= _SPAN - 1 or not bool((x == space.floor(x)).all()):
-                break
-        else:
-            none = low - 1  # the first code is for missing values
-            whole = self._made(
-                lambda piece: space.narrow(_or(space, space.floats(array[piece]), none) - none, int(high - none) + 1)
-            )
-            return Coded(whole, 0, [None, *(float(v) for v in range(int(low), int(high) + 1))])
-        found = passes.distinct(space, self.length, lambda piece: _or(space, space.floats(array[piece]), np.inf))
-        values = [v if math.isfinite(v) else None for v in space.down(found).tolist()]
-        return self._looked_up(found, lambda piece: _or(space, space.floats(array[piece]), np.inf), values)
-
-    def _looked_up(self, ordered: Any, part: passes.Piecewise, values: list[Any]) -> Coded:
-        size = len(ordered)
-        codes = self._made(lambda piece: self.space.narrow(self.space.places(ordered, part(piece)), size))
-        return Coded(codes, 0, values)
-
-    def _state(self) -> Any:
-        def part(piece: slice) -> Any:
-            w = self.space.floats(self.weight[piece])
-            state = (w == 0) * ZERO + (w < 0) * NEGATIVE + (w > 0) * OK
-            return self.space.narrow(self.space.where(self.space.finite(w), state, NOT_FINITE), 4)
-
-        return self._made(part)
-
-    def _made(self, part: passes.Piecewise) -> Any:
-        return passes.made(self.space, self.length, part)
-
     # ---- strata --------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _strides(self) -> dict[str, int]:
-        strides, span = {}, 1
-        for name, part in reversed(self.parts.items()):
-            strides[name] = span
-            span *= max(len(part.values), 1)
-        if span >= 2**62:
-            raise DataError(
-                f"the groups have {span:.0e} combinations, too many to be numbered on a device: pass fewer group "
-                "columns at a time, or move the tensors to the processor first"
-            )
-        return strides
 
     def _joined(self) -> tuple[Any, Ints]:
         """Which rows differ in nothing but their score: the stratum of each, and the combination it stands for."""
         space = self.space
-        size = math.prod(max(len(part.values), 1) for part in self.parts.values())
+        columns = [(part.codes, part.low, max(len(part.values), 1)) for part in self.parts.values()]
+        size = math.prod(span for _, _, span in columns)
+        if size <= SPAN:
+            return passes.joined(space, columns, size), np.arange(size)
+        if size >= 2**62:
+            raise DataError(
+                f"the groups have {size:.0e} combinations, too many to be numbered on a device: pass fewer group "
+                "columns at a time, or move the tensors to the processor first"
+            )
 
         def number(piece: slice) -> Any:
-            total: Any = 0
-            for name, stride in self._strides.items():
-                part = self.parts[name]
-                total = total + (space.ints(part.codes[piece]) - part.low) * stride
-            return total
+            return passes.numbered(space, columns, piece)
 
-        if size <= _SPAN:
-            return self._made(lambda piece: space.narrow(number(piece), size)), np.arange(size)
         found = passes.distinct(space, self.length, number)
-        return self._looked_up(found, number, []).codes, space.down(found)
+        return looked_up(space, self.length, found, number, []).codes, space.down(found)
 
     @cached_property
     def _totals(self) -> tuple[Ints, Floats, Floats]:
@@ -213,13 +82,14 @@ class Tensors:
     @cached_property
     def _encoded(self) -> dict[str, Encoded]:
         """Each column of each stratum; of the values, those that occur."""
-        out = {}
-        for name, part in self.parts.items():
-            codes = self.strata // self._strides[name] % max(len(part.values), 1)
+        out: dict[str, Encoded] = {}
+        rest = self.strata
+        for name, part in reversed(self.parts.items()):
+            rest, codes = np.divmod(rest, max(len(part.values), 1))
             found = np.unique(codes[self._present])
             new = np.zeros(max(len(part.values), 1), np.int64)
             new[found] = np.arange(len(found))
-            out[name] = Encoded(new[codes], [part.values[k] for k in found.tolist()])
+            out[name] = Encoded(narrow(new, len(found))[codes], [part.values[k] for k in found.tolist()])
         return out
 
     def _own(self, piece: slice) -> Any:
@@ -251,7 +121,7 @@ class Tensors:
             return self._columns(found, n, self._weights(self._own, strata, found))
 
         def score(piece: slice) -> Any:
-            return _or(space, space.floats(self.score[piece]) + 0.0, np.inf)
+            return or_else(space, space.floats(self.score[piece]) + 0.0, np.inf)
 
         ordered = passes.distinct(space, self.length, score)
 
@@ -265,14 +135,12 @@ class Tensors:
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
         """The same of those rows whose score lies strictly inside one of the ranges."""
-        space = self.space
-        rows = passes.inside(space, self.score, ranges)
-        stratum, score = space.down(self.stratum[rows]), space.down(space.floats(self.score[rows]))
-        weights = None
-        if self.weight is not None:
-            w = space.down(space.floats(self.weight[rows]))
-            weights = self._weighed(stratum, np.where(np.isfinite(w), w, 0.0), w * w, np.floor(w) != w)
-        return self._columns(stratum, np.ones(len(stratum), np.int64), weights, score)
+        rows = passes.inside(self.space, self.score, ranges)
+        self._encoded  # noqa: B018 - known before, for labels and groups stay those of all rows
+        some = copy(self)
+        some.length, some.score, some.stratum = len(rows), self.score[rows], self.stratum[rows]
+        some.weight = None if self.weight is None else self.weight[rows]
+        return some.exact()
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
         """Rows by the cell of a grid: `score` is its key. With extremes, `further` has its lowest and highest score."""
@@ -286,14 +154,13 @@ class Tensors:
 
         fused = self.space.kernels(self.score) if size <= passes.DENSE else None
         if fused is not None:
-            found, n, ends = self._fused(fused, grid, low, width, extremes)
+            place, stratum, n, ends = self._fused(fused, grid, low, width, extremes)
         else:
             found, n, _ = self._counted(size, key)
+            place, stratum = np.divmod(found, strata)
             ends = passes.ends_of(self.space, self.length, key, found, self.score) if extremes else ()
-        place = found // strata
         score = np.where(place == width - 1, np.nan, place + low)
-        weights = self._weights(key, size, found % strata) if self.weight is not None else None
-        return self._columns(found % strata, n, weights, score, ends)
+        return self._columns(stratum, n, self._weights(key, size, stratum), score, ends)
 
     def _span(self, grid: Grid) -> tuple[float, int]:
         """The key of the lowest score, and how many keys there are, with one for scores that are not finite."""
@@ -304,12 +171,15 @@ class Tensors:
         low, high = grid.keys(np.array([lowest[finite].min(), highest[finite].max()]))
         return float(low), int(high - low) + 2
 
-    def _fused(self, fused: Any, grid: Grid, low: float, width: int, extremes: bool) -> tuple[Ints, Ints, Any]:
-        space = self.space
-        n, lowest, highest = fused.cells(self.score, self.stratum, len(self.strata), grid, low, width, extremes)
+    def _fused(self, fused: Any, grid: Grid, low: float, width: int, extremes: bool) -> tuple[Ints, Ints, Ints, Any]:
+        """Where people are on the grid, of which stratum and how many; and the ends of their scores."""
+        space, strata = self.space, len(self.strata)
+        n, lowest, highest = fused.cells(self.score, self.stratum, strata, grid, low, width, extremes)
         found = space.found(n)
+        place = found // strata
         ends = tuple(space.down(space.floats(e[found])) for e in (lowest, highest)) if extremes else ()
-        return space.down(found), space.down(n[found]).astype(np.int64), ends
+        stratum = space.narrow(found - place * strata, strata)
+        return space.down(space.narrow(place, width)), space.down(stratum), space.down(n[found]), ends
 
     def _counted(self, size: int, key: passes.Piecewise) -> Any:
         return passes.counted(self.space, self.length, key, size)
@@ -322,12 +192,12 @@ class Tensors:
         space, rows = self.space, self.length
 
         def w(piece: slice) -> Any:
-            return _or(space, space.floats(self.weight[piece]), 0.0)
+            return or_else(space, space.floats(self.weight[piece]), 0.0)
 
         def fractional(piece: slice) -> Any:
             return space.floats(space.floor(w(piece)) != w(piece))
 
-        largest = max(space.ends(w(piece))[1] for piece in passes.pieces(space, rows))
+        largest = max(space.ends(w(piece))[1] for piece in passes.pieces(space, rows)) if rows else 0.0
         total = passes.exact_sums(space, rows, key, size, w, largest)[1]
         with np.errstate(over="ignore"):
             squares = passes.exact_sums(space, rows, key, size, lambda p: w(p) * w(p), float(np.square(largest)))[1]
@@ -359,12 +229,3 @@ class Tensors:
             weights=weights,
             further=further,
         )
-
-
-def _or(space: Space, x: Any, other: float) -> Any:
-    """Numbers, and another one where they are not finite."""
-    return space.where(space.finite(x), x, other)
-
-
-def _narrow(codes: Ints, size: int) -> Ints:
-    return codes.astype(np.uint8 if size <= 1 << 8 else np.int32)
