@@ -28,9 +28,18 @@ ARROWS: dict[str, set[str]] = {
     "rules": {"table", "confusion"},  # their types only
     "table": {"spans", "cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
     "confusion": {"table", "cells", "groupings", "rules", "storage"},
-    "storage": {"spans", "table", "confusion", "cells", "files"},
+    "storage": {"grid", "spans", "table", "confusion", "cells", "files"},
     "examples": {"table", "cells"},
-    "ingest": {"spans", "table", "confusion", "joint", "cells", "files", "storage"},  # storage, to refuse a saved table as rows
+    "ingest": {
+        "grid",
+        "spans",
+        "table",
+        "confusion",
+        "joint",
+        "cells",
+        "files",
+        "storage",
+    },
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"table", "confusion", "cells"},
@@ -312,7 +321,8 @@ ARROWS: dict[str, set[str]] = {
         "storage",
         "table",
     },
-    "spans": {"cells"},
+    "spans": {"grid", "cells"},
+    "grid": {"cells"},
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Bools, Floats, Ints
+from evenhand.grid import Grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class Spans:
     """The lowest score that anybody has,"""
     highest: float
     """and the highest: the range of the scores is known exactly."""
-    grid: Any = None
+    grid: Grid | None = None
     """The grid whose cells they are, so that more rows can be counted in the same cells."""
 
     def __eq__(self, other: object) -> bool:

@@ -17,6 +17,7 @@ from evenhand.cells import Attribute
 from evenhand.confusion import Confusion, describe_confusion
 from evenhand.errors import DataError, TableFileError, UsageError, shown
 from evenhand.files import as_path, is_file, literal, replacing
+from evenhand.grid import Grid, Piece
 from evenhand.spans import Spans
 from evenhand.table import Meaning, Table, describe
 
@@ -50,6 +51,8 @@ def save(table: Table | Confusion, path: Any) -> None:
         columns["cluster"] = table.cluster
     if isinstance(table, Table) and table.spans is not None:
         described["extremes"] = list(table.extremes)
+        if table.spans.grid is not None:
+            described["grid"] = [[p.start, p.decimals] for p in table.spans.grid.pieces]
     about = {"schema": schema, **described, "notes": list(table.notes), "digest": table.digest()}
     with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
         connection.register("cells", columns)
@@ -165,7 +168,8 @@ def _spans(about: dict[str, Any], column: Any) -> Spans:
         raise TableFileError("it has no ranges of scores")
     ranges = np.unique(np.stack([low, high])[:, low < high], axis=1)
     lowest, highest = map(float, about["extremes"])
-    return Spans(ranges[0], ranges[1], lowest, highest)
+    pieces = tuple(Piece(float(start), int(decimals)) for start, decimals in about.get("grid", ()))
+    return Spans(ranges[0], ranges[1], lowest, highest, Grid(pieces) if pieces else None)
 
 
 def _confusion(about: dict[str, Any], columns: dict[str, Any]) -> Confusion:

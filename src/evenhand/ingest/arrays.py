@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Floats, Ints
+from evenhand.grid import Grid
 from evenhand.ingest.columns import Columns, Weights
-from evenhand.ingest.grid import Grid
 from evenhand.ingest.values import Encoded, encode, to_floats
 from evenhand.ingest.where import taken
-
-_DENSE = 50_000_000
 
 
 class Rows:
@@ -34,38 +32,30 @@ class Rows:
 
     @cached_property
     def _strata(self) -> tuple[Ints, Columns]:
-        """Entries that differ in nothing but their score: the number of each, and one of each."""
+        """Entries that differ in nothing but their score: the number of each, and one of each (`n` tells which)."""
         c = self.columns
         groups = {name: Encoded(*encode(values)) for name, values in c.groups.items()}
         label, prediction = (None if v is None else Encoded(*encode(v)) for v in (c.label, c.prediction))
         encoded = [e for e in (*groups.values(), label, prediction) if e is not None]
-        parts: list[tuple[int, Ints]] = [(len(e.distinct), e.codes) for e in encoded]
+        parts: list[tuple[int, Ints]] = [(max(len(e.distinct), 1), e.codes) for e in encoded]
         if c.weights is not None:
             parts.append((4, c.weights.state))
-        key = np.zeros(len(c.n), np.int64)
-        span = 1
-        for size, codes in parts:
-            if span * max(size, 1) >= 2**62:
-                distinct, key = np.unique(key, return_inverse=True)
-                key, span = key.reshape(-1), len(distinct)
-            key = key * max(size, 1) + codes
-            span *= max(size, 1)
-        first, stratum = _compact(key, span)
+        stratum, size = np.zeros(len(c.n), np.int64), 1
+        for span, codes in parts:
+            found, stratum = _compact(stratum * span + codes, size * span)
+            size = len(found)
+        first = np.zeros(size, np.int64)
+        first[stratum[::-1]] = np.arange(len(stratum) - 1, -1, -1)
         one = replace(c, groups=groups, score=None, label=label, prediction=prediction, n=first)
         return stratum, _picked(one, first)
 
     def totals(self) -> Columns:
         """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         stratum, one = self._strata
-        finite = np.isfinite(self.score)
+        found, place = _compact(2 * stratum + np.isfinite(self.score), 2 * len(one.n))
+        lowest, highest = _extremes(place, len(found), self.score)
         names = {**self.columns.names, "score_1": self.columns.names["score"]}
-        key = 2 * stratum + finite
-        size = 2 * len(one.n)
-        lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
-        np.minimum.at(lowest, key, np.where(finite, self.score, np.nan))
-        np.maximum.at(highest, key, np.where(finite, self.score, np.nan))
-        found, totals = self._entries(key, size, 2)
-        return replace(totals, names=names, score=lowest[found], further=(highest[found],))
+        return replace(self._entries(place, found // 2), names=names, score=lowest, further=(highest,))
 
     def exact(self) -> Columns:
         """Rows by score: as they are."""
@@ -80,47 +70,64 @@ class Rows:
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
         """Rows by the cell of a grid: `score` is its key."""
-        keys = grid.keys(self.score)
-        stratum, one = self._strata
-        finite = ~np.isnan(keys)
-        low, high = (float(keys[finite].min()), float(keys[finite].max())) if finite.any() else (0.0, 0.0)
-        width = int(high - low) + 2
-        place = np.where(finite, keys - low, width - 1).astype(np.int64)
-        found, columns = self._entries(stratum * width + place, len(one.n) * width, width)
-        place = found % width
-        columns = replace(columns, score=np.where(place == width - 1, np.nan, place + low))
+        stratum, _ = self._strata
+        known, key = _places(grid.keys(self.score))
+        found, place = _compact(stratum * len(known) + key, len(self._strata[1].n) * len(known))
+        columns = replace(self._entries(place, found // len(known)), score=known[found % len(known)])
         if not extremes:
             return columns
-        where = np.searchsorted(found, stratum * width + np.where(finite, keys - low, width - 1).astype(np.int64))
-        lowest, highest = np.full(len(found), np.inf), np.full(len(found), -np.inf)
-        np.minimum.at(lowest, where, np.where(finite, self.score, np.nan))
-        np.maximum.at(highest, where, np.where(finite, self.score, np.nan))
         score = self.columns.names["score"]
         names = {**columns.names, "score_1": score, "score_2": score}
-        return replace(columns, names=names, further=(lowest, highest))
+        return replace(columns, names=names, further=_extremes(place, len(found), self.score))
 
-    def _entries(self, key: Ints, size: int, width: int) -> tuple[Ints, Columns]:
-        """The keys that occur, and rows by key; `key // width` is the stratum."""
-        _, one = self._strata
-        c = self.columns
-        if size <= _DENSE:
-            n = np.bincount(key, weights=c.n, minlength=size)
-            found = np.flatnonzero(n)
-            place, n = key, n[found]
-        else:
-            found, place = np.unique(key, return_inverse=True)
-            place = place.reshape(-1)
-            n = np.bincount(place, weights=c.n)
+    def _entries(self, place: Ints, stratum: Ints) -> Columns:
+        """Rows by place; the stratum of each place is given."""
+        c, (_, one) = self.columns, self._strata
 
         def total(values: Any) -> Floats:
-            sums = np.bincount(place, weights=values, minlength=size if place is key else len(found))
-            return np.asarray(sums[found] if place is key else sums)
+            return np.asarray(np.bincount(place, weights=values, minlength=len(stratum)), np.float64)
 
         w = c.weights
         if w is not None:
-            state, fractional = w.state[one.n[found // width]], total(w.fractional).astype(np.int64)
+            state, fractional = w.state[one.n[stratum]], total(w.fractional).astype(np.int64)
             w = Weights(total(w.total), total(w.squares), state, fractional)
-        return found, replace(_picked(one, found // width), n=np.rint(n).astype(np.int64), weights=w)
+        return replace(_picked(one, stratum), n=np.rint(total(c.n)).astype(np.int64), weights=w)
+
+
+def _extremes(place: Ints, size: int, score: Floats) -> tuple[Floats, Floats]:
+    """The lowest and the highest score at each place; NaN where one is not finite."""
+    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
+    score = np.where(np.isfinite(score), score, np.nan)
+    with np.errstate(invalid="ignore"):
+        np.minimum.at(lowest, place, score)
+        np.maximum.at(highest, place, score)
+    return lowest, highest
+
+
+def _places(keys: Floats) -> tuple[Floats, Ints]:
+    """The keys there may be, of which the last is NaN, and the place of each key among them."""
+    finite = np.isfinite(keys)
+    low, high = (float(keys[finite].min()), float(keys[finite].max())) if finite.any() else (0.0, 0.0)
+    if high - low > _dense(len(keys)):
+        known, place = np.unique(keys, return_inverse=True)  # NaN comes last
+        return np.append(known[~np.isnan(known)], np.nan), place.reshape(-1)
+    size = int(high - low) + 1
+    return np.append(low + np.arange(size), np.nan), np.where(finite, keys - low, size).astype(np.int64)
+
+
+def _compact(key: Ints, size: int) -> tuple[Ints, Ints]:
+    """Of numbers below `size`: those that occur, and the place of each among them."""
+    if size > _dense(len(key)):
+        found, place = np.unique(key, return_inverse=True)
+        return found, place.reshape(-1)
+    seen = np.zeros(size, np.bool_)
+    seen[key] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[key]
+
+
+def _dense(rows: int) -> int:
+    """Arrays up to this size are faster than sorting the rows."""
+    return 4 * rows + 1_000_000
 
 
 def _picked(columns: Columns, places: Ints) -> Columns:
@@ -131,16 +138,3 @@ def _picked(columns: Columns, places: Ints) -> Columns:
 
     groups = {name: of(e) for name, e in columns.groups.items()}
     return replace(columns, groups=groups, label=of(columns.label), prediction=of(columns.prediction))
-
-
-def _compact(key: Ints, span: int) -> tuple[Ints, Ints]:
-    """Of numbers below `span`: where each that occurs stands first, and all of them as places among those."""
-    if span > _DENSE:
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        return first, place.reshape(-1)
-    seen = np.full(span, -1, np.int64)
-    seen[key[::-1]] = np.arange(len(key) - 1, -1, -1)
-    present = np.flatnonzero(seen >= 0)
-    new = np.zeros(span, np.int64)
-    new[present] = np.arange(len(present))
-    return seen[present], new[key]

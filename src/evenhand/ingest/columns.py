@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.cells import Attribute, Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.grid import Grid
+from evenhand.grid import Grid
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.joint import JointTable
 from evenhand.table import Meaning, Table, shown_name, tally_key

@@ -6,7 +6,7 @@ alone, so that every engine ends with the same cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from evenhand.cells import Bools, Floats, Ints, combined
 from evenhand.errors import DataError, UsageError, shown
+from evenhand.grid import Change, Grid, are_ranges, base_grid, decimals_for
 from evenhand.ingest.columns import Columns, Words, checked
-from evenhand.ingest.grid import Change, Grid, are_ranges, base_grid, decimals_for
 from evenhand.spans import Spans, middle
 from evenhand.table import Table, bin_edges
 
@@ -26,10 +26,17 @@ MOST_EXACT = 10_000_000
 STEP = 2e-5
 """How wide a cell may be, as a share of the range,"""
 LIGHT = 2.5e-5
-"""and which share of the people of one group and label it may hold. Both sums of SPEC's bound stay below 1e-4 then."""
+"""and which share of the people of one group and label it should hold, unless there are few of them:"""
+HEAVY = 8e-5
+"""at most this; and at most this is"""
+DEAR = 4e-5
+"""the sum of squares of these shares, without people's own. All bounds stay below 1e-4 then."""
 MOST_CELLS = 20_000_000
-MOST_PIECES = 200
+MOST_PIECES = 64
 PASSES = 8
+MAGNITUDES = 24
+DIGITS = 4
+"""Next to zero each of so many magnitudes gets so many digits at once."""
 PEEKED = 16
 """So many cells are looked into, to learn how many distinct scores a cell holds."""
 
@@ -170,6 +177,7 @@ def count_scores(counting: Counting, words: Words) -> Table:
         if _few_scores(counting, found, words):
             return _exact(counting, words, rows)
         found = _refined(counting, found, words, rows, _cuts(lowest, highest, words))
+        return _with_neighbours(counting, found, words, lowest, highest)
     return _table(found, lowest, highest)
 
 
@@ -213,7 +221,7 @@ def _first_grid(lowest: float, highest: float, totals: dict[str, Any], words: Wo
     decimals = decimals_for(STEP * ((hi - lo) or 1.0), max(abs(lowest), abs(highest)))
     while np.minimum(totals["n"], 2 * (hi - lo) * 10.0**decimals).sum() > MOST_CELLS:
         decimals -= 1
-    return base_grid(lowest, highest, decimals)
+    return base_grid(lowest, decimals)
 
 
 # ---- few distinct scores? -------------------------------------------------------------------------------------
@@ -245,11 +253,10 @@ def _few_scores(counting: Counting, found: _Cells, words: Words) -> bool:
 
 def _refined(counting: Counting, found: _Cells, words: Words, rows: int, cuts: Floats) -> _Cells:
     for _ in range(PASSES):
-        changes = list(_changes(found, cuts))
-        if not changes or len(found.grid.pieces) + 2 * len(changes) > 4 * MOST_PIECES:
-            break
-        finer = found.grid.refined(changes)
-        if finer == found.grid:
+        crowds = _crowds(found)
+        points = [*_singles(crowds), *_borders(found, crowds, cuts)]
+        finer = found.grid.refined(_finer(crowds)).cut(points[:MOST_PIECES])
+        if finer == found.grid or len(finer.pieces) > 4 * MOST_PIECES:
             break
         found = _keyed(counting, finer, words, rows, extremes=True)
     return found
@@ -258,88 +265,147 @@ def _refined(counting: Counting, found: _Cells, words: Words, rows: int, cuts: F
 def _cuts(lowest: float, highest: float, words: Words) -> Floats:
     """Scores that people must be told apart at: thresholds, and the borders of score bins."""
     ends = _range(lowest, highest, words)
-    middle_score = [] if ends == (0.0, 1.0) else [(ends[0] + ends[1]) / 2]  # the threshold of those who name none
+    usual = [] if ends == (0.0, 1.0) else [float(middle(*ends))]  # the threshold of those who name none
     edges = [bin_edges(ends, bins)[1:-1] for bins in words.bins if ends[0] < ends[1]]
-    return np.unique(np.concatenate([np.array([*words.cuts, *middle_score], np.float64), *edges]))
+    return np.unique(np.concatenate([np.array([*words.cuts, *usual], np.float64), *edges]))
 
 
-def _changes(found: _Cells, cuts: Floats) -> Iterator[Change]:
-    """Which pieces of the grid have to be finer."""
+@dataclass(frozen=True)
+class _Crowds:
+    """Cells that hold too many people of a stratum, in their order."""
+
+    keys: Floats
+    excess: Floats
+    """By how much, as a factor."""
+    low: Floats
+    high: Floats
+    decimals: Ints
+    """By how many decimals they are told apart now,"""
+    most: Ints
+    """and by how many floats can be."""
+    piece: Ints
+    lowest: Floats
+    """The lowest score in them, NaN if nobody knows,"""
+    highest: Floats
+    """and the highest."""
+
+    @property
+    def single(self) -> Bools:
+        """Whether all their people have one score."""
+        return np.asarray(self.lowest == self.highest)
+
+
+def _crowds(found: _Cells) -> _Crowds:
     stratum, sizes = found.strata()
-    ranges = are_ranges(found.keys)
     allowed = LIGHT * sizes
-    allowed = allowed + 4 * np.sqrt(allowed) + 4  # so many are there by chance
-    crowd = found.n / allowed[stratum]
-    heavy = ranges & (crowd > 1)
+    by_chance = 4 * np.sqrt(allowed) + 4
+    ranges = are_ranges(found.keys)
+    share = np.where(ranges, found.n / sizes[stratum], 0.0)
+    cost = np.bincount(stratum, weights=share * np.maximum(found.n - 1, 0) / sizes[stratum])
+    heavy = ranges & (found.n > (allowed + by_chance)[stratum]) & ((cost > DEAR)[stratum] | (share > HEAVY))
     keys, place = np.unique(found.keys[heavy], return_inverse=True)
+    place = place.reshape(-1)
     excess = np.zeros(len(keys))
-    np.maximum.at(excess, place.reshape(-1), found.n[heavy] / (LIGHT * sizes[stratum[heavy]]))
-    low, high = found.grid.ends(keys)
-    single = _singles(found, heavy, place.reshape(-1), len(keys))
-    for k in np.flatnonzero(~np.isnan(single))[:MOST_PIECES].tolist():
-        yield Change(float(low[k]), float(high[k]), 0, float(single[k]))
-    crowded = np.isnan(single)
-    yield from _finer(found.grid, keys[crowded], np.ceil(np.log10(excess[crowded])).astype(np.int64))
-    yield from _cut(found, ranges, cuts, keys)
-
-
-def _singles(found: _Cells, heavy: Bools, place: Ints, count: int) -> Floats:
-    """The one score that all people of a heavy cell have; NaN if they have several, or nobody knows."""
+    np.maximum.at(excess, place, found.n[heavy] / allowed[stratum[heavy]])
+    lowest, highest = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
     if found.ends is None:
-        return np.full(count, np.nan)
-    lowest, highest = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(lowest, place, found.ends[0][heavy])
-    np.maximum.at(highest, place, found.ends[1][heavy])
-    return np.where(lowest == highest, lowest, np.nan)
+        lowest[:], highest[:] = np.nan, np.nan
+    else:
+        np.minimum.at(lowest, place, found.ends[0][heavy])
+        np.maximum.at(highest, place, found.ends[1][heavy])
+    low, high = found.grid.ends(keys)
+    piece = found.grid.piece_of(keys)
+    decimals = np.array([p.decimals for p in found.grid.pieces])[piece]
+    furthest = np.maximum(np.abs(low), np.abs(high))
+    most = np.array([decimals_for(1e-300, x) for x in furthest.tolist()], np.int64)
+    return _Crowds(keys, excess, low, high, decimals, most, piece, lowest, highest)
 
 
-def _finer(grid: Grid, keys: Floats, more: Ints) -> Iterator[Change]:
-    """So many more decimals for each heavy cell; neighbours are joined to as few pieces as a query can bear."""
-    if not len(keys):
-        return
-    low, high = grid.ends(keys)
-    own = np.clip(np.searchsorted(grid.starts, low, side="right") - 1, 0, None)
-    decimals = np.array([p.decimals for p in grid.pieces])[own] + np.clip(more, 1, 4)
-    most = np.array([decimals_for(1e-300, float(x)) for x in np.maximum(np.abs(low), np.abs(high))])
-    decimals = np.minimum(decimals, most)
-    useful = decimals > np.array([p.decimals for p in grid.pieces])[own]
-    keys, low, high, own, decimals = (a[useful] for a in (keys, low, high, own, decimals))
+def _singles(crowds: _Crowds) -> list[float]:
+    """The scores that many people have, each of them to become a cell of its own."""
+    return [float(x) for x in np.unique(crowds.lowest[crowds.single])]
+
+
+def _borders(found: _Cells, crowds: _Crowds, cuts: Floats) -> list[float]:
+    """Thresholds and borders of bins that go through a cell with people."""
+    keys = found.grid.keys(cuts)
+    inside = are_ranges(keys) & np.isin(keys, found.keys) & ~np.isin(keys, crowds.keys)
+    return [float(x) for x in cuts[inside]]
+
+
+def _finer(crowds: _Crowds) -> list[Change]:
+    """More decimals for cells of many scores; neighbours are joined to as few pieces as a query can bear."""
+    c = crowds
+    more = np.clip(np.ceil(np.log10(np.maximum(c.excess, 1.0))), 1, 4).astype(np.int64)
+    decimals = np.minimum(c.decimals + more, c.most)
+    wanted = ~c.single & (decimals > c.decimals)
+    near, far = np.minimum(np.abs(c.lowest), np.abs(c.highest)), np.maximum(np.abs(c.lowest), np.abs(c.highest))
+    at_zero = wanted & ((c.low == 0) | (c.high == 0)) & ((c.excess > 100) | (near < far / 10**DIGITS))
+    changes = [step for k in np.flatnonzero(at_zero).tolist() for step in _ladder(c, k)]
+    wanted &= ~at_zero
+    keys, low, high, piece, decimals = (a[wanted] for a in (c.keys, c.low, c.high, c.piece, decimals))
     reach = 4
     while len(keys):
-        smooth = _smoothed(keys, own, decimals, reach)
-        new = np.ones(len(keys), np.bool_)
-        near = (keys[1:] - keys[:-1] <= 2 * reach) & (own[1:] == own[:-1])
-        new[1:] = ~near | (smooth[1:] != smooth[:-1])
-        starts = np.flatnonzero(new)
+        smooth = _smoothed(keys, piece, decimals, reach)
+        near = (keys[1:] - keys[:-1] <= 2 * reach) & (piece[1:] == piece[:-1])
+        starts = np.flatnonzero(np.r_[True, ~near | (smooth[1:] != smooth[:-1])])
         if len(starts) <= MOST_PIECES:
-            for a, b in zip(starts, np.append(starts[1:], len(keys)) - 1, strict=True):
-                yield Change(float(low[a]), float(high[b]), int(smooth[a]))
-            return
+            lasts = np.append(starts[1:], len(keys)) - 1
+            changes += [
+                Change(float(low[a]), float(high[b]), int(smooth[a])) for a, b in zip(starts, lasts, strict=True)
+            ]
+            break
         reach *= 4
+    return changes
 
 
-def _smoothed(keys: Floats, own: Ints, decimals: Ints, reach: int) -> Ints:
-    """The most decimals of any heavy cell near by, so that pieces are few."""
-    block = np.floor(keys / (2 * reach)).astype(np.int64)
-    new = np.r_[True, (block[1:] != block[:-1]) | (own[1:] != own[:-1])]
-    starts = np.flatnonzero(new)
+def _ladder(crowds: _Crowds, k: int) -> list[Change]:
+    """Next to zero scores may differ by magnitudes: as many digits for each of them, down to the lowest."""
+    sign = 1.0 if crowds.high[k] > 0 else -1.0
+    first = int(crowds.decimals[k])
+    smallest = np.abs(crowds.lowest[k] if sign > 0 else crowds.highest[k])
+    last = first + MAGNITUDES
+    if smallest > 0:
+        last = min(last, max(first + 1, int(np.ceil(-np.log10(smallest)))))
+    steps = [(10.0 ** -(m + 1), 10.0**-m, m + 1 + DIGITS) for m in range(first, last)]
+    changes = [Change(low, high, d) if sign > 0 else Change(-high, -low, d) for low, high, d in steps]
+    rest = 10.0**-last
+    changes.append(Change(0.0, rest, last + DIGITS) if sign > 0 else Change(-rest, 0.0, last + DIGITS))
+    return sorted(changes)
+
+
+def _smoothed(keys: Floats, piece: Ints, decimals: Ints, reach: int) -> Ints:
+    """The most decimals of any crowded cell near by, so that pieces are few."""
+    block = np.floor(keys / (2 * reach))
+    starts = np.flatnonzero(np.r_[True, (block[1:] != block[:-1]) | (piece[1:] != piece[:-1])])
     return np.repeat(np.maximum.reduceat(decimals, starts), np.diff(np.append(starts, len(keys))))
 
 
-def _cut(found: _Cells, ranges: Bools, cuts: Floats, heavy: Floats) -> Iterator[Change]:
-    """Cells that a threshold or the border of a bin goes through are cut there."""
-    if not len(cuts):
-        return
-    keys = found.grid.keys(cuts)
-    occupied = np.isin(keys, found.keys[ranges]) & are_ranges(keys) & ~np.isin(keys, heavy)
-    keys, cuts = keys[occupied], cuts[occupied]
-    low, high = found.grid.ends(keys)
-    for k in np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)]).tolist():
-        piece = found.grid.pieces[max(int(np.searchsorted(found.grid.starts, low[k], side="right")) - 1, 0)]
-        if (keys == keys[k]).sum() > 1 and piece.cut is None:
-            yield Change(float(low[k]), float(high[k]), piece.decimals + 1)
-        elif piece.cut is None:
-            yield Change(float(low[k]), float(high[k]), piece.decimals, float(cuts[k]))
+def _with_neighbours(counting: Counting, found: _Cells, words: Words, lowest: float, highest: float) -> Table:
+    """The table, with every score apart where people crowd on neighbouring floats, which no decimals tell apart."""
+    crowds = _crowds(found)
+    stuck = np.flatnonzero((crowds.decimals >= crowds.most) & ~crowds.single)
+    if not len(stuck):
+        return _table(found, lowest, highest)
+    keys = crowds.keys[stuck]
+    gaps = np.sort(np.diff(keys))
+    far = max(64.0, gaps[-PEEKED + 1] if len(gaps) >= PEEKED else 0.0)
+    starts = np.flatnonzero(np.r_[True, np.diff(keys) > far])
+    firsts, lasts = stuck[starts], stuck[np.append(starts[1:], len(stuck)) - 1]
+    ranges = list(zip(crowds.low[firsts].tolist(), crowds.high[lasts].tolist(), strict=True))
+    low, high = found.grid.ends(found.keys)
+    inside = np.zeros(len(low), np.bool_)
+    for start, end in ranges:
+        inside |= (low >= start) & (high <= end) & ~((low == high) & ((low == start) | (low == end)))
+    apart = Table.of_cells(**{**checked(counting.within(ranges), words)[0], "left_out": {}, "left_out_groups": {}})
+    if inside.all():
+        return apart
+    cells = {name: _without(array, inside) for name, array in found.cells.items()}
+    return apart + _table(replace(found, cells=cells), lowest, highest)
+
+
+def _without(array: Any, gone: Bools) -> Any:
+    return array[..., ~gone] if isinstance(array, np.ndarray) else array
 
 
 # ---- the table ------------------------------------------------------------------------------------------------

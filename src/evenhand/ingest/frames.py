@@ -13,9 +13,9 @@ import narwhals as nw
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
+from evenhand.grid import Grid
 from evenhand.ingest.arrays import Rows
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
-from evenhand.ingest.grid import Grid
 from evenhand.ingest.sources import check_columns, problem
 from evenhand.ingest.values import encode
 
@@ -144,7 +144,7 @@ class FrameCounting:
             ends = {"score_1": nw.col("exact").min(), "score_2": nw.col("exact").max()}
 
         def rows(frame: Any) -> Any:
-            return frame.with_columns(exact=nw.col("score"), score=grid.expression(nw.col("score")))
+            return frame.with_columns(exact=nw.col("score"), score=key_of(grid, nw.col("score")))
 
         columns = self._counted(rows, self.by, ends, names)
         return replace(columns, score=np.where(np.isneginf(columns.score), np.nan, columns.score))
@@ -173,6 +173,29 @@ class FrameCounting:
             elif self.schema[column].is_decimal():
                 columns[key] = [None if v is None or v != v else Decimal(v) for v in columns[key]]
         return counted(columns, names, self.groups)
+
+
+def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
+    """The key of a score as `Grid.keys` has it; −infinity where it is not finite: some engines mix up NaN and null."""
+
+    def leaf(i: int) -> nw.Expr:
+        piece = grid.pieces[i]
+        # A column as divisor: by a number, Polars multiplies with its rounded inverse.
+        up, down = x - x + piece.up, x - x + piece.down
+        place = ((x / down if piece.down > 1 else x * piece.up) + 0.5).floor()
+        nearest = place * piece.down if piece.down > 1 else place / up
+        above = nw.when(x > nearest).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        side = nw.when(x < nearest).then(nw.lit(-1.0)).otherwise(above)
+        key = place * 2.0 + side + float(grid.shifts[i])
+        if not grid.loose[i]:
+            return key
+        return nw.when(x == piece.start).then(nw.lit(float(grid.offsets[i]))).otherwise(key)
+
+    def fork(start: float, below: nw.Expr, above: nw.Expr) -> nw.Expr:
+        return nw.when(x < start).then(below).otherwise(above)
+
+    tree: nw.Expr = grid.branches(leaf, fork)
+    return nw.when((x - x) == 0.0).then(tree).otherwise(nw.lit(float("-inf")))
 
 
 def _failed(frame: Frame, error: Exception) -> DataError:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, shown
+from evenhand.grid import Grid, number
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
-from evenhand.ingest.grid import Grid, number
 from evenhand.ingest.sources import Source, check_columns, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
 

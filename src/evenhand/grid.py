@@ -1,8 +1,9 @@
 """Where scores are put together when there are too many to keep: decimals, more of them where people crowd.
 
-A grid is a row of pieces. On most of them scores are told apart by a number of decimals: a score of just so many
+A grid is a row of pieces. On each of them scores are told apart by a number of decimals: a score of just so many
 decimals is a cell of its own, and those between two such scores are another. So every threshold of few decimals stays
-exact, and grids of different numbers of decimals nest. A piece may instead be cut at one score that is no such decimal.
+exact, and grids of different numbers of decimals nest. The start of a piece, which need not be such a decimal, is a
+cell of its own too.
 
 Every cell has a number, its key, which numpy, SQL and narwhals compute alike: with one rounded multiplication, a floor,
 one correctly rounded division and comparisons, so that no engine can disagree.
@@ -21,16 +22,17 @@ from evenhand.cells import Bools, Floats
 
 FINEST = 2.0**50
 """Scores times their scale stay below this, or a float could not hold their place."""
+EXACT_POWER = 22
+"""Higher powers of ten are no floats."""
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Piece:
-    """From `start` to the start of the next piece: told apart by so many decimals, or only at `cut`."""
+    """From `start` to the start of the next piece: told apart by so many decimals."""
 
     start: float
     decimals: int
-    cut: float | None = None
 
     @property
     def up(self) -> float:
@@ -47,6 +49,24 @@ class Piece:
     def score(self, place: Any) -> Any:
         """The decimal of a number: the float nearest to it, as if one had typed it."""
         return place * self.down / self.up
+
+    @property
+    def aligned(self) -> bool:
+        """Whether the start is itself such a decimal."""
+        return abs(self.decimals) <= EXACT_POWER and bool(self.score(self.place(self.start)) == self.start)
+
+    @property
+    def first(self) -> float:
+        """The place that key 0 of the piece has: that of its start, or one surely below it."""
+        return float(self.place(self.start)) - (0 if self.aligned else 2)
+
+
+class Change(NamedTuple):
+    """So many decimals between two scores."""
+
+    low: float
+    high: float
+    decimals: int
 
 
 @dataclass(frozen=True)
@@ -71,26 +91,30 @@ class Grid:
         """The key of the start of each piece."""
         found = [0.0]
         for piece, following in zip(self.pieces, self.pieces[1:], strict=False):
-            size = 4.0
-            if piece.cut is None:
-                size = 2 * float(piece.place(following.start) - piece.place(piece.start))
-            found.append(found[-1] + size)
+            end = float(piece.place(following.start))
+            if abs(piece.decimals) > EXACT_POWER or piece.score(end) != following.start:
+                end += 2  # the last cell ends at the next piece, before its next decimal
+            found.append(found[-1] + 2 * (end - piece.first))
         return np.array(found)
 
     @cached_property
     def shifts(self) -> Floats:
         """What twice the number of a decimal lacks to its key."""
-        first = [0.0 if p.cut is not None else float(p.place(p.start)) for p in self.pieces]
-        return np.asarray(self.offsets - 2 * np.array(first))
+        return np.asarray(self.offsets - 2 * np.array([p.first for p in self.pieces]))
+
+    @cached_property
+    def loose(self) -> Bools:
+        """Which pieces start beside a decimal; the first one's start matters to nobody."""
+        return np.array([i > 0 and not p.aligned for i, p in enumerate(self.pieces)])
 
     # ---- scores to keys ------------------------------------------------------------------------------------
 
     def keys(self, scores: Floats) -> Floats:
         """The key of each score, as a float; NaN where the score is not finite."""
         found = np.empty(len(scores))
-        for start in range(0, len(scores), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
+            for start in range(0, len(scores), _CHUNK):
+                part = slice(start, start + _CHUNK)
                 found[part] = self._keys(scores[part])
         found[~np.isfinite(scores)] = np.nan
         return found
@@ -104,9 +128,7 @@ class Grid:
         up, down = (np.array([getattr(p, name) for p in self.pieces])[own] for name in ("up", "down"))
         place = np.floor(x * up / down + 0.5)
         found = 2 * place + np.sign(x - place * down / up) + self.shifts[own]
-        cut = np.array([np.nan if p.cut is None else p.cut for p in self.pieces])[own]
-        side = np.where(x == self.starts[own], 0.0, 2 + np.sign(x - cut))
-        return np.asarray(np.where(np.isnan(cut), found, side + self.shifts[own]))
+        return np.where(self.loose[own] & (x == self.starts[own]), self.offsets[own], found)
 
     def branches(self, leaf: Callable[[int], Any], fork: Callable[[float, Any, Any], Any]) -> Any:
         """A tree of comparisons with the starts of pieces: `fork(start, below, from there on)`."""
@@ -123,18 +145,17 @@ class Grid:
         """SQL for the key of a score; NULL where it is not finite."""
 
         def leaf(i: int) -> str:
-            piece, shift = self.pieces[i], number(self.shifts[i])
-            if piece.cut is not None:
-                cut, start = number(piece.cut), number(piece.start)
-                return f"CASE WHEN {x} = {start} THEN 0 ELSE 2 + {_side(x, cut)} END + {shift}"
-            scale = (f" * {number(piece.up)}" if piece.up > 1 else "") + (
-                f" / {number(piece.down)}" if piece.down > 1 else ""
-            )
-            back = (f" * {number(piece.down)}" if piece.down > 1 else "") + (
-                f" / {number(piece.up)}" if piece.up > 1 else ""
-            )
-            place = f"floor({x}{scale} + 0.5::DOUBLE)"
-            return f"2 * {place} + {_side(x, f'({place}{back})')} + {shift}"
+            piece = self.pieces[i]
+            times, over = (f" * {number(piece.up)}", f" / {number(piece.up)}") if piece.up > 1 else ("", "")
+            if piece.down > 1:
+                times, over = f" / {number(piece.down)}", f" * {number(piece.down)}"
+            place = f"floor({x}{times} + 0.5::DOUBLE)"
+            nearest = f"({place}{over})"
+            side = f"CASE WHEN {x} < {nearest} THEN -1 WHEN {x} > {nearest} THEN 1 ELSE 0 END"
+            key = f"2 * {place} + {side} + {number(self.shifts[i])}"
+            if not self.loose[i]:
+                return key
+            return f"CASE WHEN {x} = {number(piece.start)} THEN {number(self.offsets[i])} ELSE {key} END"
 
         def fork(start: float, below: str, above: str) -> str:
             return f"CASE WHEN {x} < {number(start)} THEN {below} ELSE {above} END"
@@ -142,77 +163,49 @@ class Grid:
         # Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool.
         return f"CASE WHEN ({x} - {x}) = 0 THEN {self.branches(leaf, fork)} END"
 
-    def expression(self, x: Any) -> Any:
-        """The same for narwhals; −infinity where the score is not finite (some engines mix up NaN and null)."""
-        import narwhals as nw
-
-        def side(value: Any) -> Any:
-            return (
-                nw.when(x < value)
-                .then(nw.lit(-1.0))
-                .otherwise(nw.when(x > value).then(nw.lit(1.0)).otherwise(nw.lit(0.0)))
-            )
-
-        def leaf(i: int) -> Any:
-            piece, shift = self.pieces[i], float(self.shifts[i])
-            if piece.cut is not None:
-                inside = side(piece.cut) + 2.0
-                return nw.when(x == piece.start).then(nw.lit(0.0)).otherwise(inside) + shift
-            # A column as divisor: by a number, Polars multiplies with its rounded inverse.
-            up, down = (x - x + piece.up, x - x + piece.down)
-            place = ((x / down if piece.down > 1 else x * piece.up) + 0.5).floor()
-            return place * 2.0 + side(place * piece.down if piece.down > 1 else place / up) + shift
-
-        def fork(start: float, below: Any, above: Any) -> Any:
-            return nw.when(x < start).then(below).otherwise(above)
-
-        return nw.when((x - x) == 0.0).then(self.branches(leaf, fork)).otherwise(nw.lit(NOWHERE))
-
     # ---- keys to scores ------------------------------------------------------------------------------------
 
     def ends(self, keys: Floats) -> tuple[Floats, Floats]:
         """Between which scores the people of a cell lie: twice the same for a cell of one score."""
-        own = np.clip(np.searchsorted(self.offsets, keys, side="right") - 1, 0, None)
+        own = self.piece_of(keys)
         low, high = np.empty(len(keys)), np.empty(len(keys))
-        for i in np.unique(own):
+        for i in np.unique(own).tolist():
             piece, mine = self.pieces[i], own == i
-            if piece.cut is None:
-                double = keys[mine] - self.shifts[i]
-                low[mine], high[mine] = piece.score(np.floor(double / 2)), piece.score(np.ceil(double / 2))
-            else:
-                step = (keys[mine] - self.offsets[i]).astype(np.int64)
-                start, cut, end = piece.start, piece.cut, self.pieces[i + 1].start
-                low[mine] = np.array([start, start, cut, cut])[step]
-                high[mine] = np.array([start, cut, cut, end])[step]
+            double = keys[mine] - self.shifts[i]
+            below = -np.inf if i == 0 else piece.start
+            above = self.pieces[i + 1].start if i + 1 < len(self.pieces) else np.inf
+            low[mine] = np.clip(piece.score(np.floor(double / 2)), below, above)
+            high[mine] = np.clip(piece.score(np.ceil(double / 2)), below, above)
+            if self.loose[i]:
+                at_start = mine & (keys == self.offsets[i])
+                low[at_start] = high[at_start] = piece.start
         return low, high
+
+    def piece_of(self, keys: Floats) -> Any:
+        """Which piece each key belongs to."""
+        return np.clip(np.searchsorted(self.offsets, keys, side="right") - 1, 0, None)
 
     # ---- finer grids -------------------------------------------------------------------------------------
 
     def refined(self, changes: Sequence[Change]) -> Grid:
-        """The same grid with other pieces between some scores that it tells apart."""
+        """The same grid with more decimals between some scores, which it must tell apart already."""
         pieces = list(self.pieces)
         for change in changes:
             after = next((p for p in reversed(pieces) if p.start <= change.high), pieces[0])
             kept = [p for p in pieces if not change.low <= p.start < change.high]
             if not any(p.start == change.high for p in kept):
                 kept.append(replace(after, start=change.high))
-            kept.append(Piece(change.low, change.decimals, change.cut))
+            kept.append(Piece(change.low, change.decimals))
             pieces = sorted(kept, key=lambda p: p.start)
-        if pieces[0].start > self.pieces[0].start:
-            pieces.insert(0, self.pieces[0])
         return Grid(tuple(pieces))
 
-
-class Change(NamedTuple):
-    """A piece between two scores."""
-
-    low: float
-    high: float
-    decimals: int
-    cut: float | None = None
-
-
-NOWHERE = float("-inf")
+    def cut(self, scores: Sequence[float]) -> Grid:
+        """The same grid, these scores being cells of their own."""
+        pieces = {p.start: p for p in self.pieces}
+        for score in scores:
+            own = next((p for p in reversed(self.pieces) if p.start <= score), self.pieces[0])
+            pieces.setdefault(score, replace(own, start=score))
+        return Grid(tuple(pieces[start] for start in sorted(pieces)))
 
 
 def number(value: float) -> str:
@@ -220,23 +213,18 @@ def number(value: float) -> str:
     return f"'{float(value)!r}'::DOUBLE"
 
 
-def _side(x: str, value: str) -> str:
-    return f"CASE WHEN {x} < {value} THEN -1 WHEN {x} > {value} THEN 1 ELSE 0 END"
-
-
-def base_grid(lowest: float, highest: float, decimals: int) -> Grid:
+def base_grid(lowest: float, decimals: int) -> Grid:
     """One number of decimals for all scores."""
     piece = Piece(0.0, decimals)
-    start = float(piece.score(np.floor(lowest * piece.up / piece.down)))
-    return Grid((Piece(start, decimals),))
+    return Grid((Piece(float(piece.score(np.floor(lowest * piece.up / piece.down))), decimals),))
 
 
 def decimals_for(step: float, largest: float) -> int:
     """So many decimals that neighbours are no further apart than `step`, and places of `largest` fit in a float."""
     wanted = int(np.ceil(-np.log10(step) - 1e-9))
-    while wanted > -300 and largest * 10.0**wanted > FINEST:
-        wanted -= 1
-    return wanted
+    if largest > 0:
+        wanted = min(wanted, int(np.floor(np.log10(FINEST) - np.log10(largest))))
+    return max(min(wanted, 300), -300)
 
 
 def are_ranges(keys: Floats) -> Bools:
