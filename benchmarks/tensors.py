@@ -13,7 +13,7 @@ from typing import Any
 
 import evenhand
 from evenhand.ingest.coding import settled
-from evenhand.ingest.grid import base_grid
+from evenhand.grid import base_grid
 from evenhand.ingest.tensors import Tensors
 from stopwatch import seconds
 

@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-from evenhand.ingest.grid import Grid
+from evenhand.grid import Grid
 from evenhand.ingest.passes import tables
 
 _EXACT = {"enable_fp_fusion": False}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Floats, Ints
-from evenhand.ingest.grid import Grid
+from evenhand.grid import Grid
 from evenhand.ingest.spaces import Space
 
 DENSE = 1 << 27
@@ -95,7 +95,7 @@ def tables(grid: Grid) -> list[Floats]:
         np.array([p.up for p in grid.pieces]),
         np.array([p.down for p in grid.pieces]),
         grid.shifts,
-        np.where(grid._loose, grid.starts, np.nan),
+        np.where(grid.loose, grid.starts, np.nan),
         grid.offsets,
     ]
 

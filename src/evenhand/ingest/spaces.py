@@ -83,10 +83,15 @@ class Space:
         return self.xp.bincount(key, weights, minlength=size)
 
     def lower(self, into: Any, key: Any, array: Any) -> None:
-        self.xp.minimum.at(into, key, array)
+        """Where a number is lower than what stands at its key, put it there."""
+        bits = _ordered(self.xp, into)
+        self.xp.minimum.at(bits, key, _ordered(self.xp, array))
+        into[:] = _unordered(self.xp, bits)
 
     def higher(self, into: Any, key: Any, array: Any) -> None:
-        self.xp.maximum.at(into, key, array)
+        bits = _ordered(self.xp, into)
+        self.xp.maximum.at(bits, key, _ordered(self.xp, array))
+        into[:] = _unordered(self.xp, bits)
 
     def truth(self, array: Any) -> Any:
         """Truth values as the numbers 0 and 1, not copied."""
@@ -181,6 +186,20 @@ class TorchSpace(Space):
         from evenhand.ingest import kernels
 
         return kernels if kernels.usable(self.device) else None
+
+
+_SIGN = np.uint64(1 << 63)
+_ALL = np.uint64((1 << 64) - 1)
+
+
+def _ordered(xp: Any, floats: Any) -> Any:
+    """Whole numbers in the order of floats: CuPy compares float64 in float32 where it must not be disturbed."""
+    bits = floats.view(np.uint64)
+    return bits ^ xp.where(bits >= _SIGN, _ALL, _SIGN)
+
+
+def _unordered(xp: Any, bits: Any) -> Any:
+    return (bits ^ xp.where(bits >= _SIGN, _SIGN, _ALL)).view(np.float64)
 
 
 def device_of(values: Any) -> tuple[int, int] | None:
