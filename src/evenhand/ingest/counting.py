@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -153,6 +154,7 @@ class _Cells:
     def n(self) -> Ints:
         return np.asarray(self.cells["n"])
 
+    @cached_property
     def strata(self) -> tuple[Ints, Ints]:
         """Who shares group, label and decision: the number of the stratum of each cell, and people per stratum."""
         c = self.cells
@@ -232,7 +234,7 @@ def _few_scores(counting: Counting, found: _Cells, words: Words) -> bool:
     ranges = are_ranges(found.keys)
     if not ranges.any():
         return False  # exact as it is
-    stratum, sizes = found.strata()
+    stratum, sizes = found.strata
     inside = np.bincount(stratum[ranges], weights=found.n[ranges], minlength=len(sizes))
     if inside.max() <= EXACT and inside.sum() <= MOST_EXACT:
         return True
@@ -296,7 +298,7 @@ class _Crowds:
 
 
 def _crowds(found: _Cells) -> _Crowds:
-    stratum, sizes = found.strata()
+    stratum, sizes = found.strata
     allowed = LIGHT * sizes
     by_chance = 4 * np.sqrt(allowed) + 4
     ranges = are_ranges(found.keys)
@@ -417,6 +419,5 @@ def _table(found: _Cells, lowest: float, highest: float) -> Table:
     score = np.where(ranges, middle(low, high), low)
     spans = None
     if ranges.any():
-        ends = np.unique(np.stack([low[ranges], high[ranges]]), axis=1)
-        spans = Spans(ends[0], ends[1], lowest, highest, found.grid)
+        spans = Spans(*found.grid.ends(np.unique(found.keys[ranges])), lowest, highest, found.grid)
     return Table.of_cells(**{**found.cells, "score": score}, spans=spans)
