@@ -12,8 +12,8 @@ import argparse
 from typing import Any
 
 import evenhand
-from evenhand.ingest.coding import settled
 from evenhand.grid import base_grid
+from evenhand.ingest.coding import settled
 from evenhand.ingest.tensors import Tensors
 from stopwatch import seconds
 

@@ -64,8 +64,9 @@ def tabulate(
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
         (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
     score, label, group, prediction, weight
-        Names of columns, or arrays. Several group columns (a list of names, or a dict of arrays) are counted
-        jointly. At least a score or a prediction is needed; without labels only some measures exist.
+        Names of columns, or arrays; tensors on a GPU are counted there. Several group columns (a list of names, or a
+        dict of arrays) are counted jointly. At least a score or a prediction is needed; without labels only some
+        measures exist.
     favorable
         The value of label and prediction that is good for the person, by default 1.
     risk

@@ -12,10 +12,10 @@ import numpy as np
 
 from evenhand.cells import Bools, Floats, Ints
 from evenhand.errors import DataError
+from evenhand.grid import Grid
 from evenhand.ingest import passes
 from evenhand.ingest.coding import Coded, Resident, coded, looked_up, narrow, numbers, or_else, states
 from evenhand.ingest.columns import Columns, Weights
-from evenhand.grid import Grid
 from evenhand.ingest.passes import SPAN
 from evenhand.ingest.spaces import Space
 from evenhand.ingest.values import Encoded
