@@ -1,10 +1,12 @@
-"""What several test files need: people at random, the command line as a process, the shared data."""
+"""What several test files need: people at random, the command line as a process or on a terminal, the shared data."""
 
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,42 @@ def evenhand(*arguments: object, stdin: str | None = None, cwd: Path | None = No
         env={**os.environ, "PYTHONUTF8": "1", **environment},
         timeout=300,
     )
+
+
+def terminal(*arguments: object, type_in: bytes = b"", **environment: str) -> tuple[int, str]:
+    """Run with standard input, output and error on a pseudo-terminal of 80 columns."""
+    import pty  # not on Windows
+
+    master, slave = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "PYTHONUTF8": "1", **environment}
+    env = {k: v for k, v in env.items() if v != ""}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evenhand", *map(str, arguments)],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=env,
+        close_fds=True,
+    )
+    os.close(slave)
+    os.write(master, type_in)
+    shown = b""
+    deadline = time.time() + 60
+    while time.time() < deadline:
+        ready, _, _ = select.select([master], [], [], 0.1)
+        if ready:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            shown += piece
+        elif process.poll() is not None:
+            break
+    code = process.wait(timeout=10)
+    os.close(master)
+    return code, shown.decode()
 
 
 def check_schema(document: object, schema: object) -> None:

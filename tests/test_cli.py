@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import select
 import signal
 import subprocess
 import sys
@@ -16,7 +13,7 @@ import pytest
 
 import evenhand
 from conftest import evenhand as run
-from conftest import people
+from conftest import people, terminal
 from evenhand.report.document import schema
 
 
@@ -219,40 +216,6 @@ def test_version_and_help() -> None:
 
 
 # ---- a terminal -------------------------------------------------------------------------------------------------
-
-
-def terminal(*arguments: object, type_in: bytes = b"", **environment: str) -> tuple[int, str]:
-    """Run with standard input, output and error on a pseudo-terminal of 80 columns."""
-    master, slave = pty.openpty()
-    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "PYTHONUTF8": "1", **environment}
-    env = {k: v for k, v in env.items() if v != ""}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "evenhand", *map(str, arguments)],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env=env,
-        close_fds=True,
-    )
-    os.close(slave)
-    os.write(master, type_in)
-    shown = b""
-    deadline = time.time() + 60
-    while time.time() < deadline:
-        ready, _, _ = select.select([master], [], [], 0.1)
-        if ready:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            shown += piece
-        elif process.poll() is not None:
-            break
-    code = process.wait(timeout=10)
-    os.close(master)
-    return code, shown.decode()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -5,10 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import gzip
-import os
-import shutil
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -315,34 +312,3 @@ def test_reading_leaves_no_files_behind(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(evenhand.UsageError):
         evenhand.tabulate(tmp_path / "d.csv", score="zzz", group="g")
     assert list(scratch.iterdir()) == []
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    sql = pytest.importorskip("pyspark.sql")
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        pytest.skip("PySpark needs Java, which is not installed")
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # else workers run whatever python3 is on the path
-    session = (
-        sql.SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_spark(spark: Any) -> None:
-    columns = people(300)
-    columns["s"][:3] = np.nan
-    frame = spark.createDataFrame(
-        [tuple(v.item() for v in row) for row in zip(*columns.values(), strict=True)], list(columns)
-    )
-    words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"], "missing": "drop"}
-    found = evenhand.tabulate(frame, **words)
-    assert found == evenhand.tabulate(columns, **words)
-    assert dict(found.left_out) == {"without a finite score 's'": 3}

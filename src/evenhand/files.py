@@ -42,18 +42,21 @@ def check_target(path: Any) -> None:
     target = Path(os.path.realpath(as_path(path)))
     try:
         if target.is_dir():
-            raise UsageError(f"cannot write {shown(str(path))}: it is a folder; name a file")
+            raise UsageError(f"cannot write {shown(str(path), 120)}: it is a folder; name a file")
         if not target.parent.is_dir():
-            raise UsageError(f"cannot write {shown(str(path))}: there is no folder {shown(str(target.parent))}")
+            raise UsageError(
+                f"cannot write {shown(str(path), 120)}: there is no folder {shown(str(target.parent), 120)}"
+            )
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(path))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(path), 120)}: {error.strerror or error}") from error
 
 
 @contextmanager
 def replacing(path: Any) -> Iterator[Path]:
     """A temporary file that takes the place of `path` if all goes well, and disappears otherwise.
 
-    A link is followed. A device or pipe cannot be replaced: it gets the finished content.
+    Only a process that is killed leaves it behind, as .NAME.….part beside the file. A link is followed. A device or
+    pipe cannot be replaced: it gets the finished content.
     """
     check_target(path)
     given = as_path(path)
@@ -63,19 +66,21 @@ def replacing(path: Any) -> Iterator[Path]:
         folder = target.parent if replace else None
         handle, name = tempfile.mkstemp(dir=folder, prefix=f".{target.name[:50]}.", suffix=".part")
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(given))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(given), 120)}: {error.strerror or error}") from error
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
         if replace:
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())  # or a machine that loses power could have the name without the content
             os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, target)
         else:
             with temporary.open("rb") as source, target.open("wb") as sink:
                 shutil.copyfileobj(source, sink)
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(given))}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown(str(given), 120)}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -107,6 +107,11 @@ class Grid:
         """Which pieces start beside a decimal; the first one's start matters to nobody."""
         return np.array([i > 0 and not p.aligned for i, p in enumerate(self.pieces)])
 
+    def reaches(self, lowest: float, highest: float) -> bool:
+        """Whether scores in this range have keys."""
+        ends = ((lowest, self.pieces[0]), (highest, self.pieces[-1]))
+        return all(abs(score) * piece.up / piece.down <= FINEST for score, piece in ends)
+
     # ---- scores to keys ------------------------------------------------------------------------------------
 
     def keys(self, scores: Floats) -> Floats:
@@ -161,7 +166,7 @@ class Grid:
             return f"CASE WHEN {x} < {number(start)} THEN {below} ELSE {above} END"
 
         # Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool.
-        return f"CASE WHEN ({x} - {x}) = 0 THEN {self.branches(leaf, fork)} END"
+        return f"CASE WHEN ({x} - {x}) = 0 THEN CAST({self.branches(leaf, fork)} AS BIGINT) END"
 
     # ---- keys to scores ------------------------------------------------------------------------------------
 
@@ -214,9 +219,9 @@ def number(value: float) -> str:
 
 
 def base_grid(lowest: float, decimals: int) -> Grid:
-    """One number of decimals for all scores."""
+    """One number of decimals for all scores. It starts below them, so that the first piece is never changed."""
     piece = Piece(0.0, decimals)
-    return Grid((Piece(float(piece.score(np.floor(lowest * piece.up / piece.down))), decimals),))
+    return Grid((Piece(float(piece.score(np.floor(lowest * piece.up / piece.down) - 1)), decimals),))
 
 
 def decimals_for(step: float, largest: float) -> int:

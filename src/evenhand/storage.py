@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,10 @@ def save(table: Table | Confusion, path: Any) -> None:
         try:
             connection.execute(
                 f"COPY (SELECT * FROM cells) TO {_quoted(str(temporary))} (FORMAT parquet, COMPRESSION zstd, "
-                f"KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
+                f"USE_TMP_FILE false, KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
             )
         except duckdb.IOException as error:
-            raise UsageError(f"cannot write {shown(str(path))}: {_first_line(error)}") from error
+            raise UsageError(f"cannot write {shown(str(path), 120)}: {_cause(error)}") from error
 
 
 def load(path: Any) -> Table | Confusion:
@@ -246,6 +247,12 @@ def _is_parquet(path: Path) -> bool:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def _cause(error: BaseException) -> str:
+    """Why nothing could be written, without the name of the temporary file."""
+    found = re.findall(r'\.part\\?": ([\w ,]+)', str(error))
+    return found[0] if found else _first_line(error)
 
 
 def _first_line(error: BaseException) -> str:

@@ -69,6 +69,11 @@ def main(arguments: list[str] | None = None) -> None:
         # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
         silence(sys.stderr)
     except Exception as error:
+        from evenhand.ingest.progress import is_interrupt
+
+        if is_interrupt(error):
+            say("evenhand: interrupted")
+            sys.exit(130)
         if os.environ.get("EVENHAND_DEBUG"):
             say(traceback.format_exc())
         _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -94,17 +95,45 @@ def show(result: Any) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A bar on standard error while a person is watching."""
+    """A bar on standard error while a person is watching and there is something to wait for."""
     if not sys.stderr.isatty():
         yield lambda fraction, text: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from evenhand.ingest.progress import telling
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-        yield lambda fraction, text: bar.update(task, completed=fraction, description=text[:40])
+    bar = _Bar()
+    try:
+        with telling(bar.show):
+            yield bar.show
+    finally:
+        bar.stop()
+
+
+class _Bar:
+    """Appears when work has taken half a second, and is wiped out at the end."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        text = TextColumn("{task.description}", markup=False)
+        columns = (SpinnerColumn(), text, BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.measured = self.bar.add_task("", total=1.0)
+        self.unknown = self.bar.add_task("", total=None, visible=False)
+        self.due = time.monotonic() + 0.5
+
+    def show(self, fraction: float | None, text: str) -> None:
+        """A share that nobody knows is shown by a bar that moves to and fro."""
+        known = fraction is not None
+        self.bar.update(self.measured, completed=fraction, description=text[:40], visible=known)
+        self.bar.update(self.unknown, description=text[:40], visible=not known)
+        if time.monotonic() > self.due and not self.bar.live.is_started:
+            self.bar.start()
+
+    def stop(self) -> None:
+        if self.bar.live.is_started:
+            self.bar.stop()
 
 
 @contextmanager

@@ -35,11 +35,12 @@ DEAR = 4e-5
 MOST_CELLS = 20_000_000
 MOST_PIECES = 64
 PASSES = 8
+MOST_RANGES = 16
 MAGNITUDES = 24
 DIGITS = 4
 """Next to zero each of so many magnitudes gets so many digits at once."""
-PEEKED = 16
-"""So many cells are looked into, to learn how many distinct scores a cell holds."""
+PEEKED = 3
+"""At so many places cells are looked into, to learn how many distinct scores a cell holds."""
 
 
 class Counting(Protocol):
@@ -174,6 +175,10 @@ def count_scores(counting: Counting, words: Words) -> Table:
     if words.grid is None and _small(cells):
         return _exact(counting, words, rows)
     grid = words.grid or _first_grid(lowest, highest, cells, words)
+    if not grid.reaches(lowest, highest):
+        raise UsageError(
+            f"scores from {lowest:g} to {highest:g} lie too far from those the grid was made for: leave it out"
+        )
     found = _keyed(counting, grid, words, rows)
     if words.grid is None:
         if _few_scores(counting, found, words):
@@ -240,14 +245,27 @@ def _few_scores(counting: Counting, found: _Cells, words: Words) -> bool:
         return True
     keys, place = np.unique(found.keys[ranges], return_inverse=True)
     people = np.bincount(place.reshape(-1), weights=found.n[ranges])
-    light = np.flatnonzero(people <= EXACT / PEEKED)
-    if not len(light):
-        light = np.array([int(people.argmin())])
-    picked = light[np.unique(np.linspace(0, len(light) - 1, PEEKED).round().astype(np.int64))]
-    low, high = found.grid.ends(keys[picked])
-    columns = counting.within(list(zip(low.tolist(), high.tolist(), strict=True)))
-    distinct = len(np.unique(checked(columns, words)[0]["score"]))
-    return bool(distinct / len(picked) * len(keys) <= EXACT)
+    if _smooth(keys, people.astype(np.float64)):
+        return False
+    low, high = found.grid.ends(keys)
+    peeks, cells, rows = [], 0, 0.0
+    for start in np.linspace(0, len(keys), PEEKED + 2)[1:-1].astype(np.int64).tolist():
+        more = max(int(np.searchsorted(np.cumsum(people[start:]), EXACT / 10)), 1)
+        looked = slice(start, start + more)
+        cells, rows = cells + len(keys[looked]), rows + float(people[looked].sum())
+        peeks.append((float(low[looked][0]), float(high[looked][-1])))
+    scores = np.unique(checked(counting.within(peeks), words)[0]["score"])
+    distinct = int(are_ranges(found.grid.keys(scores)).sum())
+    return distinct <= rows / 2 and distinct / cells * len(keys) <= EXACT
+
+
+def _smooth(keys: Floats, people: Floats) -> bool:
+    """Whether neighbouring cells hold as many people but for chance: then scores are no few distinct ones."""
+    near = np.flatnonzero(keys[1:] - keys[:-1] == 2)
+    if len(near) < len(keys) / 2:
+        return False
+    a, b = people[near], people[near + 1]
+    return bool(((a - b) ** 2 / (a + b)).mean() < 2 and (a + b).mean() > 4)
 
 
 # ---- more decimals where people crowd -----------------------------------------------------------------------
@@ -391,7 +409,7 @@ def _with_neighbours(counting: Counting, found: _Cells, words: Words, lowest: fl
         return _table(found, lowest, highest)
     keys = crowds.keys[stuck]
     gaps = np.sort(np.diff(keys))
-    far = max(64.0, gaps[-PEEKED + 1] if len(gaps) >= PEEKED else 0.0)
+    far = max(64.0, gaps[-MOST_RANGES + 1] if len(gaps) >= MOST_RANGES else 0.0)
     starts = np.flatnonzero(np.r_[True, np.diff(keys) > far])
     firsts, lasts = stuck[starts], stuck[np.append(starts[1:], len(stuck)) - 1]
     ranges = list(zip(crowds.low[firsts].tolist(), crowds.high[lasts].tolist(), strict=True))

@@ -17,7 +17,7 @@ from evenhand.grid import Grid
 from evenhand.ingest.arrays import Rows
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
 from evenhand.ingest.sources import check_columns, problem
-from evenhand.ingest.values import encode
+from evenhand.ingest.values import encode, name_of
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
@@ -67,9 +67,11 @@ def as_values(column: Any) -> tuple[Any, str | None]:
         series = nw.from_native(column, series_only=True)
     except TypeError:
         return column, None
-    if isinstance(series.dtype, nw.Categorical | nw.Enum) and _text_categories(series):
-        series = series.cast(nw.String)
-    return _values(series), (str(series.name) if series.name not in (None, "") else None)
+    name = str(series.name) if series.name not in (None, "") else None
+    if not (isinstance(series.dtype, nw.Categorical | nw.Enum) and _text_categories(series)):
+        return _values(series), name
+    gaps = series.is_null().to_list()
+    return [None if gap else v for gap, v in zip(gaps, series.cast(nw.String).to_list(), strict=True)], name
 
 
 def counting_of(
@@ -117,7 +119,7 @@ class FrameCounting:
     def totals(self) -> Columns:
         """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         score = nw.col("score")
-        finite = (score - score) == 0.0  # the test for a finite number on which all engines agree
+        finite = ~score.is_null() & ((score - score) == 0.0)  # all engines agree on this
 
         def rows(frame: Any) -> Any:
             return frame.with_columns(
@@ -134,7 +136,9 @@ class FrameCounting:
         """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
         score = nw.col("score")
         inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
-        return self._counted(lambda rows: rows.filter(inside & ((score - score) == 0.0)), self.by, {}, self.names)
+        return self._counted(
+            lambda rows: rows.filter(inside & ~score.is_null() & ((score - score) == 0.0)), self.by, {}, self.names
+        )
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
         """Rows by the cell of a grid: `score` is its key."""
@@ -171,7 +175,7 @@ class FrameCounting:
             if isinstance(self.schema[column], nw.Boolean):
                 columns[key] = _truth(columns[key])
             elif self.schema[column].is_decimal():
-                columns[key] = [None if v is None or v != v else Decimal(v) for v in columns[key]]
+                columns[key] = [None if name_of(v) is None else Decimal(v) for v in columns[key]]
         return counted(columns, names, self.groups)
 
 
@@ -195,7 +199,8 @@ def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
         return nw.when(x < start).then(below).otherwise(above)
 
     tree: nw.Expr = grid.branches(leaf, fork)
-    return nw.when((x - x) == 0.0).then(tree).otherwise(nw.lit(float("-inf")))
+    finite = ~x.is_null() & ((x - x) == 0.0)
+    return nw.when(finite).then(tree).otherwise(nw.lit(float("-inf")))
 
 
 def _failed(frame: Frame, error: Exception) -> DataError:
@@ -230,9 +235,9 @@ def _key(role: str, column: str, dtype: Any) -> nw.Expr:
     if number:
         return key.cast(nw.Float64)
     if isinstance(dtype, nw.Boolean):
-        return key.cast(nw.Int64)  # engines spell truth values differently
+        return key.cast(nw.Float64)  # engines spell truth values differently; whole numbers cannot have gaps in Dask
     if isinstance(dtype, nw.Categorical | nw.Enum):
-        return key.cast(nw.String)
+        return nw.when(~key.is_null()).then(key.cast(nw.String))  # pandas 2 makes the text 'nan' of a gap
     return key
 
 
@@ -248,7 +253,8 @@ def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:
     if "weight" not in names:
         return {}
     w = nw.col(names["weight"]).cast(nw.Float64)
-    finite = (w - w) == 0.0  # the test for a finite number on which all engines agree
+    # the test for a finite number on which all engines agree; not all of them take null for no
+    finite = ~w.is_null() & ((w - w) == 0.0)
     sign = nw.when(w > 0).then(nw.lit(OK)).otherwise(nw.when(w == 0).then(nw.lit(ZERO)).otherwise(nw.lit(NEGATIVE)))
     return {
         "state": nw.when(finite).then(sign).otherwise(nw.lit(NOT_FINITE)),
@@ -283,5 +289,5 @@ def _rows(frame: nw.DataFrame[Any], names: Mapping[str, str], groups: list[str])
 
 def _truth(values: Any) -> list[bool | None]:
     codes, distinct = encode(values)
-    names = [None if v is None or v != v else bool(v) for v in distinct]
+    names = [None if name_of(v) is None else bool(v) for v in distinct]
     return [names[c] for c in codes.tolist()]

@@ -13,6 +13,7 @@ import numpy as np
 from evenhand.errors import DataError, shown
 from evenhand.grid import Grid, number
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
+from evenhand.ingest.progress import followed
 from evenhand.ingest.sources import Source, check_columns, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
 
@@ -88,7 +89,8 @@ class Relation:
         import duckdb
 
         try:
-            cells = rows.aggregate(", ".join([*by, *self.sums, *more]), ", ".join(by))
+            shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
+            cells = rows.aggregate(", ".join([*shown_by, *self.sums, *more]), ", ".join(by))
             columns = counted(dict(_fetched(cells, by, self.source)), names, self.groups, self.source.notes)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():
@@ -97,6 +99,8 @@ class Relation:
                 refuse_words(self.source, names["weight"])
             return columns
         except duckdb.Error as error:
+            if self.source.connection is not None:
+                raise  # whoever opened it knows which of the files it may be
             raise DataError(f"cannot read {self.source.label}: {problem(error)}") from error
 
 
@@ -166,7 +170,8 @@ def refuse_words(source: Source, name: str) -> None:
         return
     text, number = f"trim({_text(source, name)})", as_number(source, name, "", "")
     empty = ", ".join(f"'{word}'" for word in sorted(NO_VALUE))
-    found = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1).fetchall()
+    words = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1)
+    found = followed(source.connection, f"checking {name}", words.fetchall)
     if found:
         raise DataError(
             f"column {shown(name)} of {source.label} must hold numbers, but holds {shown(found[0][0])}: "
@@ -176,11 +181,11 @@ def refuse_words(source: Source, name: str) -> None:
 
 def _fetched(cells: Any, by: list[str], source: Source) -> Iterator[tuple[str, Any]]:
     if source.connection is None:
-        yield from cells.fetchnumpy().items()
+        yield from followed(None, "counting rows", cells.fetchnumpy).items()
         return
     # Millions of Python strings would not fit, so text is fetched piece by piece and kept as codes.
     # The engine sorts, because it can spill to disk while it does.
-    cells.order(", ".join(by)).create("evenhand_cells")
+    followed(source.connection, "counting rows", lambda: cells.order(", ".join(by)).create("evenhand_cells"))
     run = source.connection.execute
     rows = run("SELECT count(*) FROM evenhand_cells").fetchall()[0][0]
     pieces: dict[str, list[Any]] = {name: [] for name in cells.columns}

@@ -99,6 +99,8 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
             if np.ma.is_masked(found[f"n{i}"]):
                 refuse_words(source, c)
     except duckdb.Error as error:
+        if source.connection is not None:
+            raise
         raise DataError(f"cannot read {source.label}: {problem(error)}") from error
     columns = {c: found[f"v{i}"] for i, c in enumerate(others)}
     return Rows(

@@ -11,12 +11,17 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
 from evenhand.files import as_path, literal
+from evenhand.ingest.addresses import is_address, is_database, masked, missing_extension, table_of, without_query
+from evenhand.ingest.damage import UNREADABLE, check_arrow, check_text, culprit
+from evenhand.ingest.damage import problem as problem
+from evenhand.ingest.progress import followed, watchable
 
 _KINDS = {
     "csv": "csv", "tsv": "tsv", "txt": "csv", "tab": "tsv",
@@ -60,7 +65,7 @@ def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Sour
     import duckdb
 
     files, kind = _find(path)
-    label = shown(files[0] if len(files) == 1 else os.fspath(path), 120)
+    label = shown(masked(files[0] if len(files) == 1 else os.fspath(path)), 120)
     spill = tempfile.mkdtemp(prefix="evenhand-")
     limit = max(_MEGABYTES, 125 * (os.cpu_count() or 1))
     config: dict[str, Any] = {
@@ -70,28 +75,51 @@ def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Sour
     }
     try:
         with duckdb.connect(config=config) as connection:
+            watchable(connection)
             yield _read(connection, files, kind, label, needed)
-    except (duckdb.Error, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"cannot read {label}: {problem(error)}") from error
+    except (duckdb.Error, *UNREADABLE, csv.Error) as error:
+        if spill in str(error) or "failed to offload" in str(error):
+            folder = shown(tempfile.gettempdir())
+            raise DataError(
+                f"counting {label} needs more room for temporary files than there is in {folder}: make room, or name a "
+                "folder on a larger disk in the environment variable TMPDIR"
+            ) from error
+        refusal = _refusal(error, files, kind, needed, label)
+        raise refusal from (None if is_address(files[0]) else error)  # an engine's error may hold a secret
     finally:
         shutil.rmtree(spill, ignore_errors=True)
 
 
-def problem(error: BaseException) -> str:
-    """What an engine complained about, in one line."""
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8 text: convert it first"
-    lines = [line.strip() for line in (str(error) or type(error).__name__).splitlines() if line.strip()]
-    text = "; ".join(lines[:3])
-    return text if len(text) <= 300 else text[:299] + "…"
+def _scan(file: str, kind: str, needed: Sequence[str]) -> None:
+    """Read all that is needed of one file."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        source = _read(connection, [file], kind, shown(file, 120), needed)
+        columns = ", ".join(source.column(name) for name in needed)
+        everything = source.relation.aggregate(f"bit_xor(hash({columns}))")
+        followed(connection, f"looking into {os.path.basename(file)}", everything.fetchall)
+
+
+def _refusal(error: Exception, files: list[str], kind: str, needed: Sequence[str], label: str) -> EvenhandError:
+    """Why the files cannot be read, naming the one that cannot."""
+    if is_address(files[0]):
+        why = missing_extension(error) or problem(DataError(masked(str(error), files[0])))
+        return DataError(f"cannot read {label}: {why}")
+    file, own = files[0] if len(files) == 1 else None, error
+    if file is None:
+        file, own = culprit(files, error, lambda file: _scan(file, kind, needed))
+    if isinstance(own, EvenhandError):
+        return own
+    return DataError(f"cannot read {shown(file, 120) if file else label}: {problem(own)}")
 
 
 def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
     """The files that a path, folder or pattern means, and their kind."""
     if not os.fspath(given):
         raise UsageError("a path cannot be empty: name a file, a folder or a pattern such as '*.csv'")
-    if "://" in os.fspath(given):
-        return [os.fspath(given)], _kind(os.fspath(given))
+    if is_address(os.fspath(given)):
+        return [os.fspath(given)], _kind_far_away(os.fspath(given))
     path = as_path(given)
     try:
         if path.is_dir():
@@ -131,13 +159,24 @@ def _suffix(name: str) -> str:
 
 
 def _kind(path: str) -> str:
-    kind = _KINDS.get(_suffix(os.path.basename(path)))
+    if is_database(path):
+        return "database"
+    kind = _KINDS.get(_suffix(os.path.basename(without_query(path))))
     if kind is None and os.path.isfile(path):
         with open(path, "rb") as file:
             kind = {b"PAR1": "parquet", b"ARRO": "arrow"}.get(file.read(4))
     if kind is None:
         raise DataError(
-            f"cannot tell what {shown(path, 120)} holds: its name should end in one of {listed(_KINDS, 20)}"
+            f"cannot tell what {shown(masked(path), 120)} holds: its name should end in one of {listed(_KINDS, 20)}"
+        )
+    return kind
+
+
+def _kind_far_away(address: str) -> str:
+    kind = _kind(address)
+    if kind == "arrow":
+        raise UsageError(
+            f"Arrow files are read from disk only, not from {shown(masked(address), 120)}: copy it, or make it Parquet"
         )
     return kind
 
@@ -146,20 +185,26 @@ def _read(connection: Any, files: list[str], kind: str, label: str, needed: Sequ
     if kind in ("csv", "tsv"):
         return _read_csv(connection, files, kind, label, needed)
     if kind == "arrow":
-        return Source(connection.from_arrow(_arrow(files, label)), connection, label)
+        return Source(connection.from_arrow(_arrow(files, label, needed)), connection, label)
+    if kind == "database":
+        return Source(table_of(connection, files[0]), connection, label)
     paths = [literal(f) for f in files]
     if kind == "parquet":
         return Source(_parquet(connection, paths, needed), connection, label)
+    for file in files:
+        if not is_address(file):
+            check_text(file)
     present = connection.read_json(paths).columns
     if not set(needed) <= set(present):  # a key may turn up late
-        present = connection.read_json(paths, sample_size=-1).columns
+        read_all = partial(connection.read_json, paths, sample_size=-1)
+        present = followed(connection, "looking for columns", read_all).columns
     check_columns(needed, present, label)
     as_json = dict.fromkeys(needed, "JSON")
     relation = connection.read_json(paths, columns=as_json, hive_partitioning=False)
     return Source(relation, connection, label, values="json")
 
 
-def _arrow(files: list[str], label: str) -> Any:
+def _arrow(files: list[str], label: str, needed: Sequence[str] = ()) -> Any:
     try:
         import pyarrow
         import pyarrow.dataset
@@ -167,10 +212,12 @@ def _arrow(files: list[str], label: str) -> Any:
         raise MissingLibrary(
             f"{label} is an Arrow file, which needs pyarrow: pip install 'evenhand[arrow]', or save it as Parquet"
         ) from None
-    try:
-        return pyarrow.dataset.dataset(files, format="ipc")
-    except (OSError, pyarrow.ArrowInvalid) as error:
-        raise DataError(f"cannot read {label}: {problem(error)}") from error
+    for file in files:
+        try:
+            check_arrow(file, needed)
+        except (OSError, pyarrow.ArrowException) as error:
+            raise DataError(f"cannot read {shown(file, 120)}: {problem(error)}") from error
+    return pyarrow.dataset.dataset(files, format="ipc")
 
 
 def _parquet(connection: Any, paths: list[str], needed: Sequence[str]) -> Any:
@@ -179,7 +226,7 @@ def _parquet(connection: Any, paths: list[str], needed: Sequence[str]) -> Any:
     DuckDB does not tell S from s: a file that has both, or a shard with the other, must not be misread.
     """
     columns: dict[str, list[str]] = {}
-    if "://" not in paths[0]:
+    if not is_address(paths[0]):
         for file, name in connection.execute("SELECT file_name, name FROM parquet_schema(?)", [paths]).fetchall():
             columns.setdefault(file, []).append(name)
     in_folders = False
@@ -210,15 +257,14 @@ class _Layout:
 def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: Sequence[str]) -> Source:
     """Files of one layout are read together, each column by its place; then all of them one after the other."""
     layouts: dict[_Layout | None, list[str]] = {}
-    old = connection.execute("SELECT version()").fetchall()[0][0] < "v2"
     for file in files:
+        if not is_address(file):
+            check_text(file)
         layouts.setdefault(_layout(file, kind), []).append(file)
-        if old and file.lower().endswith(".gz"):
-            _exhaust(file)
     columns = list(dict.fromkeys(needed))
     whole, notes = None, []
     for layout, members in layouts.items():
-        where = shown(members[0], 120)
+        where = shown(masked(members[0]), 120)
         if layout is not None:
             check_columns(needed, layout.header, where)
         # Everything is text: no type is guessed from the first rows, and '007' stays '007'.
@@ -236,7 +282,7 @@ def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: 
         if len(header) != len(relation.columns):
             raise DataError(f"cannot read {where}: its first line names {len(header)} columns, its rows have others")
         check_columns(needed, header, where)
-        notes += _repeated(relation, header, columns, where)
+        notes += _repeated(connection, relation, header, columns, where)
         places = [relation.columns[header.index(c)] for c in columns]
         part = relation.project(", ".join(f"{identifier(p)} AS column_{i}" for i, p in enumerate(places)))
         whole = part if whole is None else whole.union(part)
@@ -246,7 +292,7 @@ def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: 
 
 def _layout(file: str, kind: str) -> _Layout | None:
     """The names in the first line and what separates them; None where Python cannot look into the file."""
-    if "://" in file or file.lower().endswith(".zst"):
+    if is_address(file) or file.lower().endswith(".zst"):
         return None
     opener: Any = gzip.open if file.lower().endswith(".gz") else open
     with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
@@ -261,14 +307,7 @@ def _layout(file: str, kind: str) -> _Layout | None:
     return _Layout(header, delimiter)
 
 
-def _exhaust(file: str) -> None:
-    """Read to the end: DuckDB 1 takes the readable beginning of a truncated gzip file for the whole of it."""
-    with gzip.open(file) as stream:
-        while stream.read(1 << 20):
-            pass
-
-
-def _repeated(relation: Any, header: tuple[str, ...], needed: Sequence[str], where: str) -> list[str]:
+def _repeated(connection: Any, relation: Any, header: tuple[str, ...], needed: Sequence[str], where: str) -> list[str]:
     """A needed column may stand twice in a header only if both say the same."""
     notes = []
     for name in needed:
@@ -276,7 +315,7 @@ def _repeated(relation: Any, header: tuple[str, ...], needed: Sequence[str], whe
         if len(places) < 2:
             continue
         differ = " OR ".join(f"{places[0]} IS DISTINCT FROM {p}" for p in places[1:])
-        if relation.filter(differ).limit(1).fetchall():
+        if followed(connection, f"comparing columns {name}", relation.filter(differ).limit(1).fetchall):
             raise DataError(f"{where} has {len(places)} columns called {shown(name)} that differ: rename one of them")
         notes.append(f"the file has {len(places)} columns called {shown(name)}; they are identical")
     return notes
@@ -307,7 +346,10 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
         if kind == "arrow":
             return list(_arrow(files[:1], shown(files[0], 120)).schema.names)
         with duckdb.connect() as connection:
+            if kind == "database":
+                return list(table_of(connection, files[0]).columns)
             read = connection.read_parquet if kind == "parquet" else connection.read_json
             return list(read(literal(files[0])).columns)
-    except (duckdb.Error, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"cannot read {shown(files[0], 120)}: {problem(error)}") from error
+    except (duckdb.Error, *UNREADABLE, csv.Error) as error:
+        refusal = _refusal(error, files[:1], kind, [], shown(masked(files[0]), 120))
+        raise refusal from (None if is_address(files[0]) else error)
