@@ -14,6 +14,7 @@ from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.arrays import Rows
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
+from evenhand.ingest.coding import Resident, brought, on_device, settled
 from evenhand.ingest.columns import (
     UNSAID,
     Columns,
@@ -28,6 +29,7 @@ from evenhand.ingest.columns import (
 from evenhand.ingest.counting import Adjusted, Counting, count_scores, whole, with_cells
 from evenhand.ingest.counts import refuse_counts_as_rows
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
+from evenhand.ingest.tensors import SMALL, Tensors
 from evenhand.ingest.where import only
 from evenhand.joint import JointTable
 from evenhand.table import Table
@@ -62,8 +64,9 @@ def tabulate(
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
         (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
     score, label, group, prediction, weight
-        Names of columns, or arrays. Several group columns (a list of names, or a dict of arrays) are counted
-        jointly. At least a score or a prediction is needed; without labels only some measures exist.
+        Names of columns, or arrays; tensors on a GPU are counted there. Several group columns (a list of names, or a
+        dict of arrays) are counted jointly. At least a score or a prediction is needed; without labels only some
+        measures exist.
     favorable
         The value of label and prediction that is good for the person, by default 1.
     risk
@@ -295,7 +298,7 @@ def _rows_of(
             yield rows
         return
     if data is None or isinstance(data, Mapping) or _is_structured(data):
-        yield Rows(_from_arrays(data, given, group, cluster))
+        yield _from_arrays(data, given, group, cluster)
         return
     if isinstance(data, np.ndarray | list | tuple):
         raise UsageError(
@@ -313,7 +316,7 @@ def _rows_of(
     if named:
         yield counting_of(wrapped(data), given, _with_cluster(group, cluster), by_day)
     else:
-        yield Rows(_from_arrays(columns_of(data), given, group, cluster))  # arrays beside a dataframe
+        yield _from_arrays(columns_of(data), given, group, cluster)  # arrays beside a dataframe
 
 
 def names_of(data: Any) -> list[str]:
@@ -373,7 +376,7 @@ def _opened(
         yield Relation(source, given, groups, by_day)
 
 
-def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Columns:
+def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Counting:
     from evenhand.ingest.frames import as_values
     from evenhand.ingest.sources import check_columns
 
@@ -400,10 +403,20 @@ def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) 
     if len({length for _, length in lengths}) > 1:
         found = ", ".join(f"{shown(name)} {length}" for name, length in lengths)
         raise DataError(f"all columns need the same length, but they have: {found}")
+    every = [values for _, values in [*named.values(), *groups]]
+    if on_device(every):
+        if lengths[0][1] > SMALL and "cluster" not in named and not further_roles(named):
+            return Tensors(named, dict(groups))
+        named = {role: (name, brought(values)) for role, (name, values) in named.items()}
+        groups = [(name, brought(values)) for name, values in groups]
+    return Rows(_columns(named, dict(groups), lengths[0][1]))
+
+
+def _columns(named: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any], rows: int) -> Columns:
     return Columns(
         names={role: name for role, (name, _) in named.items()},
-        groups=dict(groups),
-        n=np.ones(lengths[0][1], np.int64),
+        groups=groups,
+        n=np.ones(rows, np.int64),
         weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
         **{role: named[role][1] for role in ("score", "label", "prediction", "cluster") if role in named},
         further=tuple(named[role][1] for role in further_roles(named)),
@@ -437,7 +450,10 @@ def _group_names(group: Any) -> list[str]:
 
 
 def _flat(values: Any, name: str) -> Any:
-    """One-dimensional values; numpy reads whatever is array-like."""
+    """One-dimensional values; numpy reads whatever is array-like, but for tensors on a device."""
+    values = settled(values, name)
+    if isinstance(values, Resident):
+        return values
     if isinstance(values, list | tuple):
         if any(isinstance(v, list | tuple | np.ndarray) for v in values[:1]):
             raise DataError(f"column {shown(name)} must be one-dimensional")

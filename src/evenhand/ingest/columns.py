@@ -41,6 +41,8 @@ class Words:
     """and numbers of bins of equal width, at whose borders too."""
     grid: Grid | Literal[False] | None = None
     """The cells to count in; False for exact scores, None for whatever the data need."""
+    outcomes: frozenset[str] = frozenset()
+    """Labels and predictions there are among all rows, when only some of these are looked at."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +146,11 @@ def checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats
         faults.append((f"without a finite score {shown(columns.names[role])}", ~np.isfinite(further[-1])))
     if columns.label is not None:
         name = columns.names["label"]
-        label = outcomes(columns.label, words.favorable, name, "label")
+        label = outcomes(columns.label, words.favorable, name, "label", words.outcomes)
         faults.append((f"without a label {shown(name)}", label.missing))
     if columns.prediction is not None:
         name = columns.names["prediction"]
-        known = label.present if label else None
+        known = words.outcomes | label.present if label else words.outcomes
         decision = outcomes(columns.prediction, words.favorable, name, "prediction", known)
         faults.append((f"without a prediction {shown(name)}", decision.missing))
     outcome = label or decision

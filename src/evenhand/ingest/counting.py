@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from evenhand.cells import Bools, Floats, Ints, combined
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.grid import Change, Grid, are_ranges, base_grid, decimals_for
 from evenhand.ingest.columns import Columns, Words, checked
+from evenhand.ingest.values import encode, label_key, to_floats
 from evenhand.spans import Spans, middle
 from evenhand.table import Table, bin_edges
 
@@ -154,6 +156,7 @@ class _Cells:
     def n(self) -> Ints:
         return np.asarray(self.cells["n"])
 
+    @cached_property
     def strata(self) -> tuple[Ints, Ints]:
         """Who shares group, label and decision: the number of the stratum of each cell, and people per stratum."""
         c = self.cells
@@ -237,7 +240,7 @@ def _few_scores(counting: Counting, found: _Cells, words: Words) -> bool:
     ranges = are_ranges(found.keys)
     if not ranges.any():
         return False  # exact as it is
-    stratum, sizes = found.strata()
+    stratum, sizes = found.strata
     inside = np.bincount(stratum[ranges], weights=found.n[ranges], minlength=len(sizes))
     if inside.max() <= EXACT and inside.sum() <= MOST_EXACT:
         return True
@@ -252,7 +255,7 @@ def _few_scores(counting: Counting, found: _Cells, words: Words) -> bool:
         looked = slice(start, start + more)
         cells, rows = cells + len(keys[looked]), rows + float(people[looked].sum())
         peeks.append((float(low[looked][0]), float(high[looked][-1])))
-    scores = np.unique(checked(counting.within(peeks), words)[0]["score"])
+    scores = np.unique(to_floats(counting.within(peeks).score, "score", "score"))
     distinct = int(are_ranges(found.grid.keys(scores)).sum())
     return distinct <= rows / 2 and distinct / cells * len(keys) <= EXACT
 
@@ -273,7 +276,8 @@ def _refined(counting: Counting, found: _Cells, words: Words, rows: int, cuts: F
     for _ in range(PASSES):
         crowds = _crowds(found)
         points = [*_singles(crowds), *_borders(found, crowds, cuts)]
-        finer = found.grid.refined(_finer(crowds)).cut(points[:MOST_PIECES])
+        changes = _finer(crowds) if len(found.keys) + crowds.new_cells <= MOST_CELLS else []
+        finer = found.grid.refined(changes).cut(points[:MOST_PIECES])
         if finer == found.grid or len(finer.pieces) > 4 * MOST_PIECES:
             break
         found = _keyed(counting, finer, words, rows, extremes=True)
@@ -302,10 +306,22 @@ class _Crowds:
     most: Ints
     """and by how many floats can be."""
     piece: Ints
+    people: Floats
     lowest: Floats
     """The lowest score in them, NaN if nobody knows,"""
     highest: Floats
     """and the highest."""
+    strata: int
+
+    @property
+    def more(self) -> Ints:
+        """How many more decimals they should have."""
+        return np.clip(np.ceil(np.log10(np.maximum(self.excess, 1.0))), 1, 4).astype(np.int64)
+
+    @property
+    def new_cells(self) -> float:
+        """How many cells more there may be then."""
+        return float(np.minimum(self.people, self.strata * 10.0**self.more).sum())
 
     @property
     def single(self) -> Bools:
@@ -314,7 +330,7 @@ class _Crowds:
 
 
 def _crowds(found: _Cells) -> _Crowds:
-    stratum, sizes = found.strata()
+    stratum, sizes = found.strata
     allowed = LIGHT * sizes
     by_chance = 4 * np.sqrt(allowed) + 4
     ranges = are_ranges(found.keys)
@@ -336,7 +352,8 @@ def _crowds(found: _Cells) -> _Crowds:
     decimals = np.array([p.decimals for p in found.grid.pieces])[piece]
     furthest = np.maximum(np.abs(low), np.abs(high))
     most = np.array([decimals_for(1e-300, x) for x in furthest.tolist()], np.int64)
-    return _Crowds(keys, excess, low, high, decimals, most, piece, lowest, highest)
+    people = np.asarray(np.bincount(place, weights=found.n[heavy], minlength=len(keys)), np.float64)
+    return _Crowds(keys, excess, low, high, decimals, most, piece, people, lowest, highest, len(sizes))
 
 
 def _singles(crowds: _Crowds) -> list[float]:
@@ -354,8 +371,7 @@ def _borders(found: _Cells, crowds: _Crowds, cuts: Floats) -> list[float]:
 def _finer(crowds: _Crowds) -> list[Change]:
     """More decimals for cells of many scores; neighbours are joined to as few pieces as a query can bear."""
     c = crowds
-    more = np.clip(np.ceil(np.log10(np.maximum(c.excess, 1.0))), 1, 4).astype(np.int64)
-    decimals = np.minimum(c.decimals + more, c.most)
+    decimals = np.minimum(c.decimals + c.more, c.most)
     wanted = ~c.single & (decimals > c.decimals)
     near, far = np.minimum(np.abs(c.lowest), np.abs(c.highest)), np.maximum(np.abs(c.lowest), np.abs(c.highest))
     at_zero = wanted & ((c.low == 0) | (c.high == 0)) & ((c.excess > 100) | (near < far / 10**DIGITS))
@@ -415,11 +431,18 @@ def _with_neighbours(counting: Counting, found: _Cells, words: Words, lowest: fl
     inside = np.zeros(len(low), np.bool_)
     for start, end in ranges:
         inside |= (low >= start) & (high <= end) & ~((low == high) & ((low == start) | (low == end)))
-    apart = Table.of_cells(**{**checked(counting.within(ranges), words)[0], "left_out": {}, "left_out_groups": {}})
+    cells = checked(counting.within(ranges), replace(words, outcomes=_outcomes(counting.totals())))[0]
+    apart = Table.of_cells(**{**cells, "left_out": {}, "left_out_groups": {}})
     if inside.all():
         return apart
     cells = {name: _without(array, inside) for name, array in found.cells.items()}
     return apart + _table(replace(found, cells=cells), lowest, highest)
+
+
+def _outcomes(totals: Columns) -> frozenset[str]:
+    """The labels and predictions there are."""
+    columns = [c for c in (totals.label, totals.prediction) if c is not None]
+    return frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
 
 
 def _without(array: Any, gone: Bools) -> Any:
@@ -435,6 +458,5 @@ def _table(found: _Cells, lowest: float, highest: float) -> Table:
     score = np.where(ranges, middle(low, high), low)
     spans = None
     if ranges.any():
-        ends = np.unique(np.stack([low[ranges], high[ranges]]), axis=1)
-        spans = Spans(ends[0], ends[1], lowest, highest, found.grid)
+        spans = Spans(*found.grid.ends(np.unique(found.keys[ranges])), lowest, highest, found.grid)
     return Table.of_cells(**{**found.cells, "score": score}, spans=spans)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -195,7 +195,7 @@ class Outcomes(NamedTuple):
     """The keys that occur."""
 
 
-def outcomes(values: Any, favorable: Any, column: str, role: str, known: set[str] | None = None) -> Outcomes:
+def outcomes(values: Any, favorable: Any, column: str, role: str, known: Set[str] = frozenset()) -> Outcomes:
     """Which entries have the favourable value. `known` are further values the column could have had."""
     codes, distinct = encode(values)
     keys = [label_key(v) for v in distinct]
@@ -205,7 +205,7 @@ def outcomes(values: Any, favorable: Any, column: str, role: str, known: set[str
         raise DataError(_too_many(column, role, sorted(present)))
     if wanted is None:
         raise DataError(f"the favourable value must be a value of {shown(column)}, not {shown(favorable)}")
-    absent_but_possible = present <= (known or set()) or {wanted, *present} <= {"0", "1"}
+    absent_but_possible = present <= known or {wanted, *present} <= {"0", "1"}
     if wanted not in present and not absent_but_possible:
         spelt = [v for v, k in zip(distinct, keys, strict=True) if k is not None]
         way_out = "name one of them as favorable= (--favorable)"
@@ -216,13 +216,13 @@ def outcomes(values: Any, favorable: Any, column: str, role: str, known: set[str
             f"{nearest(wanted, present)}; {way_out}"
         )
     if role == "prediction":
-        _check_decisions(distinct, present, wanted, known or set(), column)
+        _check_decisions(distinct, present, wanted, known, column)
     hit = np.array([k == wanted for k in keys] or [False], np.bool_)
     missing = np.array([k is None for k in keys] or [True], np.bool_)
     return Outcomes(hit[codes], missing[codes], wanted, present)
 
 
-def _check_decisions(distinct: list[Any], present: set[str], wanted: str, known: set[str], column: str) -> None:
+def _check_decisions(distinct: list[Any], present: set[str], wanted: str, known: Set[str], column: str) -> None:
     """Two values alone do not make a decision: 0.3 and 1 are scores, and 2 is no answer to a label of 0 and 1."""
     for value in distinct:
         if isinstance(value, float | Decimal) and not _is_nan(value) and value != int(value):
