@@ -172,6 +172,33 @@ def test_the_same_json_to_the_byte(cluster: Any, spark: Any, tmp_path: Path) -> 
         assert evenhand.audit(data, **words).to_json() == wanted, engine
 
 
+def test_continuous_scores_on_a_grid(cluster: Any, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several passes over the data, the later ones over pieces of different decimals; only cells come back."""
+    from evenhand.ingest import counting
+
+    rng = np.random.default_rng(0)
+    rows = 20_000
+    score = np.where(rng.random(rows) < 0.3, 1 / 3, rng.beta(0.2, 30, rows))
+    columns: dict[str, Any] = {
+        "s": score,
+        "y": rng.integers(0, 2, rows),
+        "g": np.array(["a", "b"])[np.arange(rows) % 2],
+    }
+    columns["s"][:3] = np.nan, np.inf, -0.0
+    for name, value in {"EXACT": 2_000, "STEP": 4e-4, "LIGHT": 5e-4, "HEAVY": 1.6e-3, "DEAR": 8e-4}.items():
+        monkeypatch.setattr(counting, name, value)
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "missing": "drop"}
+    expected = evenhand.tabulate(columns, **words)
+    assert isinstance(expected, evenhand.Table)
+    assert expected.spans is not None
+    assert len(expected.spans.grid.pieces) > 5  # type: ignore[union-attr]
+    frame = pd.DataFrame(columns)
+    for data in (in_dask(frame), in_spark(spark, pa.Table.from_pandas(frame, preserve_index=False))):
+        found = evenhand.tabulate(data, **words)
+        assert found == expected, type(data)
+        assert found.digest() == expected.digest()
+
+
 def test_ten_thousand_groups(cluster: Any, spark: Any, tmp_path: Path) -> None:
     columns = many()
     wanted = evenhand.tabulate(columns, score="s", label="y", group="g")
