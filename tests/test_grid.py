@@ -294,3 +294,54 @@ def test_many_groups_do_not_explode(monkeypatch: pytest.MonkeyPatch) -> None:
     for a, b in zip(exact.measures, coarse.measures, strict=True):
         if not a.id.startswith("calibration_s"):  # ranks of few people go across the borders of bins
             assert close(a, b, coarse.resolution), a.id
+
+
+@pytest.mark.usefixtures("small")
+def test_some_rows_only_are_counted_like_those_rows() -> None:
+    columns = people("saturated logits", 60_000)
+    columns["r"] = np.array(["north", "south", "west"])[(columns["s"] > 0.5).astype(int) + (np.arange(60_000) % 7 == 0)]
+    columns["w"] = np.where(columns["s"] > 0.9, 2.0, 1.5)
+    for words in ({}, {"weight": "w"}):
+        everything = tabulated(columns, where={"r": ["north", "south", "west"]}, **words)
+        assert everything == tabulated(columns, **words)
+        assert len(everything.notes) == 1
+        some = np.isin(columns["r"], ["north", "south"])
+        part = {name: values[some] for name, values in columns.items()}
+        assert tabulated(columns, where={"r": ["north", "south"]}, **words) == tabulated(part, **words)
+
+
+@pytest.mark.usefixtures("small")
+def test_calibration_by_rank_has_its_own_bound() -> None:
+    """A few people at the very borders of its bins, which lie inside of cells."""
+    rng = np.random.default_rng(0)
+    rows = 40_000
+    s = np.sort(rng.random(rows))
+    borders = [(s[int(b * rows)] + s[int(b * rows) + 1]) / 2 for b in np.arange(1, 50) / 50]
+    columns = {
+        "s": np.r_[s, borders],
+        "y": np.r_[(rng.random(rows) < 0.5).astype(int), np.arange(49) % 2],
+        "g": np.r_[np.zeros(rows, int), np.ones(49, int)],
+    }
+    exact, found = (evenhand.audit(tabulated(columns, grid=grid), **QUICK).attributes[0] for grid in (False, None))
+    a, b = (next(m for m in x.measures if m.id == "calibration_standardized") for x in (exact, found))
+    assert exact.calibration_resolution == 0
+    assert abs(a.value - b.value) > found.resolution
+    assert abs(a.value - b.value) <= found.calibration_resolution
+
+
+@pytest.mark.usefixtures("small")
+def test_bins_whose_borders_are_not_known_are_undefined() -> None:
+    columns = people("uniform", 40_000)
+    saved = tabulated(columns)
+    direct = evenhand.audit(columns, **WORDS, calibration_bins=37, **QUICK)
+    exact = evenhand.audit(tabulated(columns, grid=False), calibration_bins=37, **QUICK)
+    assert direct.measure("calibration_uniform").value == exact.measure("calibration_uniform").value
+    assert evenhand.audit(saved, calibration_bins=37, **QUICK).measure("calibration_uniform").undefined
+    assert not evenhand.audit(saved, **QUICK).measure("calibration_uniform").undefined
+
+
+def test_scores_without_a_finite_range() -> None:
+    n = 150_000
+    columns = {"s": np.array([-1.7e308, 0.3, 1.7e308])[np.arange(n) % 3], "y": np.arange(n) % 2, "g": np.arange(n) % 5}
+    with pytest.raises(evenhand.DataError, match="range is a finite number"):
+        tabulated(columns)

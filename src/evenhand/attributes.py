@@ -23,6 +23,7 @@ from evenhand.gaps import Gap, gaps, recentred_rate, resampled_gaps, undefined_g
 from evenhand.inference.resample import spread_noise
 from evenhand.inference.significance import TestResult, chi_squared, g_test
 from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.calibration import blur
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
 from evenhand.nulls import EXCHANGED_SCORES, Null, joint_nulls, rate_null, score_nulls, widened
@@ -42,9 +43,6 @@ MANY_SCORED = 100
 
 MOST_PAIRS = 300
 """Above so many pairs of groups, whole scores are compared with the reference only."""
-
-BLURRED = 1e-3
-"""Ranges of scores up to so much of the score range may go across the border of a bin: hardly anybody moves."""
 
 STREAMS = 11
 """Independent random numbers that an attribute takes."""
@@ -88,6 +86,8 @@ class AttributeAudit:
     """Groups of so few people that a gap of three times the tolerance could go unnoticed."""
     resolution: float = 0.0
     """How far measures of whole scores may be from their exact values, because there were too many scores."""
+    calibration_resolution: float = 0.0
+    """The same of calibration bias by rank, whose bins may end inside a range of scores."""
 
 
 def audit_attribute(
@@ -145,10 +145,10 @@ def audit_attribute(
         random[4],
         options.stratified,
     )
-    resolution = 0.0
+    resolution, blurred_ranks = 0.0, 0.0
     scored = [m for m in possible if isinstance(m, ScoreMeasure)]
     if table.score is not None and scored:
-        gaps_of, largest_of, resolution = _compare_scores(
+        gaps_of, largest_of, resolution, blurred_ranks = _compare_scores(
             table, grouping, reference, scored, options, (random[5], random[10]), tell
         )
         found |= gaps_of
@@ -166,6 +166,7 @@ def audit_attribute(
         () if spanning else _rate_tests(decisions),
         too_small(everything),
         resolution,
+        blurred_ranks,
     )
 
 
@@ -255,7 +256,7 @@ def _compare_scores(
     options: Options,
     rng: tuple[np.random.Generator, np.random.Generator],
     tell: Callable[[float], None],
-) -> tuple[dict[str, list[Gap]], dict[str, LargestGap], float]:
+) -> tuple[dict[str, list[Gap]], dict[str, LargestGap], float, float]:
     """Every group against the reference by whole scores and, of few groups, every pair; and how exact that is."""
     count = len(grouping.groups)
     pairs = [(g, reference) for g in range(count) if g != reference]
@@ -270,7 +271,8 @@ def _compare_scores(
     most_scores = int(np.clip(5_000 / len(pairs), 64, RESAMPLED_SCORES))
     view = ScoreView(table, grouping, options.scores.calibration_bins)
     compared: list[list[Compared]] = []
-    resolution = 0.0
+    resolution, blurred = 0.0, 0.0
+    ranked = any(m.view is not None and m.ranked for m in measures)
     streams = rng[0].spawn(len(pairs)), rng[1].spawn(len(pairs) + 1)
     nulls: list[dict[str, Null]] = []
     for i, (pair, random, exchange) in enumerate(zip(pairs, streams[0], streams[1][1:], strict=True)):
@@ -279,6 +281,7 @@ def _compare_scores(
         if table.noise is not None:
             counts = spread_noise(counts, counts.unit)
         resolution = max(resolution, counts.resolution)
+        blurred = max(blurred, blur(counts, options.scores) if ranked else 0.0)
         resamples = draws if i < asked else fewer
         compared.append(
             compare(
@@ -318,7 +321,7 @@ def _compare_scores(
             id_: found_one if found_one.undefined else replace(found_one, null=joint[id_])
             for id_, found_one in largest.items()
         }
-    return found, largest, resolution
+    return found, largest, resolution, blurred
 
 
 def _score_nulls(
@@ -352,8 +355,7 @@ def _blurred(table: Table, bins: int | None) -> bool:
     """Whether it is not known which people are in which bin."""
     if bins is None or table.spans is None:
         return False
-    lo, hi = table.score_range
-    return table.spans.across(bin_edges(table.score_range, bins)[1:-1], BLURRED * (hi - lo))
+    return table.spans.across(bin_edges(table.score_range, bins)[1:-1])
 
 
 def _impossibility(decisions: Counts, reference: int, confidence: float) -> Impossibility:

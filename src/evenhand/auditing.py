@@ -384,11 +384,16 @@ def too_small_note(attribute: str, groups: Sequence[str]) -> str:
     return f"too small to conclude anything, by {shown(attribute)}: {listed(groups)}"
 
 
+def _about_ranks(a: AttributeAudit) -> str:
+    worst = min(a.calibration_resolution, 1.0)
+    return f", calibration bias by rank within {worst:.1g}" if worst > a.resolution else ""
+
+
 def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -> list[str]:
     """What a careful colleague would point out."""
     notes = []
-    if table.score is not None and table.score[0] == table.score[-1]:  # cells are sorted by score
-        notes.append(f"the score is constant ({table.score[0]:.12g}): it cannot tell anyone apart")
+    if table.score is not None and table.extremes[0] == table.extremes[1]:
+        notes.append(f"the score is constant ({table.extremes[0]:.12g}): it cannot tell anyone apart")
     least = least_resamples(options.confidence)
     if 0 < options.bootstrap < least:
         notes.append(
@@ -436,7 +441,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
         if a.resolution and table.spans is not None:
             notes.append(
                 f"scores of {shown(a.name)} are known in ranges: score and ROC biases are within "
-                f"{min(a.resolution, 1.0):.1g} of their exact values"
+                f"{min(a.resolution, 1.0):.1g} of their exact values{_about_ranks(a)}"
             )
         elif a.resolution:
             notes.append(

@@ -34,6 +34,8 @@ class ScoreCounts(Counts):
     """What a person of all groups together weighs, for ranks."""
     resolution: float = 0.0
     """How much measures may be off because scores were put together; 0 if none were."""
+    wide: Bools | None = None
+    """Which scores stand for several; None if none do."""
 
     @cached_property
     def unit(self) -> Floats:
@@ -123,6 +125,7 @@ class ScoreCounts(Counts):
             array=array,
             squares=None if self.squares is None else np.add.reduceat(self.squares, starts, axis=-3),
             units=moved(self, np.cumsum(np.r_[0, cell[1:] != cell[:-1]])),
+            wide=None,
             scores=np.clip(np.add.reduceat(self.scores * share, starts), self.scores.min(), self.scores.max()),
         )
 
@@ -206,7 +209,7 @@ class ScoreView:
         array = dense(mass)
         squares = None if t.weight2 is None else dense(t.weight2[own])
         first = np.flatnonzero(np.diff(level, prepend=-1) if many else new)
-        scores, resolution = score[first], 0.0
+        scores, resolution, wide = score[first], 0.0, None
         where = level if not t.meaning.risk else levels - 1 - level
         place = place // levels  # group and label
         inside = place[self.grouping.codes[own]] + (0 if t.label is None else t.label[own])
@@ -216,12 +219,13 @@ class ScoreView:
             last = score[np.append(first[1:], len(score)) - 1]
             low, high = (scores, last) if t.spans is None else (t.spans.ends(scores)[0], t.spans.ends(last)[1])
             width = position(high, t.score_range, False) - position(low, t.score_range, False)
-            resolution = _resolution(array, np.minimum(width, 1.0), person)
+            resolution, wide = _resolution(array, np.minimum(width, 1.0), person), width > 0
         if many:
             mean = np.bincount(level, weights=score * mass) / np.bincount(level, weights=mass)
             scores = np.clip(mean, scores, last)  # a cell of one score keeps it to the last digit
         if t.meaning.risk:
             array, scores = array[::-1], scores[::-1]
+            wide = None if wide is None else wide[::-1]
             squares = None if squares is None else squares[::-1]
         return ScoreCounts(
             array=array,
@@ -233,6 +237,7 @@ class ScoreView:
             risk=t.meaning.risk,
             person=person,
             resolution=resolution,
+            wide=wide,
         )
 
     def lowest(self, cells: int) -> Floats:

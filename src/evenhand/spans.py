@@ -73,11 +73,10 @@ class Spans:
         inside, place = place >= 0, np.maximum(place, 0)
         return np.where(inside, self.low[place], scores), np.where(inside, self.high[place], scores)
 
-    def across(self, borders: Floats, least: float) -> bool:
-        """Whether an interval that is wider than `least` goes across one of the borders."""
-        wide = self.high - self.low > least
+    def across(self, borders: Floats) -> bool:
+        """Whether an interval goes across one of the borders."""
         inside = np.searchsorted(borders, self.low, side="right") < np.searchsorted(borders, self.high, side="left")
-        return bool((wide & inside).any())
+        return bool(inside.any())
 
     def of(self, scores: Floats) -> Spans:
         """Those intervals in which one of the scores lies."""

@@ -164,7 +164,7 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
     return Table.of_cells(
         attributes=attributes,
         codes=codes,
-        spans=_spans(about, column) if about["schema"] != SCHEMA and "extremes" in about else None,
+        spans=_spans(about, column) if "score_low" in columns or "extremes" in about else None,
         noise=Noise(**about["noise"]) if about["schema"] == PRIVATE else None,
         n=column("n", np.int64),
         score=column("score", np.float64),
@@ -183,8 +183,13 @@ def _spans(about: dict[str, Any], column: Any) -> Spans:
     if low is None or high is None:
         raise TableFileError("it has no ranges of scores")
     ranges = np.unique(np.stack([low, high])[:, low < high], axis=1)
+    if (ranges[0][1:] < ranges[1][:-1]).any():
+        raise TableFileError("its ranges of scores overlap")
     lowest, highest = map(float, about["extremes"])
     pieces = tuple(Piece(float(start), int(decimals)) for start, decimals in about.get("grid", ()))
+    starts = np.array([p.start for p in pieces])
+    if not (np.isfinite(starts).all() and (np.diff(starts) > 0).all() and all(abs(p.decimals) <= 300 for p in pieces)):
+        raise TableFileError("its grid is none")
     return Spans(ranges[0], ranges[1], lowest, highest, Grid(pieces) if pieces else None)
 
 

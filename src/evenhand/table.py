@@ -422,9 +422,8 @@ class Table(Grouped):
         if self.score is not None:
             kind = "risk score" if self.meaning.risk else "score"
             values = self.scores
-            parts.append(
-                f"{kind} {shown(self.meaning.score)} ({len(values):,} values, {values[0]:g} to {values[-1]:g})"
-            )
+            low, high = self.extremes
+            parts.append(f"{kind} {shown(self.meaning.score)} ({len(values):,} values, {low:g} to {high:g})")
         if self.spans is not None and len(self.spans.low):
             parts.append(f"{len(self.spans.low):,} of them short ranges of scores")
         if self.decision is not None:

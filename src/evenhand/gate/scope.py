@@ -47,8 +47,8 @@ def _constant(table: Table, rule: Rule, threshold: float | None) -> str | None:
         if selected.all() or not selected.any():
             who = "everybody" if selected.all() else "nobody"
             return f"because {who} receives the favourable decision, so that rates of decisions say nothing"
-    elif table.score is not None and table.score[0] == table.score[-1]:  # cells are sorted by score
-        return f"because the score is the same for everybody ({table.score[0]:g}) and says nothing"
+    elif table.score is not None and table.extremes[0] == table.extremes[1]:
+        return f"because the score is the same for everybody ({table.extremes[0]:g}) and says nothing"
     return None
 
 

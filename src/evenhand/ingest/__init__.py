@@ -277,7 +277,7 @@ def _counting(
         raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
     if not where:
         with _rows_of(data, given, group, cluster, by_day) as rows:
-            yield Adjusted(rows, lambda columns: _without_cluster(columns, cluster), rows.length)
+            yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
         return
     if data is None or not all(isinstance(g, str) for g in _as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
@@ -285,7 +285,9 @@ def _counting(
     more = [name for name in where if name not in groups]
     by_day = None if by_day in where else by_day  # its values are asked for as they are
     with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
-        yield Adjusted(rows, lambda columns: only(_without_cluster(columns, cluster), where, groups))
+        yield Adjusted(
+            rows, lambda columns, part: only(_without_cluster(columns, cluster), where, groups, part), split=True
+        )
 
 
 @contextmanager

@@ -19,6 +19,8 @@ from evenhand.ingest.where import taken
 class Rows:
     """Entries of columns, each a row (or a cell of rows), as `Counting` has them."""
 
+    split = False
+
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
 

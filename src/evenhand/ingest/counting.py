@@ -16,7 +16,7 @@ import numpy as np
 from evenhand.cells import Bools, Floats, Ints, combined
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.grid import Change, Grid, are_ranges, base_grid, decimals_for
-from evenhand.ingest.columns import Columns, Words, checked
+from evenhand.ingest.columns import Columns, WeightKind, Words, checked
 from evenhand.ingest.values import encode, label_key, to_floats
 from evenhand.spans import Spans, middle
 from evenhand.table import Table, bin_edges
@@ -51,6 +51,10 @@ class Counting(Protocol):
     def length(self) -> int | None:
         """How many rows there are, if that costs nothing to know."""
 
+    @property
+    def split(self) -> bool:
+        """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
+
     def totals(self) -> Columns:
         """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
 
@@ -69,20 +73,23 @@ class Adjusted:
     """Counts that are changed before anybody sees them, such as to those of some rows only."""
 
     rows: Counting
-    change: Callable[[Columns], Columns]
+    change: Callable[[Columns, bool], Columns]
+    """Takes counts, and whether they are of a part of the rows."""
     length: int | None = None
+    split: bool = False
+    """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
 
     def totals(self) -> Columns:
-        return self.change(self.rows.totals())
+        return self.change(self.rows.totals(), False)
 
     def exact(self) -> Columns:
-        return self.change(self.rows.exact())
+        return self.change(self.rows.exact(), False)
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        return self.change(self.rows.within(ranges))
+        return self.change(self.rows.within(ranges), True)
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        return self.change(self.rows.keyed(grid, extremes))
+        return self.change(self.rows.keyed(grid, extremes), False)
 
 
 class Cuts(NamedTuple):
@@ -159,10 +166,13 @@ class _Cells:
     @cached_property
     def strata(self) -> tuple[Ints, Ints]:
         """Who shares group, label and decision: the number of the stratum of each cell, and people per stratum."""
-        c = self.cells
-        key = combined(c["attributes"], c["codes"], c["decision"], c["label"])
-        stratum = np.unique(key, return_inverse=True)[1].reshape(-1)
+        stratum = _stratum(self.cells)
         return stratum, np.bincount(stratum, weights=self.n)
+
+
+def _stratum(cells: dict[str, Any]) -> Ints:
+    key = combined(cells["attributes"], cells["codes"], cells["decision"], cells["label"])
+    return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1))
 
 
 def count_scores(counting: Counting, words: Words) -> Table:
@@ -172,9 +182,13 @@ def count_scores(counting: Counting, words: Words) -> Table:
     totals = counting.totals()
     rows = int(totals.n.sum())
     cells, ends = checked(totals, words)
+    if counting.split:
+        cells, ends = _gathered(cells, ends, np.zeros(len(cells["n"])))
     lowest, highest = float(cells["score"].min()) + 0.0, float(ends[0].max()) + 0.0
     if words.grid is None and _small(cells):
         return _exact(counting, words, rows)
+    if not np.isfinite(highest - lowest):
+        raise DataError("a table needs scores whose range is a finite number: rescale them")
     grid = words.grid or _first_grid(lowest, highest, cells, words)
     if not grid.reaches(lowest, highest):
         raise UsageError(
@@ -199,7 +213,30 @@ def _keyed(counting: Counting, grid: Grid, words: Words, rows: int, extremes: bo
     columns = counting.keyed(grid, extremes)
     _same_total(columns, rows)
     cells, ends = checked(columns, words)
+    if counting.split:
+        cells, ends = _gathered(cells, ends, cells["score"])
     return _Cells(cells, grid, (ends[0], ends[1]) if extremes else None)
+
+
+def _gathered(cells: dict[str, Any], ends: list[Floats], key: Floats) -> tuple[dict[str, Any], list[Floats]]:
+    """Entries that are alike as one: of the last of their ends the highest, of others the lowest."""
+    pairs = np.stack([key, _stratum(cells).astype(np.float64)])
+    _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
+    place = place.reshape(-1)
+    sums = {
+        name: np.bincount(place, weights=cells[name]) for name in ("n", "weight", "weight2") if cells[name] is not None
+    }
+    sums["n"] = np.rint(sums["n"]).astype(np.int64)
+    found = {name: array[..., first] if isinstance(array, np.ndarray) else array for name, array in cells.items()}
+    gathered = []
+    for i, end in enumerate(ends):
+        best = np.full(len(first), -np.inf if i + 1 == len(ends) else np.inf)
+        (np.maximum if i + 1 == len(ends) else np.minimum).at(best, place, end)
+        gathered.append(best)
+    if key is not cells["score"]:  # totals: the lowest score of each
+        found["score"] = np.full(len(first), np.inf)
+        np.minimum.at(found["score"], place, cells["score"])
+    return {**found, **sums}, gathered
 
 
 def _same_total(columns: Columns, rows: int | None) -> None:
@@ -431,18 +468,20 @@ def _with_neighbours(counting: Counting, found: _Cells, words: Words, lowest: fl
     inside = np.zeros(len(low), np.bool_)
     for start, end in ranges:
         inside |= (low >= start) & (high <= end) & ~((low == high) & ((low == start) | (low == end)))
-    cells = checked(counting.within(ranges), replace(words, outcomes=_outcomes(counting.totals())))[0]
-    apart = Table.of_cells(**{**cells, "left_out": {}, "left_out_groups": {}})
+    cells = checked(counting.within(ranges), _settled(words, counting.totals(), found))[0]
+    apart = Table.of_cells(**{**cells, "left_out": {}, "left_out_groups": {}, "notes": ()})
     if inside.all():
         return apart
     cells = {name: _without(array, inside) for name, array in found.cells.items()}
     return apart + _table(replace(found, cells=cells), lowest, highest)
 
 
-def _outcomes(totals: Columns) -> frozenset[str]:
-    """The labels and predictions there are."""
+def _settled(words: Words, totals: Columns, found: _Cells) -> Words:
+    """Words for a part of the rows, which must not be asked what only all of them can tell."""
     columns = [c for c in (totals.label, totals.prediction) if c is not None]
-    return frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
+    outcomes = frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
+    kind: WeightKind = "frequency" if found.cells["weight"] is None else "sampling"
+    return replace(words, outcomes=outcomes, weight_kind=kind, missing="drop")
 
 
 def _without(array: Any, gone: Bools) -> Any:

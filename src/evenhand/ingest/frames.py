@@ -98,6 +98,8 @@ def counting_of(
 class FrameCounting:
     """Rows that the engine of a dataframe counts."""
 
+    split = False
+
     def __init__(
         self, frame: Frame, schema: Any, names: Mapping[str, str], groups: list[str], by_day: str | None
     ) -> None:

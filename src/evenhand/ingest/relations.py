@@ -26,6 +26,7 @@ class Relation:
     """Rows that DuckDB counts, as `Counting` has them; of `by_day`, only days are told apart."""
 
     length = None
+    split = False
 
     def __init__(self, source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> None:
         check_columns([*names.values(), *groups], source.columns, source.label)

@@ -27,6 +27,8 @@ SMALL = 100_000
 class Tensors:
     """Rows that a device counts, as `Counting` has them."""
 
+    split = False
+
     def __init__(self, columns: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any]) -> None:
         self.names = {role: name for role, (name, _) in columns.items()}
         self.groups = list(groups)

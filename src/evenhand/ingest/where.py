@@ -15,19 +15,24 @@ from evenhand.ingest.columns import Columns, Weights
 from evenhand.ingest.values import Encoded, encode, name_of
 
 
-def only(columns: Columns, where: Mapping[str, Any], keep: list[str]) -> Columns:
-    """These rows, with a note that says so; columns that were read for this alone are forgotten."""
+def only(columns: Columns, where: Mapping[str, Any], keep: list[str], part: bool = False) -> Columns:
+    """These rows, with a note that says so; columns that were read for this alone are forgotten.
+
+    Of a part of the data nothing is said: it may hold none of these rows.
+    """
     chosen = np.ones(len(columns.n), np.bool_)
     said = []
     for name, wanted in where.items():
         values = _values(name, wanted)
-        chosen &= _having(columns.groups[name], name, values)
+        chosen &= _having(columns.groups[name], name, values, part)
         said.append(f"{_plain(name)} = {_either(values)}")
     what = " and ".join(said)
+    kept = {name: values for name, values in columns.groups.items() if name in keep}
+    if part:
+        return taken(replace(columns, groups=kept), chosen)
     if not chosen.any():
         raise DataError(f"no row has all that where asks for: {what}")
     note = f"only rows with {what} were counted ({int(columns.n[chosen].sum()):,} of {int(columns.n.sum()):,})"
-    kept = {name: values for name, values in columns.groups.items() if name in keep}
     return taken(replace(columns, groups=kept, notes=(*columns.notes, note)), chosen)
 
 
@@ -67,13 +72,13 @@ def _values(name: str, wanted: Any) -> list[Any]:
     return values
 
 
-def _having(column: Any, name: str, values: list[Any]) -> Bools:
+def _having(column: Any, name: str, values: list[Any], part: bool) -> Bools:
     codes, distinct = encode(column)
     names = [name_of(v) for v in distinct]
     present = sorted({v for v in names if v is not None})
     asked = [_name(v) for v in values]
     for value, own in zip(values, asked, strict=True):
-        if own not in names:
+        if own not in names and not part:
             raise UsageError(
                 f"where: no row has {shown(value)} in {shown(name)} (it has: {listed(present)})"
                 f"{nearest(str(value), present)}"

@@ -55,6 +55,33 @@ def bins_of(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> I
     return np.searchsorted(np.round(inner, 12), np.round(counts.ranks(options.ranks), 12), side="left")
 
 
+def blur(counts: ScoreCounts, options: ScoreOptions) -> float:
+    """How much calibration bias by rank may be off because people of one cell may belong to several bins.
+
+    Each bin surely has the people of some cells, and perhaps those of cells across its borders: its rates, and its
+    weight, can be wrong by no more than these.
+    """
+    bins = options.calibration_bins
+    if counts.wide is None or not counts.has_label or len(counts.scores) <= bins:
+        return 0.0
+    upto = np.cumsum(counts.pooled)
+    places = max(float(upto[-1]) - counts.person, 1e-300)
+    lowest, highest = (upto - counts.pooled) / places, (upto - counts.person) / places
+    first, last = (
+        np.clip(np.ceil(np.round(r * bins, 10)) - 1, 0, bins - 1).astype(np.int64) for r in (lowest, highest)
+    )
+    unsure = counts.wide & (first != last)
+    people = counts.array.sum(-1)
+    sure = np.zeros((bins, 2))
+    np.add.at(sure, last[~unsure], people[~unsure])
+    perhaps = np.zeros((bins, 2))
+    for k in np.flatnonzero(unsure).tolist():
+        perhaps[first[k] : last[k] + 1] += people[k]
+    wrong = np.divide(perhaps, sure + perhaps, out=np.zeros_like(sure), where=perhaps > 0).sum(-1)
+    weight = (sure + perhaps).sum(-1) / people.sum()
+    return float((weight * np.minimum(wrong, 1.0) + 2 * perhaps.sum(-1) / people.sum()).sum())
+
+
 def binned(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Counts:
     """Counts by calibration bin, group and label."""
     bin_of = bins_of(counts, standardized, options)

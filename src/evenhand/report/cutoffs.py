@@ -59,8 +59,8 @@ def document(found: Thresholds) -> dict[str, Any]:
         "groups": list(found.grouping.groups),
         "thresholds": {
             "count": len(s.thresholds),
-            "lowest": float(found.table.scores[0]),
-            "highest": float(found.table.scores[-1]),
+            "lowest": found.table.extremes[0],
+            "highest": found.table.extremes[1],
             "undefined": int((np.isnan(found.swept.size) & ~trivial).sum()),
             "front": int(found.on_front.sum()),
         },

@@ -102,6 +102,7 @@ def _attribute(a: AttributeAudit) -> dict[str, Any]:
         "tests": [_rate_test(t) for t in a.tests],
         "too_small": list(a.too_small),
         "resolution": a.resolution,
+        "calibration_resolution": a.calibration_resolution,
     }
 
 

@@ -218,10 +218,10 @@ def merged(spans: Sequence[Span], min_people: int) -> list[Span]:
 def one_range(spans: Sequence[Span], other: Table | None) -> tuple[list[Span], Table | None, list[str]]:
     """Scores beyond [0, 1] without a stated range: all periods get the range of all, so that they can be compared."""
     tables = [s.table for s in spans] + ([] if other is None else [other])
-    scores = [t.score for t in tables if t.score is not None]
-    if not scores or tables[0].meaning.score_range is not None:
+    ends = [t.extremes for t in tables if t.score is not None]
+    if not ends or tables[0].meaning.score_range is not None:
         return list(spans), other, []
-    lo, hi = float(min(s[0] for s in scores)), float(max(s[-1] for s in scores))
+    lo, hi = min(low for low, _ in ends), max(high for _, high in ends)
     if (lo >= 0 and hi <= 1) or lo == hi:
         return list(spans), other, []
 
