@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing import as_table
+from evenhand.auditing import as_table, cuts_of
 from evenhand.cells import Bools, Floats
 from evenhand.choosing import Cutoff as Cutoff  # part of what the result is to those who use it
 from evenhand.choosing import Policy as Policy
@@ -215,7 +215,7 @@ def thresholds(
         "score_range": score_range, "missing": missing, "weight_kind": weight_kind, "cluster": cluster, "where": where,
     }  # fmt: skip
     defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
-    table = as_table(data, {k: v for k, v in words.items() if v is not defaults.get(k)})
+    table = as_table(data, {k: v for k, v in words.items() if v is not defaults.get(k)}, cuts_of(asked.options))
     _check_table(table, asked.measures)
     grouping = grouping_named(table, attribute)
     ref, notes = reference_group(table, grouping, reference)

@@ -39,7 +39,7 @@ _CUTOFFS = (
 @views
 def thresholds(data: str, seed: int, **words: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
-    from evenhand.auditing import as_table
+    from evenhand.auditing import as_table, cuts_of
     from evenhand.cutoffs import checked_words
     from evenhand.cutoffs import thresholds as found
 
@@ -53,10 +53,10 @@ def thresholds(data: str, seed: int, **words: Any) -> None:
         names = split(how["attribute"])
         how["attribute"] = names[0] if len(names) == 1 else names
     stated = how.pop("reference")
-    checked_words(**{k: v for k, v in how.items() if k != "attribute"}, rng=seed)
+    asked = checked_words(**{k: v for k, v in how.items() if k != "attribute"}, rng=seed)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_table(data, read_words(words))
+        table = as_table(data, read_words(words), cuts_of(asked.options))
         result = found(table, **how, reference=references(table, stated), rng=seed)
     write(result, paths)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evenhand.auditing import as_table
+from evenhand.auditing import as_table, cuts_of
 from evenhand.confusion import Confusion
 from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.gate.rulebook import COLUMNS, Rulebook
@@ -30,7 +30,7 @@ def counted(data: Any, book: Rulebook) -> Table:
     if words.get("risk") is False:  # as if it were not said
         del words["risk"]
     try:
-        return as_table(data, words)
+        return as_table(data, words, cuts_of(book.options))
     except EvenhandError as error:
         place = None if isinstance(data, Confusion | JointTable) else _mistaken(data, book, error)
         if place is None:
