@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import evenhand
+from conftest import evenhand as run
 from evenhand.grid import Change, Grid, are_ranges, base_grid
 from evenhand.ingest import counting
 from evenhand.table import Table
@@ -345,3 +346,82 @@ def test_scores_without_a_finite_range() -> None:
     columns = {"s": np.array([-1.7e308, 0.3, 1.7e308])[np.arange(n) % 3], "y": np.arange(n) % 2, "g": np.arange(n) % 5}
     with pytest.raises(evenhand.DataError, match="range is a finite number"):
         tabulated(columns)
+
+
+# ---- the command line -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file whose scores are too many to keep, with a folder of its own."""
+    file = tmp_path_factory.mktemp("crowd") / "people.parquet"
+    with duckdb.connect() as connection:
+        connection.execute("SELECT setseed(0.5)")
+        connection.execute(
+            "COPY (SELECT random() AS s, (random() < 0.5)::INT AS y, 'a' AS g, range % 2 AS half FROM range(500000) "
+            f"UNION ALL SELECT random(), 1, 'b', range % 2 FROM range(1000)) TO '{file}'"
+        )
+    return file
+
+
+COLUMNS = ("--score", "s", "--label", "y", "--group", "g")
+ODD = "0.1234567890123"
+
+
+def test_tables_of_one_grid_add_up_on_the_command_line(crowd: Path) -> None:
+    folder = crowd.parent
+    assert run("tabulate", crowd, *COLUMNS, "-o", folder / "all.table").returncode == 0
+    for half in (0, 1):
+        words = (*COLUMNS, "--where", f"half={half}", "--grid", folder / "all.table", "-o", folder / f"{half}.table")
+        assert run("tabulate", crowd, *words).returncode == 0
+    assert run("merge", folder / "0.table", folder / "1.table", "-o", folder / "sum.table").returncode == 0
+    one, other = (evenhand.load(folder / name) for name in ("all.table", "sum.table"))
+    assert one == other
+    assert one.spans is not None
+
+
+def test_exact_and_cuts_on_the_command_line(crowd: Path) -> None:
+    cut, exact = crowd.parent / "cut.table", crowd.parent / "exact.table"
+    assert run("tabulate", crowd, *COLUMNS, "--cut", f"{ODD},0.2", "--cut", "0.3", "-o", cut).returncode == 0
+    assert run("tabulate", crowd, *COLUMNS, "--exact", "-o", exact).returncode == 0
+    kept, every = evenhand.load(cut), evenhand.load(exact)
+    assert every.spans is None
+    assert every.cells > 500_000 > kept.cells
+    a, b = (t.decisions(t.groupings[0], float(ODD)).array for t in (kept, every))
+    assert (a == b).all()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit", "--bootstrap", "0", "--permutations", "0", "--threshold", ODD),
+        ("check", "--threshold", ODD, "--require", "demographic_parity <= 0.5"),
+        ("thresholds", "--threshold", ODD, "--bootstrap", "0"),
+        ("tabulate", "--suppress-below", "10", "--keep-threshold", ODD, "-o", "shared.table"),
+    ],
+)
+def test_thresholds_of_many_decimals_on_the_command_line(command: tuple[str, ...], crowd: Path) -> None:
+    done = run(command[0], crowd, *COLUMNS, *command[1:], cwd=crowd.parent)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ((*COLUMNS, "--grid", "nowhere.table"), "no table to load"),
+        ((*COLUMNS, "--grid", "people.parquet"), "people.parquet"),
+        ((*COLUMNS, "--exact", "--cut", "0.5"), "no use for --cut"),
+        ((*COLUMNS, "--exact", "--grid", "x"), "no use for --grid"),
+        ((*COLUMNS, "--grid", "x", "--cut", "0.5"), "leave --cut out"),
+        ((*COLUMNS, "--cut", "half"), "--cut takes numbers"),
+        ((*COLUMNS, "--cut", "nan"), "cuts are finite numbers"),
+        (("--prediction", "y", "--group", "g", "--cut", "0.5"), "--cut is about scores"),
+        (("--prediction", "y", "--group", "g", "--exact"), "--exact is about scores"),
+    ],
+)
+def test_bad_cells_on_the_command_line(words: tuple[str, ...], problem: str, crowd: Path) -> None:
+    done = run("tabulate", crowd, *words, "-o", crowd.parent / "never.table", cwd=crowd.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (crowd.parent / "never.table").exists()

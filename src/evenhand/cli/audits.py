@@ -9,7 +9,18 @@ import click
 
 from evenhand.cli.output import FORMS, progress_bar, views, wanted, write
 from evenhand.cli.sharing import shared_how, sharing
-from evenhand.cli.words import auditing, classes, columns, number_or_word, numbers, read_words, references, split
+from evenhand.cli.words import (
+    auditing,
+    cells,
+    classes,
+    columns,
+    number_or_word,
+    numbers,
+    read_cells,
+    read_words,
+    references,
+    split,
+)
 from evenhand.errors import UsageError, shown
 from evenhand.files import check_target
 
@@ -72,7 +83,7 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
             checked(one, 0.95, 0, 0)
         threshold = threshold[0] if len(threshold) == 1 else threshold
     classes = checked_choices({k: how.pop(k) for k in _CLASSES if k in how})
-    options = checked(None if isinstance(threshold, list) else threshold, **how, rng=seed)
+    options = checked(threshold if isinstance(threshold, float) else None, **how, rng=seed)
     chosen_measures(ids)
     with progress_bar() as progress:
         progress(0, "counting rows")
@@ -86,6 +97,7 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
 @click.argument("data")
 @columns
 @click.option("--classes", is_flag=True, help="Count true and predicted classes, though there are only two.")
+@cells
 @sharing
 @click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write the table.")
 def tabulate(data: str, output: str, **words: Any) -> None:
@@ -94,7 +106,9 @@ def tabulate(data: str, output: str, **words: Any) -> None:
     from evenhand.ingest.counts import wordless
     from evenhand.storage import is_table_file, load
 
+    kept = words["keep_threshold"]
     share = shared_how(words)
+    counted_in = read_cells(words, kept)
     read = read_words(words)
     check_target(output)
     if share is not None and not read and is_table_file(data):
@@ -105,7 +119,7 @@ def tabulate(data: str, output: str, **words: Any) -> None:
             raise UsageError("name at least one group column (--group)")
         with progress_bar() as progress:
             progress(0, "counting rows")
-            table = count(data, **read)
+            table = count(data, **read, **counted_in)
     if share is not None:
         table = share(table)
     table.save(output)

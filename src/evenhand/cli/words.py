@@ -47,6 +47,18 @@ def columns(command: Command) -> Command:
     return command
 
 
+def cells(command: Command) -> Command:
+    """The words that say in which cells very many scores are counted."""
+    options = (
+        click.option("--grid", metavar="TABLE", help="Count in the cells of this saved table, so that both add up."),
+        click.option("--exact", is_flag=True, help="Keep every distinct score, whatever it costs."),
+        click.option("--cut", metavar="SCORE[,…]", multiple=True, help="A threshold that must stay exact."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def classes(command: Command) -> Command:
     """The words that say how many classes become one number."""
     options = (
@@ -152,6 +164,20 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
             raise UsageError(f"--score-range takes two numbers such as 0,1, not {shown(read['score_range'])}") from None
         read["score_range"] = (lo, hi)
     return read
+
+
+def read_cells(words: dict[str, Any], kept: tuple[str, ...] = ()) -> dict[str, Any]:
+    """In which cells to count, taken out of the words; thresholds that are kept later on must be exact before."""
+    grid, exact, cut = words.pop("grid"), words.pop("exact"), words.pop("cut")
+    said = [word for word, value in (("--grid", grid is not None), ("--exact", exact), ("--cut", cut)) if value]
+    if said and words["score"] is None:
+        raise UsageError(f"{said[0]} is about scores: name their column too (--score)")
+    if exact and len(said) > 1:
+        raise UsageError(f"--exact keeps every score, so there is no use for {said[said[0] == '--exact']}: choose one")
+    if grid is not None and cut:
+        raise UsageError("--grid takes the cells of a table as they are: leave --cut out, or make that table with it")
+    cuts = tuple(c for word, texts in (("cut", cut), ("keep_threshold", kept)) for t in texts for c in numbers(t, word))
+    return {k: v for k, v in {"grid": False if exact else grid, "cuts": cuts}.items() if v is not None and v != ()}
 
 
 def where_rows(stated: tuple[str, ...], word: str = "where") -> dict[str, list[str]]:

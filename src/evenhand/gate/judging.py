@@ -18,11 +18,11 @@ from evenhand.gate.clauses import Rule
 from evenhand.gate.findings import FAILING, Finding, judged, unjudged
 from evenhand.gate.people import counted
 from evenhand.gate.policy_file import rulebook
-from evenhand.gate.rulebook import OPTIONS, Rulebook
+from evenhand.gate.rulebook import Rulebook
 from evenhand.gate.scope import Case, cases_of
 from evenhand.inference.resample import generator
 from evenhand.measures import Measure, RateMeasure
-from evenhand.options import Options, Progress, checked, with_threshold
+from evenhand.options import Options, Progress, with_threshold
 from evenhand.results import Result, kept
 from evenhand.table import Table, tally_members
 
@@ -147,8 +147,7 @@ def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Ver
 
 
 def _options(book: Rulebook, confidence: float, chance: bool) -> Options:
-    stated = {"threshold": None, "bootstrap": 1000, **{k: v for k in OPTIONS if (v := book.audit.get(k)) is not None}}
-    options = checked(confidence=confidence, rng=book.audit.get("seed", 0), **stated)
+    options = replace(book.options, confidence=confidence)
     return options if chance else replace(options, permutations=0)
 
 

@@ -6,16 +6,14 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evenhand.auditing import as_table
+from evenhand.auditing import as_table, cuts_of
 from evenhand.confusion import Confusion
 from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.gate.rulebook import COLUMNS, Rulebook
 from evenhand.gate.toml_lines import Path
 from evenhand.ingest import names_of
-from evenhand.ingest.counting import Cuts
 from evenhand.ingest.values import label_key
 from evenhand.joint import JointTable
-from evenhand.measures import BINS
 from evenhand.storage import is_table_file, load
 from evenhand.table import Table
 
@@ -29,12 +27,10 @@ def counted(data: Any, book: Rulebook) -> Table:
         data = load(data)
     if isinstance(data, Table):
         return as_table(data, _beyond_table(data, words, book))
-    threshold, bins = book.audit.get("threshold"), book.audit.get("calibration_bins", 50)
-    cuts = Cuts(() if threshold is None else (threshold,), (BINS, bins))
     if words.get("risk") is False:  # as if it were not said
         del words["risk"]
     try:
-        return as_table(data, words, cuts)
+        return as_table(data, words, cuts_of(book.options))
     except EvenhandError as error:
         place = None if isinstance(data, Confusion | JointTable) else _mistaken(data, book, error)
         if place is None:

@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.gate.clauses import Rule
 from evenhand.gate.toml_lines import Path
-from evenhand.options import checked, whole
+from evenhand.options import Options, checked, whole
 
 OUTCOMES = ("fail", "skip")
 COLUMNS = (
@@ -70,6 +70,14 @@ class Rulebook:
     written: frozenset[str] = frozenset()
     """The words of `audit` that the policy itself says."""
     places: Places = Places()
+
+    @property
+    def options(self) -> Options:
+        """How the data are to be audited."""
+        stated = {k: v for k in OPTIONS if (v := self.audit.get(k)) is not None}
+        return checked(
+            confidence=0.95, rng=self.audit.get("seed", 0), **{"threshold": None, "bootstrap": 1000, **stated}
+        )
 
     def undefined_for(self, rule: Rule) -> str:
         """What an undefined measure means for a rule."""
