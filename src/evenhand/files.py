@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import UsageError, shown
+from evenhand.masking import is_address, masked
 
 
 def as_path(path: Any) -> Path:
@@ -20,8 +21,17 @@ def as_path(path: Any) -> Path:
         raise UsageError(f"a path must be a text or a Path, not {shown(path)}")
     text = os.fspath(path)
     if not isinstance(text, str) or "\0" in text:
-        raise UsageError(f"{shown(text)} is not a path")
+        raise UsageError(f"{shown_path(text)} is not a path")
     return Path(os.path.expanduser(text))
+
+
+def shown_path(path: Any) -> str:
+    """A path as it may appear inside a message: without the secrets of an address.
+
+    >>> shown_path("people.csv"), shown_path("https://ann:hush@x.org/a.csv?sig=AbC1")
+    ("'people.csv'", "'https://***@x.org/a.csv?sig=***'")
+    """
+    return shown(masked(str(path)), 120)
 
 
 def is_file(path: Path) -> bool:
@@ -34,21 +44,21 @@ def is_file(path: Path) -> bool:
 
 def literal(path: str) -> str:
     """A path that DuckDB takes as it is, though it may hold a character that patterns use."""
-    return path if "://" in path else re.sub(r"([*?\[])", r"[\1]", path)
+    return path if is_address(path) else re.sub(r"([*?\[])", r"[\1]", path)
 
 
 def check_target(path: Any) -> None:
     """Refuse a file that could not be written, before the work that fills it."""
     target = Path(os.path.realpath(as_path(path)))
+    if is_address(str(path)):
+        raise UsageError(f"cannot write {shown_path(path)}: files are written to disk only; name one, then copy it")
     try:
         if target.is_dir():
-            raise UsageError(f"cannot write {shown(str(path), 120)}: it is a folder; name a file")
+            raise UsageError(f"cannot write {shown_path(path)}: it is a folder; name a file")
         if not target.parent.is_dir():
-            raise UsageError(
-                f"cannot write {shown(str(path), 120)}: there is no folder {shown(str(target.parent), 120)}"
-            )
+            raise UsageError(f"cannot write {shown_path(path)}: there is no folder {shown_path(target.parent)}")
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(path), 120)}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown_path(path)}: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -66,7 +76,7 @@ def replacing(path: Any) -> Iterator[Path]:
         folder = target.parent if replace else None
         handle, name = tempfile.mkstemp(dir=folder, prefix=f".{target.name[:50]}.", suffix=".part")
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(given), 120)}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown_path(given)}: {error.strerror or error}") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -80,7 +90,7 @@ def replacing(path: Any) -> Iterator[Path]:
             with temporary.open("rb") as source, target.open("wb") as sink:
                 shutil.copyfileobj(source, sink)
     except OSError as error:
-        raise UsageError(f"cannot write {shown(str(given), 120)}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {shown_path(given)}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.errors import UsageError, shown
-from evenhand.files import as_path, check_target, write_text
+from evenhand.errors import UsageError
+from evenhand.files import as_path, check_target, shown_path, write_text
 
 if TYPE_CHECKING:
     from evenhand.options import Progress
@@ -65,7 +65,7 @@ def check_place(word: str, path: str, places: dict[str, str], inputs: Iterable[A
     if place in places:
         raise UsageError(f"{places[place]} and {word} name the same place: give each its own file")
     if any(isinstance(given, str) and os.path.realpath(os.path.expanduser(given)) == place for given in inputs):
-        raise UsageError(f"{word} would overwrite {shown(path)}, which is read: name another file")
+        raise UsageError(f"{word} would overwrite {shown_path(path)}, which is read: name another file")
     places[place] = word
 
 
