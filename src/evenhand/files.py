@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import UsageError, shown
+from evenhand.errors import DataError, UsageError, shown
 from evenhand.masking import is_address, masked
 
 
@@ -40,6 +41,23 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+def whole_files(names: Iterable[str]) -> list[str]:
+    """Those that are files, not folders; a link to nothing or a pipe among them would be a part that nobody counts."""
+    found = []
+    for name in names:
+        if os.path.isfile(name):
+            found.append(name)
+        elif not os.path.isdir(name):
+            raise DataError(f"cannot read {shown_path(name)}: {_why_no_file(name)}")
+    return found
+
+
+def _why_no_file(name: str) -> str:
+    if os.path.islink(name) and not os.path.exists(name):
+        return f"it is a link to {shown_path(os.readlink(name))}, which is not there: repair the link or remove it"
+    return "it is no regular file but a pipe or a device: save what it holds to a file first"
 
 
 def literal(path: str) -> str:
@@ -73,18 +91,17 @@ def replacing(path: Any) -> Iterator[Path]:
     target = Path(os.path.realpath(given))
     try:
         replace = not target.exists() or target.is_file()
-        folder = target.parent if replace else None
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{target.name[:50]}.", suffix=".part")
+        before = stat.S_IMODE(target.stat().st_mode) if target.is_file() else None
+        temporary = _beside(target, private=before is not None) if replace else _elsewhere()
     except OSError as error:
         raise UsageError(f"cannot write {shown_path(given)}: {error.strerror or error}") from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
         if replace:
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())  # or a machine that loses power could have the name without the content
-            os.chmod(temporary, 0o666 & ~_umask())
+            if before is not None:
+                os.chmod(temporary, before)
             os.replace(temporary, target)
         else:
             with temporary.open("rb") as source, target.open("wb") as sink:
@@ -95,13 +112,22 @@ def replacing(path: Any) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def _beside(target: Path, private: bool) -> Path:
+    """A new file in the same folder, as open to others as the system makes new files, or to nobody."""
+    while True:
+        found = target.with_name(f".{target.name[:50]}.{os.urandom(6).hex()}.part")
+        with suppress(FileExistsError):
+            os.close(os.open(found, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600 if private else 0o666))
+            return found
+
+
+def _elsewhere() -> Path:
+    handle, name = tempfile.mkstemp(prefix="evenhand-", suffix=".part")
+    os.close(handle)
+    return Path(name)
+
+
 def write_text(path: Any, text: str) -> None:
     """Write a text file in one step."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import FORMS, progress_bar, views, wanted, write
+from evenhand.cli.output import FORMS, check_place, progress_bar, views, wanted, write
 from evenhand.cli.sharing import shared_how, sharing
 from evenhand.cli.words import auditing, classes, columns, number_or_word, numbers, read_words, references, split
 from evenhand.errors import UsageError, shown
-from evenhand.files import check_target
 
 _HOW = (
     "threshold", "reference", "confidence", "bootstrap", "measures", "ranks", "calibration_bins", "bandwidth",
@@ -96,7 +95,7 @@ def tabulate(data: str, output: str, **words: Any) -> None:
 
     share = shared_how(words)
     read = read_words(words)
-    check_target(output)
+    check_place("--output", output, {}, [data])
     if share is not None and not read and is_table_file(data):
         table = load(data)
     else:
@@ -119,6 +118,7 @@ def merge(tables: tuple[str, ...], output: str) -> None:
     """Add up saved tables: the result is the table of all their rows."""
     from evenhand.storage import load
 
+    check_place("--output", output, {}, tables)
     total = load(tables[0])
     for path in tables[1:]:
         try:

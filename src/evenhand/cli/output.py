@@ -64,9 +64,18 @@ def check_place(word: str, path: str, places: dict[str, str], inputs: Iterable[A
         place = os.path.realpath(as_path(path))
     if place in places:
         raise UsageError(f"{places[place]} and {word} name the same place: give each its own file")
-    if any(isinstance(given, str) and os.path.realpath(os.path.expanduser(given)) == place for given in inputs):
+    if path != "-" and os.path.isfile(place) and any(_reads(given, place) for given in inputs):
         raise UsageError(f"{word} would overwrite {shown_path(path)}, which is read: name another file")
     places[place] = word
+
+
+def _reads(given: Any, file: str) -> bool:
+    """Whether a file, under whatever name, is one of those that an input means."""
+    if not isinstance(given, str | os.PathLike):
+        return False
+    from evenhand.ingest.sources import files_of
+
+    return any(os.path.samefile(one, file) for one in files_of(given))
 
 
 def write(result: Result, paths: dict[str, str]) -> None:

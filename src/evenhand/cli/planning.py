@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import deliver
+from evenhand.cli.output import check_place, deliver
 from evenhand.errors import UsageError, shown
-from evenhand.files import check_target
 
 
 @click.command()
@@ -40,8 +39,8 @@ def test(data: str, json_path: str | None, **words: Any) -> None:
     """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
     from evenhand.projection import projection_test
 
-    if json_path not in (None, "-"):
-        check_target(json_path)
+    if json_path is not None:
+        check_place("--json", json_path, {}, [data])
     found = projection_test(data, **{k: v for k, v in words.items() if v is not None})
     deliver(found.to_dict(), repr(found), json_path)
 
@@ -74,8 +73,8 @@ def power(n: str | None, json_path: str | None, **words: Any) -> None:
         except ValueError:
             raise UsageError(f"--n takes one or two whole numbers such as 200,1000, not {shown(n)}") from None
         people = numbers[0] if len(numbers) == 1 else tuple(numbers)
-    if json_path not in (None, "-"):
-        check_target(json_path)
+    if json_path is not None:
+        check_place("--json", json_path, {}, [])
     found = plan(people, **words)
     deliver(found.to_dict(), "\n".join(textwrap.wrap(str(found), 80)), json_path)
 

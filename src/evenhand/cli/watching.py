@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import progress_bar, reader_gone, views, wanted, write
+from evenhand.cli.output import FORMS, progress_bar, reader_gone, views, wanted, write
 from evenhand.cli.words import columns, number_or_word, read_words, split
 from evenhand.errors import UsageError, shown
 
@@ -61,9 +61,13 @@ _HOW = (
 @views
 def monitor(data: str, fail_on_alarm: bool, seed: int, **words: Any) -> int:
     """Watch fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
+    from evenhand.watch.stream import table_files
     from evenhand.watch.watching import monitor as watch
 
-    paths = wanted(words, data)
+    inputs = [data]
+    if words["time"] is None and any(words[form] not in (None, "-") for form in FORMS):
+        inputs = list(map(str, table_files(data)[0].values()))
+    paths = wanted(words, *inputs, words["baseline"])
     how = {word: words.pop(word) for word in _HOW}
     ids, stated, bandwidth = words.pop("measures"), words.pop("reference"), words.pop("bandwidth")
     read = read_words(words)

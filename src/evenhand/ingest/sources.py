@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files import as_path, literal, shown_path
+from evenhand.files import as_path, is_file, literal, shown_path, whole_files
 from evenhand.ingest.addresses import is_database, missing_extension, table_of, without_query
 from evenhand.ingest.damage import UNREADABLE, check_arrow, check_text, culprit
 from evenhand.ingest.damage import problem as problem
@@ -115,6 +115,19 @@ def _refusal(error: Exception, files: list[str], kind: str, needed: Sequence[str
     return DataError(f"cannot read {shown_path(file) if file else label}: {problem(own)}")
 
 
+def files_of(given: str | os.PathLike[str]) -> list[str]:
+    """The files on disk that would be read; none if they cannot be."""
+    if is_address(os.fspath(given)):
+        return []
+    path = as_path(given)
+    if is_file(path):
+        return [str(path)]
+    try:
+        return _find(given)[0]
+    except EvenhandError:
+        return []
+
+
 def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
     """The files that a path, folder or pattern means, and their kind."""
     if not os.fspath(given):
@@ -124,13 +137,13 @@ def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
     path = as_path(given)
     try:
         if path.is_dir():
-            files = sorted(str(p) for p in path.rglob("*") if _counts(p, path))
+            files = sorted(whole_files(str(p) for p in path.rglob("*") if _counts(p, path)))
             if not files:
                 raise DataError(f"folder {shown_path(path)} holds no file evenhand can read ({listed(_KINDS, 20)})")
         elif path.is_file():
             files = [str(path)]
         else:
-            files = sorted(f for f in glob(str(path), recursive=True) if os.path.isfile(f))
+            files = sorted(whole_files(glob(str(path), recursive=True)))
     except OSError as error:
         raise DataError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
     if not files:
@@ -147,7 +160,7 @@ def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
 def _counts(file: Path, folder: Path) -> bool:
     """Whether a file belongs to the data of a folder: those of editors and engines start with . or _"""
     hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    return not hidden and _suffix(file.name) in _KINDS and file.is_file()
+    return not hidden and _suffix(file.name) in _KINDS
 
 
 def _suffix(name: str) -> str:

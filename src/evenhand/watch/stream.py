@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
-from evenhand.files import as_path, is_file, shown_path
+from evenhand.files import as_path, is_file, shown_path, whole_files
 from evenhand.ingest import tabulate_in_time
 from evenhand.ingest.periods import Every, apart, in_order
 from evenhand.masking import is_address
@@ -115,7 +115,7 @@ def _from_tables(data: Any, words: Mapping[str, Any]) -> Stream:
         tables = {str(name): table for name, table in data.items()}
         order = list(tables)
     else:
-        files, notes = _table_files(data)
+        files, notes = table_files(data)
         tables = {name: load(file) for name, file in files.items()}
         order = in_order(set(tables)) if not isinstance(data, list | tuple) else list(tables)
     for name, table in tables.items():
@@ -131,7 +131,7 @@ def _from_tables(data: Any, words: Mapping[str, Any]) -> Stream:
     return Stream(tuple(spans), tuple(notes), left_out)
 
 
-def _table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
+def table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
     """Files of tables by the name of their period, and a remark on what else lies there."""
     aside: list[str] = []
     if isinstance(data, list | tuple):
@@ -161,9 +161,10 @@ def _table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
 def _found(path: Path) -> tuple[list[Path], list[str]]:
     try:
         if path.is_dir():
-            files = [p for p in path.iterdir() if p.is_file() and not p.name.startswith((".", "_"))]
+            names = [str(p) for p in path.iterdir() if not p.name.startswith((".", "_"))]
+            files = list(map(Path, whole_files(names)))
         else:
-            files = [Path(f) for f in glob(str(path)) if os.path.isfile(f)] if has_magic(str(path)) else [path]
+            files = list(map(Path, whole_files(glob(str(path))))) if has_magic(str(path)) else [path]
     except OSError as error:
         raise DataError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
     if files == [path] and not is_file(path):
