@@ -126,3 +126,40 @@ def test_a_file_that_is_replaced_keeps_its_mode() -> None:
     finally:
         os.umask(umask)
     assert not list(Path().glob(".*.part"))
+
+
+# ---- what commands take -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("written", ["1_0", "٥", "１０", "1e1", "ten", ""])
+def test_whole_numbers_are_written_in_plain_digits(written: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (
+        ["demo", "--bootstrap", written],
+        ["monitor", "months", "--looks", written],
+        ["tabulate", "a.table", "-o", "x.table", "--suppress-below", written],
+        ["power", "--base-rate", "0.5", "--n", written],
+    ):
+        assert "whole number" in refused(words, capsys), words
+
+
+@pytest.mark.parametrize("written", ["0_5", "٠.٥", "half"])
+def test_numbers_are_written_in_plain_digits(written: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["demo", "--confidence", written], ["demo", "--threshold", written]):
+        assert "number" in refused(words, capsys), words
+
+
+def test_interrupting_while_the_command_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from evenhand.__main__ import main as started
+
+    class Interrupting:
+        def find_spec(self, *_: object) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "evenhand.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting()])
+    with pytest.raises(SystemExit) as caught:
+        started()
+    assert caught.value.code == 130
+    assert capsys.readouterr() == ("", "evenhand: interrupted\n")

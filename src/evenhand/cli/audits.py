@@ -9,7 +9,18 @@ import click
 
 from evenhand.cli.output import FORMS, check_place, progress_bar, views, wanted, write
 from evenhand.cli.sharing import shared_how, sharing
-from evenhand.cli.words import auditing, classes, columns, number_or_word, numbers, read_words, references, split
+from evenhand.cli.words import (
+    NUMBER,
+    WHOLE,
+    auditing,
+    classes,
+    columns,
+    number_or_word,
+    numbers,
+    read_words,
+    references,
+    split,
+)
 from evenhand.errors import UsageError, shown
 
 _HOW = (
@@ -149,13 +160,13 @@ def _added(a: Any, b: Any) -> Any:
 )
 @click.option("--where", metavar="COL=V[,V…]", multiple=True, help="Only rows with one of these values of a column.")
 @classes
-@click.option("--gamma", metavar="G", type=float, help="Limit of the difference or ratio threshold.")
+@click.option("--gamma", metavar="G", type=NUMBER, help="Limit of the difference or ratio threshold.")
 @click.option("--positive", metavar="V", help="The class that --across-classes binary is about.")
 @click.option("--attribute", metavar="COL", help="Compare by this group column  [default: the product of all]")
-@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
-@click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
-@click.option("--permutations", metavar="N", type=int, default=1000, show_default=True, help="Exchanges; 0 for none.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--bootstrap", metavar="N", type=WHOLE, default=1000, show_default=True, help="Resamples; 0 for none.")
+@click.option("--permutations", metavar="N", type=WHOLE, default=1000, show_default=True, help="Exchanges; 0 for none.")
+@click.option("--seed", metavar="N", type=WHOLE, default=0, show_default=True, help="Seed of the resampling.")
 @views
 def aggregate(data: str, seed: int, **words: Any) -> None:
     """Make one number of many classes and groups in DATA: rows, confusion counts, or a saved table."""

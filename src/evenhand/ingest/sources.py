@@ -91,15 +91,15 @@ def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Sour
         shutil.rmtree(spill, ignore_errors=True)
 
 
-def _scan(file: str, kind: str, needed: Sequence[str]) -> None:
-    """Read all that is needed of one file."""
+def _scan(files: Sequence[str], kind: str, needed: Sequence[str]) -> None:
+    """Read all that is needed of some files."""
     import duckdb
 
     with duckdb.connect() as connection:
-        source = _read(connection, [file], kind, shown_path(file), needed)
+        source = _read(connection, list(files), kind, shown_path(files[0]), needed)
         columns = ", ".join(source.column(name) for name in needed)
         everything = source.relation.aggregate(f"bit_xor(hash({columns}))")
-        followed(connection, f"looking into {os.path.basename(file)}", everything.fetchall)
+        followed(connection, f"looking into {os.path.basename(files[0])}", everything.fetchall)
 
 
 def _refusal(error: Exception, files: list[str], kind: str, needed: Sequence[str], label: str) -> EvenhandError:
@@ -109,7 +109,7 @@ def _refusal(error: Exception, files: list[str], kind: str, needed: Sequence[str
         return DataError(f"cannot read {label}: {why}")
     file, own = files[0] if len(files) == 1 else None, error
     if file is None:
-        file, own = culprit(files, error, lambda file: _scan(file, kind, needed))
+        file, own = culprit(files, error, lambda some: _scan(some, kind, needed))
     if isinstance(own, EvenhandError):
         return own
     return DataError(f"cannot read {shown_path(file) if file else label}: {problem(own)}")
