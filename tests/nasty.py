@@ -81,11 +81,8 @@ CASES: dict[str, dict[str, Any]] = {
     "bytes": {"score": "u8", "label": "y", "group": ["flag", "gone"]},
     "whole": {"score": "i64", "label": "gaps", "group": "tiny"},
     "decimals": {"score": "dec", "label": "y", "group": "price"},
-    "days": {"score": "u8", "label": "y", "group": "day"},
-    "moments": {"score": "s", "group": "moment"},
-    "instants": {"score": "s", "group": "instant"},
-    "fractions as groups": {"score": "s", "label": "y", "group": "odd32"},
-    "weights": {"score": "s", "label": "y", "group": "flag", "weight": "gaps"},
+    "times": {"score": "u8", "label": "y", "group": ["day", "moment", "instant"]},
+    "weights and fractions as groups": {"score": "s", "label": "y", "group": ["odd32", "flag"], "weight": "gaps"},
     "decisions": {"prediction": "flag", "label": "y", "group": ["gone", "kind"]},
     "truth as a score": {"score": "flag", "label": "y", "group": "gone"},
 }

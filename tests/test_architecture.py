@@ -16,7 +16,8 @@ SOURCE = Path(evenhand.__file__).parent
 # layer: what it may import. Everything may import errors.
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
-    "files": set(),
+    "masking": set(),
+    "files": {"masking"},
     "results": {"files", "page", "report"},  # a result makes its views when asked
     "cells": set(),
     "runs": {"ingest", "cells"},
@@ -29,12 +30,13 @@ ARROWS: dict[str, set[str]] = {
     "noise": set(),
     "table": {"spans", "noise", "cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
     "confusion": {"table", "cells", "groupings", "rules", "storage"},
-    "storage": {"noise", "grid", "spans", "table", "confusion", "cells", "files"},
+    "storage": {"masking", "noise", "grid", "spans", "table", "confusion", "cells", "files"},
     "suppression": {"spans", "table", "confusion", "cells", "groupings"},
     "privacy": {"spans", "noise", "table", "confusion", "cells"},
     "disclosure": {"results", "scores", "storage", "table", "confusion", "cells", "groupings", "report"},
     "examples": {"table", "cells"},
     "ingest": {
+        "masking",
         "grid",
         "spans",
         "table",
@@ -105,6 +107,7 @@ ARROWS: dict[str, set[str]] = {
     "planning": {"inference"},
     "policy": {"gaps", "measures", "cells"},
     "gate": {
+        "masking",
         "page",
         "files",
         "policy",
@@ -267,6 +270,7 @@ ARROWS: dict[str, set[str]] = {
     "metrics": {"auditing", "extremes", "gaps", "options", "measures", "ingest"},
     "advice": set(),
     "cli": {
+        "masking",
         "watch",
         "results",
         "advice",
@@ -315,6 +319,7 @@ ARROWS: dict[str, set[str]] = {
         "metrics",
     },
     "watch": {
+        "masking",
         "auditing",
         "cells",
         "charts",

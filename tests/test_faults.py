@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import pytest
 import evenhand
 from conftest import evenhand as run
 from evenhand.errors import shown
+from evenhand.ingest.damage import culprit
 from evenhand.ingest.progress import followed
 from evenhand.ingest.sources import opened
 
@@ -100,6 +101,33 @@ def test_a_damaged_file_of_several_is_named(kind: str, how: str, tmp_path: Path)
 def test_whole_files_are_counted(kind: str, tmp_path: Path) -> None:
     parts(kind, tmp_path)
     assert evenhand.tabulate(tmp_path, score="s", group="g").rows == 20_000
+
+
+def test_a_damaged_file_of_thousands_is_found_in_few_steps() -> None:
+    files = [f"{i}.parquet" for i in range(3000)]
+    scanned = []
+
+    def scan(some: Sequence[str]) -> None:
+        scanned.append(len(some))
+        if {"777.parquet", "2100.parquet"} & set(some):
+            raise OSError(some[-1])
+
+    found, why = culprit(files, ValueError("all"), scan)
+    assert (found, str(why)) == ("777.parquet", "777.parquet")
+    assert len(scanned) < 15
+    assert sum(scanned) < 2 * len(files)
+    both = ValueError("together")
+    assert culprit(files, both, lambda some: None) == (None, both)
+
+
+@pytest.mark.parametrize("end", ["0.3,", '0.3,1,"a', "0.3,1,a,b"])
+def test_a_row_that_was_cut_is_told_in_plain_words(end: str, tmp_path: Path) -> None:
+    for rows in (2, 5000):
+        (tmp_path / "d.csv").write_text("s,y,g\n" + "0.1,1,a\n" * rows + end)
+        with pytest.raises(evenhand.DataError, match=r"^cannot read '.*d\.csv': ") as caught:
+            evenhand.tabulate(tmp_path / "d.csv", score="s", group="g")
+        for machinery in ("search space", "dialect", "Possible", "strict_mode", "ignore_errors"):
+            assert machinery not in str(caught.value)
 
 
 def test_a_damaged_file_is_one_sentence_on_the_command_line(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ import numpy as np
 from evenhand.cells import Attribute
 from evenhand.confusion import Confusion, describe_confusion
 from evenhand.errors import DataError, TableFileError, UsageError, shown
-from evenhand.files import as_path, is_file, literal, replacing
+from evenhand.files import as_path, is_file, literal, replacing, shown_path
 from evenhand.grid import Grid, Piece
+from evenhand.masking import is_address
 from evenhand.noise import Noise
 from evenhand.spans import Spans
 from evenhand.table import Meaning, Table, describe
@@ -68,7 +69,7 @@ def save(table: Table | Confusion, path: Any) -> None:
                 f"USE_TMP_FILE false, KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
             )
         except duckdb.IOException as error:
-            raise UsageError(f"cannot write {shown(str(path), 120)}: {_cause(error)}") from error
+            raise UsageError(f"cannot write {shown_path(path)}: {_cause(error)}") from error
 
 
 def format_of(table: Table | Confusion) -> str:
@@ -93,12 +94,13 @@ def load(path: Any) -> Table | Confusion:
     """
     import duckdb
 
-    path = as_path(path)
+    given, path = path, as_path(path)
     if not is_file(path):
-        raise TableFileError(f"no table to load: {shown(str(path))} is not a file")
+        far = " on this machine: copy it here first" if is_address(str(given)) else ""
+        raise TableFileError(f"no table to load: {shown_path(given)} is not a file{far}")
     if not _is_parquet(path):
         raise TableFileError(
-            f"{shown(path.name)} is not a table saved by evenhand (it is not a Parquet file); "
+            f"{shown_path(path.name)} is not a table saved by evenhand (it is not a Parquet file); "
             "make one with `evenhand tabulate` or Table.save"
         )
     try:
@@ -106,7 +108,7 @@ def load(path: Any) -> Table | Confusion:
             about = _metadata(connection, path)
             if about is None:
                 raise TableFileError(
-                    f"{shown(path.name)} is a Parquet file, but not a table saved by evenhand; "
+                    f"{shown_path(path.name)} is a Parquet file, but not a table saved by evenhand; "
                     "to count its rows use tabulate or audit with the names of its columns"
                 )
             _check_schema(about, path)
@@ -115,10 +117,10 @@ def load(path: Any) -> Table | Confusion:
     except TableFileError:
         raise
     except (duckdb.Error, DataError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise TableFileError(f"{shown(path.name)} is damaged: {_first_line(error)}") from error
+        raise TableFileError(f"{shown_path(path.name)} is damaged: {_first_line(error)}") from error
     if about.get("digest") not in (None, table.digest()):
         raise TableFileError(
-            f"{shown(path.name)} is damaged or was changed by hand: its counts do not match its digest"
+            f"{shown_path(path.name)} is damaged or was changed by hand: its counts do not match its digest"
         )
     return table
 
@@ -147,7 +149,8 @@ def check_whole(path: Any) -> None:
         whole = file.read() == b"PAR1"
     if not whole:
         raise TableFileError(
-            f"{shown(path.name)} is damaged, its end is missing: copy it again, or make it again (evenhand tabulate)"
+            f"{shown_path(path.name)} is damaged, its end is missing: copy it again, or make it again "
+            "(evenhand tabulate)"
         )
 
 
@@ -254,10 +257,10 @@ def _check_schema(about: dict[str, Any], path: Path) -> None:
     newest = {"evenhand/table": 3, "evenhand/confusion": 1}.get(family)
     if newest is not None and version.isdigit() and int(version) > newest:
         raise TableFileError(
-            f"{shown(path.name)} has table format {version}, newer than this evenhand reads ({newest}): "
+            f"{shown_path(path.name)} has table format {version}, newer than this evenhand reads ({newest}): "
             "upgrade evenhand"
         )
-    raise TableFileError(f"{shown(path.name)} has the unknown table format {shown(schema)}")
+    raise TableFileError(f"{shown_path(path.name)} has the unknown table format {shown(schema)}")
 
 
 def _is_parquet(path: Path) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.charts import drawing
-from evenhand.errors import MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files import as_path, check_target, replacing
+from evenhand.errors import MissingLibrary, UsageError, listed, nearest
+from evenhand.files import as_path, check_target, replacing, shown_path
 
 SUFFIXES = (".svg", ".png", ".pdf", ".json")
 NOTEBOOK = "application/vnd.vegalite.v5+json"
@@ -62,7 +62,7 @@ class Chart:
         suffix = as_path(path).suffix.lower()
         if suffix not in write:
             raise UsageError(
-                f"a chart is saved as one of {listed(SUFFIXES)}, not as {shown(as_path(path).name)}"
+                f"a chart is saved as one of {listed(SUFFIXES)}, not as {shown_path(as_path(path).name)}"
                 f"{nearest(suffix, SUFFIXES)}"
             )
         check_target(path)

@@ -13,6 +13,7 @@ from evenhand import __version__
 from evenhand.cli import audits, gate, models, planning, sharing, watching
 from evenhand.cli.output import say, silence
 from evenhand.errors import EvenhandError
+from evenhand.masking import is_address, masked
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,14 +49,16 @@ def main(arguments: list[str] | None = None) -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ≥ shows ? instead
+    arguments = sys.argv[1:] if arguments is None else arguments
+    addresses = [part for word in arguments for part in (word, word.partition("=")[2]) if is_address(part)]
     code = 0
     try:
-        code = cli.main(arguments, prog_name="evenhand", standalone_mode=False) or 0
+        code = cli.main(list(arguments), prog_name="evenhand", standalone_mode=False) or 0
         sys.stdout.flush()
     except click.ClickException as error:
-        _fail(error.format_message(), hint=isinstance(error, click.UsageError))
+        _fail(error.format_message(), addresses, hint=isinstance(error, click.UsageError))
     except EvenhandError as error:
-        _fail(str(error))
+        _fail(str(error), addresses)
     except (KeyboardInterrupt, click.Abort):
         say("evenhand: interrupted")
         sys.exit(130)
@@ -65,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
             silence(sys.stderr)
             sys.exit(130)
         if not isinstance(error, BrokenPipeError):
-            _fail(f"cannot write the result: {error.strerror or error}")
+            _fail(f"cannot write the result: {error.strerror or error}", addresses)
         # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
         silence(sys.stderr)
     except Exception as error:
@@ -76,12 +79,14 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(130)
         if os.environ.get("EVENHAND_DEBUG"):
             say(traceback.format_exc())
-        _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)")
+        _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)", addresses)
     if code:
         sys.exit(code)
 
 
-def _fail(message: str, hint: bool = False) -> None:
+def _fail(message: str, addresses: list[str], hint: bool = False) -> None:
+    for address in addresses:  # click repeats a word that it does not expect
+        message = message.replace(address, masked(address))
     sentence = " ".join(message.split())
     sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
     say(f"evenhand: {sentence}{' (try --help)' if hint else ''}")

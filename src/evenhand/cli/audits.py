@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import FORMS, progress_bar, views, wanted, write
+from evenhand.cli.output import FORMS, check_place, progress_bar, views, wanted, write
 from evenhand.cli.sharing import shared_how, sharing
 from evenhand.cli.words import (
+    NUMBER,
+    WHOLE,
     auditing,
     cells,
     classes,
@@ -22,7 +24,6 @@ from evenhand.cli.words import (
     split,
 )
 from evenhand.errors import UsageError, shown
-from evenhand.files import check_target
 
 _HOW = (
     "threshold", "reference", "confidence", "bootstrap", "measures", "ranks", "calibration_bins", "bandwidth",
@@ -110,7 +111,7 @@ def tabulate(data: str, output: str, **words: Any) -> None:
     share = shared_how(words)
     counted_in = read_cells(words, kept)
     read = read_words(words)
-    check_target(output)
+    check_place("--output", output, {}, [data])
     if share is not None and not read and is_table_file(data):
         table = load(data)
     else:
@@ -133,6 +134,7 @@ def merge(tables: tuple[str, ...], output: str) -> None:
     """Add up saved tables: the result is the table of all their rows."""
     from evenhand.storage import load
 
+    check_place("--output", output, {}, tables)
     total = load(tables[0])
     for path in tables[1:]:
         try:
@@ -163,13 +165,13 @@ def _added(a: Any, b: Any) -> Any:
 )
 @click.option("--where", metavar="COL=V[,V…]", multiple=True, help="Only rows with one of these values of a column.")
 @classes
-@click.option("--gamma", metavar="G", type=float, help="Limit of the difference or ratio threshold.")
+@click.option("--gamma", metavar="G", type=NUMBER, help="Limit of the difference or ratio threshold.")
 @click.option("--positive", metavar="V", help="The class that --across-classes binary is about.")
 @click.option("--attribute", metavar="COL", help="Compare by this group column  [default: the product of all]")
-@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
-@click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
-@click.option("--permutations", metavar="N", type=int, default=1000, show_default=True, help="Exchanges; 0 for none.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--bootstrap", metavar="N", type=WHOLE, default=1000, show_default=True, help="Resamples; 0 for none.")
+@click.option("--permutations", metavar="N", type=WHOLE, default=1000, show_default=True, help="Exchanges; 0 for none.")
+@click.option("--seed", metavar="N", type=WHOLE, default=0, show_default=True, help="Seed of the resampling.")
 @views
 def aggregate(data: str, seed: int, **words: Any) -> None:
     """Make one number of many classes and groups in DATA: rows, confusion counts, or a saved table."""

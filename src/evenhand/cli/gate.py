@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from evenhand.cli.output import check_place, progress_bar, reader_gone, views, wanted, write
-from evenhand.cli.words import auditing, columns, number_or_word, numbers, read_words, references
+from evenhand.cli.words import WHOLE, auditing, columns, number_or_word, numbers, read_words, references
 from evenhand.errors import UsageError, shown
 from evenhand.files import as_path
 
@@ -37,7 +37,7 @@ Exit code 0: they do. 1: they do not. 2: the policy, the words or the data make 
 @auditing
 @views
 @click.option("--undefined", metavar="fail|skip", help="What an undefined measure means  [default: fail]")
-@click.option("--min-group-size", metavar="N", type=int, help="Groups of fewer people are not judged.")
+@click.option("--min-group-size", metavar="N", type=WHOLE, help="Groups of fewer people are not judged.")
 @click.option("--small-groups", metavar="fail|skip", help="What such a group means  [default: fail]")
 @click.option("--junit", metavar="FILE", help="Write the verdict as JUnit XML.")
 @click.option("--github", is_flag=True, help="Also print it as annotations of GitHub Actions.")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from evenhand.cli.output import progress_bar, views, wanted, write
-from evenhand.cli.words import columns, numbers, read_words, references, split
+from evenhand.cli.words import NUMBER, WHOLE, columns, numbers, read_words, references, split
 from evenhand.errors import UsageError
 
 _CUTOFFS = (
@@ -30,12 +30,12 @@ _CUTOFFS = (
 @click.option("--cost", metavar="FP,FN", help="Costs of a false favourable and a false unfavourable decision instead.")
 @click.option("--fairness", metavar="ID", help="Measure of decisions  [default: that required, or demographic_parity]")
 @click.option("--require", metavar="RULE", multiple=True, help="The policy, such as 'disparate_impact >= 0.8'.")
-@click.option("--threshold", metavar="T", type=float, help="The threshold in use, to compare with.")
+@click.option("--threshold", metavar="T", type=NUMBER, help="The threshold in use, to compare with.")
 @click.option("--allow-trivial", is_flag=True, help="Recommend even to select everybody or nobody.")
 @click.option("--by-group", is_flag=True, help="Analyse what separate thresholds for each group would achieve.")
-@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
-@click.option("--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--bootstrap", metavar="N", type=WHOLE, default=1000, show_default=True, help="Resamples; 0 for none.")
+@click.option("--seed", metavar="N", type=WHOLE, default=0, show_default=True, help="Seed of the resampling.")
 @views
 def thresholds(data: str, seed: int, **words: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
@@ -74,7 +74,9 @@ def thresholds(data: str, seed: int, **words: Any) -> None:
     multiple=True,
     help="Columns that tell settings apart; rows alike in them are seeds.",
 )
-@click.option("--random-performance", metavar="P", type=float, help="Performance of a random guess, where areas start.")
+@click.option(
+    "--random-performance", metavar="P", type=NUMBER, help="Performance of a random guess, where areas start."
+)
 @click.option(
     "--front",
     type=click.Choice(["dev", "published"]),
@@ -109,17 +111,17 @@ def thresholds(data: str, seed: int, **words: Any) -> None:
 )
 @click.option("--utopia", metavar="P,F", help="Ideal performance and fairness  [default: 1,1]")
 @click.option("--normalize", metavar="range|P,F", help="Divide the axes of the distance by their ranges, or by these.")
-@click.option("--performance-from", metavar="P", type=float, help="Partial area: where performance is at least this.")
-@click.option("--fairness-from", metavar="F", type=float, help="Partial area: where fairness is at least this.")
-@click.option("--dto-to", metavar="D", type=float, help="Partial area: where the distance is at most this.")
+@click.option("--performance-from", metavar="P", type=NUMBER, help="Partial area: where performance is at least this.")
+@click.option("--fairness-from", metavar="F", type=NUMBER, help="Partial area: where fairness is at least this.")
+@click.option("--dto-to", metavar="D", type=NUMBER, help="Partial area: where the distance is at most this.")
 @click.option(
     "--missing", type=click.Choice(["refuse", "drop"]), help="What to do with runs without results  [default: refuse]"
 )
-@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals.")
 @click.option(
-    "--bootstrap", metavar="N", type=int, help="Number of resamples  [default: 1000, fewer for very many runs]"
+    "--bootstrap", metavar="N", type=WHOLE, help="Number of resamples  [default: 1000, fewer for very many runs]"
 )
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--seed", metavar="N", type=WHOLE, default=0, show_default=True, help="Seed of the resampling.")
 @views
 def compare(runs: str, seed: int, **words: Any) -> None:
     """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""

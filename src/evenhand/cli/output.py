@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.errors import UsageError, shown
-from evenhand.files import as_path, check_target, write_text
+from evenhand.errors import UsageError
+from evenhand.files import as_path, check_target, shown_path, write_text
 
 if TYPE_CHECKING:
     from evenhand.options import Progress
@@ -64,9 +64,18 @@ def check_place(word: str, path: str, places: dict[str, str], inputs: Iterable[A
         place = os.path.realpath(as_path(path))
     if place in places:
         raise UsageError(f"{places[place]} and {word} name the same place: give each its own file")
-    if any(isinstance(given, str) and os.path.realpath(os.path.expanduser(given)) == place for given in inputs):
-        raise UsageError(f"{word} would overwrite {shown(path)}, which is read: name another file")
+    if path != "-" and os.path.isfile(place) and any(_reads(given, place) for given in inputs):
+        raise UsageError(f"{word} would overwrite {shown_path(path)}, which is read: name another file")
     places[place] = word
+
+
+def _reads(given: Any, file: str) -> bool:
+    """Whether a file, under whatever name, is one of those that an input means."""
+    if not isinstance(given, str | os.PathLike):
+        return False
+    from evenhand.ingest.sources import files_of
+
+    return any(os.path.samefile(one, file) for one in files_of(given))
 
 
 def write(result: Result, paths: dict[str, str]) -> None:

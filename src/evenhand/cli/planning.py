@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import deliver
+from evenhand.cli.output import check_place, deliver
+from evenhand.cli.words import NUMBER, whole
 from evenhand.errors import UsageError, shown
-from evenhand.files import check_target
 
 
 @click.command()
 @click.argument("data")
 @click.option("--score", metavar="COL", help="Column with the probabilities of a logistic model.")
 @click.option("--logit", metavar="COL", help="Column with its logits, instead of the probabilities.")
-@click.option("--beta-norm", metavar="B", type=float, help="‖β‖ of the model; without it, distances are in logits.")
+@click.option("--beta-norm", metavar="B", type=NUMBER, help="‖β‖ of the model; without it, distances are in logits.")
 @click.option("--label", metavar="COL", help="Column with the true outcome.")
 @click.option("--group", metavar="COL", help="Column that divides people into groups.")
 @click.option("--weight", metavar="COL", help="Column with numbers of people.")
@@ -34,32 +34,32 @@ from evenhand.files import check_target
     show_default=True,
     help="What should hold.",
 )
-@click.option("--level", metavar="P", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--level", metavar="P", type=NUMBER, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
 def test(data: str, json_path: str | None, **words: Any) -> None:
     """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
     from evenhand.projection import projection_test
 
-    if json_path not in (None, "-"):
-        check_target(json_path)
+    if json_path is not None:
+        check_place("--json", json_path, {}, [data])
     found = projection_test(data, **{k: v for k, v in words.items() if v is not None})
     deliver(found.to_dict(), repr(found), json_path)
 
 
 @click.command()
 @click.option("--n", metavar="N[,M]", help="People of each group, or of the group and of the reference.")
-@click.option("--base-rate", metavar="P", type=float, required=True, help="The rate of the reference.")
-@click.option("--gap", metavar="D", type=float, help="Rate of the group minus rate of the reference.")
+@click.option("--base-rate", metavar="P", type=NUMBER, required=True, help="The rate of the reference.")
+@click.option("--gap", metavar="D", type=NUMBER, help="Rate of the group minus rate of the reference.")
 @click.option(
     "--ratio",
     metavar="R",
-    type=float,
+    type=NUMBER,
     default=1.0,
     show_default=True,
     help="People of the reference for each of the group.",
 )
-@click.option("--power", metavar="P", type=float, default=0.8, show_default=True, help="Wanted power.")
-@click.option("--level", metavar="P", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--power", metavar="P", type=NUMBER, default=0.8, show_default=True, help="Wanted power.")
+@click.option("--level", metavar="P", type=NUMBER, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
 def power(n: str | None, json_path: str | None, **words: Any) -> None:
     """Plan how many people it takes to find a gap: say --n or --gap, or both."""
@@ -70,12 +70,12 @@ def power(n: str | None, json_path: str | None, **words: Any) -> None:
     people: Any = None
     if n is not None:
         try:
-            numbers = [int(part) for part in n.split(",")]
+            numbers = [whole(part) for part in n.split(",")]
         except ValueError:
             raise UsageError(f"--n takes one or two whole numbers such as 200,1000, not {shown(n)}") from None
         people = numbers[0] if len(numbers) == 1 else tuple(numbers)
-    if json_path not in (None, "-"):
-        check_target(json_path)
+    if json_path is not None:
+        check_place("--json", json_path, {}, [])
     found = plan(people, **words)
     deliver(found.to_dict(), "\n".join(textwrap.wrap(str(found), 80)), json_path)
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evenhand.cli.output import views, wanted, write
-from evenhand.cli.words import Command, numbers, where_rows
+from evenhand.cli.words import Command, numbers, where_rows, whole
 from evenhand.errors import UsageError, shown
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges"), ("cells", "groups")
@@ -83,7 +83,7 @@ def _privatizing(said: dict[str, Any]) -> Callable[[Any], Any]:
 
 def _whole(word: str, value: Any) -> int:
     try:
-        return int(value)
+        return whole(str(value))
     except ValueError:
         raise UsageError(f"--{word.replace('_', '-')} takes a whole number such as 5, not {shown(value)}") from None
 

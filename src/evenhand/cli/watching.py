@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import progress_bar, reader_gone, views, wanted, write
-from evenhand.cli.words import columns, number_or_word, read_words, split
+from evenhand.cli.output import FORMS, progress_bar, reader_gone, views, wanted, write
+from evenhand.cli.words import NUMBER, WHOLE, columns, number_or_word, read_words, split
 from evenhand.errors import UsageError, shown
 
 _HOW = (
@@ -25,7 +25,7 @@ _HOW = (
 @click.option(
     "--baseline", metavar="B", help="Compare with: so many first periods, a period, FIRST..LAST, or a saved table."
 )
-@click.option("--threshold", metavar="T", type=float, help="Favourable at scores ≥ T (risk scores: < T).")
+@click.option("--threshold", metavar="T", type=NUMBER, help="Favourable at scores ≥ T (risk scores: < T).")
 @click.option(
     "--reference",
     metavar="V",
@@ -33,9 +33,16 @@ _HOW = (
     help="Group to compare with, or COL=V for one of several columns  [default: the largest of the baseline]",
 )
 @click.option("--measures", metavar="ID[,ID…]", help="Only these measures, by their ids in JSON  [default: all]")
-@click.option("--looks", metavar="N", type=int, default=200, show_default=True, help="Periods that are planned in all.")
 @click.option(
-    "--false-alarms", metavar="P", type=float, default=0.05, show_default=True, help="Chance of any false alarm in all."
+    "--looks", metavar="N", type=WHOLE, default=200, show_default=True, help="Periods that are planned in all."
+)
+@click.option(
+    "--false-alarms",
+    metavar="P",
+    type=NUMBER,
+    default=0.05,
+    show_default=True,
+    help="Chance of any false alarm in all.",
 )
 @click.option(
     "--small",
@@ -45,25 +52,29 @@ _HOW = (
     help="What to do with periods that are too small.",
 )
 @click.option(
-    "--min-people", metavar="N", type=int, default=30, show_default=True, help="People of a group to be looked at."
+    "--min-people", metavar="N", type=WHOLE, default=30, show_default=True, help="People of a group to be looked at."
 )
-@click.option("--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals.")
-@click.option("--bootstrap", metavar="N", type=int, default=199, show_default=True, help="Resamples; 0 for none.")
+@click.option("--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--bootstrap", metavar="N", type=WHOLE, default=199, show_default=True, help="Resamples; 0 for none.")
 @click.option(
     "--ranks", type=click.Choice(["published", "mid"]), default="published", help="How tied scores are ranked."
 )
-@click.option("--calibration-bins", metavar="N", type=int, default=50, show_default=True, help="Of calibration bias.")
+@click.option("--calibration-bins", metavar="N", type=WHOLE, default=50, show_default=True, help="Of calibration bias.")
 @click.option(
     "--bandwidth", metavar="B", default="scott", show_default=True, help="Of densities: a share of the range."
 )
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling.")
+@click.option("--seed", metavar="N", type=WHOLE, default=0, show_default=True, help="Seed of the resampling.")
 @click.option("--fail-on-alarm", is_flag=True, help="Exit with code 1 if there is an alarm.")
 @views
 def monitor(data: str, fail_on_alarm: bool, seed: int, **words: Any) -> int:
     """Watch fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
+    from evenhand.watch.stream import table_files
     from evenhand.watch.watching import monitor as watch
 
-    paths = wanted(words, data)
+    inputs = [data]
+    if words["time"] is None and any(words[form] not in (None, "-") for form in FORMS):
+        inputs = list(map(str, table_files(data)[0].values()))
+    paths = wanted(words, *inputs, words["baseline"])
     how = {word: words.pop(word) for word in _HOW}
     ids, stated, bandwidth = words.pop("measures"), words.pop("reference"), words.pop("bandwidth")
     read = read_words(words)

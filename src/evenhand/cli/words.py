@@ -12,6 +12,36 @@ from evenhand.errors import UsageError, shown
 Command = Callable[..., Any]
 
 
+def whole(text: str) -> int:
+    """A whole number as people write it; Python's own int() also takes 1_0 and ٥."""
+    return int(_plain(text))
+
+
+def number(text: str) -> float:
+    return float(_plain(text))
+
+
+def _plain(text: str) -> str:
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return text
+
+
+def _taking(what: str, read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """What an option takes, as click wants it."""
+
+    def taken(value: Any) -> Any:
+        try:
+            return read(str(value))
+        except ValueError:
+            raise click.BadParameter(f"{shown(value)} is not a {what}") from None
+
+    return taken
+
+
+WHOLE, NUMBER = _taking("whole number", whole), _taking("number", number)
+
+
 def columns(command: Command) -> Command:
     """The words that say how data are to be read."""
     options = (
@@ -69,7 +99,7 @@ def classes(command: Command) -> Command:
         ),
         click.option("--across-classes", metavar="F", help="Of classes: a power (2), mean, quadratic mean, binary."),
         click.option("--baseline", metavar="B", help="Of classes: compare with overall (default) or mean."),
-        click.option("--empty", metavar="R", type=float, help="Of classes: what a cell without rows counts as."),
+        click.option("--empty", metavar="R", type=NUMBER, help="Of classes: what a cell without rows counts as."),
     )
     for option in reversed(options):
         command = option(command)
@@ -89,10 +119,10 @@ def auditing(command: Command) -> Command:
             help="Group to compare with, or COL=V for one of several columns  [default: the largest]",
         ),
         click.option(
-            "--confidence", metavar="P", type=float, default=0.95, show_default=True, help="Level of intervals."
+            "--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals."
         ),
         click.option(
-            "--bootstrap", metavar="N", type=int, default=1000, show_default=True, help="Resamples; 0 for none."
+            "--bootstrap", metavar="N", type=WHOLE, default=1000, show_default=True, help="Resamples; 0 for none."
         ),
         click.option(
             "--measures",
@@ -107,7 +137,12 @@ def auditing(command: Command) -> Command:
             help="How tied scores are ranked.",
         ),
         click.option(
-            "--calibration-bins", metavar="N", type=int, default=50, show_default=True, help="Bins of calibration bias."
+            "--calibration-bins",
+            metavar="N",
+            type=WHOLE,
+            default=50,
+            show_default=True,
+            help="Bins of calibration bias.",
         ),
         click.option(
             "--bandwidth",
@@ -119,7 +154,7 @@ def auditing(command: Command) -> Command:
         click.option(
             "--permutations",
             metavar="N",
-            type=int,
+            type=WHOLE,
             default=1000,
             show_default=True,
             help="Tables with exchanged groups, for p-values and the noise floor; 0 for none.",
@@ -139,7 +174,7 @@ def auditing(command: Command) -> Command:
             help="The best known intervals, or ordinary bootstrap ones.",
         ),
         click.option("--stratified", is_flag=True, help="Resamples keep the size of every group."),
-        click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of the resampling."),
+        click.option("--seed", metavar="N", type=WHOLE, default=0, show_default=True, help="Seed of the resampling."),
     )
     for option in reversed(options):
         command = option(command)
@@ -159,7 +194,7 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
     if "score_range" in read:
         parts = read["score_range"].split(",")
         try:
-            lo, hi = map(float, parts)
+            lo, hi = map(number, parts)
         except ValueError:
             raise UsageError(f"--score-range takes two numbers such as 0,1, not {shown(read['score_range'])}") from None
         read["score_range"] = (lo, hi)
@@ -207,14 +242,14 @@ def split(text: str) -> list[str]:
 
 def numbers(text: str, word: str) -> tuple[float, ...]:
     try:
-        return tuple(float(part) for part in text.split(","))
+        return tuple(number(part) for part in text.split(","))
     except ValueError:
         raise UsageError(f"--{word.replace('_', '-')} takes numbers such as 0.65,0.7, not {shown(text)}") from None
 
 
 def number_or_word(text: str) -> str | float:
     try:
-        return float(text)
+        return number(text)
     except ValueError:
         return text
 

@@ -28,6 +28,7 @@ from evenhand.gate.rulebook import (
 )
 from evenhand.gate.toml_lines import Path, lines_of
 from evenhand.ingest.values import name_of
+from evenhand.masking import masked
 from evenhand.measures import ScoreMeasure
 from evenhand.options import least_resamples
 from evenhand.policy import Requirement, checked_bound, measure_named
@@ -132,7 +133,7 @@ def _policy(policy: Any) -> Rulebook:
 def _text(policy: Any) -> tuple[str, str]:
     """The text of a policy file, and how to call it."""
     path = as_path(policy)
-    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in os.fspath(policy))
+    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in masked(os.fspath(policy)))
     try:
         with path.open("rb") as opened:
             content = opened.read(MOST_BYTES + 1)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from evenhand.errors import UsageError, shown
+from evenhand.errors import UsageError
+from evenhand.files import shown_path
 
 _DATABASE = "evenhand_database"
-_SECRET = r"[\w.-]*(?:password|passwd|secret|token|signature|credential|key|sig|pwd)[\w.-]*"
-_IN_QUERY = re.compile(rf"(\b{_SECRET})=('[^']*'|[^&\s'\"#]+)", re.IGNORECASE)
-_BEFORE_HOST = re.compile(r"(://[^/?#\s:@'\"]*):(.*)@")  # to the last @: a password may hold anything
 _EXTENSION = re.compile(r"(?i:install|download|load|require|missing)[^\n]*?\b[Ee]xtension:?\s*['\"]?([a-z][a-z0-9_]*)")
-
-
-def is_address(path: str) -> bool:
-    return "://" in path
 
 
 def is_database(path: str) -> bool:
@@ -26,24 +20,6 @@ def is_database(path: str) -> bool:
 def without_query(address: str) -> str:
     """The part of a web address that ends like a file name."""
     return re.split(r"[?#]", address)[0] if address.lower().startswith(("http://", "https://")) else address
-
-
-def masked(text: str, address: str = "") -> str:
-    """A text, such as an address or what an engine says about it, without the secrets in it.
-
-    >>> masked("postgresql://ann:hush@db/people?table=loans")
-    'postgresql://ann:***@db/people?table=loans'
-    >>> masked("no such file: https://x.org/a.csv?sig=AbC1", "https://x.org/a.csv?sig=AbC1")
-    'no such file: https://x.org/a.csv?sig=***'
-    """
-    for secret in _secrets(address or text):  # an engine may repeat one by itself, or decoded
-        text = text.replace(secret, "***")
-    return _IN_QUERY.sub(r"\1=***", _BEFORE_HOST.sub(r"\1:***@", text))
-
-
-def _secrets(address: str) -> set[str]:
-    found = [m[2] for pattern in (_BEFORE_HOST, _IN_QUERY) for m in pattern.finditer(address)]
-    return {s for raw in found for s in (raw, unquote(raw)) if len(s) > 3}
 
 
 def missing_extension(error: BaseException) -> str | None:
@@ -66,7 +42,7 @@ def table_of(connection: Any, address: str) -> Any:
     if len(tables) != 1 or not all(names := tables[0].split(".")) or len(names) > 2:
         raise UsageError(
             "the address of a database names one table, as in postgresql://user@host/database?table=schema.table, "
-            f"but this is {shown(masked(address), 120)}"
+            f"but this is {shown_path(address)}"
         )
     query = urlencode([(name, value) for name, value in said if name != "table"])
     place = parts._replace(query=query).geturl().replace("'", "''")

@@ -18,6 +18,10 @@ from evenhand.errors import DataError, shown
 from evenhand.ingest.progress import tell
 
 UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
+_MACHINERY = re.compile(
+    r"^\s*(?:The search space used was|Possible (?:fixes|solution)|file = )", re.MULTILINE | re.IGNORECASE
+)
+"""Where DuckDB goes on to speak of its own settings, which nobody can change here."""
 _FRAME, _SKIPPABLE = 0xFD2FB528, 0x184D2A50
 
 
@@ -89,14 +93,26 @@ def check_arrow(file: str, needed: Sequence[str]) -> None:
             reader.get_batch(i).validate(full=True)
 
 
-def culprit(files: Sequence[str], error: Exception, scan: Callable[[str], Any]) -> tuple[str | None, Exception]:
-    """Which of several files cannot be read, and why; None if each can be read by itself."""
-    for file in files:
-        try:
-            scan(file)
-        except Exception as own:
-            return file, own
-    return None, error
+def culprit(
+    files: Sequence[str], error: Exception, scan: Callable[[Sequence[str]], Any]
+) -> tuple[str | None, Exception]:
+    """The first of several files that cannot be read, and why; None if each can be read by itself.
+
+    Half of them are scanned at a time: one by one, thousands would take a minute.
+    """
+    while len(files) > 1:
+        first = files[: len(files) // 2]
+        files = first if _failure(first, scan) else files[len(first) :]
+    own = _failure(files, scan)
+    return (files[0], own) if own else (None, error)
+
+
+def _failure(files: Sequence[str], scan: Callable[[Sequence[str]], Any]) -> Exception | None:
+    try:
+        scan(files)
+    except Exception as error:
+        return error
+    return None
 
 
 def problem(error: BaseException) -> str:
@@ -108,6 +124,9 @@ def problem(error: BaseException) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text: convert it first"
     said = _essence(str(error) or type(error).__name__)
+    if "detect the CSV parsing dialect" in said:
+        return "not every row fits its first line (too few or too many values, or a quote without end): is it whole?"
+    said = _MACHINERY.split(said)[0].rstrip() or said
     text = "; ".join([line.strip() for line in said.splitlines() if line.strip()][:3])
     return text if len(text) <= 300 else text[:299] + "…"
 

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files import as_path, literal
-from evenhand.ingest.addresses import is_address, is_database, masked, missing_extension, table_of, without_query
+from evenhand.files import as_path, is_file, literal, shown_path, whole_files
+from evenhand.ingest.addresses import is_database, missing_extension, table_of, without_query
 from evenhand.ingest.damage import UNREADABLE, check_arrow, check_text, culprit
 from evenhand.ingest.damage import problem as problem
 from evenhand.ingest.progress import followed, watchable
+from evenhand.masking import is_address, masked
 
 _KINDS = {
     "csv": "csv", "tsv": "tsv", "txt": "csv", "tab": "tsv",
@@ -65,7 +66,7 @@ def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Sour
     import duckdb
 
     files, kind = _find(path)
-    label = shown(masked(files[0] if len(files) == 1 else os.fspath(path)), 120)
+    label = shown_path(files[0] if len(files) == 1 else os.fspath(path))
     spill = tempfile.mkdtemp(prefix="evenhand-")
     limit = max(_MEGABYTES, 125 * (os.cpu_count() or 1))
     config: dict[str, Any] = {
@@ -90,15 +91,15 @@ def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Sour
         shutil.rmtree(spill, ignore_errors=True)
 
 
-def _scan(file: str, kind: str, needed: Sequence[str]) -> None:
-    """Read all that is needed of one file."""
+def _scan(files: Sequence[str], kind: str, needed: Sequence[str]) -> None:
+    """Read all that is needed of some files."""
     import duckdb
 
     with duckdb.connect() as connection:
-        source = _read(connection, [file], kind, shown(file, 120), needed)
+        source = _read(connection, list(files), kind, shown_path(files[0]), needed)
         columns = ", ".join(source.column(name) for name in needed)
         everything = source.relation.aggregate(f"bit_xor(hash({columns}))")
-        followed(connection, f"looking into {os.path.basename(file)}", everything.fetchall)
+        followed(connection, f"looking into {os.path.basename(files[0])}", everything.fetchall)
 
 
 def _refusal(error: Exception, files: list[str], kind: str, needed: Sequence[str], label: str) -> EvenhandError:
@@ -108,10 +109,23 @@ def _refusal(error: Exception, files: list[str], kind: str, needed: Sequence[str
         return DataError(f"cannot read {label}: {why}")
     file, own = files[0] if len(files) == 1 else None, error
     if file is None:
-        file, own = culprit(files, error, lambda file: _scan(file, kind, needed))
+        file, own = culprit(files, error, lambda some: _scan(some, kind, needed))
     if isinstance(own, EvenhandError):
         return own
-    return DataError(f"cannot read {shown(file, 120) if file else label}: {problem(own)}")
+    return DataError(f"cannot read {shown_path(file) if file else label}: {problem(own)}")
+
+
+def files_of(given: str | os.PathLike[str]) -> list[str]:
+    """The files on disk that would be read; none if they cannot be."""
+    if is_address(os.fspath(given)):
+        return []
+    path = as_path(given)
+    if is_file(path):
+        return [str(path)]
+    try:
+        return _find(given)[0]
+    except EvenhandError:
+        return []
 
 
 def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
@@ -123,32 +137,30 @@ def _find(given: str | os.PathLike[str]) -> tuple[list[str], str]:
     path = as_path(given)
     try:
         if path.is_dir():
-            files = sorted(str(p) for p in path.rglob("*") if _counts(p, path))
+            files = sorted(whole_files(str(p) for p in path.rglob("*") if _counts(p, path)))
             if not files:
-                raise DataError(
-                    f"folder {shown(str(path), 120)} holds no file evenhand can read ({listed(_KINDS, 20)})"
-                )
+                raise DataError(f"folder {shown_path(path)} holds no file evenhand can read ({listed(_KINDS, 20)})")
         elif path.is_file():
             files = [str(path)]
         else:
-            files = sorted(f for f in glob(str(path), recursive=True) if os.path.isfile(f))
+            files = sorted(whole_files(glob(str(path), recursive=True)))
     except OSError as error:
-        raise DataError(f"cannot read {shown(str(path), 120)}: {error.strerror or error}") from error
+        raise DataError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
     if not files:
         if has_magic(str(path)):
-            raise DataError(f"no file matches {shown(str(path), 120)}")
+            raise DataError(f"no file matches {shown_path(path)}")
         siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError(f"there is no file {shown(str(path), 120)}{nearest(path.name, siblings)}")
+        raise DataError(f"there is no file {shown_path(path)}{nearest(path.name, siblings)}")
     kinds = sorted({_kind(f) for f in files})
     if len(kinds) > 1:
-        raise DataError(f"{shown(str(path), 120)} mixes {listed(kinds)} files: name one kind, as in '*.csv'")
+        raise DataError(f"{shown_path(path)} mixes {listed(kinds)} files: name one kind, as in '*.csv'")
     return files, kinds[0]
 
 
 def _counts(file: Path, folder: Path) -> bool:
     """Whether a file belongs to the data of a folder: those of editors and engines start with . or _"""
     hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    return not hidden and _suffix(file.name) in _KINDS and file.is_file()
+    return not hidden and _suffix(file.name) in _KINDS
 
 
 def _suffix(name: str) -> str:
@@ -167,7 +179,7 @@ def _kind(path: str) -> str:
             kind = {b"PAR1": "parquet", b"ARRO": "arrow"}.get(file.read(4))
     if kind is None:
         raise DataError(
-            f"cannot tell what {shown(masked(path), 120)} holds: its name should end in one of {listed(_KINDS, 20)}"
+            f"cannot tell what {shown_path(path)} holds: its name should end in one of {listed(_KINDS, 20)}"
         )
     return kind
 
@@ -176,7 +188,7 @@ def _kind_far_away(address: str) -> str:
     kind = _kind(address)
     if kind == "arrow":
         raise UsageError(
-            f"Arrow files are read from disk only, not from {shown(masked(address), 120)}: copy it, or make it Parquet"
+            f"Arrow files are read from disk only, not from {shown_path(address)}: copy it, or make it Parquet"
         )
     return kind
 
@@ -216,7 +228,7 @@ def _arrow(files: list[str], label: str, needed: Sequence[str] = ()) -> Any:
         try:
             check_arrow(file, needed)
         except (OSError, pyarrow.ArrowException) as error:
-            raise DataError(f"cannot read {shown(file, 120)}: {problem(error)}") from error
+            raise DataError(f"cannot read {shown_path(file)}: {problem(error)}") from error
     return pyarrow.dataset.dataset(files, format="ipc")
 
 
@@ -232,13 +244,13 @@ def _parquet(connection: Any, paths: list[str], needed: Sequence[str]) -> Any:
     in_folders = False
     for file, (_, *names) in columns.items():
         folders = re.findall(r"([^/\\=]+)=[^/\\]*[/\\]", file)  # g=x/part.parquet names a column too
-        check_columns(needed, [*names, *folders], shown(file, 120))
+        check_columns(needed, [*names, *folders], shown_path(file))
         in_folders |= not set(needed) <= set(names)
         for twin in names:
             same = [w for w in needed if w in names and w != twin and w.lower() == twin.lower()]
             if same:
                 raise DataError(
-                    f"{shown(file, 120)} has columns {shown(same[0])} and {shown(twin)}, which differ only in case: "
+                    f"{shown_path(file)} has columns {shown(same[0])} and {shown(twin)}, which differ only in case: "
                     "rename one of them"
                 )
     quoted = ", ".join("'" + p.replace("'", "''") + "'" for p in paths)
@@ -264,7 +276,7 @@ def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: 
     columns = list(dict.fromkeys(needed))
     whole, notes = None, []
     for layout, members in layouts.items():
-        where = shown(masked(members[0]), 120)
+        where = shown_path(members[0])
         if layout is not None:
             check_columns(needed, layout.header, where)
         # Everything is text: no type is guessed from the first rows, and '007' stays '007'.
@@ -303,7 +315,7 @@ def _layout(file: str, kind: str) -> _Layout | None:
         stream.seek(0)
         header = tuple(next(csv.reader(stream, delimiter=delimiter), []))
     if not header:
-        raise DataError(f"{shown(file, 120)} is empty: a file needs a header and at least one row")
+        raise DataError(f"{shown_path(file)} is empty: a file needs a header and at least one row")
     return _Layout(header, delimiter)
 
 
@@ -344,12 +356,12 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
             layout = _layout(files[0], kind)
             return list(layout.header) if layout else []
         if kind == "arrow":
-            return list(_arrow(files[:1], shown(files[0], 120)).schema.names)
+            return list(_arrow(files[:1], shown_path(files[0])).schema.names)
         with duckdb.connect() as connection:
             if kind == "database":
                 return list(table_of(connection, files[0]).columns)
             read = connection.read_parquet if kind == "parquet" else connection.read_json
             return list(read(literal(files[0])).columns)
     except (duckdb.Error, *UNREADABLE, csv.Error) as error:
-        refusal = _refusal(error, files[:1], kind, [], shown(masked(files[0]), 120))
+        refusal = _refusal(error, files[:1], kind, [], shown_path(files[0]))
         raise refusal from (None if is_address(files[0]) else error)

@@ -14,9 +14,10 @@ import numpy as np
 
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
-from evenhand.files import as_path, is_file
+from evenhand.files import as_path, is_file, shown_path, whole_files
 from evenhand.ingest import tabulate_in_time
 from evenhand.ingest.periods import Every, apart, in_order
+from evenhand.masking import is_address
 from evenhand.storage import is_table_file, load
 from evenhand.table import Table
 
@@ -114,7 +115,7 @@ def _from_tables(data: Any, words: Mapping[str, Any]) -> Stream:
         tables = {str(name): table for name, table in data.items()}
         order = list(tables)
     else:
-        files, notes = _table_files(data)
+        files, notes = table_files(data)
         tables = {name: load(file) for name, file in files.items()}
         order = in_order(set(tables)) if not isinstance(data, list | tuple) else list(tables)
     for name, table in tables.items():
@@ -130,11 +131,16 @@ def _from_tables(data: Any, words: Mapping[str, Any]) -> Stream:
     return Stream(tuple(spans), tuple(notes), left_out)
 
 
-def _table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
+def table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
     """Files of tables by the name of their period, and a remark on what else lies there."""
     aside: list[str] = []
     if isinstance(data, list | tuple):
         paths = [as_path(p) for p in data]
+    elif isinstance(data, str) and is_address(data):
+        raise UsageError(
+            f"saved tables are read from disk, not from {shown_path(data)}: copy them, or name the time column of rows "
+            "(--time)"
+        )
     elif isinstance(data, str | os.PathLike):
         paths, aside = _found(as_path(data))
     else:
@@ -146,8 +152,8 @@ def _table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
     for path in paths:
         name = path.name.rsplit(".", 1)[0] or path.name
         if name in files:
-            raise UsageError(f"every period needs one table, but {shown(files[name].name)} and {shown(path.name)} "
-                             f"are both called {shown(name)}: rename one")  # fmt: skip
+            both = f"{shown_path(files[name].name)} and {shown_path(path.name)}"
+            raise UsageError(f"every period needs one table, but {both} are both called {shown(name)}: rename one")
         files[name] = path
     return files, [f"files that are no tables were left aside: {listed(aside)}"] if aside else []
 
@@ -155,20 +161,21 @@ def _table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
 def _found(path: Path) -> tuple[list[Path], list[str]]:
     try:
         if path.is_dir():
-            files = [p for p in path.iterdir() if p.is_file() and not p.name.startswith((".", "_"))]
+            names = [str(p) for p in path.iterdir() if not p.name.startswith((".", "_"))]
+            files = list(map(Path, whole_files(names)))
         else:
-            files = [Path(f) for f in glob(str(path)) if os.path.isfile(f)] if has_magic(str(path)) else [path]
+            files = list(map(Path, whole_files(glob(str(path))))) if has_magic(str(path)) else [path]
     except OSError as error:
-        raise DataError(f"cannot read {shown(str(path), 120)}: {error.strerror or error}") from error
+        raise DataError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
     if files == [path] and not is_file(path):
-        raise DataError(f"there is no file or folder {shown(str(path), 120)}")
+        raise DataError(f"there is no file or folder {shown_path(path)}")
     if files == [path] and not is_table_file(path):
-        raise UsageError(f"to watch the rows of {shown(str(path), 120)}, say which column tells the time (--time)")
+        raise UsageError(f"to watch the rows of {shown_path(path)}, say which column tells the time (--time)")
     # a Parquet file that is no table, or a damaged one, is refused when it is loaded
     tables = sorted(p for p in files if _looks_like_one(p))
     if not tables:
         raise DataError(
-            f"{shown(str(path), 120)} holds no table saved by evenhand: make one for each period (evenhand tabulate), "
+            f"{shown_path(path)} holds no table saved by evenhand: make one for each period (evenhand tabulate), "
             "or name the time column of rows (--time)"
         )
     return tables, sorted(p.name for p in files if p not in tables)
@@ -245,10 +252,10 @@ def baseline_table(stated: Any) -> Table | None:
     if isinstance(stated, os.PathLike) or (isinstance(stated, str) and is_file(as_path(stated))):
         found = load(stated)
         if isinstance(found, Confusion):
-            raise UsageError(f"the baseline {shown(str(stated))} is a table of classes: a watch needs scores")
+            raise UsageError(f"the baseline {shown_path(stated)} is a table of classes: a watch needs scores")
         if found.noise is not None:
             raise UsageError(
-                f"the baseline {shown(str(stated))} is a private table: a watch would take its noise for change"
+                f"the baseline {shown_path(stated)} is a private table: a watch would take its noise for change"
             )
         return found
     return None
@@ -286,7 +293,7 @@ def _places(spans: Sequence[Span], stated: Any) -> tuple[int, int]:
     else:
         first = last = _place(spans, stated)
     if last < first:
-        raise UsageError(f"a baseline goes from an earlier to a later period, not as in {shown(stated)}")
+        raise UsageError(f"a baseline goes from an earlier to a later period, not as in {shown_path(stated)}")
     return first, last + 1
 
 
@@ -313,8 +320,8 @@ def _place(spans: Sequence[Span], name: Any) -> int:
             return i
     names = [m for s in spans for m in s.members]
     raise UsageError(
-        f"the baseline is a number of first periods, a period, two as FIRST..LAST, or a saved table; {shown(name)} is "
-        f"none (there are: {listed(names)}){nearest(str(name), names)}"
+        f"the baseline is a number of first periods, a period, two as FIRST..LAST, or a saved table; "
+        f"{shown_path(name)} is none (there are: {listed(names)}){nearest(str(name), names)}"
     )
 
 
