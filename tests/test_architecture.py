@@ -27,14 +27,24 @@ ARROWS: dict[str, set[str]] = {
     "groupings": {"cells"},
     "rules": {"table", "confusion"},  # their types only
     "noise": set(),
-    "table": {"spans", "noise", "cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
-    "confusion": {"table", "cells", "groupings", "rules", "storage"},
-    "storage": {"noise", "grid", "spans", "table", "confusion", "cells", "files"},
-    "suppression": {"spans", "table", "confusion", "cells", "groupings"},
-    "privacy": {"spans", "noise", "table", "confusion", "cells"},
+    "provenance": set(),
+    "table": {
+        "provenance",
+        "spans",
+        "noise",
+        "cells",
+        "groupings",
+        "rules",
+        "storage",
+    },  # Table.save calls storage when it is used
+    "confusion": {"provenance", "table", "cells", "groupings", "rules", "storage"},
+    "storage": {"provenance", "noise", "grid", "spans", "table", "confusion", "cells", "files"},
+    "suppression": {"provenance", "spans", "table", "confusion", "cells", "groupings"},
+    "privacy": {"provenance", "spans", "noise", "table", "confusion", "cells"},
     "disclosure": {"results", "scores", "storage", "table", "confusion", "cells", "groupings", "report"},
     "examples": {"table", "cells"},
     "ingest": {
+        "provenance",
         "grid",
         "spans",
         "table",

@@ -68,6 +68,7 @@ def tables(draw: st.DrawFn) -> Table:
     if draw(st.booleans()):
         columns["g"][0] = ""  # nobody knows
     words: dict[str, Any] = {"missing": "drop", "group": draw(st.sampled_from(["g", ["g", "h"]]))}
+    words["score_range"] = (shift, shift + scale)
     for word, column in (("label", "y"), ("prediction", "d")):
         if draw(st.booleans()):
             words[word] = column
@@ -96,7 +97,8 @@ def test_every_cell_is_empty_or_large_and_kept_totals_are_true(t: Table, below: 
     assert all(n >= below for tally in tallies for n in tally.values())
     if shared.left_out:
         assert shared.rows + sum(shared.left_out.values()) <= t.rows + sum(t.left_out.values())
-    assert evenhand.suppressed(t, below=below, ranges=ranges, keep_thresholds=kept) == shared
+    for again in (t, shared):
+        assert evenhand.suppressed(again, below=below, ranges=ranges, keep_thresholds=kept) == shared
     assert shared.scores[0] >= shared.score_range[0]
     for threshold in kept:
         groups = [g for g in t.groupings[-1].groups if g in shared.groupings[-1].groups]
@@ -158,7 +160,7 @@ def test_fewer_than_k_withheld_people_are_not_counted_nor_named() -> None:
     assert not shared.left_out
     assert not shared.left_out_groups
     assert "c" not in json.dumps([a.groups for a in shared.attributes])
-    assert any("fewer than 5 rows were left out or withheld" in note for note in shared.notes)
+    assert any("a few rows were left out or withheld: how many is not told" in note for note in shared.notes)
 
 
 def test_small_tallies_are_put_together() -> None:
@@ -202,12 +204,13 @@ def test_two_groups_of_every_attribute_stay() -> None:
 def test_nobody_s_extreme_score_is_told() -> None:
     rng = np.random.default_rng(1)
     columns = {"s": rng.normal(50, 10, 1000), "y": rng.integers(0, 2, 1000), "g": rng.choice(["a", "b"], 1000)}
-    shared = evenhand.suppressed(counted(columns), below=10)
+    with pytest.raises(evenhand.UsageError, match="state the one that is possible"):
+        evenhand.suppressed(counted(columns), below=10)  # measures depend on a range that cannot be told
+    shared = evenhand.suppressed(counted(columns, score_range=(-100, 200)), below=10)
     assert shared.spans is not None
     told = {*shared.extremes, *shared.score_range, *shared.spans.low, *shared.spans.high, *shared.scores}
     assert not told & set(columns["s"].tolist())
-    assert shared.extremes[0] < columns["s"].min()
-    assert shared.extremes[1] > columns["s"].max()
+    assert shared.extremes == shared.score_range == (-100, 200)
 
 
 def test_extremes_that_enough_people_share_are_kept() -> None:
@@ -278,6 +281,109 @@ def test_compas_keeps_its_deciles(data_folder: Path) -> None:
     assert shared.scores.tolist() == [1, 2, 3, 4, 5, 6, 7, 9.5]
     assert dict(shared.left_out_groups["race"]) == {"Asian": 32, "Native American": 18}
     assert len(evenhand.suppressed(t, below=10).scores) == 6
+
+
+def test_no_group_is_withheld_for_nothing() -> None:
+    rng = np.random.default_rng(1)
+    g = np.repeat(["A", "B", "C", "D"], [1000, 800, 600, 500])
+    columns = {
+        "d": rng.integers(0, 2, len(g)),
+        "s": rng.integers(1, 5, len(g)),
+        "y": rng.integers(0, 2, len(g)),
+        "g": g,
+    }
+    for words in ({"score": None, "label": None, "prediction": "d"}, {"score": "s"}):  # fewer levels than ranges
+        t = counted(columns, **words)
+        shared = evenhand.suppressed(t, below=5)
+        assert shared.rows == t.rows
+        assert shared.notes == (
+            "every cell of this table holds at least 5 people: scores were put together where need be",
+        )
+        assert evenhand.suppressed(shared, below=5) == shared
+
+
+def test_thresholds_that_nobody_reaches_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.uniform(0.2, 0.4, 1000), rng.uniform(0.6, 0.8, 1000)])
+    t = counted({"s": scores, "g": rng.choice(["f", "m"], 2000)}, label=None)
+    thresholds = [0.1, 0.45, 0.5, 0.9]
+    shared = evenhand.suppressed(t, below=10, keep_thresholds=thresholds)
+    for threshold in thresholds:
+        assert _selected(shared, ["f", "m"], threshold) == _selected(t, ["f", "m"], threshold)
+
+
+def test_tallies_do_not_give_away_what_is_not_told() -> None:
+    """206 of x were withheld or lacked a score, 203 were withheld: 3 lacked a score."""
+    g = np.array(["f"] * 300 + ["m"] * 300 + ["x"] * 50)
+    s, y = np.tile([0.2, 0.8], 325), np.tile([0.0, 0.0, 1.0, 1.0, 1.0], 130)
+    y[g == "x"] = 0
+    y[np.flatnonzero(g == "x")[:3]] = 1
+    s[np.flatnonzero(g == "x")[10:13]] = np.nan
+    shared = evenhand.suppressed(counted({"s": s, "y": y, "g": g}, missing="drop"), below=10)
+    assert dict(shared.left_out) == {WITHHELD: 47}
+    assert {k: dict(v) for k, v in shared.left_out_groups.items()} == {"g": {"x": 47}}
+
+
+@pytest.mark.usefixtures("seeded")
+def test_notes_tell_no_number_of_rows() -> None:
+    columns = {
+        "s": [0.1, 0.9] * 250,
+        "g": ["f", "m"] * 250,
+        "kind": ["test"] * 497 + ["rare"] * 3,
+        "y": [0, 1, 1, 0] * 125,
+    }
+    t = counted(columns, where={"kind": "test"}, score_range=(0, 1))
+    assert "497 of 500" in t.notes[0]
+    for shared in (evenhand.suppressed(t, below=5), evenhand.privatized(t, epsilon=1)):
+        assert shared.notes[0] == "only rows with kind = 'test' were counted"
+        assert "497" not in "".join(shared.notes)
+
+
+@pytest.mark.usefixtures("seeded")
+def test_notes_stay_true_when_tables_add_up(tmp_path: Path) -> None:
+    t = some(3000, score_range=(0, 1))
+    ten, five = (evenhand.suppressed(t, below=k) for k in (10, 5))
+    assert [n for n in (ten + five).notes if "at least" in n] == [
+        "every cell of this table holds at least 5 people: scores were put together where need be"
+    ]
+    mixed = ten + some(50, score_range=(0, 1))
+    assert not any("at least 10" in n for n in mixed.notes)
+    assert any("parts of this table were suppressed" in n for n in mixed.notes)
+    mixed.save(tmp_path / "mixed.table")
+    with pytest.raises(evenhand.UsageError, match="the table was suppressed"):
+        evenhand.privatized(evenhand.load(tmp_path / "mixed.table"), epsilon=1)  # type: ignore[arg-type]
+    a, b = (evenhand.privatized(t, epsilon=e, groups={"g": ["g0", "g1", "g2"]}) for e in (1, 0.5))
+    assert [n for n in (a + b).notes if "ε" in n] == [Noise(1.0, 1.5, 2, True).note]
+
+
+def test_groups_of_single_columns_that_lack_people_are_undefined() -> None:
+    sex = ["f"] * 2000 + ["m"] * 2000 + ["f"] * 24 + ["m"] * 40
+    race = ["a", "b"] * 2000 + ["c"] * 64
+    d = [1, 0, 0, 1] * 1000 + [1] * 22 + [0] * 2 + [1, 0] * 20
+    t = counted({"d": d, "sex": sex, "race": race}, score=None, label=None, prediction="d", group=["sex", "race"])
+    shared = evenhand.suppressed(t, below=5)
+    assert shared.provenance.incomplete == (("race", "c"), ("sex", "f"))
+    found = evenhand.audit(shared, bootstrap=0, permutations=0)
+    because = "because some of its people were withheld"
+    by_race = next(a for a in found.attributes if a.name == "race")
+    assert {gap.group: gap.undefined for gap in by_race.measures if gap.id == "demographic_parity"} == {
+        "b": None, "c": because,
+    }  # fmt: skip
+    assert next(g for g in by_race.groups if g.name == "c").rates["selection_rate"].undefined == because
+    by_sex = next(a for a in found.attributes if a.name == "sex")
+    assert all(gap.undefined for gap in by_sex.measures)
+    assert by_sex.impossibility.undefined
+    product = found.attributes[-1]
+    assert all(gap.undefined is None for gap in product.measures if gap.id == "demographic_parity")
+    check_schema(found.to_dict(), schema())
+    assert because[8:] in repr(found)
+    assert found.to_html()
+    for refused in (
+        lambda: evenhand.audit(evenhand.suppressed(t, below=5), group="sex"),
+        lambda: evenhand.aggregate(shared, attribute="sex"),
+    ):
+        with pytest.raises(evenhand.EvenhandError):
+            refused()
 
 
 BAD = (0, -1, 1.5, float("nan"), float("inf"), "5", None, True, 10**10)
@@ -394,6 +500,55 @@ def test_values_that_scores_can_have() -> None:
 
 
 @pytest.mark.usefixtures("seeded")
+def test_rows_that_stand_for_many_people_cannot_be_private(tmp_path: Path) -> None:
+    """One row of weight 100,000 would show through any noise."""
+    columns = {"s": [0.1, 0.9] * 50, "y": [0, 1] * 50, "g": ["a"] * 50 + ["b"] * 50, "w": [1, 3] * 50}
+    t = counted(columns, weight="w", score_range=(0, 1))
+    t.save(tmp_path / "t.table")
+    loaded = evenhand.load(tmp_path / "t.table")
+    assert loaded == t
+    plain = counted(columns, score_range=(0, 1))
+    classes = evenhand.tabulate(columns, label="y", prediction="g", group="s", weight="w", classes=True)
+    for tallied in (t, loaded, plain + t, t + plain, classes.of_class("a")):  # type: ignore[operator,union-attr]
+        with pytest.raises(evenhand.UsageError, match="count rows that are one person each"):
+            evenhand.privatized(tallied, epsilon=1)  # type: ignore[arg-type]
+    shared = evenhand.suppressed(t, below=5)
+    assert any("rows stand for as many people as their weights say" in note for note in shared.notes)
+
+
+@pytest.mark.usefixtures("seeded")
+def test_large_data_can_be_private_if_cells_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.ingest import counting
+
+    monkeypatch.setattr(counting, "EXACT", 100)
+    rng = np.random.default_rng(0)
+    columns = {"s": rng.random(20_000), "g": rng.choice(["f", "m"], 20_000)}
+    seven = [k / 7 for k in range(1, 7)]
+    coarse = counted(columns, label=None, score_range=(0, 1))
+    assert coarse.spans is not None
+    with pytest.raises(evenhand.UsageError, match="cuts="):
+        evenhand.privatized(coarse, epsilon=1, cells=7)
+    with pytest.raises(evenhand.UsageError, match="cuts="):
+        evenhand.suppressed(coarse, below=10, keep_thresholds=[1 / 7])
+    t = counted(columns, label=None, score_range=(0, 1), cuts=seven)
+    assert t.spans is not None
+    seen = []
+    monkeypatch.setattr(privacy, "noised", lambda counts, epsilon: seen.append(counts) or counts)
+    evenhand.privatized(t, epsilon=1, cells=7)
+    exact = np.histogram2d(columns["g"] == "m", columns["s"], [[-0.5, 0.5, 1.5], [0, *seven, 1]])[0]
+    assert seen[0].tolist() == exact.ravel().tolist()
+
+
+@pytest.mark.usefixtures("seeded")
+def test_the_guarantee_says_whether_names_of_groups_are_public() -> None:
+    t = some(500, score_range=(0, 1))
+    free, stated = (evenhand.privatized(t, epsilon=1, groups=g) for g in (None, {"g": ["g0", "g1", "g2"]}))
+    assert "the names of groups that occur are public" in free.notes[-1]
+    assert "the names of groups that occur are public" in repr(free)
+    assert "groups that occur" not in stated.notes[-1] + repr(stated)
+
+
+@pytest.mark.usefixtures("seeded")
 def test_decisions_alone_can_be_private() -> None:
     columns = {"d": [0, 1, 1, 1] * 300, "y": [0, 1, 1] * 400, "g": ["a", "b"] * 600}
     private = evenhand.privatized(counted(columns, score=None, prediction="d"), epsilon=1)
@@ -440,7 +595,13 @@ def test_what_cannot_be_private_is_refused() -> None:
     }
     for bad, words in (
         (private, "private already"),
-        (evenhand.suppressed(t, below=20), "put together by looking at the data"),
+        (evenhand.suppressed(t, below=20), "the table was suppressed"),
+        (
+            evenhand.suppressed(
+                counted({"d": [0, 1] * 20, "g": ["a", "b"] * 20}, score=None, label=None, prediction="d"), below=2
+            ),
+            "suppressed",
+        ),
         (counted(people, weight="w"), "sampling weight"),
         (counted(people, cluster="c"), "clusters"),
         (5, "this takes a table"),

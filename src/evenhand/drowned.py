@@ -47,7 +47,7 @@ def without(table: Table, grouping: Grouping, groups: Ints) -> tuple[Table, Grou
     parts: dict[str, Any] = {name: None if (a := getattr(table, name)) is None else a[cells] for name in arrays}
     some = Table.of_cells(
         attributes=table.attributes, codes=table.codes[:, cells], meaning=table.meaning, spans=table.spans,
-        noise=table.noise, left_out=table.left_out, **parts,
+        noise=table.noise, provenance=table.provenance, left_out=table.left_out, **parts,
     )  # fmt: skip
     return some, some.grouping(grouping.name)
 

@@ -171,6 +171,19 @@ def added_groups(a: Mapping[str, Mapping[str, int]], b: Mapping[str, Mapping[str
     return {name: added(a.get(name, {}), b.get(name, {})) for name in {**a, **b}}
 
 
+def added_notes(a: Any, b: Any) -> tuple[str, ...]:
+    """The notes of two tables that add up: what is said of how each came about is said of both anew."""
+    own = {*a.provenance.notes, *b.provenance.notes}
+    rest = (note for note in a.notes + b.notes if note not in own)
+    return (*dict.fromkeys(rest), *(a.provenance + b.provenance).notes)
+
+
+def provenance_of(table: Any) -> dict[str, Any]:
+    """What a file says of how a table came about, if there is anything to say."""
+    said = table.provenance.to_dict()
+    return {"provenance": said} if said else {}
+
+
 def aligned(a: Grouped, b: Grouped) -> tuple[tuple[Attribute, ...], Ints]:
     """Attributes with the groups of both tables, and the group of every cell of the one and then the other."""
     attributes, rows = [], []

@@ -20,6 +20,7 @@ from evenhand.errors import DataError, TableFileError, UsageError, shown
 from evenhand.files import as_path, is_file, literal, replacing
 from evenhand.grid import Grid, Piece
 from evenhand.noise import Noise
+from evenhand.provenance import Provenance
 from evenhand.spans import Spans
 from evenhand.table import Meaning, Table, describe
 
@@ -229,6 +230,7 @@ def _tallies(about: dict[str, Any]) -> dict[str, Any]:
         "left_out": {str(k): int(v) for k, v in about["left_out"].items()},
         "left_out_groups": about["left_out_groups"],
         "notes": tuple(map(str, about.get("notes", ()))),
+        "provenance": Provenance.of_dict(about.get("provenance", {})),
     }
 
 

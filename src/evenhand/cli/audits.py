@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.output import FORMS, progress_bar, views, wanted, write
-from evenhand.cli.sharing import shared_how, sharing
+from evenhand.cli.sharing import ranged, shared_how, sharing
 from evenhand.cli.words import auditing, classes, columns, number_or_word, numbers, read_words, references, split
 from evenhand.errors import UsageError, shown
 from evenhand.files import check_target
@@ -91,23 +91,26 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
 def tabulate(data: str, output: str, **words: Any) -> None:
     """Count DATA (rows or a saved table) once and keep the table, which holds no personal data beyond its counts."""
     from evenhand.ingest import tabulate as count
+    from evenhand.ingest.columns import Words, check_words
     from evenhand.ingest.counts import wordless
     from evenhand.storage import is_table_file, load
 
     share = shared_how(words)
     read = read_words(words)
+    score_range = check_words(Words(score_range=read.get("score_range"))).score_range
     check_target(output)
-    if share is not None and not read and is_table_file(data):
-        table = load(data)
+    if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
+        table = ranged(load(data), score_range)
     else:
         read = wordless(data, read) or read
         if "group" not in read:
             raise UsageError("name at least one group column (--group)")
+        cuts = share.cuts_of(score_range) if share is not None and "score" in read else ()
         with progress_bar() as progress:
             progress(0, "counting rows")
-            table = count(data, **read)
+            table = count(data, **read, cuts=cuts)
     if share is not None:
-        table = share(table)
+        table = share.of_table(table)
     table.save(output)
     click.echo(f"{table!r}\nsaved to {output}", err=True)
 
