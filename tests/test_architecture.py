@@ -24,7 +24,7 @@ ARROWS: dict[str, set[str]] = {
     "questions": {"runs", "standings", "tradeoff"},
     "comparison": {"charts", "results", "questions", "runs", "standings", "tradeoff", "inference", "report"},
     "tradeoff": {"cells"},
-    "groupings": {"cells"},
+    "groupings": {"provenance", "cells"},
     "rules": {"table", "confusion"},  # their types only
     "noise": set(),
     "provenance": set(),
@@ -185,7 +185,7 @@ ARROWS: dict[str, set[str]] = {
         "scores",
         "table",
     },
-    "drowned": {"attributes", "gaps", "summaries", "measures", "groupings", "table", "cells"},
+    "drowned": {"evidence", "extremes", "attributes", "gaps", "summaries", "measures", "groupings", "table", "cells"},
     "auditing": {
         "drowned",
         "page",

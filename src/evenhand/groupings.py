@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from evenhand.cells import Attribute, Ints
 from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.provenance import Provenance
 
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
@@ -41,6 +42,7 @@ class Grouped:
     attributes: tuple[Attribute, ...]
     codes: Ints
     n: Ints
+    provenance: Provenance
     left_out: Mapping[str, int]
     left_out_groups: Mapping[str, Mapping[str, int]]
 
@@ -110,6 +112,16 @@ class Grouped:
         raise UsageError(
             f"{shown(wanted)} is not an attribute of the table (it has: {listed(names)}){nearest(wanted, names)}"
         )
+
+    def refuse_incomplete(self, grouping: Grouping) -> Grouping:
+        """The grouping, if none of its groups lacks people who were withheld."""
+        lacking = [g for a, g in self.provenance.incomplete if a == grouping.name]
+        if lacking:
+            raise UsageError(
+                f"people of {listed(lacking)} were withheld when the table was suppressed, so their rates are unknown: "
+                f"compare the groups of all columns together, or suppress a table of {shown(grouping.name)} alone"
+            )
+        return grouping
 
     def sizes(self, grouping: Grouping) -> Ints:
         """People in each group."""

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+FAR_OFF = 0.05
+"""Noise of so much of all people is worth a remark."""
+
 Within = Literal["all", "label", "level"]
 """Some of the people: everybody, those with one label, those at one level (of a decision, of a score bin)."""
 
@@ -455,6 +458,19 @@ class Table(Grouped):
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
         return "Table: " + "; ".join(parts)
+
+
+def far_off(t: Table) -> str | None:
+    """A remark if the noise of a private table is large beside everybody in it."""
+    if t.noise is None or t.weight2 is None:
+        return None
+    noise = float(np.sqrt(np.maximum(t.weight2 - t.n, 0.0).sum()))
+    if noise < FAR_OFF * t.rows:
+        return None
+    return (
+        f"the noise is large beside the data: even the number of all people, {t.rows:,}, may be off by "
+        f"{2 * noise:,.0f} or more; take a larger ε or fewer cells"
+    )
 
 
 def _refuse_inside(spans: Spans, threshold: float) -> None:
