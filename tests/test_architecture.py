@@ -15,6 +15,7 @@ SOURCE = Path(evenhand.__file__).parent
 
 # layer: what it may import. Everything may import errors.
 ARROWS: dict[str, set[str]] = {
+    "provenance": set(),
     "errors": set(),
     "masking": set(),
     "files": {"masking"},
@@ -25,18 +26,27 @@ ARROWS: dict[str, set[str]] = {
     "questions": {"runs", "standings", "tradeoff"},
     "comparison": {"charts", "results", "questions", "runs", "standings", "tradeoff", "inference", "report"},
     "tradeoff": {"cells"},
-    "groupings": {"cells"},
+    "groupings": {"provenance", "cells"},
     "rules": {"table", "confusion"},  # their types only
     "noise": set(),
-    "table": {"spans", "noise", "cells", "groupings", "rules", "storage"},  # Table.save calls storage when it is used
-    "confusion": {"table", "cells", "groupings", "rules", "storage"},
-    "storage": {"masking", "noise", "grid", "spans", "table", "confusion", "cells", "files"},
-    "suppression": {"spans", "table", "confusion", "cells", "groupings"},
-    "privacy": {"spans", "noise", "table", "confusion", "cells"},
+    "table": {
+        "provenance",
+        "spans",
+        "noise",
+        "cells",
+        "groupings",
+        "rules",
+        "storage",
+    },  # Table.save calls storage when it is used
+    "confusion": {"provenance", "table", "cells", "groupings", "rules", "storage"},
+    "storage": {"provenance", "masking", "noise", "grid", "spans", "table", "confusion", "cells", "files"},
+    "suppression": {"provenance", "spans", "table", "confusion", "cells", "groupings"},
+    "privacy": {"provenance", "spans", "noise", "table", "confusion", "cells"},
     "disclosure": {"results", "scores", "storage", "table", "confusion", "cells", "groupings", "report"},
     "examples": {"table", "cells"},
     "ingest": {
         "masking",
+        "provenance",
         "grid",
         "spans",
         "table",
@@ -178,7 +188,7 @@ ARROWS: dict[str, set[str]] = {
         "scores",
         "table",
     },
-    "drowned": {"attributes", "gaps", "summaries", "measures", "groupings", "table", "cells"},
+    "drowned": {"evidence", "extremes", "attributes", "gaps", "summaries", "measures", "groupings", "table", "cells"},
     "auditing": {
         "drowned",
         "page",

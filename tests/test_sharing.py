@@ -68,6 +68,7 @@ def tables(draw: st.DrawFn) -> Table:
     if draw(st.booleans()):
         columns["g"][0] = ""  # nobody knows
     words: dict[str, Any] = {"missing": "drop", "group": draw(st.sampled_from(["g", ["g", "h"]]))}
+    words["score_range"] = (shift, shift + scale)
     for word, column in (("label", "y"), ("prediction", "d")):
         if draw(st.booleans()):
             words[word] = column
@@ -96,7 +97,8 @@ def test_every_cell_is_empty_or_large_and_kept_totals_are_true(t: Table, below: 
     assert all(n >= below for tally in tallies for n in tally.values())
     if shared.left_out:
         assert shared.rows + sum(shared.left_out.values()) <= t.rows + sum(t.left_out.values())
-    assert evenhand.suppressed(t, below=below, ranges=ranges, keep_thresholds=kept) == shared
+    for again in (t, shared):
+        assert evenhand.suppressed(again, below=below, ranges=ranges, keep_thresholds=kept) == shared
     assert shared.scores[0] >= shared.score_range[0]
     for threshold in kept:
         groups = [g for g in t.groupings[-1].groups if g in shared.groupings[-1].groups]
@@ -158,7 +160,7 @@ def test_fewer_than_k_withheld_people_are_not_counted_nor_named() -> None:
     assert not shared.left_out
     assert not shared.left_out_groups
     assert "c" not in json.dumps([a.groups for a in shared.attributes])
-    assert any("fewer than 5 rows were left out or withheld" in note for note in shared.notes)
+    assert any("a few rows were left out or withheld: how many is not told" in note for note in shared.notes)
 
 
 def test_small_tallies_are_put_together() -> None:
@@ -202,12 +204,13 @@ def test_two_groups_of_every_attribute_stay() -> None:
 def test_nobody_s_extreme_score_is_told() -> None:
     rng = np.random.default_rng(1)
     columns = {"s": rng.normal(50, 10, 1000), "y": rng.integers(0, 2, 1000), "g": rng.choice(["a", "b"], 1000)}
-    shared = evenhand.suppressed(counted(columns), below=10)
+    with pytest.raises(evenhand.UsageError, match="state the one that is possible"):
+        evenhand.suppressed(counted(columns), below=10)  # measures depend on a range that cannot be told
+    shared = evenhand.suppressed(counted(columns, score_range=(-100, 200)), below=10)
     assert shared.spans is not None
     told = {*shared.extremes, *shared.score_range, *shared.spans.low, *shared.spans.high, *shared.scores}
     assert not told & set(columns["s"].tolist())
-    assert shared.extremes[0] < columns["s"].min()
-    assert shared.extremes[1] > columns["s"].max()
+    assert shared.extremes == shared.score_range == (-100, 200)
 
 
 def test_extremes_that_enough_people_share_are_kept() -> None:
@@ -278,6 +281,109 @@ def test_compas_keeps_its_deciles(data_folder: Path) -> None:
     assert shared.scores.tolist() == [1, 2, 3, 4, 5, 6, 7, 9.5]
     assert dict(shared.left_out_groups["race"]) == {"Asian": 32, "Native American": 18}
     assert len(evenhand.suppressed(t, below=10).scores) == 6
+
+
+def test_no_group_is_withheld_for_nothing() -> None:
+    rng = np.random.default_rng(1)
+    g = np.repeat(["A", "B", "C", "D"], [1000, 800, 600, 500])
+    columns = {
+        "d": rng.integers(0, 2, len(g)),
+        "s": rng.integers(1, 5, len(g)),
+        "y": rng.integers(0, 2, len(g)),
+        "g": g,
+    }
+    for words in ({"score": None, "label": None, "prediction": "d"}, {"score": "s"}):  # fewer levels than ranges
+        t = counted(columns, **words)
+        shared = evenhand.suppressed(t, below=5)
+        assert shared.rows == t.rows
+        assert shared.notes == (
+            "every cell of this table holds at least 5 people: scores were put together where need be",
+        )
+        assert evenhand.suppressed(shared, below=5) == shared
+
+
+def test_thresholds_that_nobody_reaches_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.uniform(0.2, 0.4, 1000), rng.uniform(0.6, 0.8, 1000)])
+    t = counted({"s": scores, "g": rng.choice(["f", "m"], 2000)}, label=None)
+    thresholds = [0.1, 0.45, 0.5, 0.9]
+    shared = evenhand.suppressed(t, below=10, keep_thresholds=thresholds)
+    for threshold in thresholds:
+        assert _selected(shared, ["f", "m"], threshold) == _selected(t, ["f", "m"], threshold)
+
+
+def test_tallies_do_not_give_away_what_is_not_told() -> None:
+    """206 of x were withheld or lacked a score, 203 were withheld: 3 lacked a score."""
+    g = np.array(["f"] * 300 + ["m"] * 300 + ["x"] * 50)
+    s, y = np.tile([0.2, 0.8], 325), np.tile([0.0, 0.0, 1.0, 1.0, 1.0], 130)
+    y[g == "x"] = 0
+    y[np.flatnonzero(g == "x")[:3]] = 1
+    s[np.flatnonzero(g == "x")[10:13]] = np.nan
+    shared = evenhand.suppressed(counted({"s": s, "y": y, "g": g}, missing="drop"), below=10)
+    assert dict(shared.left_out) == {WITHHELD: 47}
+    assert {k: dict(v) for k, v in shared.left_out_groups.items()} == {"g": {"x": 47}}
+
+
+@pytest.mark.usefixtures("seeded")
+def test_notes_tell_no_number_of_rows() -> None:
+    columns = {
+        "s": [0.1, 0.9] * 250,
+        "g": ["f", "m"] * 250,
+        "kind": ["test"] * 497 + ["rare"] * 3,
+        "y": [0, 1, 1, 0] * 125,
+    }
+    t = counted(columns, where={"kind": "test"}, score_range=(0, 1))
+    assert "497 of 500" in t.notes[0]
+    for shared in (evenhand.suppressed(t, below=5), evenhand.privatized(t, epsilon=1)):
+        assert shared.notes[0] == "only rows with kind = 'test' were counted"
+        assert "497" not in "".join(shared.notes)
+
+
+@pytest.mark.usefixtures("seeded")
+def test_notes_stay_true_when_tables_add_up(tmp_path: Path) -> None:
+    t = some(3000, score_range=(0, 1))
+    ten, five = (evenhand.suppressed(t, below=k) for k in (10, 5))
+    assert [n for n in (ten + five).notes if "at least" in n] == [
+        "every cell of this table holds at least 5 people: scores were put together where need be"
+    ]
+    mixed = ten + some(50, score_range=(0, 1))
+    assert not any("at least 10" in n for n in mixed.notes)
+    assert any("parts of this table were suppressed" in n for n in mixed.notes)
+    mixed.save(tmp_path / "mixed.table")
+    with pytest.raises(evenhand.UsageError, match="the table was suppressed"):
+        evenhand.privatized(evenhand.load(tmp_path / "mixed.table"), epsilon=1)  # type: ignore[arg-type]
+    a, b = (evenhand.privatized(t, epsilon=e, groups={"g": ["g0", "g1", "g2"]}) for e in (1, 0.5))
+    assert [n for n in (a + b).notes if "ε" in n] == [Noise(1.0, 1.5, 2, True).note]
+
+
+def test_groups_of_single_columns_that_lack_people_are_undefined() -> None:
+    sex = ["f"] * 2000 + ["m"] * 2000 + ["f"] * 24 + ["m"] * 40
+    race = ["a", "b"] * 2000 + ["c"] * 64
+    d = [1, 0, 0, 1] * 1000 + [1] * 22 + [0] * 2 + [1, 0] * 20
+    t = counted({"d": d, "sex": sex, "race": race}, score=None, label=None, prediction="d", group=["sex", "race"])
+    shared = evenhand.suppressed(t, below=5)
+    assert shared.provenance.incomplete == (("race", "c"), ("sex", "f"))
+    found = evenhand.audit(shared, bootstrap=0, permutations=0)
+    because = "because some of its people were withheld"
+    by_race = next(a for a in found.attributes if a.name == "race")
+    assert {gap.group: gap.undefined for gap in by_race.measures if gap.id == "demographic_parity"} == {
+        "b": None, "c": because,
+    }  # fmt: skip
+    assert next(g for g in by_race.groups if g.name == "c").rates["selection_rate"].undefined == because
+    by_sex = next(a for a in found.attributes if a.name == "sex")
+    assert all(gap.undefined for gap in by_sex.measures)
+    assert by_sex.impossibility.undefined
+    product = found.attributes[-1]
+    assert all(gap.undefined is None for gap in product.measures if gap.id == "demographic_parity")
+    check_schema(found.to_dict(), schema())
+    assert because[8:] in repr(found)
+    assert found.to_html()
+    for refused in (
+        lambda: evenhand.curves(shared, attribute="sex"),
+        lambda: evenhand.monitor({"a": shared, "b": shared}),
+    ):
+        with pytest.raises(evenhand.UsageError, match="were withheld when the table was suppressed"):
+            refused()
 
 
 BAD = (0, -1, 1.5, float("nan"), float("inf"), "5", None, True, 10**10)
@@ -372,7 +478,7 @@ def test_every_cell_there_could_be_gets_noise(monkeypatch: pytest.MonkeyPatch) -
     assert seen == [(4 * 2 * 20, 0.5)]
     assert private.attributes[0].groups == ("g0", "g1", "g2", "nobody")
     assert private.cells == 4 * 2 * 20
-    assert private.noise == Noise(0.5)
+    assert private.noise == Noise(0.5, stated=True)
     assert private.spans is not None
     assert private.cutoffs.tolist() == [k / 20 for k in range(20)]
     assert not private.left_out
@@ -391,6 +497,56 @@ def test_values_that_scores_can_have() -> None:
     assert set(private.scores) <= {1.0, 2.0, 3.0, 4.0}
     with pytest.raises(evenhand.DataError, match="is not in the list of possible scores"):
         evenhand.privatized(stated, epsilon=1, cells=[1, 2])
+
+
+@pytest.mark.usefixtures("seeded")
+def test_rows_that_stand_for_many_people_cannot_be_private(tmp_path: Path) -> None:
+    """One row of weight 100,000 would show through any noise."""
+    columns = {"s": [0.1, 0.9] * 50, "y": [0, 1] * 50, "g": ["a"] * 50 + ["b"] * 50, "w": [1, 3] * 50}
+    t = counted(columns, weight="w", score_range=(0, 1))
+    t.save(tmp_path / "t.table")
+    loaded = evenhand.load(tmp_path / "t.table")
+    assert loaded == t
+    plain = counted(columns, score_range=(0, 1))
+    classes = evenhand.tabulate(columns, label="y", prediction="y", group="g", weight="w", classes=True)
+    for tallied in (t, loaded, plain + t, t + plain, classes.of_class("1")):  # type: ignore[operator,union-attr]
+        with pytest.raises(evenhand.UsageError, match="count rows that are one person each"):
+            evenhand.privatized(tallied, epsilon=1)  # type: ignore[arg-type]
+    shared = evenhand.suppressed(t, below=5)
+    assert any("rows stand for as many people as their weights say" in note for note in shared.notes)
+
+
+@pytest.mark.usefixtures("seeded")
+def test_large_data_can_be_private_if_cells_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.ingest import counting
+
+    monkeypatch.setattr(counting, "EXACT", 100)
+    rng = np.random.default_rng(0)
+    scores = np.append(rng.random(20_000), [1 / 7 - 1e-7, 1 / 7 + 1e-7])  # people on both sides of a border
+    columns = {"s": scores, "g": rng.choice(["f", "m"], 20_002)}
+    seven = [k / 7 for k in range(1, 7)]
+    coarse = counted(columns, label=None, score_range=(0, 1))
+    assert coarse.spans is not None
+    with pytest.raises(evenhand.UsageError, match="cuts="):
+        evenhand.privatized(coarse, epsilon=1, cells=7)
+    with pytest.raises(evenhand.UsageError, match="cuts="):
+        evenhand.suppressed(coarse, below=10, keep_thresholds=[1 / 7])
+    t = counted(columns, label=None, score_range=(0, 1), cuts=seven)
+    assert t.spans is not None
+    seen = []
+    monkeypatch.setattr(privacy, "noised", lambda counts, epsilon: seen.append(counts) or counts)
+    evenhand.privatized(t, epsilon=1, cells=7)
+    exact = np.histogram2d(columns["g"] == "m", columns["s"], [[-0.5, 0.5, 1.5], [0, *seven, 1]])[0]
+    assert seen[0].tolist() == exact.ravel().tolist()
+
+
+@pytest.mark.usefixtures("seeded")
+def test_the_guarantee_says_whether_names_of_groups_are_public() -> None:
+    t = some(500, score_range=(0, 1))
+    free, stated = (evenhand.privatized(t, epsilon=1, groups=g) for g in (None, {"g": ["g0", "g1", "g2"]}))
+    assert "the names of groups that occur are public" in free.notes[-1]
+    assert "the names of groups that occur are public" in repr(free)
+    assert "groups that occur" not in stated.notes[-1] + repr(stated)
 
 
 @pytest.mark.usefixtures("seeded")
@@ -440,7 +596,13 @@ def test_what_cannot_be_private_is_refused() -> None:
     }
     for bad, words in (
         (private, "private already"),
-        (evenhand.suppressed(t, below=20), "put together by looking at the data"),
+        (evenhand.suppressed(t, below=20), "the table was suppressed"),
+        (
+            evenhand.suppressed(
+                counted({"d": [0, 1] * 20, "g": ["a", "b"] * 20}, score=None, label=None, prediction="d"), below=2
+            ),
+            "suppressed",
+        ),
         (counted(people, weight="w"), "sampling weight"),
         (counted(people, cluster="c"), "clusters"),
         (5, "this takes a table"),
@@ -461,6 +623,8 @@ def test_what_cannot_be_private_is_refused() -> None:
         private + t
     with pytest.raises(evenhand.DataError, match="projection test"):
         evenhand.projection_test(private, criterion="equal_opportunity", reference="g0", compare="g1")
+    with pytest.raises(evenhand.DataError, match="put together"):
+        evenhand.projection_test(evenhand.suppressed(t, below=5), criterion="equal_opportunity", compare="g1")
     with pytest.raises(evenhand.UsageError, match="exchanges rows"):
         evenhand.audit(private, null="published")
 
@@ -489,7 +653,7 @@ def test_intervals_are_wider_for_the_noise() -> None:
     t = some(8000, score_range=(0, 1))
     private = evenhand.privatized(t, epsilon=0.5)
     exact, noisy = (evenhand.audit(a, bootstrap=199, permutations=199, reference="g0") for a in (t, private))
-    for id_ in ("demographic_parity", "equal_opportunity", "abcc", "calibration_uniform"):
+    for id_ in ("demographic_parity", "equal_opportunity", "abcc", "roc"):
         widths = [a.measure(id_, group="g1").ci for a in (exact, noisy)]
         assert widths[1][1] - widths[1][0] > widths[0][1] - widths[0][0], id_
     gap = noisy.measure("demographic_parity", group="g1")
@@ -503,19 +667,76 @@ def test_groups_that_drown_in_noise_are_undefined() -> None:
     assert private.attributes[0].groups == ("g0", "g1", "g2")
     found = evenhand.audit(private, bootstrap=99, permutations=99)
     because = "because it has too few people for the noise of the private table"
+    noisy = ("abpc", "mutual_information", "calibration")
     for gap in found.attributes[0].measures:
-        assert (gap.undefined == because) == (gap.group == "g2"), gap.id
+        if gap.group == "g2":
+            assert gap.undefined == because
+        elif gap.id.startswith(noisy):
+            assert gap.undefined == "because the counts hold noise, which this would take for people"
+        else:
+            assert gap.undefined is None
     lost = next(g for g in found.attributes[0].groups if g.name == "g2")
     assert {e.undefined for e in lost.rates.values()} == {because}
     assert any(note.startswith("too few people for the noise of the private table") for note in found.notes)
     check_schema(found.to_dict(), schema())
     assert "g2" in repr(found)
     assert because[8:] in found.to_html()
-    with pytest.raises(evenhand.DataError, match="fewer than two groups of 'g' are larger than the noise"):
+    with pytest.raises(evenhand.DataError, match="of no group column are two groups larger than the noise"):
         evenhand.audit(evenhand.privatized(some(100, score_range=(0, 1)), epsilon=0.1))
     for refused in (lambda: evenhand.thresholds(private), lambda: evenhand.monitor({"a": private, "b": private})):
         with pytest.raises(evenhand.UsageError, match="private"):
             refused()
+
+
+@pytest.mark.usefixtures("seeded")
+def test_decisions_that_few_receive_are_undefined_in_noise() -> None:
+    """Some 50 and 10 people of b are selected, by label; in a hundred cells each the noise is about 30."""
+    rng = np.random.default_rng(5)
+    s, g = rng.beta(2, 2, 20_000), rng.choice(["a", "b"], 20_000, p=[0.9, 0.1])
+    columns = {"s": s, "y": (rng.random(20_000) < s).astype(int), "g": g, "d": (s > 0.9).astype(int)}
+    private = evenhand.privatized(counted(columns, prediction="d", score_range=(0, 1)), epsilon=0.5)
+    found = evenhand.audit(private, bootstrap=99, permutations=99).attributes[0]
+    because = "because too few people can be expected with some decision for the noise of the private table"
+    whole = {"delta_dp_c", "abcc", "roc", "xroc"} | {
+        f"{concept}_{kind}"
+        for concept in ("independence", "equal_opportunity", "predictive_equality")
+        for kind in ("uniform", "standardized")
+    }
+    assert {gap.id for gap in found.measures if not gap.undefined} == whole
+    assert {gap.undefined for gap in found.measures if gap.id in ("demographic_parity", "treatment_equality")} == {
+        because
+    }
+    assert [test.rate for test in found.tests] == ["base_rate"]
+    rates = next(group for group in found.groups if group.name == "b").rates
+    assert {rate for rate, known in rates.items() if not known.undefined} == {"base_rate"}
+
+
+@pytest.mark.usefixtures("seeded")
+def test_an_attribute_that_drowns_leaves_the_others() -> None:
+    rng = np.random.default_rng(2)
+    n = 4000
+    columns = {"s": rng.random(n), "sex": rng.choice(["f", "m"], n), "race": rng.choice([*"abcdefgh"], n)}
+    t = counted(columns, label=None, group=["sex", "race"], score_range=(0, 1))
+    found = evenhand.audit(evenhand.privatized(t, epsilon=0.5, cells=50), bootstrap=99, permutations=99)
+    sex, race, both = found.attributes
+    assert sex.measures[0].ci is not None
+    assert {gap.undefined for a in (race, both) for gap in a.measures} == {
+        "because it has too few people for the noise of the private table"
+    }
+    check_schema(found.to_dict(), schema())
+    assert "race" in repr(found)
+    assert found.to_html()
+    assert found.plots("race") == ()
+
+
+@pytest.mark.usefixtures("seeded")
+def test_a_table_that_is_mostly_noise_says_so() -> None:
+    private = evenhand.privatized(some(3000, score_range=(0, 1)), epsilon=0.02)
+    assert "even the number of all people" in " ".join(evenhand.table_info(private).to_dict()["interpretation"])
+    clear = evenhand.privatized(some(3000, score_range=(0, 1)), epsilon=5)
+    notes = " ".join(evenhand.audit(clear, bootstrap=0, permutations=0).notes)
+    assert "of their exact values, because of the ranges alone" in notes
+    assert "even the number of all people" not in notes
 
 
 IDS = ["demographic_parity", "equal_opportunity", "abcc"]
@@ -642,7 +863,7 @@ def test_the_command_line_makes_private_tables(rows: Path) -> None:
     assert done.returncode == 0, done.stderr
     t = evenhand.load(made)
     assert isinstance(t, Table)
-    assert t.noise == Noise(2.0)
+    assert t.noise == Noise(2.0, stated=True)
     assert "ε = 2" in run("table", "info", made).stdout
 
 
@@ -672,6 +893,47 @@ def test_the_command_line_refuses(rows: Path, words: list[str], said: str) -> No
     assert done.stderr.count("\n") == 1
     assert not target.exists()
     assert sorted(p.name for p in rows.parent.iterdir()) == ["rows.csv"]
+
+
+def test_the_command_line_counts_as_private_cells_and_thresholds_need(
+    rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the grid of large data, neither is a border."""
+    pytest.importorskip("opendp")
+    from evenhand.cli import main
+    from evenhand.ingest import counting
+
+    monkeypatch.setattr(counting, "EXACT", 10)
+    rng = np.random.default_rng(0)
+    lines = [f"{s!r},{s > 0.5:d},{g}" for s, g in zip(rng.random(4000).tolist(), ["f", "m"] * 2000, strict=True)]
+    near = [f"{1 / 7 + shift!r},{y},{g}" for shift in (-1e-7, 1e-7) for y in (0, 1) for g in "fm"]
+    rows.write_text("s,y,g\n" + "\n".join(lines + near) + "\n")
+    made = rows.with_name("made.table")
+    for words in (["--privacy", "1", "--cells", "7"], ["--suppress-below", "5", "--keep-threshold", repr(1 / 7)]):
+        main(["tabulate", str(rows), *COLUMNS, "--score-range", "0,1", *words, "-o", str(made)])
+        assert 1 / 7 in evenhand.load(made).cutoffs  # type: ignore[union-attr]
+
+
+def test_a_saved_table_can_be_shared_with_a_range_said_now(rows: Path) -> None:
+    pytest.importorskip("opendp")
+    raw, made = rows.with_name("raw.table"), rows.with_name("made.table")
+    assert run("tabulate", rows, *COLUMNS, "-o", raw).returncode == 0
+    refused = run("tabulate", raw, "--privacy", "1", "-o", made)
+    assert "--score-range 0,1" in refused.stderr
+    done = run("tabulate", raw, "--privacy", "1", "--score-range", "0,1", "-o", made)
+    assert done.returncode == 0, done.stderr
+    assert "the names of groups that occur are public" in done.stderr
+
+
+def test_table_alone_shows_its_help() -> None:
+    done = run("table")
+    assert done.returncode == 0
+    assert "info" in done.stdout
+
+
+def test_one_person_is_no_people() -> None:
+    t = counted({"s": [0.1, 0.2, 0.2], "y": [0, 1, 1], "g": ["a", "b", "b"]})
+    assert "1 person stands alone" in repr(evenhand.table_info(t))
 
 
 def test_info_of_what_is_no_table(rows: Path) -> None:

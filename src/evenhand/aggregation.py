@@ -342,7 +342,7 @@ def _long_words(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _grouping(table: Confusion, attribute: Any) -> tuple[Grouping, list[str]]:
-    grouping = table.groupings[-1] if attribute is None else table.grouping(attribute)
+    grouping = table.groupings[-1] if attribute is None else table.refuse_incomplete(table.grouping(attribute))
     if len(grouping.groups) < 2:
         raise UsageError(
             f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"

@@ -22,7 +22,7 @@ from evenhand.extremes import (
 from evenhand.gaps import Gap, gaps, recentred_rate, resampled_gaps, undefined_gap
 from evenhand.inference.resample import spread_noise
 from evenhand.inference.significance import TestResult, chi_squared, g_test
-from evenhand.measures import BINS, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures import BINS, MEASURES, Measure, RateMeasure, ScoreMeasure
 from evenhand.measures.calibration import blur
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
@@ -104,7 +104,9 @@ def audit_attribute(
     has_bins = table.score is not None and table.label is not None and not _blurred(table, BINS)
     bins = table.binned(grouping, BINS) if has_bins else None
     blurred = {m.id for m in chosen if _blurred(table, _bins_of(m, options))}
-    possible = [m for m in chosen if (table.label is not None or not m.needs_label) and m.id not in blurred]
+    noisy = {m.id for m in chosen if table.noise is not None and not _bears_noise(m)}
+    unfit = blurred | noisy
+    possible = [m for m in chosen if (table.label is not None or not m.needs_label) and m.id not in unfit]
     found: dict[str, list[Gap]] = {}
     largest: dict[str, LargestGap] = {}
     many = len(grouping.groups) > MANY_GROUPS
@@ -153,8 +155,10 @@ def audit_attribute(
         )
         found |= gaps_of
         largest |= largest_of
+    reasons = dict.fromkeys(blurred, "because the scores are known in ranges that go across the borders of its bins")
+    reasons |= dict.fromkeys(noisy, "because the counts hold noise, which this would take for people")
     everything = [
-        g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference, m.id in blurred)
+        g for m in chosen for g in found.get(m.id) or _without(m, table, grouping, reference, reasons.get(m.id))
     ]
     return AttributeAudit(
         grouping.name,
@@ -334,12 +338,12 @@ def _score_nulls(
     return score_nulls(measures, counts, options.scores, options.null, draws, rng, options.confidence)
 
 
-def _without(m: Measure, table: Table, grouping: Grouping, reference: int, blurred: bool) -> list[Gap]:
+def _without(m: Measure, table: Table, grouping: Grouping, reference: int, reason: str | None) -> list[Gap]:
     """A measure that these data cannot give."""
     no_labels = table.label is None and m.needs_label
     because = "because there are no labels" if no_labels else "because there is no score"
-    if blurred and not no_labels:
-        because = "because the scores are known in ranges that go across the borders of its bins"
+    if reason and not no_labels and table.score is not None:
+        because = reason
     ref = grouping.groups[reference]
     return [undefined_gap(m, g, ref, because) for g in grouping.groups if g != ref]
 
@@ -349,6 +353,13 @@ def _bins_of(m: Measure, options: Options) -> int | None:
     if isinstance(m, RateMeasure):
         return BINS if m.levels == "bins" else None
     return options.scores.calibration_bins if isinstance(m, ScoreMeasure) and m.view and not m.ranked else None
+
+
+def _bears_noise(m: Measure) -> bool:
+    """Whether intervals and tests were seen to hold on private tables: not of densities, calibration, nor variants."""
+    if isinstance(m, ScoreMeasure):
+        return m.id in MEASURES and not m.smooth and m.view is None
+    return not (isinstance(m, RateMeasure) and m.levels == "bins")
 
 
 def _blurred(table: Table, bins: int | None) -> bool:

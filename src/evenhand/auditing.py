@@ -12,8 +12,8 @@ import numpy as np
 from evenhand.attributes import MANY_GROUPS, MANY_SCORED, MOST_PAIRS, STREAMS, AttributeAudit, audit_attribute
 from evenhand.classaudit import ClassAudit, audit_classes, checked_choices
 from evenhand.confusion import Confusion
-from evenhand.drowned import drowned, restored, without
-from evenhand.errors import TableFileError, UsageError, listed, nearest, shown
+from evenhand.drowned import BECAUSE, lost, nothing, restored, settled, without
+from evenhand.errors import DataError, TableFileError, UsageError, listed, nearest, shown
 from evenhand.evidence import adjusted
 from evenhand.gaps import Gap
 from evenhand.inference.resample import generator
@@ -28,7 +28,7 @@ from evenhand.options import Options, Progress, checked, checked_axes, chosen_me
 from evenhand.references import reference_group
 from evenhand.results import Result, kept
 from evenhand.scores import CELLS
-from evenhand.table import Counts, Grouping, Table, shown_name
+from evenhand.table import Counts, Grouping, Table, far_off, shown_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -292,7 +292,7 @@ def audit_table(
         what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
         raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
-    attributes = []
+    attributes, compared = [], 0
     groupings, remarks = comparable(table)
     notes += remarks
     for i, grouping in enumerate(groupings):
@@ -307,16 +307,28 @@ def audit_table(
                 progress((i + done) / len(groupings), what)
 
         tell(0.0)
-        lost = drowned(table, grouping)
-        some, own = without(table, grouping, lost) if len(lost) else (table, grouping)
+        unfit = lost(table, grouping)
+        drowned = [grouping.groups[g] for g, because in unfit.items() if because == BECAUSE]
+        if drowned:
+            few = f"too few people for the noise of the private table, by {shown(grouping.name)}: {listed(drowned)}"
+            notes.append(few)
+        if unfit and len(grouping.groups) - len(unfit) < 2:
+            random.spawn(STREAMS)
+            attributes.append(nothing(table, grouping, reference_group(table, grouping, reference)[0], unfit, measures))
+            continue
+        some, own = without(table, grouping, [*unfit]) if unfit else (table, grouping)
         ref, remarks = reference_group(some, own, reference)
         notes += remarks
         found = audit_attribute(some, own, ref, measures, options, random, tell)
-        if len(lost):
-            found = restored(found, table, grouping, lost, measures)
-            names = listed([grouping.groups[g] for g in lost])
-            notes.append(f"too few people for the noise of the private table, by {shown(grouping.name)}: {names}")
-        attributes.append(found)
+        compared += 1
+        if table.noise is not None:
+            found = settled(found, some, own, options.threshold, measures)
+        attributes.append(restored(found, table, grouping, unfit, measures) if unfit else found)
+    if attributes and not compared:
+        raise DataError(
+            "of no group column are two groups larger than the noise of the private table: share it with a larger ε, "
+            "or with fewer score cells (--cells)"
+        )
     measured = adjusted([a.measures for a in attributes])
     attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
     notes += _remarks(table, options, attributes)
@@ -442,6 +454,7 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
             notes.append(
                 f"scores of {shown(a.name)} are known in ranges: score and ROC biases are within "
                 f"{min(a.resolution, 1.0):.1g} of their exact values{_about_ranks(a)}"
+                f"{'' if table.noise is None else ', because of the ranges alone: noise comes on top'}"
             )
         elif a.resolution:
             notes.append(
@@ -450,6 +463,8 @@ def _remarks(table: Table, options: Options, attributes: list[AttributeAudit]) -
             )
         if table.score is not None and len(a.groups) * (len(a.groups) - 1) // 2 > MOST_PAIRS:
             notes.append(f"{many}, too many pairs: whole scores were compared with the reference only")
+    if (doubt := far_off(table)) is not None:
+        notes.append(doubt)
     if table.spans is not None and len(table.cutoffs) <= FEW_CUTOFFS:
         notes.append(f"the score can be cut at {', '.join(f'{c:.12g}' for c in table.cutoffs)} only")
     gone = {

@@ -18,7 +18,20 @@ from numpy.typing import NDArray
 
 from evenhand.cells import Attribute, Floats, Ints, natural, tidy
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.groupings import Grouped, Grouping, added, added_groups, aligned, both, same, sum_by, united
+from evenhand.groupings import (
+    Grouped,
+    Grouping,
+    added,
+    added_groups,
+    added_notes,
+    aligned,
+    both,
+    provenance_of,
+    same,
+    sum_by,
+    united,
+)
+from evenhand.provenance import NOTHING, Provenance
 from evenhand.rules import check_confusion
 from evenhand.table import Meaning, Table
 
@@ -120,6 +133,8 @@ class Confusion(Grouped):
     weight2: Floats | None = None
     """Sum of their squares."""
     meaning: Meaning = field(default_factory=lambda: Meaning(label="label", prediction="prediction"))
+    provenance: Provenance = NOTHING
+    """What was done to the people before they were counted here."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Rows left out, by reason. A row counts under its first reason only."""
     left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -200,6 +215,7 @@ class Confusion(Grouped):
                 label=table.meaning.label, prediction=table.meaning.prediction, weight=table.meaning.weight,
                 favorable=favourable,
             ),
+            provenance=table.provenance,
             left_out=table.left_out,
             left_out_groups=table.left_out_groups,
             notes=table.notes,
@@ -234,6 +250,7 @@ class Confusion(Grouped):
                 label=self.meaning.label, prediction=self.meaning.prediction, weight=self.meaning.weight,
                 favorable=self.classes[place],
             ),
+            provenance=self.provenance,
             left_out=self.left_out,
             left_out_groups=self.left_out_groups,
             notes=self.notes,
@@ -282,9 +299,10 @@ class Confusion(Grouped):
             weight=both(self.weight, other.weight),
             weight2=both(self.weight2, other.weight2),
             meaning=self.meaning,
+            provenance=self.provenance + other.provenance,
             left_out=added(self.left_out, other.left_out),
             left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
-            notes=tuple(dict.fromkeys(self.notes + other.notes)),
+            notes=added_notes(self, other),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -339,6 +357,7 @@ def describe_confusion(t: Confusion) -> dict[str, Any]:
         "attributes": [{"name": a.name, "groups": list(a.groups)} for a in t.attributes],
         "classes": list(t.classes),
         "meaning": {"label": m.label, "prediction": m.prediction, "weight": m.weight, "favorable": m.favorable},
+        **provenance_of(t),
         "left_out": dict(sorted(t.left_out.items())),
         "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
     }

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from evenhand.cells import Attribute, Ints
 from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.provenance import Provenance
 
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
@@ -41,6 +42,7 @@ class Grouped:
     attributes: tuple[Attribute, ...]
     codes: Ints
     n: Ints
+    provenance: Provenance
     left_out: Mapping[str, int]
     left_out_groups: Mapping[str, Mapping[str, int]]
 
@@ -111,6 +113,16 @@ class Grouped:
             f"{shown(wanted)} is not an attribute of the table (it has: {listed(names)}){nearest(wanted, names)}"
         )
 
+    def refuse_incomplete(self, grouping: Grouping) -> Grouping:
+        """The grouping, if none of its groups lacks people who were withheld."""
+        lacking = [g for a, g in self.provenance.incomplete if a == grouping.name]
+        if lacking:
+            raise UsageError(
+                f"people of {listed(lacking)} were withheld when the table was suppressed, so their rates are unknown: "
+                f"compare the groups of all columns together, or suppress a table of {shown(grouping.name)} alone"
+            )
+        return grouping
+
     def sizes(self, grouping: Grouping) -> Ints:
         """People in each group."""
         return sum_by(grouping.codes, self.n, len(grouping.groups))
@@ -169,6 +181,19 @@ def added(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
 def added_groups(a: Mapping[str, Mapping[str, int]], b: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
     """Two tallies by attribute and group as one."""
     return {name: added(a.get(name, {}), b.get(name, {})) for name in {**a, **b}}
+
+
+def added_notes(a: Any, b: Any) -> tuple[str, ...]:
+    """The notes of two tables that add up: what is said of how each came about is said of both anew."""
+    own = {*a.provenance.notes, *b.provenance.notes}
+    rest = (note for note in a.notes + b.notes if note not in own)
+    return (*dict.fromkeys(rest), *(a.provenance + b.provenance).notes)
+
+
+def provenance_of(table: Any) -> dict[str, Any]:
+    """What a file says of how a table came about, if there is anything to say."""
+    said = table.provenance.to_dict()
+    return {"provenance": said} if said else {}
 
 
 def aligned(a: Grouped, b: Grouped) -> tuple[tuple[Attribute, ...], Ints]:

@@ -15,7 +15,7 @@ class Noise:
     """Discrete Laplace noise on every cell of a grid that was fixed without looking at the data.
 
     >>> Noise(1.0).variance.__round__(3), (Noise(1.0) + Noise(0.5))
-    (1.841, Noise(epsilon=1.0, total=1.5, tables=2))
+    (1.841, Noise(epsilon=1.0, total=1.5, tables=2, stated=False))
     """
 
     epsilon: float
@@ -23,13 +23,20 @@ class Noise:
     total: float = 0.0
     """The guarantee for a person who is in all of them: their sum."""
     tables: int = 1
+    stated: bool = False
+    """Whether all groups there can be were stated, so that not even their names come from the data."""
 
     def __post_init__(self) -> None:
         if not self.total:
             object.__setattr__(self, "total", self.epsilon)
 
     def __add__(self, other: Noise) -> Noise:
-        return Noise(max(self.epsilon, other.epsilon), self.total + other.total, self.tables + other.tables)
+        return Noise(
+            max(self.epsilon, other.epsilon),
+            self.total + other.total,
+            self.tables + other.tables,
+            self.stated and other.stated,
+        )
 
     @property
     def variance(self) -> float:
@@ -44,12 +51,28 @@ class Noise:
             f"pure differential privacy with ε = {self.epsilon:g} for each row: whether or not a row is in the data "
             f"changes the chance of any table by a factor of at most e^ε = {exp(self.epsilon):.3g}"
         )
+        if not self.stated:
+            text += ", as long as it does not bring a group of its own: the names of groups that occur are public"
         if self.tables > 1:
             text += (
                 f"; {self.tables:,} tables were added up, so this holds if every row is in one of them only, and "
                 f"ε = {self.total:g} for what is in all of them"
             )
         return text
+
+    @property
+    def note(self) -> str:
+        """What a reader of the table must know."""
+        names = "columns" if self.stated else "columns and of groups that occur"
+        return (
+            f"the counts hold noise, so that nobody can tell whether a row is in the data ({self.guarantee}); the "
+            f"names of {names} and the grid of scores are public, and further tables of the same people add to ε"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a file; those from before groups could be stated do not say so."""
+        found = {"epsilon": self.epsilon, "total": self.total, "tables": self.tables}
+        return found | ({"stated": True} if self.stated else {})
 
 
 def rising(noisy: NDArray[Any], axis: int = -1) -> NDArray[Any]:

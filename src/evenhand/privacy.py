@@ -19,6 +19,7 @@ from evenhand.cells import Attribute, Floats, Ints
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, shown
 from evenhand.noise import Noise, rising
+from evenhand.provenance import harmless
 from evenhand.spans import Spans, middle
 from evenhand.table import Table, bin_edges
 
@@ -29,9 +30,11 @@ DRAWS, FEWEST_DRAWS = 20_000, (20, 200)
 """So many strata are noised again in all, and each so often at least and at most, to see how far they go astray."""
 LEAST_SHARE = 0.2
 """Of the cells: how far fewer of them together are off is not asked."""
-NOTE = (
-    "the counts hold noise, so that nobody can tell whether a row is in the data ({guarantee}); the names of columns "
-    "and groups and the grid of scores are public, and further tables of the same people add to ε"
+
+
+NO_RANGE = (
+    "private counts need the range that scores can have, stated by you: that of the data would tell about people "
+    "(--score-range 0,1)"
 )
 
 
@@ -82,7 +85,7 @@ def privatized(
     flags = [flag.astype(np.int64) for flag in (table.label, table.decision) if flag is not None]
     key = np.ravel_multi_index((*codes, *flags, level), shape)
     true = np.rint(np.bincount(key, weights=table.n, minlength=math.prod(shape))).astype(np.int64)
-    noise = Noise(epsilon)
+    noise = Noise(epsilon, stated=all(a.name in (groups or {}) for a in table.attributes))
     counts = whole(noised(true, epsilon).reshape(-1, shape[-1]))
     if not counts.any():
         raise DataError(f"after noise of ε = {epsilon:g} nobody is left: there are too few people for it")
@@ -100,7 +103,7 @@ def privatized(
         spans=spans,
         noise=noise,
         meaning=table.meaning,
-        notes=(NOTE.format(guarantee=noise.guarantee),),
+        notes=(*harmless(table.notes), noise.note),
     )
 
 
@@ -137,8 +140,16 @@ def _check_table(table: Any) -> None:
             raise UsageError(f"{what}: count the data without them")
     if table.noise is not None:
         raise UsageError("the table is private already: start from the data, or take it as it is")
-    if table.spans is not None:
-        raise UsageError("scores were put together by looking at the data, which is not private: start from the data")
+    if table.provenance.tallied:
+        raise UsageError(
+            "rows were counted as often as their weights say, so one of them changes a count by more than the noise "
+            "hides: count rows that are one person each, without weights"
+        )
+    if table.provenance.below is not None:
+        raise UsageError(
+            "the table was suppressed, and who is withheld depends on every row, which no noise hides: start from the "
+            "data"
+        )
 
 
 def _public(table: Table, groups: Any) -> tuple[tuple[Attribute, ...], list[Ints]]:
@@ -170,20 +181,35 @@ def _levels(table: Table, cells: Any) -> tuple[Ints, Spans | None, Floats]:
     if table.score is None:
         return np.zeros(table.cells, np.int64), None, np.zeros(1)
     if table.meaning.score_range is None:
-        raise UsageError(
-            "private counts need the range that scores can have, stated by you: that of the data would tell about "
-            "people (--score-range 0,1)"
-        )
-    if isinstance(cells, int | np.integer) and not isinstance(cells, bool):
-        if not 1 <= cells <= MOST_CELLS:
-            raise UsageError(f"cells (--cells) must be a whole number from 1 to {MOST_CELLS:,}, not {shown(cells)}")
-        edges = bin_edges(table.meaning.score_range, int(cells))
-        if not (edges[1:] > edges[:-1]).all():
-            raise UsageError(f"the score range is too short for {cells:,} cells: take fewer (--cells)")
+        raise UsageError(NO_RANGE)
+    if is_number(cells):
+        edges = cell_edges(table.meaning.score_range, cells)
+        if table.spans is not None and table.spans.holding(edges[1:-1]).any():
+            raise UsageError(
+                "the table does not tell scores apart at the borders of the private cells: count the data again with "
+                f"these as cuts=, as in tabulate(…, cuts=[{edges[1]:.12g}, …])"
+            )
         low, high = edges[:-1], np.append(edges[1:-1], np.nextafter(edges[-1], np.inf))
         spans = Spans(low, high, *table.meaning.score_range)
         return np.searchsorted(edges[1:-1], table.score, side="right"), spans, spans.score
+    if table.spans is not None:
+        raise UsageError("the table does not tell all scores apart: count the data again with grid=False")
     return _listed(table.score, table.meaning.score_range, cells)
+
+
+def is_number(cells: Any) -> bool:
+    """Whether cells are ranges of equal width, so many of them, not a list of scores."""
+    return isinstance(cells, int | np.integer) and not isinstance(cells, bool)
+
+
+def cell_edges(score_range: tuple[float, float], cells: int) -> Floats:
+    """The borders of the cells in which scores are counted, from the lowest possible score to the highest."""
+    if not 1 <= cells <= MOST_CELLS:
+        raise UsageError(f"cells (--cells) must be a whole number from 1 to {MOST_CELLS:,}, not {shown(cells)}")
+    edges = bin_edges(score_range, int(cells))
+    if not (edges[1:] > edges[:-1]).all():
+        raise UsageError(f"the score range is too short for {cells:,} cells: take fewer (--cells)")
+    return edges
 
 
 def _listed(score: Floats, score_range: tuple[float, float], cells: Any) -> tuple[Ints, None, Floats]:

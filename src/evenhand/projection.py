@@ -456,6 +456,11 @@ def _tested(
         raise DataError(
             "the limit law of the projection test is for true counts, and the table is private: it has noise"
         )
+    if table.provenance.below is not None:
+        raise DataError(
+            "the projection test is about single scores, which a suppressed table has put together: test the data "
+            "themselves"
+        )
     if table.cluster is not None:
         raise DataError("the limit law of the projection test is for independent rows, not for clusters of them")
     grouping, group, ref = _pair(table, reference, compare)

@@ -45,7 +45,7 @@ def reference_group(table: Table, grouping: Grouping, stated: Any) -> tuple[int,
 def grouping_named(table: Table, attribute: Any) -> Grouping:
     """The grouping of that name, or the only one."""
     if attribute is not None:
-        return table.grouping(attribute)
+        return table.refuse_incomplete(table.grouping(attribute))
     if len(table.attributes) > 1:
         raise UsageError(f"say which attribute: {listed([g.name for g in table.groupings])}")
     return table.groupings[0]

@@ -85,6 +85,7 @@ def _check_groups(t: Table | Confusion, rule: Callable[[Any, str], None]) -> Non
     cells = len(t.n)
     rule(cells > 0, "at least one row")
     rule(t.attributes, "at least one group column")
+    _check_provenance(t, rule)
     names = [a.name for a in t.attributes]
     rule(len(set(names)) == len(names), f"different names for its group columns, not {listed(names)}")
     rule(t.codes.shape == (len(t.attributes), cells), "one group per attribute and cell")
@@ -92,6 +93,13 @@ def _check_groups(t: Table | Confusion, rule: Callable[[Any, str], None]) -> Non
     for a, row in zip(t.attributes, t.codes, strict=True):
         rule(row.min() >= 0 and row.max() < len(a.groups), f"group codes that exist in {shown(a.name)}")
         rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
+
+
+def _check_provenance(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
+    p = t.provenance
+    flags = (p.tallied, p.withheld, p.untold, p.untold_groups)
+    rule(all(isinstance(flag, bool) for flag in flags), "a provenance that says yes or no")
+    rule(p.below is None or (type(p.below) is int and p.below >= 1), "a whole number of people that no cell is below")
 
 
 def _check_weights(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:

@@ -21,6 +21,7 @@ from evenhand.files import as_path, is_file, literal, replacing, shown_path
 from evenhand.grid import Grid, Piece
 from evenhand.masking import is_address
 from evenhand.noise import Noise
+from evenhand.provenance import Provenance
 from evenhand.spans import Spans
 from evenhand.table import Meaning, Table, describe
 
@@ -237,6 +238,7 @@ def _tallies(about: dict[str, Any]) -> dict[str, Any]:
         "left_out": {str(k): int(v) for k, v in about["left_out"].items()},
         "left_out_groups": about["left_out_groups"],
         "notes": tuple(map(str, about.get("notes", ()))),
+        "provenance": Provenance.of_dict(about.get("provenance", {})),
     }
 
 

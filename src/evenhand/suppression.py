@@ -7,7 +7,7 @@ its labels or decisions would have rates that look real and are wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from evenhand.cells import Bools, Floats, Ints
 from evenhand.confusion import Confusion
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.groupings import added, added_groups, sum_by, tally_key
+from evenhand.provenance import Provenance, harmless
 from evenhand.spans import Spans, middle
 from evenhand.table import Table
 
@@ -52,17 +53,9 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
         return table
     plan = _Plan.of(table, thresholds, below)
     kept, cut = _chosen(table, plan, ranges)
-    note = f"every cell of this table holds at least {below:,} people: scores were put together where need be"
-    remarks = [n for n in table.notes if n != note]
-    gone = int(table.n[~kept[plan.group]].sum())
-    left_out, left_out_groups, untold = _tallies(table, plan, kept, gone, below)
-    if gone:
-        note += ", and groups withheld as a whole that would have smaller ones"
-    if untold:
-        remarks.append(f"fewer than {below:,} rows were left out or withheld, how many is not told")
-    if (table.left_out_groups or gone) and not left_out_groups:
-        remarks.append(f"of which groups rows were left out or withheld is not told, as some have fewer than {below:,}")
     cells = kept[plan.group]
+    tallies = _Tallies.of(table, ~cells, below)
+    provenance = _provenance(table, cells, tallies, below)
     score, spans = (None, None) if table.score is None else _ranged(table, plan, cut, cells, thresholds)
     return Table.of_cells(
         attributes=table.attributes,
@@ -73,9 +66,10 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
         label=None if table.label is None else table.label[cells],
         spans=spans,
         meaning=table.meaning,
-        left_out=left_out,
-        left_out_groups=left_out_groups,
-        notes=(*remarks, note),
+        provenance=provenance,
+        left_out=tallies.by_reason,
+        left_out_groups=tallies.by_group,
+        notes=(*harmless(table.notes), *provenance.notes),
     )
 
 
@@ -119,7 +113,7 @@ def _check_table(table: Any, thresholds: Floats) -> None:
     if len(thresholds) and table.spans is not None and (inside := table.spans.holding(thresholds)).any():
         raise UsageError(
             f"the table does not tell scores around {thresholds[inside][0]:.15g} apart, so it cannot keep that "
-            "threshold: start from the data"
+            "threshold: count the data again with it as one of cuts= (tabulate)"
         )
 
 
@@ -229,11 +223,13 @@ def _chosen(table: Table, plan: _Plan, ranges: int) -> tuple[Bools, Ints]:
         kept = plan.least >= sizes[i]
         return kept, plan.cut(kept)
 
-    found = tried(0)
-    if last <= 0 or len(found[1]) >= ranges:
-        return found
+    everybody = tried(0)
+    if last <= 0 or len(everybody[1]) >= ranges:
+        return everybody
     lo, hi, found = 0, last, tried(last)
     wanted = min(ranges, len(found[1]))
+    if len(everybody[1]) >= wanted:  # to withhold groups would not make more ranges
+        return everybody
     while hi - lo > 1:
         now = (lo + hi) // 2
         other = tried(now)
@@ -253,65 +249,49 @@ def _ranged(table: Table, plan: _Plan, starts: Ints, cells: Bools, thresholds: F
     last = np.append(first[1:], len(present)) - 1
     scores = table.scores[present]
     ends = (scores, scores) if table.spans is None else table.spans.ends(scores)
-    between = _borders(ends, first, last, thresholds)
-    bottom, top = _bottom(table, plan, cells, ends, between), _top(table, plan, cells, ends, between)
+    lowest, highest = _extremes(table, plan, cells)
+    low, high = _borders(ends, first, last, thresholds, (lowest, highest))
     single = first == last
-    low = np.where(single, ends[0][first], np.append(bottom[0], between))
-    high = np.where(single, ends[1][last], np.append(between, top[0]))
+    low, high = np.where(single, ends[0][first], low), np.where(single, ends[1][last], high)
     wide = low < high
     stands = np.where(wide, middle(low, high), low)[np.searchsorted(starts, level, side="right") - 1]
-    if not wide.any():
-        return stands, None
-    told = (ends[0][0] if single[0] else bottom[1]), (ends[1][-1] if single[-1] else top[1])
-    return stands, Spans(low[wide], high[wide], float(told[0]), float(told[1]))
+    return stands, Spans(low[wide], high[wide], lowest, highest) if wide.any() else None
 
 
-def _borders(ends: tuple[Floats, Floats], first: Ints, last: Ints, thresholds: Floats) -> Floats:
-    """The score at which each range but the first starts: a kept threshold, else a short number."""
-    below, above = ends[1][last[:-1]], ends[0][first[1:]]
-    exact = ends[0][last[:-1]] == below  # people have that score itself
+def _borders(
+    ends: tuple[Floats, Floats], first: Ints, last: Ints, thresholds: Floats, extremes: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """From where to where each range goes: to kept thresholds, else to a short number that it shares with the next."""
+    below, above = ends[1][last], ends[0][first]
+    exact = ends[0][last] == below  # people have that score itself
     next_one = np.where(exact, *(np.searchsorted(thresholds, below, side=side) for side in ("right", "left")))
-    kept = next_one < np.searchsorted(thresholds, above, side="right")
-    own = np.append(thresholds, np.nan)[np.where(kept, next_one, -1)]
-    return np.where(kept, own, np.where(below < above, shortest(below, above), below))
+    last_one = np.searchsorted(thresholds, above, side="right") - 1
+    between = np.where(below[:-1] < above[1:], shortest(below[:-1], above[1:]), below[:-1])
+    low, high = np.append(extremes[0], between), np.append(between, np.nextafter(extremes[1], np.inf))
+    own = np.append(thresholds, np.nan)
+    stop, start = own[next_one], own[last_one]  # place −1, and one after the last: there is none
+    with np.errstate(invalid="ignore"):
+        reached = (stop <= np.append(above[1:], np.inf)) & (stop < np.append(np.full(len(between), np.inf), high[-1]))
+        before = np.append(low[0], below[:-1])
+        free = (start > before) | (~np.append(True, exact[:-1]) & (start == before))
+    return np.where(free, start, low), np.where(reached, stop, high)
 
 
-def _bottom(
-    table: Table, plan: _Plan, cells: Bools, ends: tuple[Floats, Floats], between: Floats
-) -> tuple[float, float]:
-    """Where the first range starts, and the lowest score to tell: not that of a single person."""
-    lowest, public = float(ends[0][0]), _public(table)
-    if public is not None:
-        return public[0], public[0]
-    if _shared(plan, cells, 0):
-        return lowest, lowest
-    width = (between[0] if len(between) else ends[1][-1]) - lowest
-    low = float(shortest(np.array([lowest - width]), np.array([lowest]))[0])
-    return low, low
-
-
-def _top(table: Table, plan: _Plan, cells: Bools, ends: tuple[Floats, Floats], between: Floats) -> tuple[float, float]:
-    """Where the last range ends, above everybody in it, and the highest score to tell."""
-    highest, public = float(ends[1][-1]), _public(table)
-    if public is not None:  # people may have the highest possible score itself
-        return float(np.nextafter(public[1], np.inf)), public[1]
-    beyond = highest
-    if float(ends[0][-1]) == highest:
-        width = highest - (between[-1] if len(between) else ends[0][0])
-        beyond = -float(shortest(np.array([-highest - width]), np.array([np.nextafter(-highest, -np.inf)]))[0])
-    return beyond, highest if _shared(plan, cells, -1) else beyond
-
-
-def _public(table: Table) -> tuple[float, float] | None:
-    """The range of scores, unless it is that of the people themselves."""
-    stated = table.meaning.score_range is not None or table.score_range == (0.0, 1.0)
-    return table.score_range if stated else None
-
-
-def _shared(plan: _Plan, cells: Bools, end: int) -> bool:
-    """Whether the lowest or highest score is that of enough people."""
+def _extremes(table: Table, plan: _Plan, cells: Bools) -> tuple[float, float]:
+    """The lowest and the highest score to tell: those that are possible, or that enough people have."""
+    if table.meaning.score_range is not None or table.score_range == (0.0, 1.0):
+        return table.score_range
+    if table.provenance.below is not None:
+        return table.extremes
     level = plan.level[cells]
-    return bool(plan.n[cells][level == level[end]].sum() >= plan.below)
+    ends = [(table.scores[at], plan.n[cells][level == at].sum()) for at in (level[0], level[-1])]
+    blurred = table.spans is not None and table.spans.holding(np.array([score for score, _ in ends])).any()
+    if blurred or any(people < plan.below for _, people in ends):
+        raise UsageError(
+            "the lowest or the highest score is that of few people, so it cannot be told, and measures depend on the "
+            "range of scores: state the one that is possible (score_range=, --score-range 300,850)"
+        )
+    return float(ends[0][0]), float(ends[1][0])
 
 
 def shortest(above: Floats, to: Floats) -> Floats:
@@ -338,22 +318,65 @@ def shortest(above: Floats, to: Floats) -> Floats:
 # ---- who is left out -------------------------------------------------------------------------------------------
 
 
-def _tallies(
-    table: Table, plan: _Plan, kept: Bools, gone: int, below: int
-) -> tuple[dict[str, int], dict[str, dict[str, int]], bool]:
-    """Rows left out by reason and by group, where all counts are large enough; and whether some are not told."""
-    left_out = added(table.left_out, {WITHHELD: gone} if gone else {})
-    told = {reason: n for reason, n in left_out.items() if n >= below}
-    rest = sum(left_out.values()) - sum(told.values())
-    if rest >= below:
-        told[OTHERS] = rest
-    withheld = {}
-    for grouping in table.groupings if gone else ():
-        sizes = sum_by(grouping.codes[~kept[plan.group]], table.n[~kept[plan.group]], len(grouping.groups))
-        withheld[grouping.name] = {
-            tally_key(grouping.members[g]): int(sizes[g]) for g in np.flatnonzero(sizes).tolist()
-        }
-    by_group = added_groups(table.left_out_groups, withheld)
-    # one count too small could be found from all the others
-    enough = all(n >= below for tally in by_group.values() for n in tally.values())
-    return told, by_group if enough else {}, 0 < rest < below
+@dataclass(frozen=True)
+class _Tallies:
+    """Rows left out and withheld, as far as they can be told."""
+
+    by_reason: dict[str, int]
+    by_group: dict[str, dict[str, int]]
+    untold: bool
+    """Whether some are not told at all."""
+    untold_groups: bool
+    withheld: dict[str, dict[str, int]]
+    """Who is withheld, by attribute and group; told or not."""
+
+    @classmethod
+    def of(cls, table: Table, gone: Bools, below: int) -> _Tallies:
+        withheld = _sizes(table, gone)
+        people = int(table.n[gone].sum())
+        left_out = added(table.left_out, {WITHHELD: people} if people else {})
+        told = {reason: n for reason, n in left_out.items() if n >= below}
+        rest = sum(left_out.values()) - sum(told.values())
+        if rest >= below:
+            told[OTHERS] = rest
+        # One count too small could be found from all the others, and a sum of told and untold ones from either.
+        earlier = _enough(table.left_out_groups, below) and not 0 < rest < below
+        now = _enough(withheld, below)
+        by_group: dict[str, dict[str, int]] = {}
+        if earlier and now:
+            by_group = added_groups(table.left_out_groups, withheld)
+        elif now and WITHHELD not in table.left_out:
+            by_group = withheld
+        whole = added_groups(table.left_out_groups, withheld)
+        return cls(told, by_group, 0 < rest < below, by_group != whole, withheld)
+
+
+def _sizes(table: Table, gone: Bools) -> dict[str, dict[str, int]]:
+    """How many people of which groups these cells hold."""
+    found = {}
+    for grouping in table.groupings if gone.any() else ():
+        sizes = sum_by(grouping.codes[gone], table.n[gone], len(grouping.groups))
+        found[grouping.name] = {tally_key(grouping.members[g]): int(sizes[g]) for g in np.flatnonzero(sizes).tolist()}
+    return found
+
+
+def _enough(tallies: Mapping[str, Mapping[str, int]], below: int) -> bool:
+    return all(n >= below for tally in tallies.values() for n in tally.values())
+
+
+def _provenance(table: Table, kept: Bools, tallies: _Tallies, below: int) -> Provenance:
+    """What the table must say of itself; groups that lack people are named only where their number is told."""
+    incomplete: set[tuple[str, str]] = set()
+    if tallies.withheld and len(table.attributes) > 1:
+        for a, codes in zip(table.attributes, table.codes, strict=True):
+            names = {a.groups[c] for c in np.unique(codes[kept]).tolist()}
+            incomplete |= {(a.name, g) for g in names if not tallies.by_group or g in tallies.withheld[a.name]}
+    was = table.provenance
+    return Provenance(
+        tallied=was.tallied,
+        below=max(below, was.below or 1),
+        withheld=was.withheld or bool(tallies.withheld),
+        untold=was.untold or tallies.untold,
+        untold_groups=was.untold_groups or tallies.untold_groups,
+        incomplete=tuple(sorted({*was.incomplete, *incomplete})),
+    )

@@ -20,18 +20,22 @@ from numpy.typing import NDArray
 
 from evenhand.cells import Attribute, Bools, Floats, Ints, tidy
 from evenhand.errors import UsageError, shown
-from evenhand.groupings import Grouped, added, added_groups, aligned, both, same, sum_by
+from evenhand.groupings import Grouped, added, added_groups, added_notes, aligned, both, provenance_of, same, sum_by
 from evenhand.groupings import Grouping as Grouping  # part of what a table is to those who use one
 from evenhand.groupings import shown_name as shown_name
 from evenhand.groupings import tally_key as tally_key
 from evenhand.groupings import tally_members as tally_members
 from evenhand.noise import Noise
+from evenhand.provenance import NOTHING, Provenance
 from evenhand.rules import check
 from evenhand.spans import Spans, united
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+
+FAR_OFF = 0.05
+"""Noise of so much of all people is worth a remark."""
 
 Within = Literal["all", "label", "level"]
 """Some of the people: everybody, those with one label, those at one level (of a decision, of a score bin)."""
@@ -186,6 +190,8 @@ class Table(Grouped):
     noise: Noise | None = None
     """What was added to the counts of a private table; None if they are true."""
     meaning: Meaning = Meaning()
+    provenance: Provenance = NOTHING
+    """What was done to the people before they were counted here."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Rows left out, by reason. A row counts under its first reason only."""
     left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -208,6 +214,7 @@ class Table(Grouped):
         notes: Sequence[str] = (),
         spans: Spans | None = None,
         noise: Noise | None = None,
+        provenance: Provenance = NOTHING,
         **cells: Any,
     ) -> Table:
         """A table from cells in any order, some of which may be the same; scores inside spans move to their middle."""
@@ -219,6 +226,7 @@ class Table(Grouped):
             spans=spans,
             noise=noise,
             meaning=meaning,
+            provenance=provenance,
             left_out=left_out or {},
             left_out_groups=left_out_groups or {},
             notes=tuple(notes),
@@ -373,10 +381,17 @@ class Table(Grouped):
             spans=self._united_spans(other),
             noise=None if self.noise is None or other.noise is None else self.noise + other.noise,
             meaning=self.meaning,
+            provenance=self.provenance + other.provenance,
             left_out=added(self.left_out, other.left_out),
             left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
-            notes=tuple(dict.fromkeys(self.notes + other.notes)),
+            notes=self._added_notes(other),
         )
+
+    def _added_notes(self, other: Table) -> tuple[str, ...]:
+        notes = added_notes(self, other)
+        if self.noise is None or other.noise is None:
+            return notes
+        return (*(n for n in notes if n not in (self.noise.note, other.noise.note)), (self.noise + other.noise).note)
 
     def _united_spans(self, other: Table) -> Spans | None:
         if self.spans is None and other.spans is None:
@@ -388,8 +403,8 @@ class Table(Grouped):
         if not isinstance(other, Table):
             return NotImplemented
         return (
-            (self.attributes, self.meaning, self.spans, self.noise)
-            == (other.attributes, other.meaning, other.spans, other.noise)
+            (self.attributes, self.meaning, self.spans, self.noise, self.provenance)
+            == (other.attributes, other.meaning, other.spans, other.noise, other.provenance)
             and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
             and all(
                 same(getattr(self, name), getattr(other, name))
@@ -436,11 +451,25 @@ class Table(Grouped):
             parts.append(f"{self.cluster.max() + 1:,} clusters {shown(self.meaning.cluster)}")
         parts += self._shown_groups()
         if self.noise is not None:
-            parts.append(f"private, ε = {self.noise.epsilon:g}")
+            names = "" if self.noise.stated else " (the names of groups that occur are public)"
+            parts.append(f"private, ε = {self.noise.epsilon:g}{names}")
         if self.left_out:
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
         return "Table: " + "; ".join(parts)
+
+
+def far_off(t: Table) -> str | None:
+    """A remark if the noise of a private table is large beside everybody in it."""
+    if t.noise is None or t.weight2 is None:
+        return None
+    noise = float(np.sqrt(np.maximum(t.weight2 - t.n, 0.0).sum()))
+    if noise < FAR_OFF * t.rows:
+        return None
+    return (
+        f"the noise is large beside the data: even the number of all people, {t.rows:,}, may be off by "
+        f"{2 * noise:,.0f} or more; take a larger ε or fewer cells"
+    )
 
 
 def _refuse_inside(spans: Spans, threshold: float) -> None:
@@ -484,7 +513,8 @@ def describe(t: Table) -> dict[str, Any]:
             **({"cluster": t.meaning.cluster} if t.cluster is not None else {}),
             "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
         },
-        **({"noise": vars(t.noise)} if t.noise is not None else {}),
+        **({"noise": t.noise.to_dict()} if t.noise is not None else {}),
+        **provenance_of(t),
         "left_out": dict(sorted(t.left_out.items())),
         "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
     }

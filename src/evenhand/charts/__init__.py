@@ -75,8 +75,12 @@ def why_not(about: Subject, name: str) -> str | None:
     table, curve = about.table, CHARTS[name].curve
     if name == "null" and not chance.tested(about):
         return "needs a p-value, but there is none: audit with permutations=1000, and measures that are defined"
+    if all(rate.undefined for group in about.attribute.groups for rate in group.rates.values()):
+        return f"cannot be drawn: nothing is known of the groups of {shown(about.attribute.name)}"
     if curve is None:
         return None
+    if any(name == about.attribute.name for name, _ in table.provenance.incomplete):
+        return f"cannot be drawn: people of some groups of {shown(about.attribute.name)} were withheld"
     if table.score is None:
         return "needs a score, but these data hold decisions only: pass score= as well"
     if curve in ("roc", "cross_roc", "calibration") and table.label is None:

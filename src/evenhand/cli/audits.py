@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.output import FORMS, check_place, progress_bar, views, wanted, write
-from evenhand.cli.sharing import shared_how, sharing
+from evenhand.cli.sharing import ranged, shared_how, sharing
 from evenhand.cli.words import (
     NUMBER,
     WHOLE,
@@ -104,25 +104,29 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
 def tabulate(data: str, output: str, **words: Any) -> None:
     """Count DATA (rows or a saved table) once and keep the table, which holds no personal data beyond its counts."""
     from evenhand.ingest import tabulate as count
+    from evenhand.ingest.columns import Words, check_words
     from evenhand.ingest.counts import wordless
     from evenhand.storage import is_table_file, load
 
-    kept = words["keep_threshold"]
     share = shared_how(words)
-    counted_in = read_cells(words, kept)
+    counted_in = read_cells(words)
     read = read_words(words)
+    score_range = check_words(Words(score_range=read.get("score_range"))).score_range
     check_place("--output", output, {}, [data])
-    if share is not None and not read and is_table_file(data):
-        table = load(data)
+    if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
+        table = ranged(load(data), score_range)
     else:
         read = wordless(data, read) or read
         if "group" not in read:
             raise UsageError("name at least one group column (--group)")
+        cuts = counted_in.pop("cuts", ())
+        if share is not None and "score" in read:
+            cuts = (*cuts, *share.cuts_of(score_range))
         with progress_bar() as progress:
             progress(0, "counting rows")
-            table = count(data, **read, **counted_in)
+            table = count(data, **read, **counted_in, cuts=cuts)
     if share is not None:
-        table = share(table)
+        table = share.of_table(table)
     table.save(output)
     click.echo(f"{table!r}\nsaved to {output}", err=True)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -42,7 +43,16 @@ def sharing(command: Command) -> Command:
     return command
 
 
-def shared_how(words: dict[str, Any]) -> Callable[[Any], Any] | None:
+@dataclass(frozen=True)
+class Sharing:
+    """How a table is made fit to be shared."""
+
+    of_table: Callable[[Any], Any]
+    cuts_of: Callable[[tuple[float, float] | None], Sequence[float]]
+    """Where scores must be told apart for that, given their stated range."""
+
+
+def shared_how(words: dict[str, Any]) -> Sharing | None:
     """What makes a table fit to be shared, as the words say; None if they do not. They are taken out of the others."""
     said = {k: words.pop(k) for k in ("suppress_below", "privacy", *_BELOW, *_PRIVATE)}
     said = {k: v for k, v in said.items() if v not in (None, ())}
@@ -57,17 +67,18 @@ def shared_how(words: dict[str, Any]) -> Callable[[Any], Any] | None:
     return _privatizing(said) if "privacy" in said else None
 
 
-def _suppressing(said: dict[str, Any]) -> Callable[[Any], Any]:
+def _suppressing(said: dict[str, Any]) -> Sharing:
     from evenhand.suppression import RANGES, check_numbers, suppressed
 
     below, ranges = _whole("suppress_below", said["suppress_below"]), _whole("ranges", said.get("ranges", RANGES))
     thresholds = [t for text in said.get("keep_threshold", ()) for t in numbers(text, "keep_threshold")]
     check_numbers(below, ranges, thresholds)
-    return partial(suppressed, below=below, ranges=ranges, keep_thresholds=thresholds)
+    made = partial(suppressed, below=below, ranges=ranges, keep_thresholds=thresholds)
+    return Sharing(made, lambda _: thresholds)
 
 
-def _privatizing(said: dict[str, Any]) -> Callable[[Any], Any]:
-    from evenhand.privacy import CELLS, check_epsilon, check_library, privatized
+def _privatizing(said: dict[str, Any]) -> Sharing:
+    from evenhand.privacy import CELLS, NO_RANGE, cell_edges, check_epsilon, check_library, is_number, privatized
 
     (epsilon, *more) = numbers(said["privacy"], "privacy")
     if more:
@@ -78,7 +89,23 @@ def _privatizing(said: dict[str, Any]) -> Callable[[Any], Any]:
     if isinstance(cells, str):
         cells = numbers(cells, "cells") if "," in cells else _whole("cells", cells)
     groups = where_rows(said["groups"], "groups") if "groups" in said else None
-    return partial(privatized, epsilon=epsilon, cells=cells, groups=groups)
+
+    def cuts(score_range: tuple[float, float] | None) -> Sequence[float]:
+        if score_range is None:
+            raise UsageError(NO_RANGE)
+        found: list[float] = cell_edges(score_range, cells)[1:-1].tolist() if is_number(cells) else []
+        return found
+
+    return Sharing(partial(privatized, epsilon=epsilon, cells=cells, groups=groups), cuts)
+
+
+def ranged(table: Any, score_range: tuple[float, float] | None) -> Any:
+    """A saved table with the range that its scores can have, if that is said now."""
+    if score_range is None:
+        return table
+    if getattr(table, "score", None) is None:
+        raise UsageError("the table has no scores, so they have no range: leave --score-range out")
+    return replace(table, meaning=replace(table.meaning, score_range=score_range))
 
 
 def _whole(word: str, value: Any) -> int:
@@ -88,9 +115,12 @@ def _whole(word: str, value: Any) -> int:
         raise UsageError(f"--{word.replace('_', '-')} takes a whole number such as 5, not {shown(value)}") from None
 
 
-@click.group(name="table")
-def table() -> None:
+@click.group(name="table", invoke_without_command=True)
+@click.pass_context
+def table(context: click.Context) -> None:
     """Look at a saved table."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @table.command()

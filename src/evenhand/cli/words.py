@@ -201,8 +201,8 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-def read_cells(words: dict[str, Any], kept: tuple[str, ...] = ()) -> dict[str, Any]:
-    """In which cells to count, taken out of the words; thresholds that are kept later on must be exact before."""
+def read_cells(words: dict[str, Any]) -> dict[str, Any]:
+    """In which cells to count, taken out of the words."""
     grid, exact, cut = words.pop("grid"), words.pop("exact"), words.pop("cut")
     said = [word for word, value in (("--grid", grid is not None), ("--exact", exact), ("--cut", cut)) if value]
     if said and words["score"] is None:
@@ -211,7 +211,7 @@ def read_cells(words: dict[str, Any], kept: tuple[str, ...] = ()) -> dict[str, A
         raise UsageError(f"--exact keeps every score, so there is no use for {said[said[0] == '--exact']}: choose one")
     if grid is not None and cut:
         raise UsageError("--grid takes the cells of a table as they are: leave --cut out, or make that table with it")
-    cuts = tuple(c for word, texts in (("cut", cut), ("keep_threshold", kept)) for t in texts for c in numbers(t, word))
+    cuts = tuple(c for text in cut for c in numbers(text, "cut"))
     return {k: v for k, v in {"grid": False if exact else grid, "cuts": cuts}.items() if v is not None and v != ()}
 
 

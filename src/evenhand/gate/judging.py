@@ -172,6 +172,7 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
         meaning=meaning,
         spans=table.spans,
         noise=table.noise,
+        provenance=table.provenance,
         **parts,
     )
 

@@ -20,6 +20,7 @@ from evenhand.ingest.columns import (
     _Tally,
 )
 from evenhand.ingest.values import encode, group_codes, label_key, writable
+from evenhand.provenance import Provenance
 from evenhand.table import Meaning
 
 MOST_NUMBERS = 1_000
@@ -94,6 +95,7 @@ def count_classes(columns: Columns, words: Words) -> Confusion:
             prediction=writable(names["prediction"]),
             weight=writable(names["weight"]) if sampled else None,
         ),
+        provenance=Provenance(tallied=weights is not None and sampled is None),
         left_out=tally.by_reason(),
         left_out_groups=tally.by_group(),
         notes=(*columns.notes, *notes, *_suspicious(attributes)),

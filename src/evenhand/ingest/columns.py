@@ -13,6 +13,7 @@ from evenhand.errors import DataError, UsageError, shown
 from evenhand.grid import Grid
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.joint import JointTable
+from evenhand.provenance import Provenance
 from evenhand.table import Meaning, Table, shown_name, tally_key
 
 WeightKind = Literal["auto", "frequency", "sampling"]
@@ -192,6 +193,7 @@ def checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats
             risk=words.risk,
             score_range=words.score_range,
         ),
+        provenance=Provenance(tallied=weights is not None and sampled is None),
         left_out=tally.by_reason(),
         left_out_groups=tally.by_group(),
         notes=(*columns.notes, *notes, *_suspicious(attributes)),

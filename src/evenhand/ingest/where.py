@@ -13,6 +13,7 @@ from evenhand.cells import Bools
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.columns import Columns, Weights
 from evenhand.ingest.values import Encoded, encode, name_of
+from evenhand.provenance import where_note
 
 
 def only(columns: Columns, where: Mapping[str, Any], keep: list[str], part: bool = False) -> Columns:
@@ -32,7 +33,7 @@ def only(columns: Columns, where: Mapping[str, Any], keep: list[str], part: bool
         return taken(replace(columns, groups=kept), chosen)
     if not chosen.any():
         raise DataError(f"no row has all that where asks for: {what}")
-    note = f"only rows with {what} were counted ({int(columns.n[chosen].sum()):,} of {int(columns.n.sum()):,})"
+    note = where_note(what, int(columns.n[chosen].sum()), int(columns.n.sum()))
     return taken(replace(columns, groups=kept, notes=(*columns.notes, note)), chosen)
 
 

@@ -71,8 +71,9 @@ def _counted(
     decides = table.decision is None
     stops = stops_of(table, most, threshold if decides else None)
     groupings, gap = [], 0.0
+    lacking = {name for name, _ in table.provenance.incomplete}
     for grouping in table.groupings:
-        if grouping.name in references:
+        if grouping.name in references and grouping.name not in lacking:
             entry, widest = _grouping(table, grouping, stops, references[grouping.name], groups)
             groupings.append(entry)
             gap = max(gap, widest)
@@ -141,7 +142,8 @@ def section(table: Table, references: dict[str, str], data: dict[str, Any], rule
         class_="needs-script",
         hidden=True,
     )
-    groupings = [g for g in table.groupings if g.name in references]
+    lacking = {name for name, _ in table.provenance.incomplete}
+    groupings = [g for g in table.groupings if g.name in references and g.name not in lacking]
     groups = room.most(MOST_GROUPS)
     tables = [_table(table, g, references[g.name], i, data["threshold"], groups) for i, g in enumerate(groupings)]
     explained = tag("p", _explained(table), None if policy is not None else _ELSEWHERE)

@@ -13,7 +13,7 @@ from rich.text import Text
 from evenhand import __version__
 from evenhand.confusion import Confusion
 from evenhand.report.document import number
-from evenhand.table import Table, shown_name
+from evenhand.table import Table, far_off, shown_name
 
 if TYPE_CHECKING:
     from evenhand.disclosure import Disclosure, TableInfo
@@ -53,7 +53,8 @@ def document(found: TableInfo) -> dict[str, Any]:
         "disclosure": None if found.disclosure is None else _disclosure(found.disclosure),
         "notes": list(t.notes),
     }
-    return {**about, "interpretation": _said(about)}
+    doubt = far_off(t) if isinstance(t, Table) else None
+    return {**about, "interpretation": _said(about, doubt)}
 
 
 def _columns(t: Table | Confusion) -> dict[str, Any]:
@@ -94,34 +95,46 @@ def _disclosure(d: Disclosure) -> dict[str, Any]:
     }
 
 
-def _said(about: dict[str, Any]) -> list[str]:
+def _said(about: dict[str, Any], doubt: str | None) -> list[str]:
     """What that means for somebody in the data."""
     if about["privacy"] is not None:
         return [
             f"the counts have {about['privacy']['guarantee']}",
-            "names of columns and groups, and the grid of scores, are not protected",
+            "names of columns and the grid of scores are not protected"
+            + ("" if about["privacy"]["stated"] else ", nor those of groups that occur"),
+            *([] if doubt is None else [doubt]),
         ]
     d, has_label = about["disclosure"], about["columns"]["label"] is not None
-    said = [f"the smallest cell holds {d['smallest']:,} {'person' if d['smallest'] == 1 else 'people'}"]
+    said = [f"the smallest cell holds {people(d['smallest'])}"]
     if d["alone"]:
+        stand = "stands" if d["alone"] == 1 else "stand"
         said.append(
-            f"{d['alone']:,} people stand alone: whoever knows enough about one of them to find the cell reads the rest"
+            f"{people(d['alone'])} {stand} alone: whoever knows enough about one to find the cell reads the rest"
         )
     few = d["below"][0]
     if few["cells"]:
-        said.append(f"{few['people']:,} people are in {few['cells']:,} cells of fewer than {few['size']}")
+        are = "is" if few["people"] == 1 else "are"
+        said.append(f"{people(few['people'])} {are} in {counted(few['cells'], 'cell')} of fewer than {few['size']}")
     if has_label:
         said.append(
-            f"{d['label_told']:,} people's label is certain to whoever knows their group"
+            f"the label of {people(d['label_told'])} is certain to whoever knows the group"
             f"{' and score' if about['scores'] else ''}{' and decision' if about['columns']['prediction'] else ''}"
         )
     if d["one_label"]:
-        said.append(f"in {len(d['one_label']):,} groups everybody has the same label: to be in one tells it")
+        said.append(f"in {counted(len(d['one_label']), 'group')} everybody has the same label: to be in one tells it")
     if about["columns"]["cluster"] is not None:
         said.append("clusters tell which rows belong to one person, so that cells of more people can be told apart")
     if about["columns"]["weight"] is not None:
         said.append("sums of weights may tell who is in a cell, if weights are known from elsewhere")
     return said
+
+
+def counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def people(n: int) -> str:
+    return f"{n:,} {'person' if n == 1 else 'people'}"
 
 
 # ---- the terminal ------------------------------------------------------------------------------------------------
@@ -130,11 +143,11 @@ def _said(about: dict[str, Any]) -> list[str]:
 def render(document: dict[str, Any]) -> RenderableType:
     """The document as lines."""
     lines = [
-        f"{document['rows']:,} people in {document['cells']:,} cells · format {document['format']}",
+        f"{people(document['rows'])} in {counted(document['cells'], 'cell')} · format {document['format']}",
         *_column_lines(document["columns"]),
         *_group_lines(document["attributes"]),
-        *_score_lines(document["scores"]),
-        *(f"left out: {n:,} rows {shown_name(reason, 100)}" for reason, n in document["left_out"].items()),
+        *_score_lines(document["scores"], document["privacy"] is not None),
+        *(f"left out: {counted(n, 'row')} {shown_name(reason, 100)}" for reason, n in document["left_out"].items()),
     ]
     parts: list[RenderableType] = [Text("Evenhand table", style="bold"), *map(Text, lines)]
     parts += _listed("What it tells about people", document["interpretation"])
@@ -170,7 +183,7 @@ def _group_lines(attributes: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _score_lines(scores: dict[str, Any] | None) -> list[str]:
+def _score_lines(scores: dict[str, Any] | None, private: bool) -> list[str]:
     if scores is None:
         return []
     text = f"scores {scores['lowest']:.12g} to {scores['highest']:.12g}: {scores['exact']:,} exact values"
@@ -179,4 +192,5 @@ def _score_lines(scores: dict[str, Any] | None) -> list[str]:
     text += f", {scores['ranges']:,} ranges (the widest {scores['widest']:.3g})"
     if scores["resolution"] is not None:
         text += f"; score biases are within {min(scores['resolution'], 1.0):.2g} of exact ones"
+        text += ", because of the ranges alone: noise comes on top" if private else ""
     return [text]

@@ -193,6 +193,8 @@ def _check(name: str, table: Any, first: Any, first_name: str) -> None:
         raise UsageError(f"a period is a table, but {shown(name)} is {shown(type(table).__name__)}")
     if table.noise is not None:
         raise UsageError(f"period {shown(name)} is a private table: a watch would take its noise for change")
+    for grouping in table.groupings:
+        table.refuse_incomplete(grouping)
     try:
         first + table
     except UsageError as error:
@@ -257,6 +259,8 @@ def baseline_table(stated: Any) -> Table | None:
             raise UsageError(
                 f"the baseline {shown_path(stated)} is a private table: a watch would take its noise for change"
             )
+        for grouping in found.groupings:
+            found.refuse_incomplete(grouping)
         return found
     return None
 
