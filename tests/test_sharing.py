@@ -278,7 +278,7 @@ def test_compas_keeps_its_deciles(data_folder: Path) -> None:
     t = evenhand.tabulate(data_folder / "compas-scores-two-years.csv", **words)  # type: ignore[arg-type]
     assert isinstance(t, Table)
     shared = evenhand.suppressed(t, below=5, keep_thresholds=[5])
-    assert shared.scores.tolist() == [1, 2, 3, 4, 5, 6, 7, 9.5]
+    assert shared.scores.tolist() == [1, 2, 3, 4, 5, 6, 7, 9]
     assert dict(shared.left_out_groups["race"]) == {"Asian": 32, "Native American": 18}
     assert len(evenhand.suppressed(t, below=10).scores) == 6
 
@@ -715,7 +715,11 @@ def test_decisions_that_few_receive_are_undefined_in_noise() -> None:
 def test_an_attribute_that_drowns_leaves_the_others() -> None:
     rng = np.random.default_rng(2)
     n = 4000
-    columns = {"s": rng.random(n), "sex": rng.choice(["f", "m"], n), "race": rng.choice([*"abcdefgh"], n)}
+    columns = {
+        "s": rng.random(n),
+        "sex": rng.choice(["f", "m"], n),
+        "race": rng.choice([*"abcdefghijklmnopqrstuvwx"], n),
+    }
     t = counted(columns, label=None, group=["sex", "race"], score_range=(0, 1))
     found = evenhand.audit(evenhand.privatized(t, epsilon=0.5, cells=50), bootstrap=99, permutations=99)
     sex, race, both = found.attributes
@@ -762,19 +766,23 @@ def test_intervals_of_private_tables_cover(epsilon: float, n: int, replications:
         large["s"] = np.floor(large["s"] * 1000) / 1000
         words: dict[str, Any] = {"measures": IDS, "reference": "0", "permutations": 99}
         truth = evenhand.audit(counted(large, score_range=(0, 1)), bootstrap=0, **words)
-        covered, rejected = dict.fromkeys(IDS, 0), dict.fromkeys(IDS, 0)
+        covered, rejected, defined = (dict.fromkeys(IDS, 0) for _ in range(3))
         for i in range(replications):
             private = evenhand.privatized(counted(drawn(n, parity, rng), score_range=(0, 1)), epsilon=epsilon)
             found = evenhand.audit(private, bootstrap=150, rng=i, **words)
             for id_ in IDS:
                 gap, true = found.measure(id_), truth.measure(id_)
+                if gap.undefined:  # of so few people, now and then
+                    continue
+                defined[id_] += 1
                 value = true.value if id_ == "abcc" else true.signed
                 covered[id_] += gap.ci[0] <= value <= gap.ci[1]
                 rejected[id_] += gap.p_value <= 0.05
-        least = replications * 0.95 - 2 * np.sqrt(replications * 0.95 * 0.05)
-        assert min(covered.values()) >= least, (parity, covered)
-        if parity:
-            assert max(rejected.values()) <= replications - least, rejected
+        for id_, n_defined in defined.items():
+            assert n_defined >= replications / 2, (id_, n_defined)
+            least = n_defined * 0.95 - 2 * np.sqrt(n_defined * 0.95 * 0.05)
+            assert covered[id_] >= least, (parity, covered, defined)
+            assert not parity or rejected[id_] <= n_defined - least, (rejected, defined)
 
 
 # ---- what a table tells ---------------------------------------------------------------------------------------------
@@ -905,7 +913,7 @@ def test_the_command_line_counts_as_private_cells_and_thresholds_need(
 
     monkeypatch.setattr(counting, "EXACT", 10)
     rng = np.random.default_rng(0)
-    lines = [f"{s!r},{s > 0.5:d},{g}" for s, g in zip(rng.random(4000).tolist(), ["f", "m"] * 2000, strict=True)]
+    lines = [f"{s!r},{i // 2 % 2},{'fm'[i % 2]}" for i, s in enumerate(rng.random(4000).tolist())]
     near = [f"{1 / 7 + shift!r},{y},{g}" for shift in (-1e-7, 1e-7) for y in (0, 1) for g in "fm"]
     rows.write_text("s,y,g\n" + "\n".join(lines + near) + "\n")
     made = rows.with_name("made.table")
