@@ -191,8 +191,8 @@ def added_notes(a: Any, b: Any) -> tuple[str, ...]:
 
 
 def provenance_of(table: Any) -> dict[str, Any]:
-    """What a file says of how a table came about, if there is anything to say."""
-    said = table.provenance.to_dict()
+    """What is said of how a table came about, if there is anything: rows and their tallies make the same table."""
+    said = table.provenance.untallied.to_dict()
     return {"provenance": said} if said else {}
 
 

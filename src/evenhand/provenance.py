@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 _WHERE = re.compile(r"(only rows with .* were counted) \([\d,]+ of [\d,]+\)", re.DOTALL)
@@ -42,6 +42,11 @@ class Provenance:
             untold_groups=self.untold_groups or other.untold_groups,
             incomplete=tuple(sorted({*self.incomplete, *other.incomplete})),
         )
+
+    @property
+    def untallied(self) -> Provenance:
+        """The same of rows that are one person each."""
+        return replace(self, tallied=False)
 
     @property
     def notes(self) -> tuple[str, ...]:

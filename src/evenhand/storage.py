@@ -61,6 +61,8 @@ def save(table: Table | Confusion, path: Any) -> None:
         described["extremes"] = list(table.extremes)
         if table.spans.grid is not None:
             described["grid"] = [[p.start, p.decimals] for p in table.spans.grid.pieces]
+    if said := table.provenance.to_dict():
+        described["provenance"] = said
     about = {"schema": format_of(table), **described, "notes": list(table.notes), "digest": table.digest()}
     with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
         connection.register("cells", columns)

@@ -45,7 +45,7 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
     >>> import evenhand
     >>> shared = evenhand.suppressed(evenhand.compas(), below=50, keep_thresholds=[5])
     >>> shared.scores.tolist(), int(shared.n.min()), shared.rows
-    ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.5], 55, 6150)
+    ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.0], 55, 6150)
     """
     thresholds = check_numbers(below, ranges, keep_thresholds)
     _check_table(table, thresholds)

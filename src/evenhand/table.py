@@ -403,8 +403,8 @@ class Table(Grouped):
         if not isinstance(other, Table):
             return NotImplemented
         return (
-            (self.attributes, self.meaning, self.spans, self.noise, self.provenance)
-            == (other.attributes, other.meaning, other.spans, other.noise, other.provenance)
+            (self.attributes, self.meaning, self.spans, self.noise, self.provenance.untallied)
+            == (other.attributes, other.meaning, other.spans, other.noise, other.provenance.untallied)
             and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
             and all(
                 same(getattr(self, name), getattr(other, name))
