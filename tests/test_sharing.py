@@ -711,6 +711,17 @@ def test_decisions_that_few_receive_are_undefined_in_noise() -> None:
     assert {rate for rate, known in rates.items() if not known.undefined} == {"base_rate"}
 
 
+def test_decisions_that_nobody_receives_are_undefined_in_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty cell had noise too, though it has no variance to tell of it."""
+    monkeypatch.setattr(privacy, "noised", lambda counts, epsilon: counts)
+    columns = {"d": [0, 0, 1] * 1000, "y": [0, 1, 1] * 1000, "g": (["a"] * 3 + ["b"] * 3) * 500}
+    private = evenhand.privatized(counted(columns, score=None, prediction="d"), epsilon=0.5)
+    found = evenhand.audit(private, bootstrap=0, permutations=0).attributes[0]
+    defined = {gap.id for gap in found.measures if not gap.undefined}
+    assert defined == {"demographic_parity", "disparate_impact", "delta_dp_b"}
+    assert all(group.rates["ppv"].undefined for group in found.groups)
+
+
 @pytest.mark.usefixtures("seeded")
 def test_an_attribute_that_drowns_leaves_the_others() -> None:
     rng = np.random.default_rng(2)

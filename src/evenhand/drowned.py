@@ -63,7 +63,9 @@ def unsettled(table: Table, grouping: Grouping, threshold: float | None, by_labe
     people, squares = np.asarray(counts.array, np.float64), counts.squares
     if not by_label:
         people, squares = people.sum(-1, keepdims=True), squares.sum(-1, keepdims=True)
-    noise = np.sqrt(np.maximum(squares - people, 0.0)).max(1, keepdims=True)  # an empty cell does not tell its own
+    noise = np.sqrt(np.maximum(squares - people, 0.0))
+    told = noise.max(1, keepdims=True)  # an empty cell does not tell its own: that of other groups, else the largest
+    noise = np.where(told > 0, told, noise.max())
     pooled, own = people.sum(1, keepdims=True), people.sum(0, keepdims=True)
     expected = own * pooled / np.maximum(pooled.sum(0, keepdims=True), 1.0)
     few = (expected < EXPECTED * noise).any((0, 2))
