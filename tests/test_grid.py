@@ -14,6 +14,8 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.grid import Change, Grid, are_ranges, base_grid
 from evenhand.ingest import counting
+from evenhand.ingest.arrays import Rows
+from evenhand.ingest.where import taken
 from evenhand.table import Table
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -425,3 +427,18 @@ def test_bad_cells_on_the_command_line(words: tuple[str, ...], problem: str, cro
     assert problem in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (crowd.parent / "never.table").exists()
+
+
+@pytest.mark.usefixtures("small")
+def test_rows_that_get_lost_on_any_pass_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbouring floats are counted in a pass of their own."""
+    columns = people("piled up at 1", 50_000)
+    inside = Rows.within
+
+    def losing(self: Rows, ranges: Any) -> Any:
+        found = inside(self, ranges)
+        return taken(found, np.arange(len(found.n)) > 0)
+
+    monkeypatch.setattr(Rows, "within", losing)
+    with pytest.raises(evenhand.DataError, match="the data changed while they were counted"):
+        tabulated(columns)

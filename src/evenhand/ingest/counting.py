@@ -142,7 +142,7 @@ def _grid_of(given: Any) -> Grid | None:
 def whole(rows: Counting) -> Columns:
     """All rows by everything, exactly."""
     columns = rows.exact()
-    _same_total(columns, rows.length)
+    _same_total(int(columns.n.sum()), rows.length)
     return columns
 
 
@@ -199,19 +199,19 @@ def count_scores(counting: Counting, words: Words) -> Table:
         if _few_scores(counting, found, words):
             return _exact(counting, words, rows)
         found = _refined(counting, found, words, rows, _cuts(lowest, highest, words))
-        return _with_neighbours(counting, found, words, lowest, highest)
+        return _with_neighbours(counting, found, _settled(words, totals, found), lowest, highest)
     return _table(found, lowest, highest)
 
 
 def _exact(counting: Counting, words: Words, rows: int | None) -> Table:
     columns = counting.exact()
-    _same_total(columns, rows)
+    _same_total(int(columns.n.sum()), rows)
     return Table.of_cells(**checked(columns, words)[0])
 
 
 def _keyed(counting: Counting, grid: Grid, words: Words, rows: int, extremes: bool = False) -> _Cells:
     columns = counting.keyed(grid, extremes)
-    _same_total(columns, rows)
+    _same_total(int(columns.n.sum()), rows)
     cells, ends = checked(columns, words)
     if counting.split:
         cells, ends = _gathered(cells, ends, cells["score"])
@@ -239,12 +239,12 @@ def _gathered(cells: dict[str, Any], ends: list[Floats], key: Floats) -> tuple[d
     return {**found, **sums}, gathered
 
 
-def _same_total(columns: Columns, rows: int | None) -> None:
+def _same_total(counted: int, rows: int | None) -> None:
     """No row may get lost on the way, or be counted twice."""
-    if rows is not None and int(columns.n.sum()) != rows:
+    if rows is not None and counted != rows:
         raise DataError(
-            f"the data changed while they were counted, or were counted wrongly: {int(columns.n.sum()):,} rows in "
-            f"cells, but {rows:,} in all; count them again"
+            f"the data changed while they were counted, or were counted wrongly: {counted:,} rows in cells, but "
+            f"{rows:,} in all; count them again"
         )
 
 
@@ -468,8 +468,9 @@ def _with_neighbours(counting: Counting, found: _Cells, words: Words, lowest: fl
     inside = np.zeros(len(low), np.bool_)
     for start, end in ranges:
         inside |= (low >= start) & (high <= end) & ~((low == high) & ((low == start) | (low == end)))
-    cells = checked(counting.within(ranges), _settled(words, counting.totals(), found))[0]
+    cells = checked(counting.within(ranges), words)[0]
     apart = Table.of_cells(**{**cells, "left_out": {}, "left_out_groups": {}, "notes": ()})
+    _same_total(apart.rows, int(found.n[inside].sum()))
     if inside.all():
         return apart
     cells = {name: _without(array, inside) for name, array in found.cells.items()}
