@@ -26,7 +26,7 @@ from evenhand.ingest.columns import (
     further_roles,
     weigh,
 )
-from evenhand.ingest.counting import Adjusted, Counting, count_scores, whole, with_cells
+from evenhand.ingest.counting import Adjusted, Counting, count_scores, with_cells
 from evenhand.ingest.counts import refuse_counts_as_rows
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
 from evenhand.ingest.tensors import SMALL, Tensors
@@ -113,7 +113,7 @@ def tabulate(
     with _counting(data, given, group, cluster, where) as rows:
         if score is not None and cluster is None:
             return count_scores(rows, words)
-        columns = whole(rows)
+        columns = rows.exact()
     if not (are_classes(columns, words) if classes is None else classes):
         return count(columns, words)
     found = count_classes(columns, words)
@@ -153,7 +153,7 @@ def tabulate_together(
     given = _given({**dict(zip(roles, columns, strict=True)), "label": label, "weight": weight})
     _check_rest(data, group, cluster)
     with _counting(data, given, group, cluster, where) as rows:
-        counted = whole(rows)
+        counted = rows.exact()
     return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
 
 
@@ -196,7 +196,7 @@ def tabulate_in_time(
         if isinstance(column, str) and column == time:
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
     with _counting(data, given, groups, cluster, where, name if every.unit in CALENDAR else None) as rows:
-        columns = whole(rows)
+        columns = rows.exact()
     if prediction is not None and are_classes(columns, words):
         raise UsageError(f"a prediction to watch has two values, but {shown(columns.names['prediction'])} has classes")
     columns, names, remarks, unfinished = by_period(columns, name, every)

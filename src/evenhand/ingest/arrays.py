@@ -28,6 +28,10 @@ class Rows:
     def length(self) -> int:
         return len(self.columns.n)
 
+    def size(self) -> int:
+        """How many rows there are: as many as entries."""
+        return int(self.columns.n.sum())
+
     @cached_property
     def score(self) -> Floats:
         return to_floats(self.columns.score, self.columns.names["score"], "score")

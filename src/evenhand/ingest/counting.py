@@ -55,6 +55,9 @@ class Counting(Protocol):
     def split(self) -> bool:
         """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
 
+    def size(self) -> int:
+        """How many rows there are."""
+
     def totals(self) -> Columns:
         """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
 
@@ -79,11 +82,14 @@ class Adjusted:
     split: bool = False
     """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
 
+    def size(self) -> int:
+        return self.rows.size()
+
     def totals(self) -> Columns:
         return self.change(self.rows.totals(), False)
 
     def exact(self) -> Columns:
-        return self.change(self.rows.exact(), False)
+        return self.change(whole(self.rows), False)
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
         return self.change(self.rows.within(ranges), True)
@@ -142,7 +148,7 @@ def _grid_of(given: Any) -> Grid | None:
 def whole(rows: Counting) -> Columns:
     """All rows by everything, exactly."""
     columns = rows.exact()
-    _same_total(int(columns.n.sum()), rows.length)
+    _same_total(int(columns.n.sum()), rows.size())
     return columns
 
 
@@ -178,7 +184,7 @@ def _stratum(cells: dict[str, Any]) -> Ints:
 def count_scores(counting: Counting, words: Words) -> Table:
     """The table of one score."""
     if words.grid is False or (words.grid is None and counting.length is not None and counting.length <= EXACT):
-        return _exact(counting, words, counting.length)
+        return _exact(counting, words)
     totals = counting.totals()
     rows = int(totals.n.sum())
     cells, ends = checked(totals, words)
@@ -186,7 +192,7 @@ def count_scores(counting: Counting, words: Words) -> Table:
         cells, ends = _gathered(cells, ends, np.zeros(len(cells["n"])))
     lowest, highest = float(cells["score"].min()) + 0.0, float(ends[0].max()) + 0.0
     if words.grid is None and _small(cells):
-        return _exact(counting, words, rows)
+        return _exact(counting, words)
     if not np.isfinite(highest - lowest):
         raise DataError("a table needs scores whose range is a finite number: rescale them")
     grid = words.grid or _first_grid(lowest, highest, cells, words)
@@ -197,16 +203,14 @@ def count_scores(counting: Counting, words: Words) -> Table:
     found = _keyed(counting, grid, words, rows)
     if words.grid is None:
         if _few_scores(counting, found, words):
-            return _exact(counting, words, rows)
+            return _exact(counting, words)
         found = _refined(counting, found, words, rows, _cuts(lowest, highest, words))
         return _with_neighbours(counting, found, _settled(words, totals, found), lowest, highest)
     return _table(found, lowest, highest)
 
 
-def _exact(counting: Counting, words: Words, rows: int | None) -> Table:
-    columns = counting.exact()
-    _same_total(int(columns.n.sum()), rows)
-    return Table.of_cells(**checked(columns, words)[0])
+def _exact(counting: Counting, words: Words) -> Table:
+    return Table.of_cells(**checked(counting.exact(), words)[0])
 
 
 def _keyed(counting: Counting, grid: Grid, words: Words, rows: int, extremes: bool = False) -> _Cells:
@@ -239,9 +243,9 @@ def _gathered(cells: dict[str, Any], ends: list[Floats], key: Floats) -> tuple[d
     return {**found, **sums}, gathered
 
 
-def _same_total(counted: int, rows: int | None) -> None:
+def _same_total(counted: int, rows: int) -> None:
     """No row may get lost on the way, or be counted twice."""
-    if rows is not None and counted != rows:
+    if counted != rows:
         raise DataError(
             f"the data changed while they were counted, or were counted wrongly: {counted:,} rows in cells, but "
             f"{rows:,} in all; count them again"

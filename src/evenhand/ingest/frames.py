@@ -114,6 +114,15 @@ class FrameCounting:
     def length(self) -> int | None:
         return len(self.frame) if isinstance(self.frame, nw.DataFrame) else None
 
+    def size(self) -> int:
+        """How many rows there are, as the engine counts them."""
+        if self.length is not None:
+            return self.length
+        try:
+            return int(self.frame.lazy().select(nw.len()).collect().item())
+        except Exception as error:
+            raise _failed(self.frame, error) from error
+
     def exact(self) -> Columns:
         """Rows by score and everything else."""
         return self._counted(lambda rows: rows, self.by, {}, self.names)

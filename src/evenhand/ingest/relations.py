@@ -54,6 +54,11 @@ class Relation:
             ]
         self.rows = source.relation.project(", ".join(chosen))
 
+    def size(self) -> int:
+        """How many rows there are."""
+        count = self.source.relation.aggregate("count(*)")
+        return int(followed(self.source.connection, "counting rows", count.fetchall)[0][0])
+
     def exact(self) -> Columns:
         """Rows by score and everything else."""
         return self._counted(self.rows, self.by, [], self.names)

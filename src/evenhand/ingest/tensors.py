@@ -115,6 +115,10 @@ class Tensors:
         ends = [np.where(odd, e[found], np.nan) for e in (lowest, highest)]
         return self._columns(found // 2, n[found], weights, ends[0], (ends[1],))
 
+    def size(self) -> int:
+        """How many rows there are."""
+        return self.length
+
     def exact(self) -> Columns:
         """Rows by score and everything else."""
         space, strata = self.space, len(self.strata)
