@@ -56,6 +56,7 @@ ARROWS: dict[str, set[str]] = {
         "files",
         "storage",
     },
+    "pairs": {"cells", "ingest"},
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"noise", "table", "confusion", "cells"},
