@@ -59,7 +59,7 @@ def _refuse_truth(column: str, role: str) -> NoReturn:
 
 def _of_columns(columns: dict[str, Any], numbers: Mapping[str, str], values: Sequence[str]) -> Rows:
     for name, column in columns.items():
-        if not hasattr(column, "__len__") or isinstance(column, str | bytes) or np.ndim(column) > 1:
+        if not hasattr(column, "__len__") or isinstance(column, str | bytes) or getattr(column, "ndim", 1) > 1:
             raise DataError(f"column {shown(name)} must hold one value per row, not {shown(column)}")
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:

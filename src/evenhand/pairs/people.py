@@ -155,8 +155,9 @@ def _incomplete(left_out: dict[str, int], n: int) -> str:
 def _feature(name: str, values: Any, number: bool, category: bool) -> tuple[Feature, Bools]:
     """A column and where it has no value."""
     if number or (not category and _all_numbers(values)):
-        floats = to_floats(_plain(values), name, "feature")
-        if np.isinf(floats).any():
+        plain = _plain(values)
+        floats = to_floats(plain, name, "feature")
+        if _infinite(floats, plain):
             raise DataError(f"column {shown(name)} holds an infinite number: repair it or leave those rows out")
         return Feature(name, floats), np.isnan(floats)
     codes, distinct = encode(values)
@@ -170,17 +171,32 @@ def _plain(values: Any) -> Any:
     return values if distinct is None else np.array(distinct, object)[values.codes]
 
 
+def _absent(value: Any) -> bool:
+    """Whether there is no value; infinite numbers are values, if bad ones."""
+    return name_of(value) is None and not (isinstance(value, float) and np.isinf(value))
+
+
+def _infinite(floats: Floats, plain: Any) -> bool:
+    """Whether a number is infinite; `to_floats` takes infinite Python numbers for missing ones."""
+    if getattr(getattr(plain, "dtype", None), "kind", "O") != "O":
+        return bool(np.isinf(floats).any())
+    return any(isinstance(plain[i], float) and np.isinf(plain[i]) for i in np.flatnonzero(np.isnan(floats)))
+
+
 def _all_numbers(values: Any) -> bool:
     """Whether a column holds numbers; truth values are categories."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     if kind != "O":
         return kind in "iuf"
-    present = [v for v in getattr(values, "distinct", values) if v is not None and v == v]
-    return (
-        bool(present)
-        and not any(isinstance(v, bool | np.bool_ | str | bytes) for v in present)
-        and all(hasattr(v, "__float__") for v in present)
-    )
+    some = False
+    for value in getattr(values, "distinct", values):
+        if isinstance(value, bool | np.bool_ | str | bytes) and name_of(value) is not None:
+            return False
+        if not _absent(value):
+            some = True
+            if not hasattr(value, "__float__"):
+                return False
+    return some
 
 
 def _compact(feature: Feature) -> Feature:
