@@ -56,7 +56,7 @@ ARROWS: dict[str, set[str]] = {
         "files",
         "storage",
     },
-    "pairs": {"cells", "ingest"},
+    "pairs": {"cells", "charts", "inference", "ingest", "page", "report", "results"},
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"noise", "table", "confusion", "cells"},
@@ -215,6 +215,9 @@ ARROWS: dict[str, set[str]] = {
     },
     "report": {
         "watch",
+        "ingest",
+        "groupings",
+        "pairs",  # the types of its results
         "gate",  # the types of a verdict
         "candidates",
         "differences",
@@ -245,6 +248,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "page": {
         "watch",
+        "pairs",
         "auditing",  # its type, and those of candidates and watching
         "candidates",
         "charts",
@@ -282,6 +286,7 @@ ARROWS: dict[str, set[str]] = {
     "advice": set(),
     "cli": {
         "masking",
+        "pairs",
         "watch",
         "results",
         "advice",
@@ -307,6 +312,7 @@ ARROWS: dict[str, set[str]] = {
     "__main__": {"cli"},
     "__init__": {
         "watch",
+        "pairs",
         "advice",
         "aggregation",
         "auditing",
@@ -430,7 +436,7 @@ def test_no_module_hides_a_public_function() -> None:
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
         "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
-        "thresholds", "suppressed", "privatized", "table_info",
+        "thresholds", "suppressed", "privatized", "table_info", "individual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name

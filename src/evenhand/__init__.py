@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenhand.examples import compas
     from evenhand.gate.judging import Verdict, check
     from evenhand.ingest import tabulate
+    from evenhand.pairs.individual import IndividualFairness, individual_fairness
     from evenhand.planning import Plan, power
     from evenhand.privacy import privatized
     from evenhand.projection import ProjectionTest, projection_test
@@ -49,6 +50,7 @@ _HOME = {
     "Curves": "shapes",
     "DataError": "errors",
     "EvenhandError": "errors",
+    "IndividualFairness": "pairs.individual",
     "MissingLibrary": "errors",
     "Plan": "planning",
     "ProjectionTest": "projection",
@@ -66,6 +68,7 @@ _HOME = {
     "compas": "examples",
     "curves": "shapes",
     "guide": "advice",
+    "individual_fairness": "pairs.individual",
     "load": "storage",
     "monitor": "watch.watching",
     "power": "planning",
@@ -89,6 +92,7 @@ __all__ = [
     "Curves",
     "DataError",
     "EvenhandError",
+    "IndividualFairness",
     "MissingLibrary",
     "Plan",
     "ProjectionTest",
@@ -107,6 +111,7 @@ __all__ = [
     "compas",
     "curves",
     "guide",
+    "individual_fairness",
     "load",
     "metrics",
     "monitor",

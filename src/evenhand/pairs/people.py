@@ -37,10 +37,10 @@ class Feature:
 
     def plain(self, rows: Any = slice(None)) -> list[Any]:
         """The values as a person would read them."""
-        chosen = self.values[rows]
+        chosen = self.values[rows].tolist()
         if self.categories is None:
-            return [int(v) if v == int(v) else v for v in chosen.tolist()]
-        return [self.categories[code] for code in chosen.tolist()]
+            return [None if v != v else int(v) if v == int(v) else v for v in chosen]
+        return [None if name_of(self.categories[code]) is None else self.categories[code] for code in chosen]
 
     def taken(self, rows: Any) -> Feature:
         return replace(self, values=self.values[rows])
@@ -55,6 +55,8 @@ class People:
     """Rows left out because a column has no value, by column; a row may count in several."""
     kept: Ints
     """The places of these people in the data."""
+    rows: int
+    """Rows of the data."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -71,6 +73,10 @@ class People:
     def only(self, names: Iterable[str]) -> People:
         """The same people, known by fewer features."""
         return replace(self, features=tuple(self[name] for name in names))
+
+    def taken(self, rows: Ints) -> People:
+        """Some of the people, or all in another order."""
+        return replace(self, features=tuple(f.taken(rows) for f in self.features), kept=self.kept[rows])
 
 
 def names_in(data: Any) -> list[str]:
@@ -107,15 +113,42 @@ def as_columns(data: Any) -> Any:
     return data
 
 
+def joined(data: Any, arrays: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
+    """Data with arrays as further columns, and the names of these; a name that is taken gets a stroke."""
+    if not arrays:
+        return data, {}
+    word = next(iter(arrays))
+    if isinstance(data, str | os.PathLike) or type(data).__name__ == "DuckDBPyRelation":
+        raise UsageError(f"{word} must be the name of a column of these data, as they are not in memory")
+    from evenhand.ingest.frames import as_values, columns_of
+
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        data = {name: data[name] for name in data.dtype.names}
+    columns = dict(data) if isinstance(data, Mapping) else columns_of(data)
+    names: dict[str, str] = {}
+    for role, array in arrays.items():
+        values, name = as_values(array)
+        name = name or role
+        while name in columns:
+            name += "′"
+        if not hasattr(values, "__len__") or isinstance(values, str | bytes | Mapping):
+            raise UsageError(f"{role} must be the name of a column or one value per person, not {shown(array)}")
+        columns[name], names[role] = values, name
+    return columns, names
+
+
 def read_people(
     data: Any,
     columns: Sequence[str],
     *,
     numbers: Sequence[str] = (),
     categories: Sequence[str] = (),
+    beside: Sequence[str] = (),
     missing: str = "refuse",
 ) -> People:
     """These columns of any data. `numbers` must be numbers, `categories` are taken as names even if they are numbers.
+
+    Columns `beside` the others may have gaps: they are shown, and nothing is computed from them.
 
     >>> people = read_people({"age": [30, 41], "job": ["cook", "smith"]}, ["age", "job"])
     >>> people["age"].values.tolist(), people["job"].categories
@@ -124,14 +157,15 @@ def read_people(
     if missing not in MISSING:
         raise UsageError(f"missing must be 'refuse' or 'drop', not {shown(missing)}")
     data = as_columns(data)
-    rows = read_rows(data, {}, [], list(columns))
-    read = [_feature(name, rows.values[name], name in numbers, name in categories) for name in columns]
+    every = [*columns, *beside]
+    rows = read_rows(data, {}, [], every)
+    read = [_feature(name, rows.values[name], name in numbers, name in categories) for name in every]
     if not read:
         raise DataError("people need at least one column that tells them apart")
     gone = np.zeros(len(read[0][1]), np.bool_)
     left_out: dict[str, int] = {}
     for feature, absent in read:
-        if absent.any():
+        if feature.name not in beside and absent.any():
             left_out[feature.name] = int(absent.sum())
             gone |= absent
     if left_out and missing == "refuse":
@@ -140,7 +174,7 @@ def read_people(
     if not len(kept):
         raise DataError("there is nobody in the data" + (" without a missing value" if len(gone) else ""))
     features = tuple(_compact(f.taken(kept)) for f, _ in read)
-    return People(features, left_out, kept, rows.notes)
+    return People(features, left_out, kept, len(gone), rows.notes)
 
 
 def _incomplete(left_out: dict[str, int], n: int) -> str:

@@ -44,7 +44,7 @@ def plain_frame(columns: dict[str, list[Any]], types: dict[str, str], library: s
         return _relation(columns, types)
     import narwhals as nw
 
-    kinds = {"str": nw.String, "float": nw.Float64, "bool": nw.Boolean}
+    kinds = {"str": nw.String, "float": nw.Float64, "int": nw.Int64, "bool": nw.Boolean}
     data = nw.from_dict(columns, {c: kinds[t]() for c, t in types.items()}, backend=import_module(library))
     return data.to_native()
 
@@ -63,12 +63,14 @@ def _columns(audit: Audit) -> dict[str, list[Any]]:
 def _relation(columns: dict[str, list[Any]], types: dict[str, str]) -> Any:
     import duckdb
 
-    kinds = {"str": "VARCHAR", "float": "DOUBLE", "bool": "BOOLEAN"}
+    from evenhand.ingest.sources import identifier
+
+    kinds = {"str": "VARCHAR", "float": "DOUBLE", "int": "BIGINT", "bool": "BOOLEAN"}
     # The default connection: a relation of DuckDB 1 does not keep its own one alive.
     connection = duckdb.connect(":default:")
     name = f"evenhand_{uuid4().hex}"
     arrays = {c: np.array(v, np.float64 if types[c] == "float" else object) for c, v in columns.items()}
-    selected = ", ".join(f'CAST("{c}" AS {kinds[t]}) AS "{c}"' for c, t in types.items())
+    selected = ", ".join(f"CAST({identifier(c)} AS {kinds[t]}) AS {identifier(c)}" for c, t in types.items())
     connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {selected} FROM arrays")
     del arrays  # it is read by its name, as DuckDB does with variables
     return connection.table(name)
