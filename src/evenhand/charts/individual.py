@@ -47,7 +47,7 @@ def pairs(found: Document) -> Chart:
         {"data": inline(cells), "mark": {"type": "rect", "tooltip": True},
          "encoding": {"x": across, "x2": {"field": "x2"}, "y": up, "y2": {"field": "y2"}, "color": shade}},
     ]  # fmt: skip
-    told = f"{percent(alike['value'])} of near pairs are scored within {options['epsilon']:.3g} of each other."
+    told = f"Of near pairs, {percent(alike['value'])} are scored within {options['epsilon']:.3g} of each other."
     words = ["Darker: more pairs.", *_limits(layers, found, across, up, x[-1], y[-1]), told]
     by_row = number.sum(axis=0)
     columns = {"difference from": y[:-1], "to": y[1:], "near pairs": by_row.tolist()}

@@ -43,6 +43,8 @@ def upper_end(slopes: Floats, confidence: float) -> float:
     if top[0] - u <= EQUAL * top[0]:  # the same slope again and again is an end that has been reached
         return float(top[0])
     above = (top - u) / (top[0] - u)  # the sample's largest is 1
+    # the limit law of the largest: of so few it asks for less than it might, which makes up for tails that are still
+    # on their way to their law
     least = np.log(len(top)) - np.log(-np.log(1 - confidence))
 
     def excess(log_gap: float) -> float:
