@@ -1,9 +1,10 @@
 """Train a model on the Adult census data, audit it by sex and race, and write the page.
 
-    python examples/adult.py adult.data adult.test --html adult.html
+    python examples/adult.py adult.data adult.test --html adult.html --scores adult.csv
 
 The two files are those of the UCI Machine Learning Repository. Needs pandas and scikit-learn
-(pip install 'evenhand[charts,pandas]' scikit-learn). The model sees neither sex nor race.
+(pip install 'evenhand[charts,pandas]' scikit-learn). The model sees neither sex nor race. `--scores` keeps the people
+with their scores, for other commands.
 """
 
 from __future__ import annotations
@@ -52,8 +53,11 @@ def main() -> None:
     words.add_argument("train")
     words.add_argument("test")
     words.add_argument("--html", default="adult.html")
+    words.add_argument("--scores")
     said = words.parse_args()
     people = scored(said.train, said.test)
+    if said.scores:
+        people.drop(columns=["fnlwgt", "income"]).to_csv(said.scores, index=False)
     audit = evenhand.audit(people, score="probability", label="high_income", group=["sex", "race"])
     audit.to_html(said.html)
     print(audit)

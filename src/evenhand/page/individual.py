@@ -48,8 +48,8 @@ def sections(document: Document, room: Room) -> list[Section]:
 def _facts(document: Document) -> Iterator[tuple[str, str]]:
     data, options = document["data"], document["options"]
     yield "People", f"{data['people']:,}"
-    left = [f"{count:,} rows without {shown_name(column)}" for column, count in data["left_out"].items()]
-    yield "Left out", "; ".join(left) or "nobody"
+    left = ", ".join(f"{count:,} without {shown_name(column)}" for column, count in data["left_out"].items())
+    yield "Left out", f"{data['rows'] - data['people']:,} rows ({left})" if left else "nobody"
     yield "Score", f"{shown_name(data['score'])}, high is {'bad' if data['risk'] else 'good'} for the person"
     near = f"the {options['k']} nearest people" if options["k"] else f"everybody within {options['radius']:g}"
     how = "exact" if options["exact"] else f"from an index, recall {options['recall']:.3f}"

@@ -124,7 +124,7 @@ def mean(sums: Sums, confidence: float, undefined: str) -> Estimated:
     spread = variance(sums.means, confidence)
     if not spread >= 0:
         return Estimated(sums.mean, None, None, sums.means)
-    half = float(z_value(confidence)) * np.sqrt(spread)
+    half = float(z_value(confidence) * np.sqrt(spread))
     return Estimated(sums.mean, (sums.mean - half, sums.mean + half), None, sums.means)
 
 
@@ -151,7 +151,7 @@ def contrast(group: Estimated, reference: Estimated, confidence: float) -> Contr
         limits = [(np.asarray(low), np.asarray(high)) for low, high in (group.ci, reference.ci)]
         low, high = difference(group.value, limits[0], reference.value, limits[1])
         return Contrast(gap, (float(low), float(high)), 1.0)
-    half = float(z_value(confidence)) * np.sqrt(spread)
+    half = float(z_value(confidence) * np.sqrt(spread))
     return Contrast(gap, (gap - half, gap + half), two_sided(gap, spread))
 
 

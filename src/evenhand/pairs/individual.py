@@ -169,6 +169,7 @@ def individual_fairness(
     return IndividualFairness(
         n=who.people.n,
         data={
+            "rows": who.people.rows,
             "score": who.score,
             "score_range": span,
             "risk": bool(risk),

@@ -160,7 +160,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
 def facts(found: dict[str, Any]) -> list[str]:
     """What was compared, in a few words."""
     data, options = found["data"], found["options"]
-    left = sum(data["left_out"].values())
+    left = data["rows"] - data["people"]
     compared = [shown_name(name) for name in data["columns"]]
     few = ", ".join(compared[:8]) + (f" and {len(compared) - 8} more" if len(compared) > 8 else "")
     how = "exact" if options["exact"] else f"approximate, recall {options['recall']:.3f}"
