@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import resource
+import time
 from typing import Any
 
 import numpy as np
 
 import evenhand
-from stopwatch import seconds
 
 
 def people(rows: int, features: int) -> dict[str, Any]:
@@ -37,8 +37,9 @@ def peer(columns: dict[str, Any]) -> float:
         elif name[0] == "c":
             parts.append((values[:, None] == np.unique(values)) * 0.5)
     points = np.hstack(parts)
-    return seconds(lambda: NearestNeighbors(n_neighbors=11, algorithm="brute", metric="manhattan", n_jobs=-1)
-                   .fit(points).kneighbors(points))  # fmt: skip
+    start = time.perf_counter()
+    NearestNeighbors(n_neighbors=11, algorithm="brute", metric="manhattan", n_jobs=-1).fit(points).kneighbors(points)
+    return time.perf_counter() - start
 
 
 def main() -> None:
@@ -48,16 +49,18 @@ def main() -> None:
     parser.add_argument("--peer-most", type=int, default=20_000)
     how = parser.parse_args()
     for rows in how.people:
-        columns = people(rows, how.features)
-        found: list[Any] = []
-        took = seconds(lambda c=columns: found.append(evenhand.individual_fairness(c, "p", group="g")))  # type: ignore[misc]
-        recall = found[0].options["recall"]
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        line = f"{rows:>10,} people × {how.features}: {took:8.1f} s, {'exact' if recall is None else f'recall {recall:.3f}'}"
-        line += f", peak {memory:.2f} GB"
-        if rows <= how.peer_most:
-            line += f", {took / peer(columns):.2f} × scikit-learn's neighbours alone"
-        print(line, flush=True)
+        print(measured(people(rows, how.features), rows, rows <= how.peer_most), flush=True)
+
+
+def measured(columns: dict[str, Any], rows: int, with_peer: bool) -> str:
+    start = time.perf_counter()
+    found = evenhand.individual_fairness(columns, "p", group="g")
+    took = time.perf_counter() - start
+    recall = found.options["recall"]
+    how = "exact" if recall is None else f"recall {recall:.3f}"
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    line = f"{rows:>10,} people: {took:8.1f} s, {how}, peak {memory:.2f} GB"
+    return line + (f", {took / peer(columns):.2f} × scikit-learn's neighbours alone" if with_peer else "")
 
 
 if __name__ == "__main__":
