@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.cells import Floats, Ints
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.pairs.compared import Compared, compared
 from evenhand.pairs.likeness import METRICS, Space
@@ -30,6 +30,7 @@ TWIN = 1e-9
 """Distances below this share of the largest are rounding: the two are alike in everything."""
 MOST_DRAWN = 20_000
 """People who are put beside others at random, to tell what no likeness at all would show."""
+LARGEST = 1e150
 FEW = 30
 """With fewer people intervals are rough."""
 
@@ -249,6 +250,8 @@ def _limits(
     score: Floats, epsilon: Any, lipschitz: Any, score_range: Any, confidence: float, risk: bool
 ) -> tuple[Limits, tuple[float, float]]:
     low, high = float(score.min()), float(score.max())
+    if max(-low, high) > LARGEST:
+        raise DataError(f"scores from {low:g} to {high:g} are too large to be added up: divide them by their largest")
     if score_range is not None:
         try:
             start, end = score_range

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.cells import Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
@@ -17,8 +19,8 @@ MOST_CALLED = 3_000
 """People whose every pair is asked of a function of the user's."""
 FLAT = 1e-10
 """A direction of less than this share of the largest variance is told by the others."""
-_TILE = 2_048
-"""Columns of a block whose sums stay in the cache."""
+_TILE, _FEW = 256, 64
+"""Columns of a block whose sums stay in the cache, and categories that are few."""
 
 
 class Space(Protocol):
@@ -51,19 +53,27 @@ class Points:
     def n(self) -> int:
         return int(self.numbers.shape[1])
 
+    @cached_property
+    def _hot(self) -> NDArray[np.float32]:
+        """The categories of all columns that have few, as 0 and 1: products of people count how many they share."""
+        few = [codes for codes in self.codes if codes.max() < _FEW]
+        hot = [codes == np.arange(codes.max() + 1)[:, None] for codes in few]
+        return np.vstack(hot).astype(np.float32) if hot else np.zeros((0, self.n), np.float32)
+
     def block(self, rows: Ints) -> Floats:
+        many = [codes for codes in self.codes if codes.max() >= _FEW]
+        shared = self._hot[:, rows].T @ self._hot
+        total = (len(self.codes) - len(many) - shared) * self.mismatch
         if self.power == 2:
             squares = np.einsum("pn,pn->n", self.numbers, self.numbers)
-            total = squares[rows, None] + squares - 2.0 * (self.numbers[:, rows].T @ self.numbers)
-        else:
-            total = np.zeros((len(rows), self.n))
-            for start in range(0, self.n, _TILE):
-                part = slice(start, start + _TILE)
-                for values in self.numbers:
-                    total[:, part] += np.abs(values[rows, None] - values[part])
-        for codes in self.codes:
-            for start in range(0, self.n, _TILE):
-                part = slice(start, start + _TILE)
+            total += squares[rows, None] + squares - 2.0 * (self.numbers[:, rows].T @ self.numbers)
+        for start in range(0, self.n, _TILE):
+            part = slice(start, start + _TILE)
+            apart = np.empty_like(total[:, part])
+            for values in self.numbers if self.power == 1 else ():
+                np.subtract(values[rows, None], values[part], out=apart)
+                total[:, part] += np.abs(apart, out=apart)
+            for codes in many:
                 total[:, part] += self.mismatch * (codes[rows, None] != codes[part])
         return np.asarray(total)
 
@@ -105,7 +115,8 @@ def points(people: People, metric: str) -> Points:
     """
     numeric = [f for f in people.features if f.numeric]
     named = [f for f in people.features if not f.numeric]
-    numbers = np.array([f.values for f in numeric], np.float64).reshape(len(numeric), people.n)
+    # by their largest first, as the range of very large numbers is none
+    numbers = np.array([f.values / np.abs(f.values).max() for f in numeric]).reshape(len(numeric), people.n)
     codes = np.array([f.values for f in named], np.int32).reshape(len(named), people.n)
     if metric == "gower":
         share = 1.0 / len(people.features)
