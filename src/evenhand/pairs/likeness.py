@@ -63,7 +63,7 @@ class Points:
     def block(self, rows: Ints) -> Floats:
         many = [codes for codes in self.codes if codes.max() >= _FEW]
         shared = self._hot[:, rows].T @ self._hot
-        total = (len(self.codes) - len(many) - shared) * self.mismatch
+        total = np.multiply(len(self.codes) - len(many) - shared, self.mismatch, dtype=np.float64)
         if self.power == 2:
             squares = np.einsum("pn,pn->n", self.numbers, self.numbers)
             total += squares[rows, None] + squares - 2.0 * (self.numbers[:, rows].T @ self.numbers)
