@@ -673,3 +673,47 @@ def test_pair_sums_count_only_what_is_counted():
 def test_points_are_exactly_nowhere_apart_from_themselves():
     space = Points(np.random.default_rng(0).normal(size=(9, 50)), np.zeros((0, 50), np.int32), 0.0, 2)
     assert (space.between(np.arange(50), np.arange(50)) == 0).all()
+
+
+# ---- in the page of an audit --------------------------------------------------------------------------------
+
+
+def test_an_audits_page_has_room_for_similar_people(tmp_path):
+    file = _csv(tmp_path, crowd(80))
+    assert run("individual", file, "--score", "p", "--group", "sex", "--json", tmp_path / "i.json").returncode == 0
+    words = ("audit", file, "--score", "p", "--group", "sex", "--permutations", 0, "--bootstrap", 50)
+    found = run(*words, "--html", tmp_path / "a.html", "--also", tmp_path / "i.json")
+    assert found.returncode == 0, found.stderr
+    page = (tmp_path / "a.html").read_text()
+    assert 'id="individual"' in page
+    assert 'id="verdict"' in page
+    assert "Side by side" in page
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "message"),
+    [
+        ("{}", ("--html", "a.html"), "takes results of individual or counterfactual fairness"),
+        ("[1", ("--html", "a.html"), "is none"),
+        ('{"schema": "evenhand/individual/1"}', ("--html", "a.html"), "not complete"),
+        ("{}", (), "say --html FILE too"),
+        ("{}", ("--html", "i.json"), "which is read"),
+    ],
+)
+def test_what_does_not_fit_into_the_page_is_refused(tmp_path, content, words, message):
+    file = _csv(tmp_path, crowd(40))
+    (tmp_path / "i.json").write_text(content)
+    audit = ("audit", file, "--score", "p", "--group", "sex", "--permutations", 0, "--bootstrap", 0)
+    found = run(*audit, "--also", "i.json", *words, cwd=tmp_path)
+    assert found.returncode == 2
+    assert message in found.stderr
+    assert (tmp_path / "i.json").read_text() == content
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_only_results_that_have_sections_fit_into_the_page():
+    audit = evenhand.audit(crowd(60), score="p", group="sex", permutations=0, bootstrap=0)
+    with pytest.raises(UsageError, match="takes results of individual or counterfactual"):
+        audit.to_html(also=[audit])
+    two = evenhand.individual_fairness(crowd(60), "p")
+    assert audit.to_html(also=[two, two]).count("Side by side") >= 2

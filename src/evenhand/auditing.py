@@ -69,11 +69,14 @@ class Audit(Result):
 
         return frame(self, library)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """The audit as one self-contained page, also written to a file if a path is given."""
+    def to_html(self, path: str | Path | None = None, *, also: Any = ()) -> str:
+        """The audit as one self-contained page, also written to a file if a path is given.
+
+        `also` are results of individual or counterfactual fairness, or their documents: the page gets their sections.
+        """
         from evenhand.page.audits import audit_page
 
-        return kept(audit_page(self), path)
+        return kept(audit_page(self, also), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The audit as Markdown, for a pull request or a model card, also written to a file if a path is given."""

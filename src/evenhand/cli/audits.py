@@ -56,21 +56,43 @@ def demo(**how: Any) -> None:
 @views
 @click.option("--performance", metavar="P", help="Of several scores: accuracy (default), auroc, brier, …")
 @click.option("--fairness", metavar="ID", help="Of several scores: the measure to weigh against it.")
+@click.option("--also", metavar="JSON", multiple=True, help="Also into --html: a result of individual, …")
 @classes
-def audit(data: str, **words: Any) -> None:
+def audit(data: str, also: tuple[str, ...], **words: Any) -> None:
     """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
+    if also and words["html"] is None:
+        raise UsageError("--also adds sections to a page: say --html FILE too")
     how = {k: words.pop(k) for k in _HOW}
     how |= {k: v for k in (*_MODELS, *_CLASSES) if (v := words.pop(k)) is not None}
-    _show(data, read_words(words), how)
+    _show(data, read_words(words), how, also)
 
 
-def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
-    from evenhand.auditing import as_counts, cuts_of
+def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
+    """What other commands wrote as JSON."""
+    import json
+
+    from evenhand.files import as_path, shown_path
+    from evenhand.page.also import documents
+
+    found = []
+    for path in also:
+        try:
+            found.append(json.loads(as_path(path).read_text(encoding="utf-8")))
+        except OSError as error:
+            raise UsageError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"--also takes the JSON of a result, but {shown_path(path)} is none: {error}") from None
+    return documents(found)
+
+
+def _show(data: Any, words: dict[str, Any], how: dict[str, Any], also: tuple[str, ...] = ()) -> None:
+    from evenhand.auditing import Audit, as_counts, cuts_of
     from evenhand.auditing import audit as run
     from evenhand.classaudit import checked_choices
     from evenhand.options import checked, chosen_measures
 
-    paths = wanted(how, data)
+    paths = wanted(how, data, *also)
+    page = {"also": _others(also)} if also else {}
     seed = how.pop("seed")
     stated = how.pop("reference")
     measures = how.pop("measures")
@@ -91,7 +113,9 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any]) -> None:
         table = as_counts(data, words, cuts_of(options))
         how |= {**classes, **models, "threshold": threshold, "reference": references(table, stated), "measures": ids}
         result = run(table, **how, rng=seed, progress=progress)
-    write(result, paths)
+    if page and not isinstance(result, Audit):
+        raise UsageError("--also fits into the page of one score: audit several scores, or classes, without it")
+    write(result, paths, **page)
 
 
 @click.command()

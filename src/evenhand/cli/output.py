@@ -78,9 +78,12 @@ def _reads(given: Any, file: str) -> bool:
     return any(os.path.samefile(one, file) for one in files_of(given))
 
 
-def write(result: Result, paths: dict[str, str]) -> None:
-    """Every form that was asked for; the terminal's too, unless one goes to standard output instead."""
-    texts = {form: getattr(result, f"to_{form}")() for form in paths}
+def write(result: Result, paths: dict[str, str], **page: Any) -> None:
+    """Every form that was asked for; the terminal's too, unless one goes to standard output instead.
+
+    `page` are further words of the page.
+    """
+    texts = {form: getattr(result, f"to_{form}")(**(page if form == "html" else {})) for form in paths}
     for form, path in paths.items():
         if path != "-":
             write_text(path, texts[form])

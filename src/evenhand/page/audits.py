@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand.charts import CHARTS
 from evenhand.groupings import shown_name
 from evenhand.page import explorer
+from evenhand.page.also import documents
+from evenhand.page.also import sections as other_sections
 from evenhand.page.figures import Room
 from evenhand.page.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
 from evenhand.page.markup import Markup, cell, facts_of, grid, join, name, tag
@@ -26,13 +28,13 @@ _RATES = {
 }  # fmt: skip
 
 
-def audit_page(audit: Audit) -> str:
-    """The whole audit as one page."""
-    document = audit.to_dict()
-    return fitted(lambda room: _page(audit, document, room))
+def audit_page(audit: Audit, also: Any = ()) -> str:
+    """The whole audit as one page, with the sections of other results."""
+    document, others = audit.to_dict(), documents(also)
+    return fitted(lambda room: _page(audit, document, others, room))
 
 
-def _page(audit: Audit, document: dict[str, Any], room: Room) -> str:
+def _page(audit: Audit, document: dict[str, Any], others: list[dict[str, Any]], room: Room) -> str:
     many = len(document["attributes"]) > 1
     sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
     references = {a["name"]: a["reference"] for a in document["attributes"]}
@@ -46,9 +48,11 @@ def _page(audit: Audit, document: dict[str, Any], room: Room) -> str:
         sections.append((f"by-{i}", heading, join(_attribute(audit, attribute, document, room))))
     ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
     sections += [
+        *other_sections(others, room),
         ("measures", "What each measure asks", about(ids)),
         ("method", "How it was computed", join(method(document, room.remarks()))),
     ]
+    document = {**document, "also": others} if others else document
     return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
 
 
