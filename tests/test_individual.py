@@ -14,14 +14,14 @@ import evenhand
 from conftest import check_schema
 from conftest import evenhand as run
 from evenhand.errors import DataError, MissingLibrary, UsageError
-from evenhand.pairs import neighbours as search
-from evenhand.pairs.alike import inconsistency, pair_sums, variance
-from evenhand.pairs.likeness import Matrix, Points, points
-from evenhand.pairs.neighbours import Near, nearest_people, people_within
+from evenhand.pairs.near import neighbours as search
+from evenhand.pairs.near.alike import inconsistency, pair_sums, variance
+from evenhand.pairs.near.likeness import Matrix, Points, points
+from evenhand.pairs.near.neighbours import Near, nearest_people, people_within
+from evenhand.pairs.near.steepness import disjoint, upper_end
+from evenhand.pairs.near.treatment import Limits, Scored, by_group, treatment
+from evenhand.pairs.near.twins import kinds, twins
 from evenhand.pairs.people import read_people
-from evenhand.pairs.steepness import disjoint, upper_end
-from evenhand.pairs.treatment import Limits, Scored, by_group, treatment
-from evenhand.pairs.twins import kinds, twins
 from evenhand.report.individual import schema
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from evenhand.cells import Floats, Ints
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
-from evenhand.pairs.compared import Compared, compared
-from evenhand.pairs.likeness import METRICS, Space
-from evenhand.pairs.neighbours import EXACT, Near, Progress, nearest_people, people_within
-from evenhand.pairs.treatment import SLACK, GroupTreatment, Limits, Scored, Treatment, by_group, treatment
-from evenhand.pairs.twins import Twins, kinds, twins
-from evenhand.pairs.worst import WorstPair, sketch, worst_pairs
+from evenhand.pairs.near.compared import Compared, compared
+from evenhand.pairs.near.likeness import METRICS, Space
+from evenhand.pairs.near.neighbours import EXACT, Near, Progress, nearest_people, people_within
+from evenhand.pairs.near.treatment import SLACK, GroupTreatment, Limits, Scored, Treatment, by_group, treatment
+from evenhand.pairs.near.twins import Twins, kinds, twins
+from evenhand.pairs.near.worst import WorstPair, sketch, worst_pairs
 from evenhand.results import Result, kept
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from evenhand.report.frame import plain_frame
 from evenhand.report.likeness import interpretation
 
 if TYPE_CHECKING:
-    from evenhand.pairs.alike import Contrast, Estimated
     from evenhand.pairs.individual import IndividualFairness
-    from evenhand.pairs.treatment import GroupTreatment, Treatment
-    from evenhand.pairs.worst import Person, WorstPair
+    from evenhand.pairs.near.alike import Contrast, Estimated
+    from evenhand.pairs.near.treatment import GroupTreatment, Treatment
+    from evenhand.pairs.near.worst import Person, WorstPair
 
 SCHEMA = "evenhand/individual/1"
 WIDTH = 80

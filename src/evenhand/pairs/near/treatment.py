@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.cells import Bools, Floats, Ints
 from evenhand.inference.significance import holm
-from evenhand.pairs.alike import (
+from evenhand.pairs.near.alike import (
     Contrast,
     Estimated,
     Sums,
@@ -20,8 +20,8 @@ from evenhand.pairs.alike import (
     two_sided,
     variance,
 )
-from evenhand.pairs.neighbours import Near
-from evenhand.pairs.steepness import LEAST, STEEPEST, disjoint, upper_end
+from evenhand.pairs.near.neighbours import Near
+from evenhand.pairs.near.steepness import LEAST, STEEPEST, disjoint, upper_end
 
 SLACK = 1e-9
 """Differences of scores that are rounding: 0.3 − 0.25 is more than 0.05."""

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.cells import Floats, Ints
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.values import group_codes, name_of
-from evenhand.pairs.likeness import Matrix, Space, asked, matrix, points
+from evenhand.pairs.near.likeness import Matrix, Space, asked, matrix, points
 from evenhand.pairs.people import People, as_columns, chosen_columns, joined, names_in, read_people
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand.cells import Floats, Ints
 from evenhand.errors import MissingLibrary, UsageError
-from evenhand.pairs.likeness import Points, Space
+from evenhand.pairs.near.likeness import Points, Space
 
 EXACT = 20_000
 """People up to whom everybody is compared with everybody."""

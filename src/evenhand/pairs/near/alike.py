@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.cells import Bools, Floats
 from evenhand.inference.interval import difference, wilson, z_value
 from evenhand.inference.significance import LEAST_P
-from evenhand.pairs.neighbours import Near
+from evenhand.pairs.near.neighbours import Near
 
 Pair = tuple[float, float]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.cells import Floats, Ints
-from evenhand.pairs.compared import Compared
-from evenhand.pairs.treatment import SLACK, Scored
+from evenhand.pairs.near.compared import Compared
+from evenhand.pairs.near.treatment import SLACK, Scored
 
 BINS = 24
 
