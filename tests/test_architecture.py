@@ -285,6 +285,7 @@ ARROWS: dict[str, set[str]] = {
     "metrics": {"auditing", "extremes", "gaps", "options", "measures", "ingest"},
     "advice": set(),
     "cli": {
+        "page",  # what fits into a page, before any work
         "masking",
         "pairs",
         "watch",

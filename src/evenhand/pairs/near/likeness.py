@@ -115,8 +115,7 @@ def points(people: People, metric: str) -> Points:
     """
     numeric = [f for f in people.features if f.numeric]
     named = [f for f in people.features if not f.numeric]
-    # by their largest first, as the range of very large numbers is none
-    numbers = np.array([f.values / np.abs(f.values).max() for f in numeric]).reshape(len(numeric), people.n)
+    numbers = np.array([_moderate(f.values) for f in numeric]).reshape(len(numeric), people.n)
     codes = np.array([f.values for f in named], np.int32).reshape(len(named), people.n)
     if metric == "gower":
         share = 1.0 / len(people.features)
@@ -126,6 +125,11 @@ def points(people: People, metric: str) -> Points:
     if metric == "euclidean":
         return Points(centred / centred.std(axis=1, keepdims=True), codes, 1.0, 2)
     return _whitened(np.vstack([centred, *map(_indicators, codes)]))
+
+
+def _moderate(values: Floats | Ints) -> Floats:
+    """Divided by a power of 2, which changes no digit, so that the range of very large numbers is one."""
+    return np.asarray(np.ldexp(values, -int(np.frexp(np.abs(values).max())[1])))
 
 
 def _indicators(codes: Ints) -> Floats:
