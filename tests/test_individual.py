@@ -547,6 +547,32 @@ def test_bad_distances_are_refused(distances, message):
         evenhand.individual_fairness(distances, [0.1, 0.2], metric="precomputed", k=1)
 
 
+@pytest.mark.parametrize("metric", ["gower", "euclidean", "mahalanobis"])
+@pytest.mark.parametrize("scale", [1.0, 1e300, 1e-300])
+def test_numbers_of_any_size_give_the_same_answer(metric, scale):
+    data = crowd(60)
+    expected = evenhand.individual_fairness(data, "p", metric=metric)
+    found = evenhand.individual_fairness({**data, "pay": data["pay"] * scale}, "p", metric=metric)
+    assert found.overall.alike.value == expected.overall.alike.value
+    assert found.overall.constant.value == pytest.approx(expected.overall.constant.value)
+    ends = {**data, "pay": np.where(np.arange(60) % 2, 1.7e308, -1.7e308)}
+    halves = {**data, "pay": np.arange(60) % 2}
+    one, other = (evenhand.individual_fairness(d, "p", metric=metric).overall.alike.value for d in (ends, halves))
+    assert one == other
+
+
+def test_scores_too_large_to_add_up_are_refused():
+    data = crowd(30)
+    with pytest.raises(DataError, match="too large to be added up"):
+        evenhand.individual_fairness({**data, "p": data["p"] * 1e308}, "p")
+
+
+def test_a_list_of_people_keeps_numbers_and_words_apart():
+    rows = [[1, "a"], [2, "b"], [3, "a"], [9, "b"]]
+    found = evenhand.individual_fairness(rows, [0.1, 0.2, 0.3, 0.4], k=1)
+    assert found.worst[0].people[0].values["x0"] in (1, 2, 3, 9)
+
+
 def test_a_radius_that_holds_everybody_is_refused(monkeypatch):
     monkeypatch.setattr(search, "MOST_PAIRS", 100)
     with pytest.raises(UsageError, match=r"more than 100 pairs of people.*smaller radius"):
