@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenhand.examples import compas
     from evenhand.gate.judging import Verdict, check
     from evenhand.ingest import tabulate
+    from evenhand.pairs.counterfactual import CounterfactualFairness, counterfactual_fairness
     from evenhand.planning import Plan, power
     from evenhand.privacy import privatized
     from evenhand.projection import ProjectionTest, projection_test
@@ -46,6 +47,7 @@ _HOME = {
     "ClassAudit": "classaudit",
     "Confusion": "confusion",
     "Comparison": "comparison",
+    "CounterfactualFairness": "pairs.counterfactual",
     "Curves": "shapes",
     "DataError": "errors",
     "EvenhandError": "errors",
@@ -64,6 +66,7 @@ _HOME = {
     "check": "gate.judging",
     "compare": "comparison",
     "compas": "examples",
+    "counterfactual_fairness": "pairs.counterfactual",
     "curves": "shapes",
     "guide": "advice",
     "load": "storage",
@@ -86,6 +89,7 @@ __all__ = [
     "ClassAudit",
     "Comparison",
     "Confusion",
+    "CounterfactualFairness",
     "Curves",
     "DataError",
     "EvenhandError",
@@ -105,6 +109,7 @@ __all__ = [
     "check",
     "compare",
     "compas",
+    "counterfactual_fairness",
     "curves",
     "guide",
     "load",

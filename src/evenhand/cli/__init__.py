@@ -10,7 +10,7 @@ import traceback
 import click
 
 from evenhand import __version__
-from evenhand.cli import audits, gate, models, planning, sharing, watching
+from evenhand.cli import audits, counterfactual, gate, models, planning, sharing, watching
 from evenhand.cli.output import say, silence
 from evenhand.errors import EvenhandError
 from evenhand.masking import is_address, masked
@@ -33,7 +33,7 @@ def cli(context: click.Context) -> None:
 
 for _command in (
     audits.demo, audits.audit, audits.tabulate, audits.merge, sharing.table, audits.aggregate, models.thresholds,
-    models.compare, gate.check, gate.policy, watching.monitor, planning.test, planning.power, planning.guide,
+    models.compare, gate.check, gate.policy, watching.monitor, counterfactual.counterfactual, planning.test, planning.power, planning.guide,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,27 @@ Values = dict[str, Any]
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """DoWhy and what it calls warn about themselves; what a user should know is reported as a note."""
-    with warnings.catch_warnings():
+    """DoWhy and what it calls warn about themselves; what a user should know is reported as a note.
+
+    Their matrices are small: threads that wait for each other make fitting up to fifty times slower on a busy machine.
+    """
+    with warnings.catch_warnings(), _threads().limit(limits=1, user_api="blas"):
         warnings.simplefilter("ignore")
         yield
+
+
+@cache
+def _threads() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def causal_library() -> Any:
     """DoWhy's gcm."""
     try:
-        with quiet():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             from dowhy import gcm
     except ImportError as error:
         raise MissingLibrary(
@@ -227,7 +239,7 @@ def _ours(gcm: Any, people: People, node: str, kind: str) -> Any:
         make = gcm.ml.create_logistic_regression_classifier
         # So weak a penalty moves nothing but what the data leave open, such as a category that only one group has.
         if kind == "linear":
-            return Choice(len(categories), lambda: make(C=10.0, max_iter=300, tol=1e-4, warm_start=True))
+            return Choice(len(categories), lambda: make(C=10.0, max_iter=300, tol=1e-4, solver="newton-cg", warm_start=True))
         boosted = gcm.ml.create_hist_gradient_boost_classifier
         return Choice(len(categories), lambda: boosted(random_state=0))
     if kind == "linear":
