@@ -71,7 +71,7 @@ def _level(document: Document) -> str:
 
 def _changes(document: Document, world: dict[str, Any]) -> Chart:
     answer = world["answer"]
-    changes = sorted(answer["changes"], key=lambda c: -c["size"]["value"])
+    changes = answer["changes"]
     names, more = _pairs(changes)
     edges = answer["bins"]
     values = []
@@ -80,7 +80,7 @@ def _changes(document: Document, world: dict[str, Any]) -> Chart:
         values += rows(
             pair=_pair(c), low=edges[:-1], high=edges[1:], share=[count / total for count in c["histogram"]], zero=0.0
         )
-    x = quantitative("low", "change of the score", [edges[0], edges[-1]], format=".2~f")
+    x = quantitative("low", "change of the score", [edges[0], edges[-1]], format=".2~f", tickCount=8)
     bars: Spec = {
         "mark": {"type": "bar", "stroke": theme.PAPER, "strokeWidth": 0.5, "tooltip": True},
         "encoding": {
@@ -117,7 +117,7 @@ def _paths(document: Document, world: dict[str, Any]) -> Chart:
     ends = [v for line in lines for v in (line["value"], line["low"], line["high"], 0.0) if v is not None]
     margin = 0.05 * (max(ends) - min(ends)) or 0.01
     x = quantitative("value", "mean change of the score", [min(ends) - margin, max(ends) + margin], format=".2~f")
-    y: Spec = {"field": "way", "type": "nominal", "title": None, "sort": ways}
+    y: Spec = {"field": "way", "type": "nominal", "title": None, "sort": ways, "axis": {"labelLimit": 200}}
     offset = {"field": "pair", "sort": names}
     colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
@@ -125,14 +125,14 @@ def _paths(document: Document, world: dict[str, Any]) -> Chart:
     whisker = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "yOffset": offset, "color": colour}
     point = {"x": x, "y": y, "yOffset": offset, "color": colour}
     height = ROW * len(ways) * max(1, len(names) // 2)
-    body: Spec = {"width": theme.WIDTH - 120, "height": height, "layer": [
+    body: Spec = {"width": theme.WIDTH - 150, "height": height, "layer": [
         zero("x", x),
         {"data": data, "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6}, "encoding": whisker},
         {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
          "encoding": point},
     ]}  # fmt: skip
     subtitle = f"Lines: {_level(document)} intervals."
-    told = "; ".join(f"{li['pair']}, {li['way']}: {li['value']:+.3f}" for li in lines if li["value"] is not None)
+    told = "; ".join(f"{li['pair']}, {li['way']}: {round(li['value'], 3) + 0.0:+.3f}" for li in lines if li["value"] is not None)
     columns = {key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}
     return chart("paths", f"Which way the change takes, {_where(world)}", subtitle, f"{subtitle} {told}.", body, columns,
                  [more])  # fmt: skip
@@ -192,7 +192,7 @@ def _worlds(document: Document) -> Chart:
     offset = {"field": "pair", "sort": names}
     data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "world", "value", "low", "high")}))
     whisker = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "yOffset": offset, "color": colour}
-    body: Spec = {"width": theme.WIDTH - 120, "height": ROW * len(worlds) * max(1, len(names) // 2), "layer": [
+    body: Spec = {"width": theme.WIDTH - 150, "height": ROW * len(worlds) * max(1, len(names) // 2), "layer": [
         zero("x", x),
         {"data": data, "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6}, "encoding": whisker},
         {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},

@@ -109,7 +109,7 @@ def _number(e: dict[str, Any], signed: bool = False) -> Markup:
         return cell("–", data_value="NaN")
     bounds = None if e["ci"] is None else tag("div", f"{e['ci'][0]:{form}} to {e['ci'][1]:{form}}", class_="muted")
     floor = None if e["floor_95"] is None else tag("div", f"chance up to {e['floor_95']:.3f}", class_="muted")
-    return cell(f"{e['value'] + 0.0:{form}}", bounds, floor, data_value=e["value"])
+    return cell(f"{round(e['value'], 3) + 0.0:{form}}", bounds, floor, data_value=e["value"])
 
 
 def _share(e: dict[str, Any]) -> Markup:

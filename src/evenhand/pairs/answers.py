@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.cells import Floats, Ints
 from evenhand.inference.significance import holm
 from evenhand.pairs.changes import CHANGED, FIGURES, MEAN, SIZE, Estimate, others_of, p_value
-from evenhand.pairs.sensitivity import Confounding, Point, biases, correlation, tipping
+from evenhand.pairs.sensitivity import Confounding, Point, biases, correlation, tipping, within
 from evenhand.pairs.structure import Structure
 from evenhand.pairs.trials import Outcome
 
@@ -199,7 +199,7 @@ def paths_of(setting: Setting, outcome: Outcome, vias: Sequence[tuple[str, int, 
 
 
 def curves_of(
-    setting: Setting, outcome: Outcome, shares: Sequence[tuple[float, int]], structure: Structure
+    setting: Setting, outcome: Outcome, shares: Sequence[tuple[float, int]], structure: Structure, tolerance: float
 ) -> tuple[Confounding, ...]:
     """`shares` are how much a hidden cause accounts for, and the scenario."""
     found = []
@@ -216,7 +216,8 @@ def curves_of(
             )
             strength = None if np.isnan(far[a, b]) else correlation(abs(share) * float(far[a, b]))
             points.append(Point(share, strength, mean, size, changed))
-        found.append(Confounding(setting.names[a], setting.names[b], tuple(points), tipping(points)))
+        names = setting.names[a], setting.names[b]
+        found.append(Confounding(*names, tuple(points), tipping(points), within(points, tolerance)))
     return tuple(found)
 
 

@@ -349,7 +349,7 @@ def _answer(
         tuple(world.edges),
         answer_of(setting, outcome, exact=because is not None),
         paths_of(setting, outcome, vias),
-        curves_of(setting, outcome, places, fitted) if places else (),
+        curves_of(setting, outcome, places, fitted, bench.rule.tolerance) if places else (),
         explained(fitted, rng),
         {m.node: "category" if isinstance(m.model, Choice) else "number" for m in structure.mechanisms},
         tuple(assumptions_of(world, structure, bench.attribute, bench.takes)),

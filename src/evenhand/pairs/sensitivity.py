@@ -38,6 +38,8 @@ class Confounding:
     points: tuple[Point, ...]
     tips: float | None
     """From which share on a mean change of 0 is compatible with the data; None if it never is."""
+    within: float | None
+    """From which share on the mean size of the change is within the tolerance; None if it never is."""
 
 
 def correlation(bias: float) -> float:
@@ -81,23 +83,25 @@ def biases(structure: Structure, own: Ints, groups: int) -> Floats:
 
 
 def tipping(points: Sequence[Point]) -> float | None:
-    """The least share from 0 on at which the interval of the mean change holds 0, between points in a straight line."""
-    known = [(p.share, _margin(p.mean)) for p in points if p.share >= 0]
-    if not known or any(m is None for _, m in known):
+    """The least share at which the interval of the mean change holds 0."""
+    return _crossed([(p.share, None if p.mean.ci is None else max(p.mean.ci[0], -p.mean.ci[1])) for p in points])
+
+
+def within(points: Sequence[Point], tolerance: float) -> float | None:
+    """The least share at which the mean size of the change is within the tolerance."""
+    return _crossed([(p.share, p.size.value - tolerance) for p in points])
+
+
+def _crossed(margins: Sequence[tuple[float, float | None]]) -> float | None:
+    """Where a margin is first used up, from share 0 on, between points in a straight line."""
+    known = [(share, margin) for share, margin in margins if share >= 0 and margin is not None]
+    if len(known) < sum(share >= 0 for share, _ in margins):
         return None
-    margins = [(share, float(m)) for share, m in known if m is not None]
-    before = margins[0]
+    before = known[0]
     if before[1] <= 0:
         return before[0]
-    for share, margin in margins[1:]:
+    for share, margin in known[1:]:
         if margin <= 0:
             return float(before[0] + (share - before[0]) * before[1] / (before[1] - margin))
         before = share, margin
     return None
-
-
-def _margin(mean: Estimate) -> float | None:
-    """How far 0 is from the interval; negative inside it."""
-    if mean.ci is None:
-        return None
-    return max(mean.ci[0], -mean.ci[1])

@@ -147,7 +147,7 @@ def ordered(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[str,
 
 def _cycle(causes: dict[str, set[str]]) -> str:
     """Walk from effect to cause until a variable comes back."""
-    node = min(causes)
+    node = next(iter(causes))
     walked: dict[str, int] = {}
     while node not in walked:
         walked[node] = len(walked)

@@ -29,6 +29,8 @@ FLIP = "attribute flip: other columns stay as they are; says nothing about what 
 NOT_TAKEN = "the model does not take the attribute, so there is nothing to flip"
 QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 MOST_PAIRS = 12
+ONLY = "world"
+"""What a world is called that is the only one."""
 
 
 def schema() -> dict[str, Any]:
@@ -83,7 +85,7 @@ def _world(w: WorldAnswer, words: dict[str, Any]) -> dict[str, Any]:
         "because": w.because,
         "answer": _answer(w.answer, {**words, "because": w.because}),
         "paths": [_path(p) for p in w.paths],
-        "confounding": [_confounding(c, words) for c in w.confounding],
+        "confounding": [_confounding(c) for c in w.confounding],
         "mechanisms": [{"node": n, "kind": w.kinds[n], "explained": number(x)} for n, x in w.explained.items()],
         "assumptions": list(w.assumptions),
     }
@@ -127,7 +129,7 @@ def _path(p: Path) -> dict[str, Any]:
     return {"via": p.via, "group": p.group, "other": p.other, "mean": _estimate(p.mean), "because": p.because}
 
 
-def _confounding(c: Confounding, words: dict[str, Any]) -> dict[str, Any]:
+def _confounding(c: Confounding) -> dict[str, Any]:
     points = [
         {
             "share": p.share,
@@ -138,7 +140,9 @@ def _confounding(c: Confounding, words: dict[str, Any]) -> dict[str, Any]:
         }
         for p in c.points
     ]
-    found = {"group": c.group, "other": c.other, "points": points, "tips": number(c.tips)}
+    found = {
+        "group": c.group, "other": c.other, "points": points, "tips": number(c.tips), "within": number(c.within)
+    }  # fmt: skip
     return {**found, "interpretation": tipping_words(found)}
 
 
@@ -232,7 +236,7 @@ def facts(document: dict[str, Any]) -> str:
 
 
 def _world_lines(world: dict[str, Any]) -> Iterator[str]:
-    yield from _heading(f"In {shown_name(world['name'], 60)}")
+    yield from _heading("In the world of the graph" if world["name"] == ONLY else f"In {shown_name(world['name'], 60)}")
     if world["because"]:
         yield from _wrapped(f"Nothing changes: {world['because']}.")
     else:
@@ -263,7 +267,7 @@ def _way(p: dict[str, Any]) -> str:
 
 
 def _table(answer: dict[str, Any]) -> Iterator[str]:
-    yield f"{'had been':<23}{'people':>8}{'change':>8}{'interval':>16}{'|size|':>7}{'chance':>7}{'other':>6}{'p':>5}"
+    yield f"{'had been':<22}{'people':>8}{'change':>8}{'interval':>16}{'|size|':>7}{'chance':>7}{'other':>6}{'p':>6}"
     changes = sorted(answer["changes"], key=lambda c: -c["size"]["value"])
     for c in [*changes[:MOST_PAIRS], answer["overall"]]:
         who = "everybody, another"
@@ -273,8 +277,8 @@ def _table(answer: dict[str, Any]) -> Iterator[str]:
         span = "undefined" if ci is None else f"{ci[0]:+.3f} {ci[1]:+.3f}"
         chance = c["size"]["floor_95"]
         yield (
-            f"{who:<23}{c['people']:>8,}{_signed(c['mean']['value']):>8}{span:>16}{c['size']['value']:>7.3f}"
-            f"{'' if chance is None else f'{chance:.3f}':>7}{percent(c['changed']['value']):>6}{_p(c['p_adjusted']):>5}"
+            f"{who:<22}{c['people']:>8,}{_signed(c['mean']['value']):>8}{span:>16}{c['size']['value']:>7.3f}"
+            f"{'' if chance is None else f'{chance:.3f}':>7}{percent(c['changed']['value']):>6}{_p(c['p_adjusted']):>6}"
         )
     if len(changes) > MOST_PAIRS:
         yield f"and {len(changes) - MOST_PAIRS:,} more pairs (in the JSON)"
@@ -292,7 +296,7 @@ def _p(p: float | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "undefined" if value is None else f"{value + 0.0:+.3f}"
+    return "undefined" if value is None else f"{round(value, 3) + 0.0:+.3f}"  # no −0
 
 
 def _heading(text: str) -> list[str]:

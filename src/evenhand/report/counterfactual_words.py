@@ -58,24 +58,27 @@ def _in_whose_favour(c: dict[str, Any]) -> str:
 def tipping_words(c: dict[str, Any]) -> str:
     """Where the conclusion tips."""
     who = f"{shown_name(c['group'])} as {shown_name(c['other'])}"
+    seems = "of what the attribute seems to do to other columns"
     tips, points = c["tips"], c["points"]
-    known = [p for p in points if p["mean"]["ci"] is not None]
-    if not known:
-        return f"{who}: without intervals it is not known where the conclusion tips."
-    if tips is None:
+    if any(p["mean"]["ci"] is None for p in points):
+        told = "without intervals it is not known where the conclusion tips"
+    elif tips is None:
         last = points[-1]
-        return (
-            f"{who}: a mean change remains even if a hidden cause accounts for {percent(last['share'])} of what the "
-            f"attribute seems to do to other columns ({last['mean']['value']:+.3f}{interval_words(last['mean']['ci'])})."
-        )
-    if tips <= 0:
+        left = f"{last['mean']['value']:+.3f}, {last['mean']['ci'][0]:.3f} to {last['mean']['ci'][1]:.3f}"
+        told = f"a mean change remains if a hidden cause accounts for {percent(last['share'])} {seems} ({left})"
+    elif tips <= 0:
         return f"{who}: no mean change is shown in the first place, so there is nothing to explain away."
-    strength = _strength(points, tips)
-    needed = "" if strength is None else f"; such a cause must correlate {strength:.2f} with the attribute and its effect"
-    return (
-        f"{who}: a mean change is shown unless a hidden cause accounts for {percent(tips)} or more of what the attribute "
-        f"seems to do to other columns{needed}."
-    )
+    else:
+        told = f"a mean change is shown unless a hidden cause accounts for {percent(tips)} or more {seems}"
+        told += _needed(points, tips)
+    if c["within"]:
+        told += f"; from {percent(c['within'])} on the mean size is within the tolerance{_needed(points, c['within'])}"
+    return f"{who}: {told}."
+
+
+def _needed(points: list[dict[str, Any]], share: float) -> str:
+    strength = _strength(points, share)
+    return "" if strength is None else f" (which must correlate {strength:.2f} with the attribute and what it acts on)"
 
 
 def _strength(points: list[dict[str, Any]], share: float) -> float | None:
@@ -108,7 +111,8 @@ def interval_words(ci: list[float] | None, level: float | None = None, name: str
     if ci is None:
         return ""
     words = f"{100 * level:g}% {name} " if level is not None else "" if name == "interval" else f"{name} "
-    return f" ({words}{ci[0]:.3f} to {ci[1]:.3f})"
+    low, high = (round(end, 3) + 0.0 for end in ci)  # no −0
+    return f" ({words}{low:.3f} to {high:.3f})"
 
 
 def percent(share: float) -> str:
