@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,9 @@ def _dot(text: str, where: str) -> Parts:
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
 
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # it prints where it stumbles
+    # it prints where it stumbles, and its parser warns about itself
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
             found = pydot.graph_from_dot_data(text)
         except Exception:  # of whatever parser pydot uses

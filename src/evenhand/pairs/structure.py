@@ -34,7 +34,7 @@ def quiet() -> Iterator[None]:
 
     Their matrices are small: threads that wait for each other make fitting up to fifty times slower on a busy machine.
     """
-    with warnings.catch_warnings(), _threads().limit(limits=1, user_api="blas"):
+    with warnings.catch_warnings(), _threads().limit(limits=1):
         warnings.simplefilter("ignore")
         yield
 
