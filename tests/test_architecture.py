@@ -56,7 +56,18 @@ ARROWS: dict[str, set[str]] = {
         "files",
         "storage",
     },
-    "pairs": {"cells", "ingest"},
+    "pairs": {
+        "cells",
+        "charts",
+        "files",
+        "groupings",
+        "inference",
+        "ingest",
+        "options",
+        "page",
+        "report",
+        "results",
+    },
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"noise", "table", "confusion", "cells"},
@@ -215,6 +226,8 @@ ARROWS: dict[str, set[str]] = {
     },
     "report": {
         "watch",
+        "pairs",  # the types of what was found, and which group is which
+        "groupings",
         "gate",  # the types of a verdict
         "candidates",
         "differences",
@@ -245,6 +258,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "page": {
         "watch",
+        "pairs",  # a type
         "auditing",  # its type, and those of candidates and watching
         "candidates",
         "charts",
@@ -282,6 +296,7 @@ ARROWS: dict[str, set[str]] = {
     "advice": set(),
     "cli": {
         "masking",
+        "pairs",
         "watch",
         "results",
         "advice",
@@ -306,6 +321,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "__main__": {"cli"},
     "__init__": {
+        "pairs",
         "watch",
         "advice",
         "aggregation",
@@ -430,7 +446,7 @@ def test_no_module_hides_a_public_function() -> None:
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
         "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
-        "thresholds", "suppressed", "privatized", "table_info",
+        "thresholds", "suppressed", "privatized", "table_info", "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name

@@ -59,11 +59,15 @@ def test_a_fair_model_shows_nothing() -> None:
     """It takes what the attribute does not act on; and one that takes a mediator is within what fitting alone shows."""
     found = asked(lambda p: 0.5 + 0.1 * p["age"], features=["age"])
     world = found.worlds[0]
-    assert found.flip is None and "no way from sex" in world.because
-    assert world.answer.overall.size.value == 0 and world.answer.overall.changed.ci == (0, 0)
+    assert found.flip is None
+    assert "no way from sex" in world.because
+    assert world.answer.overall.size.value == 0
+    assert world.answer.overall.changed.ci == (0, 0)
     none = asked(lambda p: 0.5 + 0.1 * p["skill"], people(shift=0.0), features=["skill"], graph="sex -> skill")
     change = none.worlds[0].answer.changes[0]
-    assert held(change.mean, 0) and change.size.ci[0] == 0 and change.p_adjusted > 0.01
+    assert held(change.mean, 0)
+    assert change.size.ci[0] == 0
+    assert change.p_adjusted > 0.01
 
 
 def test_a_planted_direct_effect_and_the_split_by_ways_are_recovered() -> None:
@@ -73,10 +77,12 @@ def test_a_planted_direct_effect_and_the_split_by_ways_are_recovered() -> None:
     assert held(women.mean, 0.15 + 0.1 * 0.5 + 0.2 * 0.4)
     ways = {p.via: p.mean for p in found.worlds[0].paths if p.group == "f"}
     assert ways["direct"].value == pytest.approx(0.15, abs=1e-9)
-    assert held(ways["skill"], 0.05) and held(ways["job"], 0.08)
+    assert held(ways["skill"], 0.05)
+    assert held(ways["job"], 0.08)
     assert ways["rest"].value == pytest.approx(0, abs=1e-9)  # the model is additive
     flip = found.flip.changes[0]
-    assert flip.mean.value == pytest.approx(0.15) and flip.favoured.value == flip.changed.value > 0
+    assert flip.mean.value == pytest.approx(0.15)
+    assert flip.favoured.value == flip.changed.value > 0
 
 
 def test_what_acts_together_is_the_rest() -> None:
@@ -87,7 +93,8 @@ def test_what_acts_together_is_the_rest() -> None:
         total = next(c for c in found.worlds[0].answer.changes if c.group == a).mean.value
         assert total == pytest.approx(sum(ways.values()))
     women = {p.via: p.mean for p in found.worlds[0].paths if p.group == "f"}
-    assert women["skill"].value == 0 and held(women["rest"], 0.5)
+    assert women["skill"].value == 0
+    assert held(women["rest"], 0.5)
 
 
 def test_without_an_action_everybody_comes_back_exactly() -> None:
@@ -105,7 +112,8 @@ def test_without_an_action_everybody_comes_back_exactly() -> None:
     nothing = fitted.act(seen, noise, 1 - seen["sex"], {name: np.zeros(500) for name in part.first})
     assert all((nothing[name] == seen[name]).all() for name in ("skill", "job"))
     moved = fitted.act(seen, noise, 1 - seen["sex"], ones)
-    assert (moved["skill"] != seen["skill"]).all() and (moved["job"] != seen["job"]).any()
+    assert (moved["skill"] != seen["skill"]).all()
+    assert (moved["job"] != seen["job"]).any()
 
 
 class Fixed:
@@ -113,7 +121,7 @@ class Fixed:
 
     chances = np.array([[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]])
 
-    def fit(self, X: Any, Y: Any) -> None:  # noqa: N803
+    def fit(self, X: Any, Y: Any) -> None:
         pass
 
     def predict_probabilities(self, causes: Any) -> Any:
@@ -121,7 +129,7 @@ class Fixed:
 
 
 def test_noise_of_a_category_is_that_of_gumbel_max() -> None:
-    """Noise given what happened, over all that happens, is plain Gumbel noise; likelier categories keep their people."""
+    """Noise given what happened, over all that happens, is plain Gumbel noise; likelier ones keep their people."""
     rng = np.random.default_rng(0)
     n = 40_000
     causes = rng.integers(0, 2, (n, 1)).astype(float)
@@ -134,7 +142,8 @@ def test_noise_of_a_category_is_that_of_gumbel_max() -> None:
     assert np.corrcoef(noise.T)[0, 1] == pytest.approx(0, abs=0.02)
     there = choice.chosen(causes, 1 - causes, np.ones(n), noise)
     first = causes[:, 0] == 0  # category 0 becomes likelier for them
-    assert (there[first & (values == 0)] == 0).all() and (there[first & (values != 0)] == 0).any()
+    assert (there[first & (values == 0)] == 0).all()
+    assert (there[first & (values != 0)] == 0).any()
     assert np.bincount(there[first]) / first.sum() == pytest.approx(Fixed.chances[1], abs=0.015)
 
 
@@ -143,14 +152,19 @@ def test_confounding_is_a_curve_from_the_total_to_the_direct_effect() -> None:
     curve = found.confounding[0]
     assert [p.share for p in curve.points] == [0, 0.5, 1]
     assert curve.points[0].mean == found.answer.changes[0].mean
-    assert curve.points[2].mean.value == pytest.approx(0.15) and curve.tips is None
+    assert curve.points[2].mean.value == pytest.approx(0.15)
+    assert curve.tips is None
     assert curve.points[0].mean.value > curve.points[1].mean.value > curve.points[2].mean.value
     assert curve.points[0].correlation == 0 < curve.points[1].correlation < curve.points[2].correlation < 1
     through = asked(lambda p: 0.1 * p["skill"], graph="sex -> skill", features=["skill"]).worlds[0].confounding[0]
-    assert 0 < through.tips <= 1 and through.points[-1].mean.value == pytest.approx(0, abs=1e-12)
-    assert "unless a hidden cause accounts for" in asked(
-        lambda p: 0.1 * p["skill"], graph="sex -> skill", features=["skill"]
-    ).to_dict()["worlds"][0]["confounding"][0]["interpretation"]
+    assert 0 < through.tips <= 1
+    assert through.points[-1].mean.value == pytest.approx(0, abs=1e-12)
+    assert (
+        "unless a hidden cause accounts for"
+        in asked(lambda p: 0.1 * p["skill"], graph="sex -> skill", features=["skill"]).to_dict()["worlds"][0][
+            "confounding"
+        ][0]["interpretation"]
+    )
 
 
 def test_a_hidden_cause_of_the_stated_strength_makes_the_stated_bias() -> None:
@@ -173,12 +187,16 @@ def test_a_hidden_cause_of_the_stated_strength_makes_the_stated_bias() -> None:
 def test_several_worlds_give_a_range() -> None:
     worlds = {"job alone": "sex -> job", "both": GRAPH, "nothing": "sex -> height; age -> skill"}
     data = {**people(), "height": people(seed=1)["skill"]}
-    found = asked(lambda p: 0.1 * p["skill"] + 0.2 * (p["job"] == "boss"), data, graph=worlds, features=["skill", "job"])
+    found = asked(
+        lambda p: 0.1 * p["skill"] + 0.2 * (p["job"] == "boss"), data, graph=worlds, features=["skill", "job"]
+    )
     assert [w.name for w in found.worlds] == list(worlds)
     means = [w.answer.changes[0].mean.value for w in found.worlds]
     whole = next(r for r in found.ranges if (r.group, r.figure) == ("f", "mean"))
-    assert (whole.lowest, whole.highest) == (min(means), max(means)) and not whole.agree
-    assert whole.ci is not None and whole.ci[0] <= 0 < whole.ci[1]
+    assert (whole.lowest, whole.highest) == (min(means), max(means))
+    assert not whole.agree
+    assert whole.ci is not None
+    assert whole.ci[0] <= 0 < whole.ci[1]
     assert "worlds" in found.plots()
 
 
@@ -232,7 +250,8 @@ def test_same_seed_same_bytes_and_a_valid_document(tmp_path: Path) -> None:
     for words in (document["flip"]["label"][:30], "This rests on", "accounts for", "through skill", "Over all worlds"):
         assert words in text
     page = found.to_html(tmp_path / "p.html")
-    assert "What this rests on" in page and "data-chart=\"confounding\"" in page
+    assert "What this rests on" in page
+    assert 'data-chart="confounding"' in page
     jsonschema.validate(asked(lambda p: p["age"], graph=None, bootstrap=0).to_dict(), schema())
 
 
@@ -240,10 +259,11 @@ def test_people_are_in_the_frame_and_not_in_the_document() -> None:
     data = people(200)
     found = asked(data=data)
     frame = found.to_frame(library="pandas")
-    assert list(frame["row"]) == list(range(200)) and set(frame["group"]) == {"f", "m"}
+    assert list(frame["row"]) == list(range(200))
+    assert set(frame["group"]) == {"f", "m"}
     assert frame["change"].to_numpy() == pytest.approx((frame["score_there"] - frame["score"]).to_numpy())
     assert found.to_frame("flip", library="pandas")["change"].abs().to_numpy() == pytest.approx(0.15)
-    with pytest.raises(UsageError, match="no world 'flop'.*did you mean 'flip'"):
+    with pytest.raises(UsageError, match=r"no world 'flop'.*did you mean 'flip'"):
         found.to_frame("flop")
     listed = [len(v) for v in _lists(found.to_dict())]
     assert max(listed) <= 31  # histograms, not people
@@ -271,7 +291,8 @@ def test_a_model_without_the_attribute_has_no_flip() -> None:
     found = asked(lambda p: p["skill"], features=["skill"])
     assert found.to_dict()["flip"] == {**found.to_dict()["flip"], "undefined": NOT_TAKEN, "answer": None}
     direct = next(p for p in found.worlds[0].paths if p.via == "direct")
-    assert direct.mean == (0, (0, 0), None) and "does not take" in direct.because
+    assert direct.mean == (0, (0, 0), None)
+    assert "does not take" in direct.because
 
 
 def test_more_than_two_groups_and_risk_scores() -> None:
@@ -279,9 +300,11 @@ def test_more_than_two_groups_and_risk_scores() -> None:
     data = {"g": np.array(list("abc"))[np.arange(300) % 3], "x": rng.normal(size=300) + np.arange(300) % 3}
     found = asked(lambda p: p["x"] / 4, data, attribute="g", graph="g -> x", features=["x"], risk=True)
     answer = found.worlds[0].answer
-    assert len(answer.changes) == 6 and {answer.largest.group, answer.largest.other} == {"a", "c"}
+    assert len(answer.changes) == 6
+    assert {answer.largest.group, answer.largest.other} == {"a", "c"}
     up = next(c for c in answer.changes if (c.group, c.other) == ("a", "c"))
-    assert up.mean.value > 0 and up.favoured.value == 0 < up.disfavoured.value
+    assert up.mean.value > 0
+    assert up.favoured.value == 0 < up.disfavoured.value
     assert all(c.p_adjusted >= c.p_value for c in answer.changes)
     assert "a risk: worse for them" in found.to_dict()["worlds"][0]["answer"]["changes"][1]["interpretation"]
 
@@ -289,7 +312,8 @@ def test_more_than_two_groups_and_risk_scores() -> None:
 def test_shares_that_never_vary_are_not_certain() -> None:
     data = {"sex": ["f", "m"] * 20, "x": [0.0, 1.0] * 20}
     change = asked(lambda p: 0.0 * p["x"], data, graph=None).flip.changes[0]
-    assert change.changed.value == 0 and change.changed.ci[0] == 0 < change.changed.ci[1] < 0.3
+    assert change.changed.value == 0
+    assert change.changed.ci[0] == 0 < change.changed.ci[1] < 0.3
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -373,7 +397,8 @@ def test_missing_values_are_refused_or_dropped() -> None:
     with pytest.raises(DataError, match="1 of 60 rows have none in 'skill'"):
         asked(data=data)
     found = asked(data=data, missing="drop")
-    assert found.people == 59 and found.to_dict()["data"]["left_out"] == {"skill": 1}
+    assert found.people == 59
+    assert found.to_dict()["data"]["left_out"] == {"skill": 1}
     assert 3 not in found.to_frame(library="pandas")["row"].tolist()
 
 
@@ -383,7 +408,8 @@ def test_one_group_or_one_person_of_it() -> None:
         asked(data={**data, "sex": ["f"] * 60})
     found = asked(data={**data, "sex": ["x", *data["sex"][1:]]})
     lonely = next(c for c in found.worlds[0].answer.changes if c.group == "x")
-    assert lonely.mean.ci is None and "one person" in lonely.undefined
+    assert lonely.mean.ci is None
+    assert "one person" in lonely.undefined
 
 
 def test_an_encoder_that_knows_no_other_category_is_quoted() -> None:
@@ -420,9 +446,11 @@ def test_command(folder: Path) -> None:
     assert found.returncode == 0, found.stderr
     document = json.loads(found.stdout)
     jsonschema.validate(document, schema())
-    assert [w["name"] for w in document["worlds"]] == ["one", "two"] and (folder / "p.html").stat().st_size > 10_000
+    assert [w["name"] for w in document["worlds"]] == ["one", "two"]
+    assert (folder / "p.html").stat().st_size > 10_000
     text = run(*words, "--model", "mine:score", cwd=folder)
-    assert "Attribute flip" in text.stdout and "0.150 higher if the model were told m" in text.stdout
+    assert "Attribute flip" in text.stdout
+    assert "0.150 higher if the model were told m" in text.stdout
     for extra, said in (
         (("--model", "mine:broken"), "it says: ZeroDivisionError"),
         (("--model", "x.pkl"), "can run any code"),
@@ -431,7 +459,9 @@ def test_command(folder: Path) -> None:
         ((), "--model"),
     ):
         bad = run(*words, *extra, cwd=folder)
-        assert bad.returncode == 2 and said in bad.stderr and len(bad.stderr.splitlines()) == 1, bad.stderr
+        assert bad.returncode == 2, bad.stderr
+        assert said in bad.stderr
+        assert len(bad.stderr.splitlines()) == 1
 
 
 # ---- Adult --------------------------------------------------------------------------------------------------
@@ -462,6 +492,8 @@ def test_the_worked_example(data_folder: Path) -> None:
     )  # fmt: skip
     women = found.worlds[0].answer.changes[0]
     assert (women.group, women.other) == ("Female", "Male")
-    assert 0.13 < women.mean.value < 0.19 and found.flip is not None and found.flip.changes[0].mean.value < 0.03
+    assert 0.13 < women.mean.value < 0.19
+    assert found.flip is not None
+    assert found.flip.changes[0].mean.value < 0.03
     ways = {p.via: p.mean.value for p in found.worlds[0].paths if p.group == "Female"}
     assert max(ways, key=lambda w: ways[w]) == "marital"

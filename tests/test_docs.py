@@ -13,7 +13,17 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.measures import MEASURES
 from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
-from evenhand.report import aggregation, candidates, classes, comparison_document, cutoffs, disclosure, verdict, watch
+from evenhand.report import (
+    aggregation,
+    candidates,
+    classes,
+    comparison_document,
+    counterfactual,
+    cutoffs,
+    disclosure,
+    verdict,
+    watch,
+)
 from evenhand.report.document import schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,6 +69,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("a check", verdict),
         ("a watch", watch),
         ("a table's info", disclosure),
+        ("counterfactual fairness", counterfactual),
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: Any) -> None:
@@ -89,7 +100,7 @@ def test_the_version_is_in_the_changelog() -> None:
 
 COMMANDS = (
     "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "check",
-    "policy init", "monitor", "table info",
+    "policy init", "monitor", "table info", "counterfactual",
 )  # fmt: skip
 
 

@@ -61,7 +61,9 @@ def test_what_a_model_returns_is_checked(model: Any, words: str) -> None:
         scorer_of(model)(ROWS, 3, "them")
 
 
-@pytest.mark.parametrize(("model", "words"), [(Chances, "a class"), (3, "predict_proba"), (Chances(), "has 'bad', 'good'")])
+@pytest.mark.parametrize(
+    ("model", "words"), [(Chances, "a class"), (3, "predict_proba"), (Chances(), "has 'bad', 'good'")]
+)
 def test_what_is_no_model(model: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         scorer_of(model)
@@ -107,7 +109,8 @@ def test_skops(tmp_path: Path) -> None:
     model, x = fitted()
     io.dump(model, tmp_path / "model.skops")
     found = scorer_of(tmp_path / "model.skops", favorable=True)
-    assert found(x, 200, "them") == pytest.approx(model.predict_proba(x)[:, 1]) and found.matrix
+    assert found(x, 200, "them") == pytest.approx(model.predict_proba(x)[:, 1])
+    assert found.matrix
     io.dump(Chances(), tmp_path / "own.skops")
     with pytest.raises(UsageError, match=r"--trust .*Chances"):
         loaded(tmp_path / "own.skops")
@@ -169,7 +172,9 @@ def test_models_get_the_users_own_types(library: str) -> None:
     plain = {name: [getattr(v, "as_py", lambda v=v: v)() for v in rows[name]] for name in ("age", "sex", "vet", "pay")}
     assert plain == {"age": [52, 30, 41], "sex": ["m", "m", "f"], "vet": [False, True, False], "pay": [0.1, 0.2, 0.3]}
     if library == "pandas":
-        assert str(rows["sex"].dtype) == "category" and rows["age"].dtype == int and rows["vet"].dtype == bool
+        assert str(rows["sex"].dtype) == "category"
+        assert rows["age"].dtype == int
+        assert rows["vet"].dtype == bool
 
 
 def test_matrices_stay_matrices() -> None:
@@ -178,7 +183,8 @@ def test_matrices_stay_matrices() -> None:
     inputs = Inputs(x, people, ["x0", "x1"])
     assert inputs.rows(np.arange(3)).dtype == x.dtype
     found = inputs.rows(np.arange(3), {"x0": 1 - people["x0"].values, "x1": np.array([0.5, 1, 2])})
-    assert found.tolist() == [[0, 0.5], [1, 1], [0, 2]] and x[0, 0] == 1
+    assert found.tolist() == [[0, 0.5], [1, 1], [0, 2]]
+    assert x[0, 0] == 1
 
 
 def test_files_become_frames(tmp_path: Path) -> None:
@@ -186,5 +192,7 @@ def test_files_become_frames(tmp_path: Path) -> None:
     file.write_text("sex,age,pay\nf,30,1.5\nm,,2.5\n")
     people = read_people(file, ["sex"])
     rows = Inputs(file, people, ["age", "pay", "sex"]).rows(np.array([1, 0]))
-    assert list(rows["sex"]) == ["m", "f"] and np.isnan(rows["age"][0]) and rows["pay"].tolist() == [2.5, 1.5]
+    assert list(rows["sex"]) == ["m", "f"]
+    assert np.isnan(rows["age"][0])
+    assert rows["pay"].tolist() == [2.5, 1.5]
     assert "sklearn" not in {m.split(".")[0] for m in sys.modules if m.startswith("evenhand")}

@@ -94,7 +94,7 @@ def _changes(document: Document, world: dict[str, Any]) -> Chart:
     body: Spec = {
         "data": inline(values),
         "facet": {"row": {"field": "pair", "title": None, "sort": names,
-                          "header": {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}}},
+                          "header": {"labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}}},
         "spec": {"width": theme.WIDTH, "height": max(50, HEIGHT // len(names)), "layer": [bars, nothing]},
     }  # fmt: skip
     title = f"Change of scores in another world, {_where(world)}"
@@ -132,10 +132,12 @@ def _paths(document: Document, world: dict[str, Any]) -> Chart:
          "encoding": point},
     ]}  # fmt: skip
     subtitle = f"Lines: {_level(document)} intervals."
-    told = "; ".join(f"{li['pair']}, {li['way']}: {round(li['value'], 3) + 0.0:+.3f}" for li in lines if li["value"] is not None)
+    told = "; ".join(
+        f"{li['pair']}, {li['way']}: {round(li['value'], 3) + 0.0:+.3f}" for li in lines if li["value"] is not None
+    )
     columns = {key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}
-    return chart("paths", f"Which way the change takes, {_where(world)}", subtitle, f"{subtitle} {told}.", body, columns,
-                 [more])  # fmt: skip
+    title = f"Which way the change takes, {_where(world)}"
+    return chart("paths", title, subtitle, f"{subtitle} {told}.", body, columns, [more])
 
 
 def _way(via: str) -> str:
@@ -157,8 +159,8 @@ def _confounding(document: Document, world: dict[str, Any]) -> Chart:
     ]
     data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "share", "value", "low", "high")}))
     shares = [line["share"] for line in lines]
-    x = quantitative("share", "share of the fitted effects that a hidden cause accounts for", [min(shares), max(shares)],
-                     format="%")  # fmt: skip
+    what = "share of the fitted effects that a hidden cause accounts for"
+    x = quantitative("share", what, [min(shares), max(shares)], format="%")
     y = quantitative("value", "mean change of the score", format=".2~f")
     colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
     colour["legend"] = {**colour["legend"], "symbolType": "stroke"}
@@ -169,11 +171,13 @@ def _confounding(document: Document, world: dict[str, Any]) -> Chart:
         {"data": data, "mark": {"type": "line", "point": True, "tooltip": True},
          "encoding": {"x": x, "y": y, "color": colour}},
     ]}  # fmt: skip
-    subtitle = f"Bands: {_level(document)} intervals. At 0% there is no hidden cause; below it one hides part of the effect."
+    subtitle = (
+        f"Bands: {_level(document)} intervals. At 0% there is no hidden cause; below it one hides part of the effect."
+    )
     told = " ".join(c["interpretation"] for c in curves)
     columns = {key: [line[key] for line in lines] for key in ("pair", "share", "correlation", "value", "low", "high")}
-    return chart("confounding", f"If there is a hidden cause, {_where(world)}", subtitle, f"{subtitle} {told}", body,
-                 columns, [more])  # fmt: skip
+    title = f"If there is a hidden cause, {_where(world)}"
+    return chart("confounding", title, subtitle, f"{subtitle} {told}", body, columns, [more])
 
 
 def _worlds(document: Document) -> Chart:

@@ -33,7 +33,8 @@ def cli(context: click.Context) -> None:
 
 for _command in (
     audits.demo, audits.audit, audits.tabulate, audits.merge, sharing.table, audits.aggregate, models.thresholds,
-    models.compare, gate.check, gate.policy, watching.monitor, counterfactual.counterfactual, planning.test, planning.power, planning.guide,
+    models.compare, gate.check, gate.policy, watching.monitor, counterfactual.counterfactual, planning.test,
+    planning.power, planning.guide,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -19,7 +19,9 @@ from evenhand.cli.words import NUMBER, WHOLE, numbers, split
 @click.option(
     "--graph", metavar="G", multiple=True, help="What causes what: a file, or 'sex -> job -> pay'; several for a range."
 )
-@click.option("--features", metavar="COL[,COL…]", help="Columns the model takes, in its order  [default: its own, or all]")
+@click.option(
+    "--features", metavar="COL[,COL…]", help="Columns the model takes, in its order  [default: its own, or all]"
+)
 @click.option("--mechanisms", type=click.Choice(["linear", "boosted"]), default="linear", show_default=True,
               help="How variables follow from their causes.")  # fmt: skip
 @click.option("--threshold", metavar="T", type=NUMBER, default=0.5, show_default=True,
@@ -30,7 +32,9 @@ from evenhand.cli.words import NUMBER, WHOLE, numbers, split
               help="A change beyond it counts.")  # fmt: skip
 @click.option("--categories", metavar="COL[,COL…]", help="Columns of the graph to be taken as names, not numbers.")
 @click.option("--numbers", metavar="COL[,COL…]", help="Columns of the graph that must be numbers.")
-@click.option("--confounding", metavar="S[,S…]", help="Shares that a hidden cause may account for  [default: -0.5 to 1]")
+@click.option(
+    "--confounding", metavar="S[,S…]", help="Shares that a hidden cause may account for  [default: -0.5 to 1]"
+)
 @click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True,
               help="What to do with people without a value in a column of the graph.")  # fmt: skip
 @click.option("--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals.")
@@ -50,7 +54,7 @@ def counterfactual(data: str, seed: int, **words: Any) -> None:
     paths = wanted(words, data)
     for word in ("features", "categories", "numbers"):
         words[word] = None if words[word] is None else split(words[word])
-    columns = {word: words.pop(word) or () for word in ("categories", "numbers")}
+    columns: dict[str, Any] = {word: words.pop(word) or () for word in ("categories", "numbers")}
     shares = words.pop("confounding")
     graphs = words.pop("graph")
     graph = None if not graphs else graphs[0] if len(graphs) == 1 else {_called(g, graphs): g for g in graphs}

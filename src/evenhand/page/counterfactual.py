@@ -100,7 +100,8 @@ def _changes(answer: dict[str, Any], room: Room) -> Markup:
         ])  # fmt: skip
     more = len(answer["changes"]) - len(changes) + 1
     caption = "Changes with their intervals; p: of no mean change, adjusted for all pairs"
-    return grid(f"{caption}; {more:,} more pairs are in the JSON" if more > 0 else caption, heads, rows, class_="sortable")
+    caption += f"; {more:,} more pairs are in the JSON" if more > 0 else ""
+    return grid(caption, heads, rows, class_="sortable")
 
 
 def _number(e: dict[str, Any], signed: bool = False) -> Markup:
@@ -143,10 +144,15 @@ def _flip(document: Document, room: Room) -> Iterator[Any]:
     yield _changes(flip["answer"], room)
 
 
+_HOW = (
+    "Each person's own noise is found from what is observed, the attribute is set to every other group, and all that "
+    "depends on it is computed anew. Intervals rest on resampled people with mechanisms fitted to them anew. See "
+    "docs/counterfactual-fairness.md."
+)
+
+
 def _method(document: Document, remarks: list[str]) -> Iterator[Markup]:
-    yield tag("p", "Each person's own noise is found from what is observed, the attribute is set to every other group, and "
-              "all that depends on it is computed anew. Intervals rest on resampled people with mechanisms fitted to "
-              "them anew. See docs/counterfactual-fairness.md.")  # fmt: skip
+    yield tag("p", _HOW)
     options = [["version", document["version"]], *([k, str(v)] for k, v in document["options"].items())]
     options.append(["columns of the model", ", ".join(shown_name(f) for f in document["data"]["features"])])
     yield grid("What it takes to repeat this", ["what", "value"], [[k, cell(v, class_="words")] for k, v in options])

@@ -127,6 +127,13 @@ def answer_of(setting: Setting, outcome: Outcome, exact: bool = False) -> Answer
     other = others_of(setting.own, groups)
     bins = _bins(change)
     made: list[dict[str, Any]] = []
+    everybody: dict[str, Any] = {
+        "group": None,
+        "other": None,
+        "people": len(setting.own),
+        "p_value": None,
+        "p_adjusted": None,
+    }
     for a, b in setting.pairs:
         mine = change[(setting.own == a) & (other == b)]
         least = setting.smaller(a, b)
@@ -138,14 +145,11 @@ def answer_of(setting: Setting, outcome: Outcome, exact: bool = False) -> Answer
         made[-1]["p_value"] = None if exact else _p(outcome, setting.place(a, b), least)
     for one, adjusted in zip(made, _adjusted([one["p_value"] for one in made]), strict=True):
         one["p_adjusted"] = adjusted
-    overall = Change(
-        group=None, other=None, people=len(setting.own), p_value=None, p_adjusted=None,
-        **_figures(outcome, groups * groups, len(setting.own), exact), **_distribution(change, bins),
-    )  # fmt: skip
-    return Answer(overall, tuple(Change(**one) for one in made), tuple(bins.tolist()))
+    everybody |= {**_figures(outcome, groups * groups, len(setting.own), exact), **_distribution(change, bins)}
+    return Answer(Change(**everybody), tuple(Change(**one) for one in made), tuple(bins.tolist()))
 
 
-def _figures(outcome: Outcome, place: int, people: int, exact: bool) -> dict[str, Estimate]:
+def _figures(outcome: Outcome, place: int, people: int, exact: bool) -> dict[str, Any]:
     if exact:
         return {name: Estimate(0.0, (0.0, 0.0)) for name in FIGURES}
     values = outcome.figures[0, place]
@@ -158,7 +162,8 @@ def _p(outcome: Outcome, place: int, people: int) -> float | None:
     away = outcome.spread.away
     if away is None or people < 2 or not np.isfinite(away[0, place, MEAN]):
         return None
-    return p_value(float(outcome.figures[0, place, MEAN]), float(away[0, place, MEAN]), people, outcome.spread.resamples)
+    value = float(outcome.figures[0, place, MEAN])
+    return p_value(value, float(away[0, place, MEAN]), people, outcome.spread.resamples)
 
 
 def _adjusted(p: list[float | None]) -> list[float | None]:
@@ -180,7 +185,7 @@ def _distribution(change: Floats, bins: Floats) -> dict[str, Any]:
     counts = np.histogram(flat, bins)[0] / draws
     return {
         "quantiles": tuple(np.quantile(flat, QUANTILES).tolist()),
-        "histogram": tuple(int(round(c)) for c in counts.tolist()),
+        "histogram": tuple(round(c) for c in counts.tolist()),
     }
 
 

@@ -40,11 +40,11 @@ def _mechanisms(structure: Structure, name: str) -> Iterator[str]:
     categories = [shown_name(m.node) for m in own if isinstance(m.model, Choice)]
     if numbers:
         yield (
-            f"Additive noise: what the causes of {', '.join(numbers)} do not explain is each person's own, and the same "
-            f"whatever their {name}."
+            f"Additive noise: what the causes of {', '.join(numbers)} do not explain is each person's own, and the "
+            f"same whatever their {name}."
         )
     if categories:
         yield (
-            f"Gumbel-max: {', '.join(categories)} in another world is a draw given what happened in this one, such that "
-            "a category that becomes likelier is taken from nobody who has it."
+            f"Gumbel-max: {', '.join(categories)} in another world is a draw given what happened in this one, such "
+            "that a category that becomes likelier is taken from nobody who has it."
         )

@@ -1,4 +1,4 @@
-"""What people's scores become in another world, as few numbers: means and shares, with intervals that are valid at 0."""
+"""What people's scores become in another world, as few numbers: means and shares; their intervals are valid at 0."""
 
 from __future__ import annotations
 
@@ -76,18 +76,31 @@ class Spread:
     confidence: float
     resamples: int
 
-    def estimate(self, value: float, figure: int, place: tuple[int, ...], people: float, share: float = 1.0) -> Estimate:
+    def estimate(
+        self, value: float, figure: int, place: tuple[int, int], people: float, share: float = 1.0
+    ) -> Estimate:
         """A figure at a place (scenario, pair); `share` is how much of the fitted effects is in it."""
         floor = None
         if self.floor is not None and figure != MEAN:
-            floor = tuple(float(f[place[-1], figure]) * share for f in self.floor)
+            mean, high = (float(f[place[-1], figure]) * share for f in self.floor)
+            floor = mean, high
         if self.away is None or not np.isfinite(value):
             return Estimate(value, None, floor)
         away = float(self.away[(*place, figure)])
         ci = interval(value, away, figure, people, self.confidence, self.resamples)
-        if ci is not None and floor is not None and value <= floor[1]:
-            ci = 0.0, ci[1]  # a size or a share is never below 0: what fitting alone shows is no evidence
+        if ci is not None and floor is not None:
+            ci = _beside(value, ci, floor[1], figure != SIZE)
         return Estimate(value, ci, floor)
+
+
+def _beside(value: float, ci: tuple[float, float], floor: float, share: bool) -> tuple[float, float]:
+    """Beside 0, and a share beside 1, a figure has a kink that resamples may not see: what fitting alone shows is no
+    evidence against the end itself, nor against as much on this side of it."""
+    if value <= floor:
+        return 0.0, max(ci[1], floor)
+    if share and 1 - value <= floor:
+        return min(ci[0], 1 - floor), 1.0
+    return ci
 
 
 def quantile(resamples: int, confidence: float) -> float:
@@ -111,8 +124,12 @@ def interval(
     if figure in (MEAN, SIZE):
         half = quantile(resamples, confidence) * wider * away
         return (value - half if figure == MEAN else max(value - half, 0.0)), value + half
-    alike = value * (1 - value) / away**2 if away > 0 and 0 < value < 1 else people
+    inside = away > 0 and 0 < value < 1
+    alike = value * (1 - value) / away**2 if inside else people
     lo, hi = wilson(value, min(alike, people) / wider**2, confidence)
+    if not inside:  # at 0 or 1 resamples may still go elsewhere
+        half = quantile(resamples, confidence) * wider * away
+        lo, hi = np.minimum(lo, max(value - half, 0.0)), np.maximum(hi, min(value + half, 1.0))
     return float(lo), float(hi)
 
 

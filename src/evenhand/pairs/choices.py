@@ -1,9 +1,9 @@
-"""A category that comes about from its causes by Gumbel-max: a mechanism in the manner of gcm, which has none of the kind.
+"""A category that comes about from its causes by Gumbel-max: a mechanism in the manner of gcm, which has none like it.
 
-Every category has a utility, its log-probability given the causes, and each person adds noise of their own to every one;
-the largest sum is what happens. The noise given what happened is drawn from the top down (Maddison, Tarlow & Minka 2014),
-and what it makes of other causes is monotone: making a category likelier never takes it from anybody (Oberst & Sontag
-2019).
+Every category has a utility, its log-probability given the causes, and each person adds noise of their own to every
+one; the largest sum is what happens. The noise given what happened is drawn from the top down (Maddison, Tarlow & Minka
+2014), and what it makes of other causes is monotone: making a category likelier never takes it from anybody (Oberst &
+Sontag 2019).
 """
 
 from __future__ import annotations

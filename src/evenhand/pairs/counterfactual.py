@@ -6,27 +6,25 @@ Kusner, Loftus, Russell & Silva (2017). The answer is about a causal graph as mu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.cells import Floats
-from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.errors import UsageError, listed, shown
 from evenhand.groupings import shown_name
 from evenhand.inference.resample import generator
 from evenhand.ingest import library_of
 from evenhand.ingest.values import name_of
 from evenhand.options import Options, Progress, checked
-from evenhand.pairs.answers import (
-    Answer, Range, Setting, WorldAnswer, answer_of, curves_of, paths_of, ranges_of,
-)  # fmt: skip
+from evenhand.pairs.answers import Answer, Range, Setting, WorldAnswer, answer_of, curves_of, paths_of, ranges_of
 from evenhand.pairs.assumptions import assumptions_of
-from evenhand.pairs.changes import Rule, others_of
+from evenhand.pairs.changes import Rule
 from evenhand.pairs.choices import Choice
 from evenhand.pairs.inputs import Inputs
-from evenhand.pairs.people import Feature, People, as_columns, chosen_columns, names_in, read_people
-from evenhand.pairs.scoring import Scorer, scorer_of
+from evenhand.pairs.people import People, as_columns, chosen_columns, names_in
+from evenhand.pairs.preparing import bench_of, inputs_of, people_of
+from evenhand.pairs.scoring import scorer_of
 from evenhand.pairs.sensitivity import GRID
 from evenhand.pairs.structure import Structure, explained, structure_of
 from evenhand.pairs.trials import Bench, Scenario, tried
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
     from evenhand.charts.chart import Chart
 
-MOST_GROUPS = 20
 BADLY_EXPLAINED = -0.02
 """Below this share a mechanism is worse than none, and not only by chance."""
 
@@ -189,22 +186,24 @@ def counterfactual_fairness(
     >>> found = evenhand.counterfactual_fairness(model, people, attribute="sex")
     >>> women = found.flip.changes[0]
     >>> women.group, women.other, round(women.mean.value, 3), women.changed.value
-    ('f', 'm', 0.15, 0.18)
+    ('f', 'm', 0.15, 0.2)
     """
     options = checked(threshold, confidence, bootstrap, rng)
     rule = Rule(float(threshold), bool(risk), _tolerance(tolerance))
     shares = _shares(confounding)
     scorer = scorer_of(model, favorable=favorable, risk=risk, trust=trust, unsafe_pickle=unsafe_pickle)
     columns = names_in(as_columns(data))
-    inputs = _features(scorer, columns, features)
+    inputs = inputs_of(scorer, columns, features)
     chosen_columns(columns, [attribute, *categories, *numbers], ())
     worlds = [] if graph is None else worlds_of(graph)
     parts = [part_of(w, attribute, inputs, columns) for w in worlds]
-    people = _people(data, attribute, worlds, parts, mechanisms, categories, numbers, missing)
-    setting, bench, notes = _bench(scorer, Inputs(data, people, inputs, matrix=scorer.matrix), people, attribute, rule)
+    people = people_of(data, attribute, worlds, parts, mechanisms, categories, numbers, missing)
+    setting, bench, notes = bench_of(
+        scorer, Inputs(data, people, inputs, matrix=scorer.matrix), people, attribute, rule
+    )
     streams = generator(rng).spawn(len(worlds) + 1)
     told = progress or (lambda fraction, text: None)
-    how = {"confidence": options.confidence, "bootstrap": options.bootstrap, "progress": told}
+    how: dict[str, Any] = {"confidence": options.confidence, "bootstrap": options.bootstrap, "progress": told}
     flip = None
     if bench.takes:
         outcome = tried(bench, None, [Scenario((), True)], **how, rng=streams[0])
@@ -226,7 +225,7 @@ def counterfactual_fairness(
 
 def _tolerance(tolerance: Any) -> float:
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
-        raise UsageError(f"tolerance is a change of the score that does not matter, a number from 0, not {shown(tolerance)}")
+        raise UsageError(f"tolerance is a change of the score that does not matter, from 0, not {shown(tolerance)}")
     return float(tolerance)
 
 
@@ -239,88 +238,6 @@ def _shares(confounding: Any) -> tuple[float, ...]:
     if not all(-1 <= s <= 1 for s in shares):
         raise UsageError(f"{rule}, not {shown(confounding)}")
     return tuple(sorted({0.0, *shares})) if shares else ()
-
-
-def _features(scorer: Scorer, columns: list[str], features: Sequence[str] | None) -> list[str]:
-    if isinstance(features, str):
-        raise UsageError(f"features is a list of columns, not {shown(features)}")
-    chosen = scorer.expects if features is None else list(features)
-    found = chosen_columns(columns, chosen, ())
-    width = getattr(scorer.model, "n_features_in_", None)
-    if isinstance(width, int) and width != len(found):
-        raise DataError(
-            f"the model takes {width} columns, but {'the data have' if chosen is None else 'there are'} {len(found)}: name "
-            "those it takes, in its order (features=, --features)"
-        )
-    return found
-
-
-def _people(
-    data: Any, attribute: str, worlds: list[World], parts: list[Part], mechanisms: Any, categories: Sequence[str],
-    numbers: Sequence[str], missing: str,
-) -> People:  # fmt: skip
-    """The columns of the graphs; groups in the order of their names."""
-    wanted = list(dict.fromkeys([attribute, *(n for p in parts for n in p.needed)]))
-    if attribute in numbers:
-        raise UsageError(f"the attribute {shown(attribute)} divides people into groups: it cannot be among numbers=")
-    people = read_people(data, wanted, numbers=numbers, categories=[attribute, *categories], missing=missing)
-    given = {*(mechanisms if isinstance(mechanisms, Mapping) else ()), *numbers}
-    free = not any(w.given is not None for w in worlds)
-    features = [
-        _two_valued(f) if free and f.name not in given else f for f in people.features if f.name != attribute
-    ]  # fmt: skip
-    return replace(people, features=(_groups(people[attribute]), *features))
-
-
-def _groups(feature: Feature) -> Feature:
-    assert feature.categories is not None
-    names = [str(name_of(c)) for c in feature.categories]
-    if len(names) > MOST_GROUPS:
-        way = "cut numbers into a few ranges" if isinstance(feature.categories[0], int | float) else "merge small groups"
-        raise DataError(
-            f"the attribute must have at most {MOST_GROUPS} groups, but {shown(feature.name)} has {len(names):,}: {way}"
-        )
-    if len(names) < 2:
-        raise DataError(f"there is nobody else to be: everybody has {shown(feature.name)} = {listed(names)}")
-    order = sorted(range(len(names)), key=lambda i: names[i])
-    place = np.argsort(order)
-    return replace(feature, values=place[feature.values], categories=tuple(feature.categories[i] for i in order))
-
-
-def _two_valued(feature: Feature) -> Feature:
-    """A number that only ever has two values is a category: half of one would be nobody's."""
-    if not feature.numeric:
-        return feature
-    values, codes = np.unique(feature.values, return_inverse=True)
-    if len(values) > 2:
-        return feature
-    return replace(feature, values=codes.ravel(), categories=tuple(values.tolist()))
-
-
-def _bench(
-    scorer: Scorer, inputs: Inputs, people: People, attribute: str, rule: Rule
-) -> tuple[Setting, Bench, list[str]]:  # fmt: skip
-    """Everybody's score as they are, and with the attribute flipped."""
-    group = people[attribute]
-    assert group.categories is not None
-    everybody, own = np.arange(people.n), np.asarray(group.values, np.int64)
-    here = scorer(inputs.rows(everybody), people.n, "the people in the data")
-    names = tuple(str(name_of(c)) for c in group.categories)
-    takes = attribute in inputs.features
-    flips: Floats = np.broadcast_to(here, (len(names) - 1, people.n))
-    bench = Bench(inputs, scorer, attribute, own, len(names), rule, here, flips, takes)
-    if takes:
-        other = others_of(own, len(names))
-        scores = bench.scores(np.tile(everybody, len(names) - 1), {attribute: other.ravel()})
-        bench = replace(bench, flips=scores.reshape(other.shape))
-    good = rule.favourable(here)
-    notes = []
-    if good.all() or not good.any():
-        notes.append(
-            f"{'everybody' if good.all() else 'nobody'} is decided favourably at threshold {rule.threshold:g} (scores "
-            f"from {here.min():.3g} to {here.max():.3g}): shares of changed decisions say little"
-        )
-    return Setting(names, own, here), bench, notes
 
 
 def _answer(
@@ -366,15 +283,15 @@ def _remarks(
         for node, share in a.explained.items():
             if share < BADLY_EXPLAINED:
                 found.append(
-                    f"graph {shown(a.name)}: the mechanism of {shown(node)} is worse than none in people it was not fitted "
-                    f"to (explains {share:.2f}): what is said about ways through it is fiction"
+                    f"graph {shown(a.name)}: the mechanism of {shown(node)} is worse than none in people it was not "
+                    f"fitted to (explains {share:.2f}): what is said about ways through it is fiction"
                 )
     order = dict.fromkeys(n for p in parts for n in p.order)
     whole = [n for n in order if people[n].numeric and bool((people[n].values % 1 == 0).all())]
     if whole:
         found.append(
-            f"{listed(whole)}: whole numbers in the data, fractions in other worlds (noise is additive); the model gets "
-            "them as they are"
+            f"{listed(whole)}: whole numbers in the data, fractions in other worlds (noise is additive); the model "
+            "gets them as they are"
         )
     flat = [f.name for f in people.features if f.constant and f.name in order]
     if flat:

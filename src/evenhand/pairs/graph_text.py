@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import re
 import warnings
@@ -14,7 +15,9 @@ from evenhand.files import as_path, shown_path
 
 Parts = tuple[list[str], list[tuple[str, str]]]
 
-_DOT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(?:strict\s+)?(di)?graph\b[^{\[]*\{", re.IGNORECASE | re.DOTALL)
+_DOT = re.compile(
+    r"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(?:strict\s+)?(di)?graph\b[^{\[]*\{", re.IGNORECASE | re.DOTALL
+)
 _GML = re.compile(r"(?:^|\n)\s*graph\s*\[", re.IGNORECASE)
 _ARROW = re.compile(r"->|→")
 MOST_BYTES = 10_000_000
@@ -42,7 +45,7 @@ def _read(path: Path) -> str:
             raise DataError(f"{shown_path(path)} is no causal graph of a few variables: it has more than 10 MB")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{shown_path(path)} is not text (UTF-8): save the graph as DOT, GML or lines 'a -> b'") from None
+        raise DataError(f"{shown_path(path)} is not text (UTF-8): write lines 'a -> b', DOT or GML") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
@@ -69,7 +72,7 @@ def _arrows(text: str, where: str) -> list[tuple[str, str]]:
         names = [name.strip().strip("\"'").strip() for name in _ARROW.split(plain)]
         if len(names) < 2 or not all(names):
             raise DataError(f"{where} has lines such as 'sex -> job', but one of them is {shown(plain)}")
-        edges += zip(names, names[1:], strict=False)
+        edges += itertools.pairwise(names)
     return edges
 
 

@@ -87,7 +87,8 @@ def _array(values: Any) -> Any:
     """One column as an array: numbers if all of them are."""
     distinct = getattr(values, "distinct", None)
     if distinct is None:
-        return np.ma.filled(values.astype(object), None) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        masked = isinstance(values, np.ma.MaskedArray)
+        return np.ma.filled(values.astype(object), None) if masked else np.asarray(values)
     kinds = {type(v) for v in distinct}
     if kinds <= {int, float}:
         return np.asarray(distinct)[values.codes]
@@ -99,4 +100,4 @@ def _array(values: Any) -> Any:
 def _as_matrix(held: Any, features: Sequence[str]) -> Any:
     if isinstance(held, dict):
         return np.column_stack([held[name] for name in features])
-    return held.to_pandas().to_numpy() if hasattr(held, "to_pandas") and not hasattr(held, "to_numpy") else held.to_numpy()
+    return np.asarray(held) if hasattr(held, "to_numpy") else held.to_pandas().to_numpy()  # Arrow has no matrix

@@ -59,8 +59,8 @@ def _imported(path: str) -> Any:
         found = import_module(module)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"cannot import {shown(module)}: there is no module {shown(error.name)}; it must be installed, or lie in the "
-            "current directory"
+            f"cannot import {shown(module)}: there is no module {shown(error.name)}; it must be installed, or lie in "
+            "the current directory"
         ) from None
     except Exception as error:  # whatever the module does when it is imported
         raise DataError(f"importing {shown(module)} fails: {type(error).__name__}: {error}") from error
@@ -119,7 +119,9 @@ class OnnxModel:
         self.inputs = self.session.get_inputs()
         odd = [i.type for i in self.inputs if i.type not in _KINDS]
         if odd:
-            raise UsageError(f"an ONNX model of people takes numbers, truth values or text, but this one takes {odd[0]}")
+            raise UsageError(
+                f"an ONNX model of people takes numbers, truth values or text, but this one takes {odd[0]}"
+            )
         if len(self.inputs) > 1:
             self.feature_names_in_ = [i.name for i in self.inputs]
         else:

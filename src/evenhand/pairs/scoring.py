@@ -121,8 +121,8 @@ def _checked(found: Any, count: int, where: str) -> Floats:
         ) from None
     if scores.shape != (count,):
         raise DataError(
-            f"{rule}, but for {where}, {count:,} rows, it returned numbers of shape {scores.shape}: pass a function that "
-            "returns the score you mean, e.g. lambda people: model.predict_proba(people)[:, 1]"
+            f"{rule}, but for {where}, {count:,} rows, it returned numbers of shape {scores.shape}: pass a function "
+            "that returns the score you mean, e.g. lambda people: model.predict_proba(people)[:, 1]"
         )
     bad = ~np.isfinite(scores)
     if bad.any():

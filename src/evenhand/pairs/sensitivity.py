@@ -1,4 +1,4 @@
-"""What if a hidden common cause, and not the attribute, accounts for part of what was fitted? A curve, not a promise."""
+"""What if a hidden common cause, and not the attribute, accounts for part of what was fitted? A curve, no promise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Point:
 
     share: float
     correlation: float | None
-    """What it must have with the attribute and with a number that the attribute acts on; None if there is no such number."""
+    """What it must have with the attribute and with a number that the attribute acts on; None if there is none."""
     mean: Estimate
     size: Estimate
     changed: Estimate
@@ -76,7 +76,8 @@ def biases(structure: Structure, own: Ints, groups: int) -> Floats:
                 continue
             p = sizes[a] / (sizes[a] + sizes[b])
             shifts = [
-                abs(float((there[m.node] - seen[m.node])[own == a].mean())) / (spread[m.node] or np.inf) for m in numbers
+                abs(float((there[m.node] - seen[m.node])[own == a].mean())) / (spread[m.node] or np.inf)
+                for m in numbers
             ]
             found[a, b] = max(shifts) * np.sqrt(p * (1 - p))
     return found

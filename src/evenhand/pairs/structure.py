@@ -1,8 +1,8 @@
-"""Structural models: what each variable is made of, whose own noise each person keeps, and what becomes in another world.
+"""Structural models: what each variable is made of, the noise each person keeps, and what becomes in another world.
 
 The mechanisms are those of DoWhy's `gcm`, which is imported here alone, when it is needed: it is heavy. Three steps
-(Pearl 2009, §7.1): *abduct* each person's noise from what was observed, *act* on the attribute, and compute what depends
-on it anew, with the same noise.
+(Pearl 2009, §7.1): *abduct* each person's noise from what was observed, *act* on the attribute, and compute what
+depends on it anew, with the same noise.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Structure:
 
     def abduct(self, seen: Values, rng: np.random.Generator) -> dict[str, Any]:
         """The noise of each person: of a number what its causes do not explain, of a category a draw given the rest."""
-        found = {}
+        found: dict[str, Any] = {}
         with quiet():
             for m in self.mechanisms:
                 causes = self.causes(m, seen)
@@ -117,7 +117,7 @@ class Structure:
         return found
 
     def act(self, seen: Values, noise: Mapping[str, Any], other: Ints, weights: Mapping[str, Floats]) -> Values:
-        """What would be, had the attribute been `other` on the way to each variable it acts on, as far as its weight says.
+        """What would be, had the attribute been `other` on its way to what it acts on, as far as a weight says.
 
         Weight 1 is the other world, 0 this one: so an edge can be left out, or part of what it does be put down to a
         hidden cause. A number is moved by what its prediction moves, so that whoever is not touched stays exactly.
@@ -208,8 +208,8 @@ def _kind(mechanisms: Any, world: World) -> tuple[str, dict[str, Any]]:
     for node, model in given.items():
         if not all(hasattr(model, word) for word in ("fit", "estimate_noise", "evaluate")):
             raise UsageError(
-                f"the mechanism of {shown(node)} must be one of gcm whose noise can be found, such as AdditiveNoiseModel, "
-                f"not {shown(type(model).__name__)}"
+                f"the mechanism of {shown(node)} must be one of gcm whose noise can be found, such as "
+                f"AdditiveNoiseModel, not {shown(type(model).__name__)}"
             )
     if not given and mechanisms not in KINDS and not isinstance(mechanisms, Mapping):
         raise UsageError(
@@ -236,12 +236,11 @@ def _given(world: World, node: str) -> Mechanism:
 def _ours(gcm: Any, people: People, node: str, kind: str) -> Any:
     categories = people[node].categories
     if categories is not None:
-        make = gcm.ml.create_logistic_regression_classifier
+        if kind == "boosted":
+            return Choice(len(categories), lambda: gcm.ml.create_hist_gradient_boost_classifier(random_state=0))
         # So weak a penalty moves nothing but what the data leave open, such as a category that only one group has.
-        if kind == "linear":
-            return Choice(len(categories), lambda: make(C=10.0, max_iter=300, tol=1e-4, solver="newton-cg", warm_start=True))
-        boosted = gcm.ml.create_hist_gradient_boost_classifier
-        return Choice(len(categories), lambda: boosted(random_state=0))
+        how = {"C": 10.0, "max_iter": 300, "solver": "newton-cg", "warm_start": True}
+        return Choice(len(categories), lambda: gcm.ml.create_logistic_regression_classifier(**how))
     if kind == "linear":
         return gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor())
     return gcm.AdditiveNoiseModel(gcm.ml.create_hist_gradient_boost_regressor(random_state=0))
@@ -277,7 +276,8 @@ def _losses(m: Mechanism, causes: Any, values: Any, learnt: Any) -> tuple[float,
     """What the mechanism leaves open, and what is open without its causes."""
     if isinstance(m.model, Choice):
         plain = (np.bincount(learnt, minlength=m.model.size) + 0.5) / (len(learnt) + 0.5 * m.model.size)
-        return -float(m.model.utilities(causes)[np.arange(len(values)), values].sum()), -float(np.log(plain[values]).sum())
+        own = m.model.utilities(causes)[np.arange(len(values)), values]
+        return -float(own.sum()), -float(np.log(plain[values]).sum())
     noise = _asked(m, "estimate_noise", values, causes)
     return float(noise @ noise), float(((values - learnt.mean()) ** 2).sum()) if np.ptp(values) > 0 else 0.0
 

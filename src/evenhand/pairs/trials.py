@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Bench:
         self, structure: Structure | None, scenarios: Sequence[Scenario], rows: Ints, own: Ints, draws: int,
         rng: np.random.Generator,
     ) -> Floats:  # fmt: skip
-        """Scores in other worlds: axes (scenario, other, person, draw); `own` may put others in place of their groups."""
+        """Scores in other worlds: axes (scenario, other, person, draw); `own` may exchange their groups."""
         shape = len(scenarios), self.groups - 1, len(rows), draws
         found = np.empty(shape)
         found[:] = self.here[rows][:, None]
@@ -112,7 +112,7 @@ class Outcome(NamedTuple):
 
 
 def with_rest(figures: Floats, parts: Sequence[int]) -> Floats:
-    """One scenario more: what the first has beyond the sum of its parts. Of the figures only its mean means anything."""
+    """One scenario more: what the first has beyond the sum of its parts. Only its mean means anything."""
     if not parts:
         return figures
     rest = figures[:1] - figures[list(parts)].sum(0, keepdims=True)
@@ -133,7 +133,8 @@ def tried(
     n = len(bench.own)
     draws = draws_for(structure, n)
     fitted = None if structure is None else structure.fitted(structure.seen(np.arange(n)))
-    sums, scores = 0.0, []
+    sums: Any = 0.0
+    scores = []
     step = max(1, AT_ONCE // (len(scenarios) * max(bench.groups - 1, 1) * draws))
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))

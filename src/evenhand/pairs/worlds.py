@@ -12,8 +12,8 @@ from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.groupings import shown_name
 
 ACCEPTED = (
-    "a networkx.DiGraph, a list of (cause, effect) pairs, text such as 'sex -> job -> pay', DOT or GML, the path of such "
-    "a file, or a fitted gcm.InvertibleStructuralCausalModel"
+    "a networkx.DiGraph, a list of (cause, effect) pairs, text such as 'sex -> job -> pay', DOT or GML, the path of "
+    "such a file, or a fitted gcm.InvertibleStructuralCausalModel"
 )
 
 
@@ -202,7 +202,7 @@ def _check_columns(world: World, needed: Sequence[str], columns: Sequence[str]) 
     absent = [n for n in needed if n not in columns]
     if absent:
         raise DataError(
-            f"every variable of graph {shown(world.name)} needs a column, but the data have no {shown(absent[0])} (they "
-            f"have: {listed(columns, 12)}){nearest(absent[0], columns)} If nobody observed it, take it out of the graph "
-            "and join its causes to its effects; if it is a common cause that stays hidden, see the curve of confounding"
+            f"every variable of graph {shown(world.name)} needs a column, but the data have no {shown(absent[0])} "
+            f"(they have: {listed(columns, 12)}): if nobody observed it, take it out of the graph and join its causes "
+            f"to its effects, and see the curve of confounding for what it may hide{nearest(absent[0], columns)}"
         )

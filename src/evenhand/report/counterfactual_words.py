@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from evenhand.groupings import shown_name
@@ -52,7 +53,9 @@ def _in_whose_favour(c: dict[str, Any]) -> str:
     side, share = ("in their favour", good) if good >= 0.5 else ("against them", 1 - good)
     if share >= 1 - 1e-9:
         return f", all {side}"
-    return f", {'nearly all' if share >= NEARLY_ALL else 'most'} {side}" if share > MOST else ", as many for as against them"
+    if share <= MOST:
+        return ", as many for as against them"
+    return f", {'nearly all' if share >= NEARLY_ALL else 'most'} {side}"
 
 
 def tipping_words(c: dict[str, Any]) -> str:
@@ -84,7 +87,7 @@ def _needed(points: list[dict[str, Any]], share: float) -> str:
 def _strength(points: list[dict[str, Any]], share: float) -> float | None:
     """The correlation of the point at this share, between two points in a straight line."""
     known = [(p["share"], p["correlation"]) for p in points if p["share"] >= 0 and p["correlation"] is not None]
-    for (a, x), (b, y) in zip(known, known[1:], strict=False):
+    for (a, x), (b, y) in itertools.pairwise(known):
         if a <= share <= b:
             return float(x + (y - x) * (share - a) / (b - a))
     return None
