@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -16,6 +15,7 @@ from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.report.counterfactual import NOT_TAKEN, schema
 
 pytest.importorskip("dowhy")
+jsonschema = pytest.importorskip("jsonschema")
 
 from evenhand.pairs.choices import Choice
 from evenhand.pairs.people import read_people

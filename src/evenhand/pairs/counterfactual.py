@@ -198,9 +198,8 @@ def counterfactual_fairness(
     worlds = [] if graph is None else worlds_of(graph)
     parts = [part_of(w, attribute, inputs, columns) for w in worlds]
     people = people_of(data, attribute, worlds, parts, mechanisms, categories, numbers, missing)
-    setting, bench, notes = bench_of(
-        scorer, Inputs(data, people, inputs, matrix=scorer.matrix), people, attribute, rule
-    )
+    rows = Inputs(data, people, inputs, matrix=scorer.matrix)
+    setting, bench, notes = bench_of(scorer, rows, people, attribute, rule)
     streams = generator(rng).spawn(len(worlds) + 1)
     told = progress or (lambda fraction, text: None)
     how: dict[str, Any] = {"confidence": options.confidence, "bootstrap": options.bootstrap, "progress": told}

@@ -181,7 +181,7 @@ def _spread(
     if floors:
         with np.errstate(invalid="ignore"):
             alone = np.stack(floors) * smaller
-        floor = np.nan_to_num(alone).mean(0), np.nan_to_num(np.quantile(alone, 0.95, axis=0))
+        floor = np.nan_to_num(alone).mean(0), np.nan_to_num(np.quantile(alone, 0.95, axis=0, method="weibull"))
     return Spread(away, floor, confidence, bootstrap)
 
 
