@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,15 @@ import pytest
 import evenhand
 from conftest import evenhand as run
 from evenhand.errors import DataError, EvenhandError, UsageError
-from evenhand.report.counterfactual import NOT_TAKEN, schema
-
-pytest.importorskip("dowhy")
-jsonschema = pytest.importorskip("jsonschema")
-
 from evenhand.pairs.choices import Choice
 from evenhand.pairs.people import read_people
 from evenhand.pairs.structure import causal_library, structure_of
 from evenhand.pairs.worlds import part_of, worlds_of
+from evenhand.report.counterfactual import NOT_TAKEN, schema
+
+jsonschema = pytest.importorskip("jsonschema")
+if not find_spec("dowhy"):
+    pytest.skip("DoWhy is not installed", allow_module_level=True)
 
 GRAPH = "sex -> skill; age -> skill; sex -> job"
 
@@ -229,6 +230,14 @@ def test_a_fitted_structural_model_is_used_as_it_is() -> None:
     for wrong in ({"nobody": 1}, {"skill": 1}, "cubic", 3):
         with pytest.raises(UsageError, match="mechanism"):
             asked(lambda p: p["skill"], data, graph="sex -> skill", features=["skill"], mechanisms=wrong)
+
+
+def test_importing_dowhy_leaves_the_prompt_alone() -> None:
+    import sys
+
+    before = sys.displayhook
+    causal_library()
+    assert sys.displayhook is before
 
 
 def test_boosted_mechanisms() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 import evenhand
 
-pytest.importorskip("dowhy")
+if not find_spec("dowhy"):
+    pytest.skip("DoWhy is not installed", allow_module_level=True)
 
 CHANCES = np.array([[0.2, 0.3, 0.5], [0.45, 0.3, 0.25]])
 """Of three jobs, by sex."""

@@ -7,6 +7,7 @@ depends on it anew, with the same noise.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ def _threads() -> Any:
 
 def causal_library() -> Any:
     """DoWhy's gcm."""
+    shows = sys.displayhook
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -56,6 +58,8 @@ def causal_library() -> Any:
         raise MissingLibrary(
             f"a causal graph needs DoWhy ({error}): pip install 'evenhand[causal]'; the attribute flip needs no graph"
         ) from None
+    finally:
+        sys.displayhook = shows  # importing DoWhy makes SymPy print whatever a user types from then on
     gcm.config.disable_progress_bars()
     return gcm
 
