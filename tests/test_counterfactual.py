@@ -415,6 +415,8 @@ def test_one_group_or_one_person_of_it() -> None:
     data = people(60)
     with pytest.raises(DataError, match="nobody else to be"):
         asked(data={**data, "sex": ["f"] * 60})
+    with pytest.raises(DataError, match="two that read '1'"):
+        asked(data={**data, "sex": [1, "1"] * 30})
     found = asked(data={**data, "sex": ["x", *data["sex"][1:]]})
     lonely = next(c for c in found.worlds[0].answer.changes if c.group == "x")
     assert lonely.mean.ci is None

@@ -23,6 +23,7 @@ MOST_GROUPS = 20
 
 
 def inputs_of(scorer: Scorer, columns: list[str], features: Sequence[str] | None) -> list[str]:
+    """The columns the model takes: as named, as it was fitted on, or all."""
     if isinstance(features, str):
         raise UsageError(f"features is a list of columns, not {shown(features)}")
     chosen = scorer.expects if features is None else list(features)
@@ -54,6 +55,7 @@ def people_of(
 
 
 def _groups(feature: Feature) -> Feature:
+    """The attribute, in the order of names, so that the order of rows changes nothing."""
     assert feature.categories is not None
     names = [str(name_of(c)) for c in feature.categories]
     if len(names) > MOST_GROUPS:
@@ -61,6 +63,12 @@ def _groups(feature: Feature) -> Feature:
         way = "cut numbers into a few ranges" if numbers else "merge small groups"
         raise DataError(
             f"the attribute must have at most {MOST_GROUPS} groups, but {shown(feature.name)} has {len(names):,}: {way}"
+        )
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DataError(
+            f"groups need names of their own, but {shown(feature.name)} has two that read {shown(twice[0])}: make all "
+            "of them text"
         )
     if len(names) < 2:
         raise DataError(f"there is nobody else to be: everybody has {shown(feature.name)} = {listed(names)}")

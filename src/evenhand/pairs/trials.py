@@ -70,6 +70,7 @@ class Bench:
         self, structure: Structure, scenarios: list[Scenario], rows: Ints, own: Ints, draws: int,
         rng: np.random.Generator,
     ) -> Floats:  # fmt: skip
+        """All scenarios, others, people and draws in one long frame."""
         people = np.repeat(np.arange(len(rows)), draws)
         seen = structure.seen(rows[people], own[people])
         noise = structure.abduct(seen, rng)
@@ -93,6 +94,7 @@ class Bench:
         return found.reshape(len(scenarios), self.groups - 1, len(rows), draws)
 
     def scores(self, rows: Ints, replaced: Values) -> Floats:
+        """The scores of people with some values replaced, in few long frames."""
         parts = []
         for start in range(0, len(rows), AT_ONCE):
             cut = slice(start, start + AT_ONCE)
@@ -120,6 +122,7 @@ def with_rest(figures: Floats, parts: Sequence[int]) -> Floats:
 
 
 def draws_for(structure: Structure | None, n: int) -> int:
+    """How often noise is drawn for each person: the fewer people, the more often."""
     if structure is None or not structure.random:
         return 1
     return int(np.clip(-(-ENOUGH // n), 1, MOST_DRAWS))
