@@ -85,4 +85,4 @@ def test_coverage(kind: str, shift: float, direct: float) -> None:
 @pytest.mark.parametrize(("kind", "shift", "direct"), CASES)
 def test_coverage_at_full_size(kind: str, shift: float, direct: float, n: int) -> None:
     found = coverage(kind, shift, direct, n, times=200)
-    assert min(found.values()) >= 0.92, found
+    assert min(found.values()) >= 0.9, found  # 95 % of 200 is 95 ± 3 %, and the least of six is asked for

@@ -126,7 +126,7 @@ def test_onnx(tmp_path: Path, zipmap: bool) -> None:
     pytest.importorskip("onnxruntime")
     skl2onnx = pytest.importorskip("skl2onnx")
     model, x = fitted()
-    made = skl2onnx.to_onnx(model, x[:1].astype(np.float32), options={"zipmap": zipmap})
+    made = skl2onnx.to_onnx(model, x[:1].astype(np.float32), options={"zipmap": zipmap}, target_opset=17)
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
     scores = scorer_of(tmp_path / "m.onnx")(x, 200, "them")
     assert scores == pytest.approx(model.predict_proba(x)[:, 1], abs=1e-5)
