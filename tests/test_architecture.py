@@ -56,7 +56,18 @@ ARROWS: dict[str, set[str]] = {
         "files",
         "storage",
     },
-    "pairs": {"cells", "charts", "inference", "ingest", "page", "report", "results"},
+    "pairs": {
+        "cells",
+        "charts",
+        "files",
+        "groupings",
+        "inference",
+        "ingest",
+        "options",
+        "page",
+        "report",
+        "results",
+    },
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"noise", "table", "confusion", "cells"},
@@ -312,8 +323,8 @@ ARROWS: dict[str, set[str]] = {
     },
     "__main__": {"cli"},
     "__init__": {
-        "watch",
         "pairs",
+        "watch",
         "advice",
         "aggregation",
         "auditing",
@@ -437,7 +448,7 @@ def test_no_module_hides_a_public_function() -> None:
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
         "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
-        "thresholds", "suppressed", "privatized", "table_info", "individual_fairness",
+        "thresholds", "suppressed", "privatized", "table_info", "individual_fairness", "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name

@@ -18,6 +18,7 @@ from evenhand.report import (
     candidates,
     classes,
     comparison_document,
+    counterfactual,
     cutoffs,
     disclosure,
     individual,
@@ -70,6 +71,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("a watch", watch),
         ("a table's info", disclosure),
         ("fairness between individuals", individual),
+        ("counterfactual fairness", counterfactual),
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: Any) -> None:
@@ -100,7 +102,7 @@ def test_the_version_is_in_the_changelog() -> None:
 
 COMMANDS = (
     "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "check",
-    "policy init", "monitor", "table info", "individual",
+    "policy init", "monitor", "table info", "individual", "counterfactual",
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenhand.examples import compas
     from evenhand.gate.judging import Verdict, check
     from evenhand.ingest import tabulate
+    from evenhand.pairs.counterfactual import CounterfactualFairness, counterfactual_fairness
     from evenhand.pairs.individual import IndividualFairness, individual_fairness
     from evenhand.planning import Plan, power
     from evenhand.privacy import privatized
@@ -47,6 +48,7 @@ _HOME = {
     "ClassAudit": "classaudit",
     "Confusion": "confusion",
     "Comparison": "comparison",
+    "CounterfactualFairness": "pairs.counterfactual",
     "Curves": "shapes",
     "DataError": "errors",
     "EvenhandError": "errors",
@@ -66,6 +68,7 @@ _HOME = {
     "check": "gate.judging",
     "compare": "comparison",
     "compas": "examples",
+    "counterfactual_fairness": "pairs.counterfactual",
     "curves": "shapes",
     "guide": "advice",
     "individual_fairness": "pairs.individual",
@@ -89,6 +92,7 @@ __all__ = [
     "ClassAudit",
     "Comparison",
     "Confusion",
+    "CounterfactualFairness",
     "Curves",
     "DataError",
     "EvenhandError",
@@ -109,6 +113,7 @@ __all__ = [
     "check",
     "compare",
     "compas",
+    "counterfactual_fairness",
     "curves",
     "guide",
     "individual_fairness",

@@ -61,6 +61,33 @@ def rows_of(data: Any, names: list[str]) -> dict[str, Any]:
         raise _failed(frame, error) from error
 
 
+def in_memory(data: Any, names: list[str]) -> Any:
+    """Some columns of a dataframe as a frame in memory, of the library that holds them or nearest to it."""
+    frame = wrapped(data)
+    check_columns(names, frame.collect_schema().names(), "the data")
+    try:
+        found: Any = frame.select(names)
+        return (found.collect() if isinstance(found, nw.LazyFrame) else found).to_native()
+    except Exception as error:
+        raise _failed(frame, error) from error
+
+
+def regathered(data: Any, rows: Any, picked: Mapping[str, Any], numbers: Mapping[str, Any]) -> Any:
+    """The rows of a frame at these places, some columns taken from other places, some replaced by numbers.
+
+    What is taken keeps its type, whichever library holds it.
+    """
+    frame = nw.from_native(data, eager_only=True)
+    columns = []
+    for name in frame.columns:
+        if name in numbers:
+            column = nw.new_series(name, numbers[name], nw.Float64(), backend=frame.implementation)
+        else:  # pandas would put values back to the rows they were taken from
+            column = nw.maybe_reset_index(frame[name][picked.get(name, rows)])
+        columns.append(column.to_frame())
+    return nw.concat(columns, how="horizontal").to_native()
+
+
 def as_values(column: Any) -> tuple[Any, str | None]:
     """An array, list or series of any library as plain values, and its name if it has one."""
     try:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.page import individual
+from evenhand.page import counterfactual, individual
 from evenhand.page.figures import Room
 
 Section = tuple[str, str, Any]
 SECTIONS: dict[str, Callable[[dict[str, Any], Room], list[Section]]] = {
     "evenhand/individual/1": individual.sections,
+    "evenhand/counterfactual/1": counterfactual.sections,
 }
 """What can stand in another page, by the schema of its document."""
 

@@ -97,18 +97,27 @@ def names_in(data: Any) -> list[str]:
 _ACCEPTED = "a dataframe, a dict of columns, a matrix, or the path of a file"
 
 
+def as_array(data: Any) -> Any:
+    """Lists of rows as a matrix in which 1 beside "a" stays a number; anything else as it is."""
+    if not isinstance(data, list | tuple):
+        return data
+    rule = "a list of people needs rows of equal length: pass a dataframe or a dict of columns"
+    try:
+        plain = np.asarray(data)
+    except ValueError:
+        raise DataError(rule) from None
+    if plain.dtype.kind in "biuf":
+        return plain
+    mixed = np.array(data, object)
+    if mixed.ndim == 1 and any(isinstance(row, list | tuple) for row in mixed):
+        raise DataError(rule)
+    return mixed
+
+
 def as_columns(data: Any) -> Any:
     """A matrix (rows × features, also as lists) as a dict of columns x0, x1, …; anything else as it is."""
-    if isinstance(data, list | tuple):
-        try:
-            data = np.array(data, object)  # 1 beside "a" stays a number
-        except ValueError:
-            raise DataError(
-                "a list of people needs rows of equal length: pass a dataframe or a dict of columns"
-            ) from None
+    data = as_array(data)
     if isinstance(data, np.ndarray) and not data.dtype.names:
-        if data.dtype == object and data.ndim == 1 and any(isinstance(row, list | tuple) for row in data):
-            raise DataError("a list of people needs rows of equal length: pass a dataframe or a dict of columns")
         if data.ndim != 2 or data.shape[1] == 0:
             raise DataError(f"a matrix of people has two dimensions, rows × features, but this one has {data.shape}")
         return {f"x{i}": data[:, i] for i in range(data.shape[1])}
