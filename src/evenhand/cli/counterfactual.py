@@ -51,7 +51,7 @@ def counterfactual(data: str, seed: int, **words: Any) -> None:
     from evenhand.pairs.counterfactual import counterfactual_fairness
     from evenhand.pairs.sensitivity import GRID
 
-    paths = wanted(words, data)
+    paths = wanted(words, data, *filter(os.path.isfile, (words["model"], *words["graph"])))
     for word in ("features", "categories", "numbers"):
         words[word] = None if words[word] is None else split(words[word])
     columns: dict[str, Any] = {word: words.pop(word) or () for word in ("categories", "numbers")}
