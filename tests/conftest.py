@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+# Before numpy is loaded: tests run in several processes, whose threads would spin while they wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 
