@@ -208,7 +208,7 @@ class Table(Grouped):
     def of_cells(
         cls,
         *,
-        meaning: Meaning = Meaning(),  # noqa: B008 (frozen)
+        meaning: Meaning = Meaning(),
         left_out: Mapping[str, int] | None = None,
         left_out_groups: Mapping[str, Mapping[str, int]] | None = None,
         notes: Sequence[str] = (),
