@@ -233,7 +233,7 @@ class TestTerminal:
         assert "beyond" in text
 
     def test_long_work_shows_a_bar(self) -> None:
-        code, text = terminal("demo", "--bootstrap", "50000")
+        code, text = terminal("demo", "--bootstrap", "20000")
         assert code == 0
         assert "comparing the groups of race" in text
         assert text.rindex("comparing the groups of race") < text.index("Evenhand audit")
