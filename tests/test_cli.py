@@ -269,9 +269,12 @@ class TestTerminal:
             stderr=subprocess.PIPE,
             text=True,
         )
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        try:
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()  # else one that does not notice keeps a core busy for long
         # Python itself ends by the signal, 130 to a shell, if it comes while classes are being made.
         assert process.returncode in (130, -signal.SIGINT)
         assert (out, err.strip()) == ("", "evenhand: interrupted")
