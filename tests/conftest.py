@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import select
 import subprocess
@@ -9,6 +11,10 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+# Before numpy is loaded: tests run in several processes, whose threads would spin while they wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -41,10 +47,21 @@ def people(n: int = 600, groups: int = 3, seed: int = 0, levels: int | None = 20
     }
 
 
-def evenhand(*arguments: object, stdin: str | None = None, cwd: Path | None = None, **environment: str) -> Any:
+COMMAND = ("-m", "evenhand")
+IMPATIENT = ("-c", "from evenhand.cli import main, output; output.PATIENCE = 0; main()")
+"""Who shows a bar at once need not be given work for a while."""
+
+
+def evenhand(
+    *arguments: object,
+    stdin: str | None = None,
+    cwd: Path | None = None,
+    start: tuple[str, ...] = COMMAND,
+    **environment: str,
+) -> Any:
     """Run the command line in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "evenhand", *map(str, arguments)],
+        [sys.executable, *start, *map(str, arguments)],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -55,7 +72,30 @@ def evenhand(*arguments: object, stdin: str | None = None, cwd: Path | None = No
     )
 
 
-def terminal(*arguments: object, type_in: bytes = b"", **environment: str) -> tuple[int, str]:
+def called(*arguments: object, stdin: str = "", cwd: Path | None = None, **environment: str) -> Any:
+    """What the command line writes and how it ends, without a process of its own; test_cli.py has the processes."""
+    from evenhand.cli import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    code: Any = 0
+    with (
+        mock.patch.dict(os.environ, environment),
+        mock.patch("sys.stdin", io.StringIO(stdin)),
+        contextlib.chdir(cwd or "."),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main([str(a) for a in arguments])
+        except SystemExit as end:
+            code = end.code
+    stdout, stderr = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(arguments, code, stdout, stderr)
+
+
+def terminal(
+    *arguments: object, type_in: bytes = b"", start: tuple[str, ...] = COMMAND, **environment: str
+) -> tuple[int, str]:
     """Run with standard input, output and error on a pseudo-terminal of 80 columns."""
     import pty  # not on Windows
 
@@ -63,7 +103,7 @@ def terminal(*arguments: object, type_in: bytes = b"", **environment: str) -> tu
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "PYTHONUTF8": "1", **environment}
     env = {k: v for k, v in env.items() if v != ""}
     process = subprocess.Popen(
-        [sys.executable, "-m", "evenhand", *map(str, arguments)],
+        [sys.executable, *start, *map(str, arguments)],
         stdin=slave,
         stdout=slave,
         stderr=slave,

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from evenhand.measures.aggregate import GROUPWISE, METRICS, power_mean
 from evenhand.report.aggregation import schema
 from test_confusion import WORDS, jobs
@@ -410,7 +411,7 @@ def test_rows_need_their_columns_named() -> None:
 def test_on_the_command_line(tmp_path: Path) -> None:
     t = table()
     t.save(tmp_path / "t.table")
-    found = run("aggregate", tmp_path / "t.table", "--across-groups", "-inf", "--unit", "score", "--json", "-")
+    found = process("aggregate", tmp_path / "t.table", "--across-groups", "-inf", "--unit", "score", "--json", "-")
     assert json.loads(found.stdout)["value"] == evenhand.aggregate(t, unit="score", group=-math.inf, **QUICK).value
     with (tmp_path / "rows.csv").open("w", newline="") as file:
         columns = jobs()

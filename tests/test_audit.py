@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ HOSTILE = [
 ]
 
 
+@lru_cache
 def hostile() -> evenhand.Audit:
     n = 40 * len(HOSTILE)
     rng = np.random.default_rng(0)

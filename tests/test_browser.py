@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,18 @@ def quick(data: Any, **words: Any) -> Any:
     return evenhand.audit(data, bootstrap=20, permutations=20, **words)
 
 
+@lru_cache
+def usual() -> tuple[Any, str]:
+    """An audit and its page, for whoever only reads them."""
+    audit = quick(people(), score="p", label="y", group="sex")
+    return audit, audit.to_html()
+
+
+@lru_cache
+def quick_compas() -> Any:
+    return quick(evenhand.compas(), threshold=5, reference="Caucasian")
+
+
 @pytest.fixture(scope="module")
 def compas() -> str:
     audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
@@ -144,7 +157,7 @@ def test_the_explorer_agrees_with_python(opened: Opened, data: Any, words: dict[
 
 
 def test_the_explorer_starts_at_the_audited_decision(opened: Opened) -> None:
-    audit = quick(evenhand.compas(), threshold=5, reference="Caucasian")
+    audit = quick_compas()
     page = opened(audit.to_html())
     assert "decile_score < 5 (the audited one)" in page.text_content(".explorer output")
     rates = {g.name: g.rates["selection_rate"].value for g in audit.attributes[0].groups}
@@ -159,10 +172,8 @@ def test_the_explorer_starts_at_the_audited_decision(opened: Opened) -> None:
 def test_browser_and_python_write_the_same_digits(opened: Opened) -> None:
     """1/16 lies exactly between two numbers of three digits."""
     data = {"p": [0.9] + [0.1] * 15 + [0.9] * 20 + [0.1] * 44, "g": ["a"] * 16 + ["b"] * 64}
-    page = opened(quick(data, score="p", group="g", threshold=0.5, reference="b").to_html())
-    before = opened(
-        quick(data, score="p", group="g", threshold=0.5, reference="b").to_html(), java_script_enabled=False
-    )
+    html = quick(data, score="p", group="g", threshold=0.5, reference="b").to_html()
+    page, before = opened(html), opened(html, java_script_enabled=False)
     cells = ".explorer td[data-key]"
     assert page.locator(cells).all_inner_texts() == before.locator(cells).all_inner_texts()
     assert page.locator(cells).first.inner_text().strip() == "0.062"
@@ -184,8 +195,8 @@ def test_a_decision_that_is_no_threshold_stays_until_the_slider_moves(opened: Op
 
 
 def test_a_typed_threshold_between_scores_is_exact(opened: Opened) -> None:
-    audit = quick(people(), score="p", label="y", group="sex")
-    page = opened(audit.to_html())
+    audit, html = usual()
+    page = opened(html)
     page.fill(".explorer input[type=number]", "0.47771")
     page.press(".explorer input[type=number]", "Enter")
     expected = outcomes(audit.table, audit.table.groupings[0], 0.47771)
@@ -211,7 +222,7 @@ def test_thinned_counts_are_exact_where_the_slider_stops(opened: Opened, monkeyp
 
 def test_every_chart_is_there_and_shows_something(opened: Opened, compas: str) -> None:
     pytest.importorskip("vl_convert")
-    audit = quick(evenhand.compas(), threshold=5, reference="Caucasian")
+    audit = quick_compas()
     page = opened(compas)
     found = page.evaluate(
         """() => Array.from(document.querySelectorAll("figure[data-chart]"), f => {
@@ -258,7 +269,7 @@ def test_the_keyboard_reaches_everything(opened: Opened, compas: str) -> None:
 
 
 def test_groups_are_sorted_on_request(opened: Opened) -> None:
-    page = opened(quick(people(), score="p", label="y", group="sex").to_html())
+    page = opened(usual()[1])
     heads = page.locator("table.sortable thead button")
     heads.nth(1).press("Enter")
     sizes = page.evaluate(
@@ -350,7 +361,7 @@ def test_other_pages_are_as_good(opened: Opened) -> None:
 
 
 def test_a_notebook_shows_a_page_that_works(opened: Opened, browser: Any, tmp_path: Path) -> None:
-    audit = quick(evenhand.compas(), threshold=5, reference="Caucasian")
+    audit = quick_compas()
     page = opened(f"<!DOCTYPE html><html lang='en'><title>notebook</title><body>{audit._repr_html_()}</body></html>")
     frame = page.frames[1]
     frame.press("#threshold", "ArrowRight")
@@ -383,8 +394,8 @@ def test_it_reads_without_scripts(opened: Opened, compas: str) -> None:
 
 
 def test_the_json_can_be_taken_away(opened: Opened, tmp_path: Path) -> None:
-    audit = quick(people(), score="p", label="y", group="sex")
-    page = opened(audit.to_html(), accept_downloads=True)
+    audit, html = usual()
+    page = opened(html, accept_downloads=True)
     with page.expect_download() as got:
         page.click("button.keep")
     got.value.save_as(tmp_path / "taken.json")

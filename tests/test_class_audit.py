@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from evenhand.inference.significance import fisher, holm
 from evenhand.report.classes import schema
 from test_confusion import WORDS, jobs
@@ -146,7 +147,7 @@ def test_options_of_classes_are_refused_by_other_audits() -> None:
 def test_on_the_command_line(tmp_path: Path) -> None:
     t = evenhand.tabulate(jobs(), **WORDS)
     t.save(tmp_path / "t.table")
-    done = run(
+    done = process(
         "audit", tmp_path / "t.table", "--metric", "ppv", "--across-groups", "max gap", "--json", tmp_path / "a.json"
     )
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from conftest import people
 from evenhand.errors import DataError, UsageError
 from evenhand.inference.resample import bootstrap
@@ -202,7 +203,7 @@ def test_the_command_line_takes_clusters(tmp_path: Path) -> None:
         "--permutations",
         "50",
     ]
-    done = run("audit", file, *words)
+    done = process("audit", file, *words)
     assert done.returncode == 0, done.stderr
     assert "30 clusters who" in done.stdout
     done = run("audit", file, *words[:-6], "--cluster", "whom")

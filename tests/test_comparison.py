@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
+from conftest import called as run
 from conftest import check_schema
-from conftest import evenhand as run
+from conftest import evenhand as process
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.seeds import could_matter, freedom, interval, resampled_means
 from evenhand.report.comparison_document import schema
@@ -671,7 +672,7 @@ def test_the_command_line_says_what_python_says(tmp_path: Path) -> None:
         for k, v in words.items()
     ]
     expected = evenhand.compare(path, **words)
-    done = run("compare", path, *flags, "--json", tmp_path / "out.json")
+    done = process("compare", path, *flags, "--json", tmp_path / "out.json")
     assert done.stdout == repr(expected) + "\n"
     assert (tmp_path / "out.json").read_text(encoding="utf-8") == expected.to_json()
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, settings
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from evenhand.cells import Attribute
 
 WORDS: dict[str, Any] = {"label": "y", "prediction": "p", "group": "g"}
@@ -113,6 +114,8 @@ def test_adding_tables_is_concatenating_rows(n: int, seed: int, cut: int) -> Non
     columns = jobs(n, seed=seed)
     parts = [{k: v[:cut] for k, v in columns.items()}, {k: v[cut:] for k, v in columns.items()}]
     parts = [p for p in parts if len(p["y"])]
+    strange = [(set(p["p"]), set(p["p"]) - set(p["y"])) for p in parts]
+    assume(not any(2 * len(unknown) > len(guessed) > 1 for guessed, unknown in strange))  # refused as another code
     tables = [evenhand.tabulate(p, **WORDS, classes=True) for p in parts]
     whole = evenhand.tabulate(columns, **WORDS, classes=True)
     assert sum(tables) == whole
@@ -181,7 +184,7 @@ def test_merge_on_the_command_line(tmp_path: Path) -> None:
     whole = evenhand.tabulate(columns, **WORDS)
     for i in (0, 1):
         evenhand.tabulate({k: v[i::2] for k, v in columns.items()}, **WORDS).save(tmp_path / f"{i}.table")
-    done = run("merge", tmp_path / "0.table", tmp_path / "1.table", "-o", tmp_path / "sum.table")
+    done = process("merge", tmp_path / "0.table", tmp_path / "1.table", "-o", tmp_path / "sum.table")
     assert done.returncode == 0, done.stderr
     assert evenhand.load(tmp_path / "sum.table") == whole
     evenhand.compas().save(tmp_path / "c.table")

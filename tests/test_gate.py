@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import evenhand
+from conftest import called as run
 from conftest import check_schema, people
-from conftest import evenhand as run
+from conftest import evenhand as process
 from evenhand.errors import UsageError
 from evenhand.gate.judging import Verdict
 from evenhand.measures import MEASURES
@@ -67,14 +68,15 @@ def ended(result: subprocess.CompletedProcess[str], code: int, *words: str) -> N
         assert word in shown, shown
 
 
-# ---- exit codes, by real processes ------------------------------------------------------------------------------
+# ---- exit codes: each by a real process first -------------------------------------------------------------------
 
 
 def test_rules_on_the_command_line(compas: Path) -> None:
-    ended(run("check", compas, "--require", "abcc <= 0.99"), 0, "1 of 1 rules met in 1 comparison.")
+    ended(process("check", compas, "--require", "abcc <= 0.99"), 0, "1 of 1 rules met in 1 comparison.")
     ended(
-        run("check", compas, "--require", "abcc <= 0.01"), 1, "violated race", "0.182 is 0.172 above the limit of 0.01"
-    )
+        process("check", compas, "--require", "abcc <= 0.01"), 1, "violated race",
+        "0.182 is 0.172 above the limit of 0.01",
+    )  # fmt: skip
     ended(run("check", compas, "--require", "abcc <= 0.19"), 0, "1 of them not for certain", "reaches across the limit")
     ended(
         run("check", compas, "--require", "abcc <= 0.19 at 95%"), 1, "not shown", "itself keeps to the limit",
@@ -89,7 +91,7 @@ def test_rules_on_the_command_line(compas: Path) -> None:
 
 
 def test_misuse_on_the_command_line(compas: Path, scores: Path) -> None:
-    refused(run("check", compas), "nothing to check")
+    refused(process("check", compas), "nothing to check")
     refused(run("check"), "DATA")
     refused(run("check", compas, "--require", "nonsense <= 1"), "no measure 'nonsense'")
     refused(run("check", compas, "--require", "abcc <= x"), "is a number")
@@ -112,9 +114,9 @@ def test_misuse_on_the_command_line(compas: Path, scores: Path) -> None:
 def test_a_policy_passes_and_fails(compas: Path) -> None:
     folder = compas.parent
     rule = '[[rule]]\nmeasure = "abcc"\nat_most = 0.3\n'
-    ended(run("check", compas, "--policy", toml(folder, rule)), 0)
+    ended(process("check", compas, "--policy", toml(folder, rule)), 0)
     strict = toml(folder, rule.replace("0.3", "0.1") + 'reason = "board, 3 May"\n', "strict.toml")
-    ended(run("check", compas, "--policy", strict), 1, "(line 1)", "Reason for the rule: board, 3 May")
+    ended(process("check", compas, "--policy", strict), 1, "(line 1)", "Reason for the rule: board, 3 May")
     ended(run("check", compas, "--policy", toml(folder, rule), "--require", "abcc <= 0.1"), 1, "1 of 2 rules not met")
     ended(run("check", compas, "--policy", strict, "--require", "disparate_impact >= 0.1"), 1, "1 of 2 rules not met")
     interval = toml(folder, rule.replace("0.3", "0.19") + 'judge = "interval"\nconfidence = 0.95\n')
@@ -154,7 +156,7 @@ def test_policies_that_make_no_sense(compas: Path, text: str, words: tuple[str, 
 
 def test_policies_that_are_no_policies(compas: Path) -> None:
     folder = compas.parent
-    refused(run("check", compas, "--policy", folder / "none.toml"), "none.toml", "No such file")
+    refused(process("check", compas, "--policy", folder / "none.toml"), "none.toml", "No such file")
     refused(run("check", compas, "--policy", folder), "cannot read the policy")
     refused(run("check", compas, "--policy", compas), "compas.table")
     (folder / "huge.toml").write_text("#" * 1_000_000)
@@ -268,7 +270,7 @@ def test_a_bug_is_no_verdict(compas: Path, debug: str) -> None:
 
 def test_the_starter_policy(compas: Path, scores: Path) -> None:
     folder = compas.parent
-    result = run("policy", "init", cwd=folder)
+    result = process("policy", "init", cwd=folder)
     assert (result.returncode, result.stdout) == (0, "")
     assert "wrote policy.toml" in result.stderr
     refused(run("policy", "init", cwd=folder), "there already", "--force")

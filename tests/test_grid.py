@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from evenhand.grid import Change, Grid, are_ranges, base_grid
 from evenhand.ingest import counting
 from evenhand.ingest.arrays import Rows
@@ -372,7 +373,7 @@ ODD = "0.1234567890123"
 
 def test_tables_of_one_grid_add_up_on_the_command_line(crowd: Path) -> None:
     folder = crowd.parent
-    assert run("tabulate", crowd, *COLUMNS, "-o", folder / "all.table").returncode == 0
+    assert process("tabulate", crowd, *COLUMNS, "-o", folder / "all.table").returncode == 0
     for half in (0, 1):
         words = (*COLUMNS, "--where", f"half={half}", "--grid", folder / "all.table", "-o", folder / f"{half}.table")
         assert run("tabulate", crowd, *words).returncode == 0

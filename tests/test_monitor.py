@@ -14,8 +14,9 @@ import pytest
 from scipy import stats
 
 import evenhand
+from conftest import called as run
 from conftest import check_schema
-from conftest import evenhand as run
+from conftest import evenhand as process
 from evenhand.ingest import tabulate_in_time
 from evenhand.ingest.periods import every_of, in_order, moment
 from evenhand.measures import MEASURES, RateMeasure
@@ -513,7 +514,7 @@ def test_the_command(tmp_path: Path) -> None:
     plain = run("monitor", file, *words, *few)
     assert plain.returncode == 0
     assert "alarm" in plain.stdout
-    failing = run("monitor", file, *words, *few, "--fail-on-alarm", "--json", "-")
+    failing = process("monitor", file, *words, *few, "--fail-on-alarm", "--json", "-")
     assert failing.returncode == 1
     assert json.loads(failing.stdout)["alarms"]
     calm = run("monitor", file, *words, *few, "--fail-on-alarm", "--where", "t=0,1,2,3,4,5")

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from conftest import people
 from evenhand.page.findings import findings
 from evenhand.page.markdown import escaped
@@ -218,7 +219,7 @@ def test_a_notebook_shows_the_page_in_a_frame() -> None:
 
 def test_the_command_line_writes_pages(tmp_path: Path) -> None:
     page, text, data = tmp_path / "a.html", tmp_path / "a.md", tmp_path / "a.json"
-    done = run("demo", "--bootstrap", 20, "--permutations", 20, "--html", page, "--markdown", text, "--json", data)
+    done = process("demo", "--bootstrap", 20, "--permutations", 20, "--html", page, "--markdown", text, "--json", data)
     assert done.returncode == 0, done.stderr
     assert "Evenhand audit" in done.stdout
     assert page.read_text().startswith("<!DOCTYPE html>")

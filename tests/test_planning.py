@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from evenhand.errors import UsageError
 from evenhand.inference.power import CHUNK, _chunk, detectable, power_of
 from evenhand.measures import MEASURES, RateMeasure
@@ -135,7 +136,7 @@ def test_plans_that_make_no_sense_are_refused(words: dict[str, Any], message: st
 
 
 def test_the_command_plans(tmp_path: Path) -> None:
-    done = run("power", "--n", "200,1000", "--base-rate", "0.3", "--gap", "0.1", "--json", "-")
+    done = process("power", "--n", "200,1000", "--base-rate", "0.3", "--gap", "0.1", "--json", "-")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["schema"] == "evenhand/power/1"

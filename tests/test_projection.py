@@ -12,7 +12,8 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import evenhand
-from conftest import evenhand as run
+from conftest import called as run
+from conftest import evenhand as process
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.projection import FOLD, descend, project, switch
 from evenhand.inference.quadratic import critical, tail
@@ -747,7 +748,7 @@ def test_the_command_tests(tmp_path: Path) -> None:
     file = tmp_path / "scores.csv"
     file.write_text("\n".join(lines))
     words = ["--label", "y", "--favorable", "good", "--group", "g", "--reference", "m"]
-    done = run("test", file, "--score", "p", "--beta-norm", "2", *words, "--json", "-")
+    done = process("test", file, "--score", "p", "--beta-norm", "2", *words, "--json", "-")
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert found["schema"] == "evenhand/projection/1"

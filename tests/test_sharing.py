@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
+from conftest import called as run
 from conftest import check_schema
-from conftest import evenhand as run
+from conftest import evenhand as process
 from evenhand import privacy
 from evenhand.noise import Noise
 from evenhand.report import disclosure
@@ -860,11 +861,11 @@ COLUMNS = ["--score", "s", "--label", "y", "--group", "g"]
 
 def test_the_command_line_shares_and_tells(rows: Path) -> None:
     shared = rows.with_name("shared.table")
-    done = run("tabulate", rows, *COLUMNS, "--suppress-below", 10, "--keep-threshold", 0.5, "-o", shared)
+    done = process("tabulate", rows, *COLUMNS, "--suppress-below", 10, "--keep-threshold", 0.5, "-o", shared)
     assert done.returncode == 0, done.stderr
     t = evenhand.load(shared)
     assert t.n.min() >= 10
-    info = run("table", "info", shared)
+    info = process("table", "info", shared)
     assert info.returncode == 0
     assert "the smallest cell holds 10 people" in info.stdout
     document = json.loads(run("table", "info", shared, "--json", "-").stdout)
@@ -878,7 +879,7 @@ def test_the_command_line_makes_private_tables(rows: Path) -> None:
     pytest.importorskip("opendp")
     made = rows.with_name("private.table")
     words = [*COLUMNS, "--score-range", "0,1", "--privacy", "2", "--cells", "10", "--groups", "g=f,m,x"]
-    done = run("tabulate", rows, *words, "-o", made)
+    done = process("tabulate", rows, *words, "-o", made)
     assert done.returncode == 0, done.stderr
     t = evenhand.load(made)
     assert isinstance(t, Table)

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
+from conftest import called as run
 from conftest import check_schema, people
-from conftest import evenhand as run
+from conftest import evenhand as process
 from evenhand import sweep as sweeping
 from evenhand.cutoffs import Thresholds
 from evenhand.errors import DataError, UsageError
@@ -463,7 +464,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     path.write_text("\n".join(lines) + "\n")
     words = ["thresholds", path, "--score", "s", "--label", "y", "--group", "g", "--bootstrap", 50]
     rules = ["--require", "disparate_impact >= 0.6", "--require", "equal_opportunity <= 0.5", "--threshold", 0.5]
-    shown = run(*words, *rules, "--by-group", "--cost", "1,2", "--reference", "g1", "--json", out)
+    shown = process(*words, *rules, "--by-group", "--cost", "1,2", "--reference", "g1", "--json", out)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "Evenhand thresholds" in shown.stdout
     document = json.loads(out.read_text())

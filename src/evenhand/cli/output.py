@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from evenhand.results import Result
 
 FORMS = ("json", "html", "markdown")
+PATIENCE = 0.5
+"""Seconds of work after which a bar appears."""
 
 
 def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
@@ -122,7 +124,7 @@ def progress_bar() -> Iterator[Progress]:
 
 
 class _Bar:
-    """Appears when work has taken half a second, and is wiped out at the end."""
+    """Appears when work has taken a while, and is wiped out at the end."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -133,7 +135,7 @@ class _Bar:
         self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self.measured = self.bar.add_task("", total=1.0)
         self.unknown = self.bar.add_task("", total=None, visible=False)
-        self.due = time.monotonic() + 0.5
+        self.due = time.monotonic() + PATIENCE
 
     def show(self, fraction: float | None, text: str) -> None:
         """A share that nobody knows is shown by a bar that moves to and fro."""

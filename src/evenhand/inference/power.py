@@ -36,6 +36,7 @@ class Reach(NamedTuple):
         return share / self.above
 
 
+@lru_cache(maxsize=4096)
 def detectable(share: float, n: float, n_reference: float, level: float = 0.05, power: float = 0.8) -> Reach:
     """Which shares of n people would be told from a share of the reference, with this power at this level.
 
@@ -67,7 +68,7 @@ def power_of(share: float, base: float, n: float, n_reference: float, level: flo
     sizes = [min(max(round(size), 1), AS_GOOD_AS_KNOWN * few) for size in (n, n_reference)]
     x, y = (_likely(size, p) for size, p in zip(sizes, (share, base), strict=True))
     if few <= MANY and len(x) * len(y) <= MOST_TABLES:
-        chances = _binomial(sizes[0], share, x)[:, None] * _binomial(sizes[1], base, y)
+        chances = _binomial(sizes[0], share)[:, None] * _binomial(sizes[1], base)
         low, high = _bounds(sizes[0], sizes[1], level, int(x[0] + y[0]), int(x[-1] + y[-1]))
         total = x[:, None] + y - x[0] - y[0]
         return float(chances[(x[:, None] <= low[total]) | (x[:, None] >= high[total])].sum())
@@ -138,7 +139,10 @@ def _likely(n: int, p: float) -> Ints:
     return np.arange(max(int(n * p - reach), 0), min(int(n * p + reach), n) + 1)
 
 
-def _binomial(n: int, p: float, k: Ints) -> Floats:
+@lru_cache(maxsize=64)  # the base stays while a share is looked for
+def _binomial(n: int, p: float) -> Floats:
+    """The chances of the likely counts."""
     from scipy.special import xlog1py, xlogy
 
+    k = _likely(n, p)
     return np.asarray(np.exp(_log_choose(n, k) + xlogy(k, p) + xlog1py(n - k, -p)))
