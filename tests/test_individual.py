@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import evenhand
-from conftest import check_schema
+from conftest import called, check_schema
 from conftest import evenhand as run
 from evenhand.errors import DataError, MissingLibrary, UsageError
 from evenhand.pairs.near import neighbours as search
@@ -642,7 +642,7 @@ def test_the_command_writes_every_form(tmp_path):
     check_schema(document, schema())
     assert document["options"]["k"] == 5
     assert "Are similar people treated alike by p?" in (tmp_path / "a.html").read_text()
-    again = run(*words, "--json", "-")
+    again = called(*words, "--json", "-")
     assert again.stdout == (tmp_path / "a.json").read_text()
 
 
@@ -662,7 +662,7 @@ def test_the_command_writes_every_form(tmp_path):
 def test_the_command_refuses_in_one_sentence(tmp_path, words, message):
     file = _csv(tmp_path, crowd(40))
     before = file.read_text()
-    found = run("individual", file, *words, cwd=tmp_path)
+    found = called("individual", file, *words, cwd=tmp_path)
     assert found.returncode == 2
     assert re.fullmatch(r"evenhand: [^\n]+\n", found.stderr)
     assert message in found.stderr
@@ -706,9 +706,9 @@ def test_points_are_exactly_nowhere_apart_from_themselves():
 
 def test_an_audits_page_has_room_for_similar_people(tmp_path):
     file = _csv(tmp_path, crowd(80))
-    assert run("individual", file, "--score", "p", "--group", "sex", "--json", tmp_path / "i.json").returncode == 0
+    assert called("individual", file, "--score", "p", "--group", "sex", "--json", tmp_path / "i.json").returncode == 0
     words = ("audit", file, "--score", "p", "--group", "sex", "--permutations", 0, "--bootstrap", 50)
-    found = run(*words, "--html", tmp_path / "a.html", "--also", tmp_path / "i.json")
+    found = called(*words, "--html", tmp_path / "a.html", "--also", tmp_path / "i.json")
     assert found.returncode == 0, found.stderr
     page = (tmp_path / "a.html").read_text()
     assert 'id="individual"' in page
@@ -730,7 +730,7 @@ def test_what_does_not_fit_into_the_page_is_refused(tmp_path, content, words, me
     file = _csv(tmp_path, crowd(40))
     (tmp_path / "i.json").write_text(content)
     audit = ("audit", file, "--score", "p", "--group", "sex", "--permutations", 0, "--bootstrap", 0)
-    found = run(*audit, "--also", "i.json", *words, cwd=tmp_path)
+    found = called(*audit, "--also", "i.json", *words, cwd=tmp_path)
     assert found.returncode == 2
     assert message in found.stderr
     assert (tmp_path / "i.json").read_text() == content
