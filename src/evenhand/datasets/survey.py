@@ -52,8 +52,8 @@ def acs(
     """American Community Survey (folktables): income, employment, public_coverage, mobility or travel_time.
 
     `folder` is where folktables keeps its files; with `download=True` it fetches what is not there, which needs a
-    network. `states` are their two letters. Numbers are AGEP, WKHP, JWMNP, PINCP and POVPIP; all other columns are codes,
-    kept as text. Groups are `sex`, `race` and `race_white` (White or Non-white).
+    network. `states` are their two letters. Numbers are AGEP, WKHP, JWMNP, PINCP and POVPIP; all other columns are
+    codes, kept as text. Groups are `sex`, `race` and `race_white` (White or Non-white).
     """
     if task not in TASKS:
         raise UsageError(f"task must be one of {listed(TASKS)}, not {shown(task)}{nearest(str(task), TASKS)}")
@@ -83,7 +83,11 @@ def acs(
         1 - outcome if described.reverse else outcome,
         described.label,
         described.favorable,
-        {"sex": _named(columns["SEX"], _SEX), "race": race, "race_white": either(race == "White", "White", "Non-white")},
+        {
+            "sex": _named(columns["SEX"], _SEX),
+            "race": race,
+            "race_white": either(race == "White", "White", "Non-white"),
+        },
         notes=(f"survey of {year}: {', '.join(states)}",),
     )
 

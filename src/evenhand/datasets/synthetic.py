@@ -25,8 +25,8 @@ def two_normals(
     them into (0, 1) by the logistic function, as 000 does. Its two settings are means of 0.3 and 0.4, and 0.2 and 0.4.
 
     >>> people = two_normals(1000, rng=0)
-    >>> sorted(people), bool((people["score"] > 0.5).all())
-    (['group', 'score'], True)
+    >>> sorted(people), len(people["score"]), float(people["score"].mean().round(3))
+    (['group', 'score'], 1000, 0.585)
     """
     _check(n, 2)
     if not sd > 0:

@@ -74,7 +74,7 @@ class Dataset:
     def take(self, rows: Any) -> Dataset:
         """Some of the people: places or a mask."""
         chosen = np.asarray(rows)
-        if chosen.ndim != 1 or chosen.dtype.kind not in "iub" and chosen.size:
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iub" and chosen.size):
             raise UsageError(f"rows must be places or a mask, one-dimensional, not {shown(rows)}")
         if chosen.dtype.kind == "b" and len(chosen) != len(self):
             raise UsageError(f"a mask needs one value per person, {len(self):,}, but has {len(chosen):,}")
