@@ -34,7 +34,7 @@ def population(r: float) -> dict[str, float]:
     ranks = np.mean(list(cdf.values()), axis=0)  # among all people, as 002 has it
 
     def area(first: tuple[str, str], second: tuple[str, str]) -> float:
-        """∫ |ROC − ROC′|; each ROC is of the favourable of one group over the unfavourable of one, named in this order."""
+        """∫ |ROC − ROC′|, each of the favourable of one group over the unfavourable of one, named in this order."""
         rate = np.linspace(0, 1, 200_001)
         curves = [np.interp(rate, 1 - cdf[no, 0][::-1], 1 - cdf[yes, 1][::-1]) for yes, no in (first, second)]
         return float(np.trapezoid(np.abs(curves[0] - curves[1]), rate))

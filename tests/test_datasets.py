@@ -114,7 +114,7 @@ def test_taking_people_takes_everything_about_them() -> None:
     assert some.split is not None
     assert some.split.tolist() == ["test", "test"]
     assert len(people.take([])) == 0
-    for rows, message in (([True], "one value per person"), ([[0]], "one-dimensional"), ([7], "from 0 to 2")):
+    for rows, message in (([True], "a mask of 3"), ([[0]], "one-dimensional"), ([7], "from 0 to 2")):
         with pytest.raises(UsageError, match=message):
             people.take(rows)
 
@@ -229,7 +229,7 @@ def test_wrong_files_are_refused_with_a_way_out(adult_folder: Path) -> None:
     for lines, message in (
         ([], "adult.data' is empty: get it again from the UCI"),
         (["|only a remark"], "is empty"),
-        ([ADULT_ROWS[0], ADULT_ROWS[1][:20]], "needs 15 values, but line 2 has 3"),
+        ([ADULT_ROWS[0], ADULT_ROWS[1][:20]], "needs 15 values, but line 2 has 4"),
         ([ADULT_ROWS[0] + ", 1"], "needs 15 values, but line 1 has 16"),
         ([ADULT_ROWS[0].replace("<=50K", "50K")], "must be one of '>50K', '<=50K', but there is also '50K'"),
         ([ADULT_ROWS[0].replace("39", "old")], "column 'age' of .* must hold numbers, but holds 'old'"),
@@ -253,6 +253,8 @@ def test_missing_files_are_named(adult_folder: Path, tmp_path: Path) -> None:
         datasets.compas(tmp_path / "nowhere.csv")
     with pytest.raises(DataError, match=r"holds no file 'german_credit_data.csv' or 'german.data'"):
         datasets.german(tmp_path)
+    with pytest.raises(DataError, match="there is no file"):
+        datasets.german("x" * 5000)
     with pytest.raises(UsageError, match="a path must be a text or a Path"):
         datasets.compas(3)
 

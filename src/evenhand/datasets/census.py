@@ -153,7 +153,9 @@ def _complete(people: Dataset, unknown: list[str], without: tuple[str, ...] = ()
 def _distinct(people: Dataset) -> Dataset:
     """One of several identical rows."""
     rows = list(zip(*(v.tolist() for v in people.columns.values()), people.label.tolist(), strict=True))
-    first = {row: i for i, row in reversed(list(enumerate(rows)))}
-    kept = np.sort(np.fromiter(first.values(), np.int64, len(first)))
+    first: dict[Any, int] = {}
+    for place, row in enumerate(rows):
+        first.setdefault(row, place)
+    kept = np.fromiter(first.values(), np.int64, len(first))
     note = f"left out {len(rows) - len(kept):,} of {len(rows):,} rows that repeat another one"
     return replace(people, notes=(*people.notes, note)).take(kept)

@@ -55,8 +55,11 @@ def german(path: Any = None) -> Dataset:
 
 def _is_uci(file: Path) -> bool:
     """Whether a file has UCI's codes: it has no header, and begins with the status of an account."""
-    with file.open("rb") as stream:
-        return stream.read(2) == b"A1"
+    try:
+        with file.open("rb") as stream:
+            return stream.read(2) == b"A1"
+    except OSError:
+        return False  # whoever reads the whole will say why it cannot be read
 
 
 def _of_table(columns: dict[str, NDArray[Any]]) -> Dataset:

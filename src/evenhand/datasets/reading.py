@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenhand.cells import Floats
 from evenhand.errors import DataError, listed, nearest, shown
-from evenhand.files import as_path, shown_path
+from evenhand.files import as_path, is_file, shown_path
 from evenhand.ingest.damage import UNREADABLE
 
 BATCH = 1_000  # rows that fit into the cache of a processor: larger batches take twice as long
@@ -38,12 +39,12 @@ class Layout:
 def one_file(path: Any, names: Sequence[str], source: str) -> Path:
     """The file that a path means: itself, or one of these names in a folder."""
     place = as_path(path)
-    if place.is_dir():
-        found = [place / name for name in names if (place / name).is_file()]
+    if os.path.isdir(place):
+        found = [place / name for name in names if is_file(place / name)]
         if not found:
             raise DataError(f"the folder {shown_path(path)} holds no file {_or(names)}: get it from {source}")
         return found[0]
-    if not place.is_file():
+    if not is_file(place):
         raise DataError(f"there is no file {shown_path(path)}: name the file {_or(names)} from {source}")
     return place
 
@@ -51,12 +52,12 @@ def one_file(path: Any, names: Sequence[str], source: str) -> Path:
 def parts(path: Any, pairs: Sequence[tuple[str, str]], source: str) -> dict[Path, str | None]:
     """The files for training and for tests in a folder, or one file; which of the two, as far as its name tells."""
     place = as_path(path)
-    if not place.is_dir():
+    if not os.path.isdir(place):
         file = one_file(path, [name for pair in pairs for name in pair], source)
         known = {name: part for pair in pairs for name, part in zip(pair, PARTS, strict=True)}
         return {file: known.get(file.name)}
     for pair in pairs:
-        there = [name for name in pair if (place / name).is_file()]
+        there = [name for name in pair if is_file(place / name)]
         if len(there) == 2:
             return {place / name: part for name, part in zip(pair, PARTS, strict=True)}
         if there:
@@ -140,14 +141,12 @@ def _rows(reader: Any, width: int, label: str, layout: Layout) -> Iterator[list[
 
 def as_numbers(values: Sequence[Any], name: str, label: str) -> Floats:
     """Numbers from text; an empty one is missing."""
+    plain = [np.nan if v in ("", "NA", None) else v for v in values]
     try:
-        found = np.array(values, np.float64)
+        found = np.array(plain, np.float64)
     except (ValueError, TypeError):
-        try:
-            found = np.array([v if v not in ("", "NA", None) else np.nan for v in values], np.float64)
-        except (ValueError, TypeError):
-            bad = next(v for v in values if not _is_number(v))
-            raise DataError(f"column {shown(name)} of {label} must hold numbers, but holds {shown(bad)}") from None
+        bad = next(v for v in plain if not _is_number(v))
+        raise DataError(f"column {shown(name)} of {label} must hold numbers, but holds {shown(bad)}") from None
     if np.isinf(found).any():
         raise DataError(f"column {shown(name)} of {label} holds an infinite number: repair it")
     return found
@@ -157,7 +156,7 @@ def _is_number(value: Any) -> bool:
     try:
         float(value)
     except (ValueError, TypeError):
-        return value in ("", "NA", None)
+        return False
     return True
 
 

@@ -74,17 +74,20 @@ class Dataset:
     def take(self, rows: Any) -> Dataset:
         """Some of the people: places or a mask."""
         chosen = np.asarray(rows)
-        if chosen.ndim != 1 or (chosen.dtype.kind not in "iub" and chosen.size):
-            raise UsageError(f"rows must be places or a mask, one-dimensional, not {shown(rows)}")
-        if chosen.dtype.kind == "b" and len(chosen) != len(self):
-            raise UsageError(f"a mask needs one value per person, {len(self):,}, but has {len(chosen):,}")
-        chosen = chosen if chosen.size else chosen.astype(np.int64)
-        if chosen.dtype.kind != "b" and chosen.size and not -len(self) <= chosen.min() <= chosen.max() < len(self):
-            raise UsageError(f"rows must be places from 0 to {len(self) - 1:,}, but go to {chosen.max():,}")
+        if not chosen.size:
+            chosen = chosen.astype(np.int64)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iub":
+            raise UsageError(f"rows must be one-dimensional places or a mask, not {shown(rows)}")
+        try:
+            label = self.label[chosen]
+        except IndexError:
+            raise UsageError(
+                f"rows must be places from 0 to {len(self) - 1:,} or a mask of {len(self):,}, not {shown(rows)}"
+            ) from None
         return replace(
             self,
             columns={name: values[chosen] for name, values in self.columns.items()},
-            label=self.label[chosen],
+            label=label,
             groups={name: values[chosen] for name, values in self.groups.items()},
             split=None if self.split is None else self.split[chosen],
         )
