@@ -1,8 +1,9 @@
-"""What several test files need: people at random, the command line as a process or on a terminal, the shared data."""
+"""What several test files need: random people, the command line as a process or a terminal, real data, benchmarks."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import select
@@ -134,3 +135,15 @@ def terminal(
 def check_schema(document: object, schema: object) -> None:
     """Whether a document is what its JSON Schema says."""
     pytest.importorskip("jsonschema").validate(document, schema)
+
+
+def benchmark_of(name: str) -> Any:
+    """A script of the folder benchmarks as a module, so that a test runs what its page shows."""
+    path = Path(__file__).resolve().parents[1] / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"benchmark_of_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

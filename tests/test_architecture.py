@@ -44,6 +44,7 @@ ARROWS: dict[str, set[str]] = {
     "privacy": {"provenance", "spans", "noise", "table", "confusion", "cells"},
     "disclosure": {"results", "scores", "storage", "table", "confusion", "cells", "groupings", "report"},
     "examples": {"table", "cells"},
+    "datasets": {"cells", "files", "ingest", "report"},  # report makes a dataframe when asked
     "ingest": {
         "masking",
         "provenance",
@@ -345,6 +346,7 @@ ARROWS: dict[str, set[str]] = {
         "shapes",
         "storage",
         "table",
+        "datasets",
         "metrics",
     },
     "watch": {
@@ -433,7 +435,7 @@ def test_help_is_light() -> None:
 
 
 def test_public_names_are_really_there() -> None:
-    assert set(evenhand.__all__) == {*evenhand._HOME, "metrics", "__version__"}
+    assert set(evenhand.__all__) == {*evenhand._HOME, "datasets", "metrics", "__version__"}
     for name in evenhand.__all__:
         assert getattr(evenhand, name) is not None
     assert dir(evenhand) == sorted(evenhand.__all__)

@@ -14,8 +14,8 @@ import pytest
 from scipy import stats
 
 import evenhand
+from conftest import benchmark_of, check_schema
 from conftest import called as run
-from conftest import check_schema
 from conftest import evenhand as process
 from evenhand.ingest import tabulate_in_time
 from evenhand.ingest.periods import every_of, in_order, moment
@@ -562,7 +562,7 @@ SIZES = [pytest.param((3, 30), id="reduced"), pytest.param((100, 200), id="full"
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scenario", ["stable", "small baseline", "small group"])
 def test_false_alarms_are_rare(scenario: str, size: tuple[int, int]) -> None:
-    benchmark = _benchmark()
+    benchmark = benchmark_of("monitoring")
     runs, looks = size
     found = [benchmark.first_alarms(benchmark.SCENARIOS[scenario], looks, list(MEASURES), k) for k in range(runs)]
     alarmed = sum(bool(f) for f in found)
@@ -572,7 +572,7 @@ def test_false_alarms_are_rare(scenario: str, size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", [pytest.param((1, 14), id="reduced"), SIZES[1]])
 @pytest.mark.parametrize("scenario", ["shared season", "shared step"])
 def test_what_both_groups_share_is_no_change(scenario: str, size: tuple[int, int]) -> None:
-    benchmark = _benchmark()
+    benchmark = benchmark_of("monitoring")
     runs, looks = size
     ids = benchmark.chosen("scores")
     found = [benchmark.first_alarms(benchmark.SCENARIOS[scenario], looks, ids, k) for k in range(runs)]
@@ -582,24 +582,10 @@ def test_what_both_groups_share_is_no_change(scenario: str, size: tuple[int, int
 @pytest.mark.parametrize("size", [pytest.param(6, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)])
 @pytest.mark.parametrize("scenario", ["rate shift", "score shift"])
 def test_a_shift_of_a_tenth_is_found_within_a_few_periods(scenario: str, size: int) -> None:
-    benchmark = _benchmark()
+    benchmark = benchmark_of("monitoring")
     ids = benchmark.chosen("rates") if scenario == "rate shift" else ["independence_uniform", "demographic_parity"]
     described = benchmark.SCENARIOS[scenario]
     found = [benchmark.first_alarms(described, 16, ids, k) for k in range(size)]
     delays = [min(f.values(), default=99) - described.shift_at + 1 for f in found]
     assert min(delays) >= 1
     assert np.median(delays) <= 6
-
-
-def _benchmark() -> Any:
-    import importlib.util
-    import sys
-
-    path = Path(__file__).resolve().parents[1] / "benchmarks" / "monitoring.py"
-    spec = importlib.util.spec_from_file_location("benchmark_of_monitoring", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module

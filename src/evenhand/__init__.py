@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand import metrics
+    from evenhand import datasets, metrics
     from evenhand.advice import Advice, guide
     from evenhand.aggregation import Aggregate, aggregate
     from evenhand.auditing import Audit, audit
@@ -115,6 +115,7 @@ __all__ = [
     "compas",
     "counterfactual_fairness",
     "curves",
+    "datasets",
     "guide",
     "individual_fairness",
     "load",
@@ -131,8 +132,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "metrics":
-        return import_module("evenhand.metrics")
+    if name in ("datasets", "metrics"):
+        return import_module(f"evenhand.{name}")
     if name in _HOME:
         return getattr(import_module(f"evenhand.{_HOME[name]}"), name)
     raise AttributeError(f"module 'evenhand' has no attribute {name!r}")

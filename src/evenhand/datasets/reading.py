@@ -1,0 +1,171 @@
+"""Files as they were published → columns, or an error that says what the file should have been."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.cells import Floats
+from evenhand.errors import DataError, listed, nearest, shown
+from evenhand.files import as_path, is_file, shown_path
+from evenhand.ingest.damage import UNREADABLE
+
+BATCH = 1_000  # rows that fit into the cache of a processor: larger batches take twice as long
+PARTS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a published file is laid out, and where it can be had."""
+
+    source: str
+    """Where the file can be had, in words."""
+    columns: tuple[str, ...]
+    """All columns of a file without a header, in order; of one with a header those that are needed."""
+    numbers: frozenset[str]
+    delimiter: str = ","
+    header: bool = False
+
+
+def one_file(path: Any, names: Sequence[str], source: str) -> Path:
+    """The file that a path means: itself, or one of these names in a folder."""
+    place = as_path(path)
+    if os.path.isdir(place):
+        found = [place / name for name in names if is_file(place / name)]
+        if not found:
+            raise DataError(f"the folder {shown_path(path)} holds no file {_or(names)}: get it from {source}")
+        return found[0]
+    if not is_file(place):
+        raise DataError(f"there is no file {shown_path(path)}: name the file {_or(names)} from {source}")
+    return place
+
+
+def parts(path: Any, pairs: Sequence[tuple[str, str]], source: str) -> dict[Path, str | None]:
+    """The files for training and for tests in a folder, or one file; which of the two, as far as its name tells."""
+    place = as_path(path)
+    if not os.path.isdir(place):
+        file = one_file(path, [name for pair in pairs for name in pair], source)
+        known = {name: part for pair in pairs for name, part in zip(pair, PARTS, strict=True)}
+        return {file: known.get(file.name)}
+    for pair in pairs:
+        there = [name for name in pair if is_file(place / name)]
+        if len(there) == 2:
+            return {place / name: part for name, part in zip(pair, PARTS, strict=True)}
+        if there:
+            other = pair[1 - pair.index(there[0])]
+            raise DataError(
+                f"the folder {shown_path(path)} holds {there[0]!r} without {other!r}: get the other from {source}, or "
+                "name the one file to read it alone"
+            )
+    raise DataError(f"the folder {shown_path(path)} does not hold {' and '.join(pairs[0])}: get both from {source}")
+
+
+def read_parts(files: Mapping[Path, str | None], layout: Layout) -> tuple[dict[str, NDArray[Any]], Any]:
+    """The columns of files one after the other, and which part each row is of; None if that is not known."""
+    pieces = [read(file, layout) for file in files]
+    columns = {name: np.concatenate([piece[name] for piece in pieces]) for name in layout.columns}
+    if None in files.values():
+        return columns, None
+    sizes = [len(piece[layout.columns[0]]) for piece in pieces]
+    return columns, np.repeat(np.array(list(files.values()), object), sizes)
+
+
+def read(file: Path, layout: Layout) -> dict[str, NDArray[Any]]:
+    """Columns of one file: numbers as floats with NaN for what is missing, text without the blanks around it."""
+    try:
+        opener: Any = gzip.open if file.suffix == ".gz" else open
+        with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
+            return _columns(stream, shown_path(file), layout)
+    except (*UNREADABLE, csv.Error) as error:
+        raise DataError(f"cannot read {shown_path(file)}: {error}; get it again from {layout.source}") from error
+
+
+class _Spelling(dict[str, str]):
+    """Text without the blanks around it; the same text is kept once."""
+
+    def __missing__(self, text: str) -> str:
+        return self.setdefault(text, text.strip())
+
+
+def _columns(stream: TextIO, label: str, layout: Layout) -> dict[str, NDArray[Any]]:
+    # lines that are divided by blanks may end with one
+    lines = map(str.strip, stream) if layout.delimiter == " " else stream
+    reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=True)
+    header = tuple(name.strip() for name in next(reader, ())) if layout.header else layout.columns
+    for name in layout.columns:
+        if name not in header:
+            raise DataError(
+                f"{label} has no column {shown(name)} (it has: {listed(header)}){nearest(name, header)}; "
+                f"the right file comes from {layout.source}"
+            )
+    places = {name: header.index(name) for name in layout.columns}
+    numbers: dict[str, list[Floats]] = {name: [] for name in layout.columns if name in layout.numbers}
+    texts: dict[str, list[str]] = {name: [] for name in layout.columns if name not in layout.numbers}
+    spelling = {name: _Spelling() for name in texts}
+    rows = _rows(reader, len(header), label, layout)
+    seen = 0
+    while batch := list(islice(rows, BATCH)):
+        seen += len(batch)
+        found = list(zip(*batch, strict=True))
+        for name, place in places.items():
+            if name in texts:
+                texts[name].extend(map(spelling[name].__getitem__, found[place]))
+            else:
+                numbers[name].append(as_numbers(found[place], name, label))
+    if not seen:
+        raise DataError(f"{label} is empty: get it again from {layout.source}")
+    done = {name: whole(np.concatenate(pieces)) for name, pieces in numbers.items()}
+    return {name: done[name] if name in done else np.array(texts[name], object) for name in layout.columns}
+
+
+def _rows(reader: Any, width: int, label: str, layout: Layout) -> Iterator[list[str]]:
+    """The rows of a file without empty lines and remarks; all of them must be complete."""
+    for row in reader:
+        if len(row) == width:
+            yield row
+        elif row and not row[0].startswith("|"):
+            raise DataError(
+                f"every line of {label} needs {width} values, but line {reader.line_num:,} has {len(row)}: "
+                f"get it again from {layout.source}"
+            )
+
+
+def as_numbers(values: Sequence[Any], name: str, label: str) -> Floats:
+    """Numbers from text; an empty one is missing."""
+    plain = [np.nan if v in ("", "NA", None) else v for v in values]
+    try:
+        found = np.array(plain, np.float64)
+    except (ValueError, TypeError):
+        bad = next(v for v in plain if not _is_number(v))
+        raise DataError(f"column {shown(name)} of {label} must hold numbers, but holds {shown(bad)}") from None
+    if np.isinf(found).any():
+        raise DataError(f"column {shown(name)} of {label} holds an infinite number: repair it")
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def whole(values: Floats) -> NDArray[Any]:
+    """Numbers that are whole throughout, as whole numbers."""
+    if np.isnan(values).any() or (np.abs(values) > 2**53).any() or (values % 1 != 0).any():
+        return values
+    return values.astype(np.int64)
+
+
+def _or(names: Sequence[str]) -> str:
+    return " or ".join(repr(name) for name in names)

@@ -1,0 +1,102 @@
+"""The American Community Survey, through folktables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.datasets.reading import whole
+from evenhand.datasets.tabular import Dataset, either
+from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.ingest.values import name_of
+
+
+class Task(NamedTuple):
+    """What folktables calls a task, what its label is called, and what the favourable outcome is."""
+
+    problem: str
+    label: str
+    favorable: str
+    reverse: bool = False
+    """Whether folktables' positive class is the unfavourable one."""
+
+
+TASKS = {
+    "income": Task("ACSIncome", "income", "more than 50 000 dollars a year"),
+    "employment": Task("ACSEmployment", "employed", "is employed"),
+    "public_coverage": Task("ACSPublicCoverage", "covered", "has public health insurance"),
+    "mobility": Task("ACSMobility", "same_home", "lives where they lived a year ago"),
+    "travel_time": Task("ACSTravelTime", "short_commute", "travels at most 20 minutes to work", reverse=True),
+}
+NUMBERS = frozenset({"AGEP", "WKHP", "JWMNP", "PINCP", "POVPIP"})
+_SEX = {"1": "Male", "2": "Female"}
+_RACE = {
+    "1": "White", "2": "Black", "3": "American Indian", "4": "Alaska Native", "5": "American Indian or Alaska Native",
+    "6": "Asian", "7": "Pacific Islander", "8": "Other", "9": "Two or more races",
+}  # fmt: skip
+
+
+def acs(
+    task: str = "income",
+    states: Sequence[str] = ("CA",),
+    *,
+    year: int = 2018,
+    folder: str | os.PathLike[str] = "data",
+    download: bool = False,
+) -> Dataset:
+    """American Community Survey (folktables): income, employment, public_coverage, mobility or travel_time.
+
+    `folder` is where folktables keeps its files; with `download=True` it fetches what is not there, which needs a
+    network. `states` are their two letters. Numbers are AGEP, WKHP, JWMNP, PINCP and POVPIP; all other columns are
+    codes, kept as text. Groups are `sex`, `race` and `race_white` (White or Non-white).
+    """
+    if task not in TASKS:
+        raise UsageError(f"task must be one of {listed(TASKS)}, not {shown(task)}{nearest(str(task), TASKS)}")
+    if isinstance(states, str):
+        states = (states,)
+    if not find_spec("folktables"):
+        raise MissingLibrary("the American Community Survey needs folktables: pip install 'evenhand[acs]'")
+    folktables: Any = import_module("folktables")
+    described = TASKS[task]
+    source = folktables.ACSDataSource(
+        survey_year=str(year), horizon="1-Year", survey="person", root_dir=os.fspath(folder)
+    )
+    try:
+        people = source.get_data(states=list(states), download=download)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"folktables cannot get the survey of {year} for {', '.join(states)} from {shown(os.fspath(folder))} "
+            f"({error}): name the folder that holds its files, or pass download=True where there is a network"
+        ) from error
+    features, label, _ = getattr(folktables, described.problem).df_to_pandas(people)
+    columns = {str(name): _column(str(name), features[name]) for name in features.columns}
+    race = _named(columns["RAC1P"], _RACE)
+    outcome = np.asarray(label).reshape(-1).astype(np.int64)
+    return Dataset(
+        f"acs_{task}",
+        columns,
+        1 - outcome if described.reverse else outcome,
+        described.label,
+        described.favorable,
+        {
+            "sex": _named(columns["SEX"], _SEX),
+            "race": race,
+            "race_white": either(race == "White", "White", "Non-white"),
+        },
+        notes=(f"survey of {year}: {', '.join(states)}",),
+    )
+
+
+def _column(name: str, values: Any) -> Any:
+    if name in NUMBERS:
+        return whole(np.asarray(values, np.float64))
+    return np.array([name_of(v) or "?" for v in values.tolist()], object)
+
+
+def _named(codes: Any, names: dict[str, str]) -> Any:
+    return np.array([names.get(code, code) for code in codes], object)

@@ -1,0 +1,93 @@
+"""Synthetic scores of the published experiments, as columns that `evenhand.audit` takes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.cells import Floats
+from evenhand.errors import UsageError, shown
+
+Pair = tuple[float, float]
+
+
+def two_normals(
+    n: int,
+    means: Pair = (0.3, 0.4),
+    sd: float = 0.1,
+    *,
+    squash: bool = True,
+    rng: int | np.random.Generator | None = None,
+) -> dict[str, NDArray[np.generic]]:
+    """Scores of two groups from normal distributions: 000's experiment on estimation errors (its Figure 3).
+
+    Of `n` people half are in group a and half in group b, with these means and this standard deviation; `squash` maps
+    them into (0, 1) by the logistic function, as 000 does. Its two settings are means of 0.3 and 0.4, and 0.2 and 0.4.
+
+    >>> people = two_normals(1000, rng=0)
+    >>> sorted(people), len(people["score"]), float(people["score"].mean().round(3))
+    (['group', 'score'], 1000, 0.585)
+    """
+    _check(n, 2)
+    if not sd > 0:
+        raise UsageError(f"a standard deviation is positive, not {shown(sd)}")
+    generator = np.random.default_rng(rng)
+    score = np.concatenate([generator.normal(m, sd, size) for m, size in zip(means, _shares(n, 2), strict=True)])
+    return {
+        "score": _logistic(score) if squash else score,
+        "group": np.repeat(np.array(["a", "b"]), _shares(n, 2)),
+    }
+
+
+def four_normals(
+    n: int, r: float = 1.0, *, rng: int | np.random.Generator | None = None
+) -> dict[str, NDArray[np.generic]]:
+    """Scores of two groups and two outcomes from normal distributions: 002's experiment of section 5.4 (its Figure 2).
+
+    A quarter of `n` people each. With a favourable outcome (label 1) scores are N(r, 0.36·r) in group a and
+    N(1.2·r, 0.5625·r) in group b; otherwise N(−1, 0.5) and N(−1.3, 0.6), whatever `r`; the second number is a
+    variance. The larger `r`, the farther the groups are apart among those who deserve a good score, and the farther
+    these are from all others.
+
+    >>> people = four_normals(1000, r=4, rng=0)
+    >>> sorted(people), len(people["score"]), int(people["label"].sum())
+    (['group', 'label', 'score'], 1000, 500)
+    """
+    _check(n, 4)
+    if not r > 0:
+        raise UsageError(f"the scaling factor r is positive, not {shown(r)}")
+    generator = np.random.default_rng(rng)
+    drawn = [
+        generator.normal(mean, np.sqrt(variance), size)
+        for (mean, variance), size in zip(normals_of(r).values(), _shares(n, 4), strict=True)
+    ]
+    sizes = _shares(n, 4)
+    return {
+        "score": np.concatenate(drawn),
+        "group": np.repeat(np.array(["a", "a", "b", "b"]), sizes),
+        "label": np.repeat(np.array([1, 0, 1, 0]), sizes),
+    }
+
+
+def normals_of(r: float) -> dict[tuple[str, int], Pair]:
+    """Mean and variance by group and label in 002's experiment."""
+    return {
+        ("a", 1): (r, 0.36 * r),
+        ("a", 0): (-1.0, 0.5),
+        ("b", 1): (1.2 * r, 0.5625 * r),
+        ("b", 0): (-1.3, 0.6),
+    }
+
+
+def _check(n: int, parts: int) -> None:
+    if not isinstance(n, int | np.integer) or n < parts:
+        raise UsageError(f"n must be a whole number of people, at least {parts}, not {shown(n)}")
+
+
+def _shares(n: int, parts: int) -> list[int]:
+    """As equal as can be; the first get what is left over."""
+    return [n // parts + (i < n % parts) for i in range(parts)]
+
+
+def _logistic(z: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-z)))
