@@ -6,38 +6,17 @@ far they are apart: its value and its slope come from one cumulated sum, without
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import torch
 from torch import Tensor
 
 from evenhand.learn.densities import density_at
-from evenhand.learn.strata import Batch, Comparisons
-
-
-class Order:
-    """People in the order of their scores."""
-
-    def __init__(self, batch: Batch) -> None:
-        # as given: double precision would take twice as long to sort on a GPU
-        values, self.index = torch.sort(batch.raw.detach(), stable=True)
-        self.score = batch.unit(values)
-
-    @cached_property
-    def ties(self) -> tuple[Tensor, Tensor]:
-        """The places of the first and the last person with the same score."""
-        place = torch.arange(len(self.score), device=self.score.device)
-        new = torch.cat([place[:1] == 0, self.score[1:] != self.score[:-1]])
-        number = new.cumsum(0)
-        # the first place of tie 1, 2, …; whoever is not first writes to 0, where nobody looks
-        firsts = place.new_full((len(place) + 2,), len(place)).scatter(0, torch.where(new, number, 0), place)
-        return firsts[number], firsts[number + 1] - 1
+from evenhand.learn.strata import Batch, Comparisons, along
 
 
 def mean_gaps(batch: Batch, who: Comparisons) -> tuple[Tensor, Tensor]:
     """|difference of means| (ΔDP_c), and which comparisons can be made."""
     contrast, known = who.contrast(batch.total)
-    return (batch.spread(contrast) @ batch.score).abs(), known
+    return (batch.spread(contrast) @ batch.unit(batch.raw)).abs(), known
 
 
 def areas(batch: Batch, who: Comparisons, standardized: bool = False) -> tuple[Tensor, Tensor]:
@@ -46,36 +25,65 @@ def areas(batch: Batch, who: Comparisons, standardized: bool = False) -> tuple[T
     The gradient is the symmetric derivative, the mean of those to the left and to the right. Without ties they are one.
     Among people who share a score, it does not depend on the order of rows, and it is 0 for groups that are alike.
 
-    Ranks are constant as long as nobody overtakes. There the gradient is that of ∫ |F_group − F_reference| f(s) ds, with
-    the density f of the pooled scores held constant: what people gain by moving, weighed by how many they would meet.
+    Ranks are constant as long as nobody overtakes. So by rank the gradient is that of ∫ |F_group − F_reference| f(s) ds
+    with the density f of the pooled scores held constant: what a move changes, weighed by how many people are there.
     """
     contrast, known = who.contrast(batch.total)
     with torch.no_grad():
-        order = Order(batch)
-        own = batch.spread(contrast)[:, order.index]
-        gap = own.cumsum(1)
-        first, last = order.ties
-        before, after = (gap - own)[:, first], gap[:, last]
-        # one person moves right: behind them their share is missing; left: before them it is there already
-        slope = ((after - own).abs() - after.abs() + before.abs() - (before + own).abs()) / 2
+        score, order = _ordered(batch)
+        ties = _ties(score)
+        own = along(batch.spread(contrast), order)
+        before, after = _ends(own.cumsum(1), ties)
         if standardized:
-            steps = _ranks(batch, who, order).diff(dim=1)
-            value = (gap[:, :-1].abs() * steps).sum(1)
-            slope = slope * density_at(batch, who.pool, order.score)
+            value = (after[:, :-1].abs() * _ranks(batch, who, order, ties).diff(dim=1)).sum(1)
         else:
-            value = gap[:, :-1].abs() @ order.score.diff()
-        slope = torch.empty_like(slope).index_copy_(1, order.index, slope)
-    return value + slope @ (batch.score - batch.score.detach()), known
+            value = after[:, :-1].abs() @ score.diff()
+        # one person moves right: behind them their share is missing; left: before them it is there already
+        slope = after.abs().neg_().add_(before.abs())
+        slope += after.sub_(own).abs_()
+        slope -= before.add_(own).abs_()
+        slope /= 2 * batch.span
+        if standardized:
+            slope *= density_at(batch, who.pool, score)
+        slope = slope.to(batch.raw.dtype)
+        slope = torch.empty_like(slope).scatter_(1, order.expand(len(slope), -1), slope)
+    return value + slope @ (batch.raw - batch.raw.detach()), known
 
 
-def _ranks(batch: Batch, who: Comparisons, order: Order) -> Tensor:
-    """Ranks among the people of both groups, as published: mid-ranks from 0 to 1, the ends pinned (`ScoreCounts.ranks`)."""
-    first, last = order.ties
-    mass = batch.spread(who.pool)[:, order.index]
-    upto = mass.cumsum(1)
-    below, upto = (upto - mass)[:, first], upto[:, last]
+def rank_areas(batch: Batch, who: Comparisons) -> tuple[Tensor, Tensor]:
+    """`areas` over pooled ranks."""
+    return areas(batch, who, standardized=True)
+
+
+def _ordered(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Scores in increasing order, and whose they are."""
+    raw, order = torch.sort(batch.raw.detach())  # as given: a GPU takes twice as long to sort in double precision
+    return batch.unit(raw), order
+
+
+def _ties(score: Tensor) -> tuple[Tensor, Tensor]:
+    """For each of increasing scores, the number of its tie, and that number again for the last of a tie, else n."""
+    changes = score[1:] != score[:-1]
+    number = torch.nn.functional.pad(changes.cumsum(0), (1, 0))
+    last = torch.nn.functional.pad(changes, (0, 1), value=True)
+    return number, torch.where(last, number, len(score))
+
+
+def _ends(cumulated: Tensor, ties: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """Cumulated sums before and after the whole tie that each person belongs to."""
+    number, slot = ties
+    rows = len(cumulated)
+    # the sum after each tie, in a row that begins with 0; what is not the end of a tie is written where nobody looks
+    ends = cumulated.new_zeros(rows, len(number) + 2)
+    ends[:, 1:].scatter_(1, slot.expand(rows, -1), cumulated)
+    return along(ends, number), along(ends[:, 1:], number)
+
+
+def _ranks(batch: Batch, who: Comparisons, order: Tensor, ties: tuple[Tensor, Tensor]) -> Tensor:
+    """Ranks among the people of both groups, as published: mid-ranks, the ends pinned to 0 and 1 (002)."""
+    below, upto = _ends(along(batch.spread(who.pool), order).cumsum(1), ties)
     total = upto[:, -1:]
-    person = ((who.pool @ batch.squares) / (who.pool @ batch.total).clamp_min(1e-300))[:, None]
+    person = ((who.pool @ batch.squares()) / (who.pool @ batch.total).clamp_min(1e-300))[:, None]
     middle = ((below + upto - person) / (2 * (total - person)).clamp_min(1e-300)).clamp(0, 1)
     return torch.where(below <= 0, 0.0, torch.where(upto >= total, 1.0, middle))
 
@@ -85,16 +93,18 @@ def wasserstein(batch: Batch, who: Comparisons, p: float = 1.0, power: bool = Fa
 
     People are matched in the order of their scores; the gradient moves each towards those they are matched with.
     """
-    group, reference, known = who.shares(batch.total)
+    *sizes, known = who.sizes(batch.total)
     with torch.no_grad():
-        order = Order(batch)
-        mine = batch.spread(group)[:, order.index]
-        f, g = mine.cumsum(1), batch.spread(reference)[:, order.index].cumsum(1)
+        _, order = _ordered(batch)
+        mine, theirs = (along(batch.spread(rows), order) for rows in (who.group, who.reference))
+        # cumulated first, then divided: equal shares of two groups are equal to the last digit, which a root needs
+        f, g = (x.cumsum(1) / size[:, None] for x, size in zip((mine, theirs), sizes, strict=True))
         shares = torch.where(mine > 0, f, g).sort(dim=1).values
         width = shares.diff(dim=1, prepend=torch.zeros_like(shares[:, :1]))
         middle = shares - width / 2
-        a, b = (order.index[torch.searchsorted(c, middle).clamp(max=len(order.index) - 1)] for c in (f, g))
-    apart = (batch.score[a] - batch.score[b]).abs()
+        a, b = (order[torch.searchsorted(c, middle).clamp(max=len(order) - 1)] for c in (f, g))
+    score = batch.unit(batch.raw)
+    apart = (score[a] - score[b]).abs()
     if p == 1 or power:
         return (apart**p * width).sum(1), known
     # the largest distance is taken out first, so that no power vanishes; at 0 the slope of a root is not asked for

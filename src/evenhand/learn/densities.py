@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from evenhand.learn.strata import Batch, Comparisons
+from evenhand.learn.strata import Batch, Comparisons, along
 
 GRID = 2**13
 """Points from 0 to 1."""
@@ -36,14 +36,14 @@ def density_at(batch: Batch, members: Tensor, score: Tensor) -> Tensor:
     """The density of the members (row, stratum) at some scores: axes (row, score)."""
     f, _ = densities(batch, members, "scott")
     left, right = _places(score)
-    return f[:, left] * (1 - right) + f[:, left + 1] * right
+    return along(f, left) * (1 - right) + along(f, left + 1) * right
 
 
 def densities(batch: Batch, members: Tensor, bandwidth: str | float) -> tuple[Tensor, Tensor]:
     """The density of the members (row, stratum) on the grid, axes (row, point), and for which rows there is one.
 
-    People are shared out between the two nearest points, which is differentiable in their scores and widens the kernel by
-    a known amount: it is made so much narrower first. Then one convolution by Fourier transform.
+    People are shared out between the two nearest points, which is differentiable in their scores and widens the kernel
+    by a known amount: it is made so much narrower first. Then one convolution by Fourier transform.
     """
     width, defined = _bandwidths(batch, members, bandwidth)
     total = torch.where(defined, members @ batch.total, 1.0)
@@ -66,7 +66,7 @@ def _places(score: Tensor) -> tuple[Tensor, Tensor]:
 
 def _shared_out(batch: Batch) -> Tensor:
     """Weight of each stratum at each point: axes (stratum, point)."""
-    left, right = _places(batch.score)
+    left, right = _places(batch.unit(batch.raw))
     cell = batch.stratum * GRID + left
     grid = torch.zeros(batch.strata * GRID, dtype=torch.float64, device=right.device)
     grid = grid.index_add(0, cell, batch.weight * (1 - right)).index_add(0, cell + 1, batch.weight * right)
@@ -78,12 +78,13 @@ def _bandwidths(batch: Batch, members: Tensor, how: str | float) -> tuple[Tensor
     total = members @ batch.total
     some = total > 0
     size = torch.where(some, total, 1.0)
+    score = batch.unit(batch.raw)
     # about the mean of each stratum first: of a constant one nothing must be left
-    own = batch.sums(batch.weight * batch.score) / batch.total.clamp_min(1e-300)
-    inner = batch.sums(batch.weight * (batch.score - own.detach()[batch.stratum]) ** 2)  # least at the mean: no slope
+    own = batch.sums(batch.weight * score) / batch.total.clamp_min(1e-300)
+    inner = batch.sums(batch.weight * (score - own.detach()[batch.stratum]) ** 2)  # least at the mean: no slope
     mean = members @ (batch.total * own) / size
     outer = (members * batch.total * (own - mean[:, None]) ** 2).sum(1)
-    people = torch.where(some, total**2 / (members @ batch.squares).clamp_min(1e-300), 0.0)
+    people = torch.where(some, total**2 / (members @ batch.squares()).clamp_min(1e-300), 0.0)
     spread = (members @ inner + outer) / size * people / (people - 1).clamp_min(1e-9)
     varied = some & (people > 1) & (spread > LEAST_WIDTH**2)
     deviation = torch.where(varied, spread, 1.0).sqrt()  # no root of 0, whose slope is infinite

@@ -1,4 +1,4 @@
-"""Measures of a batch as losses for PyTorch: differentiable in the scores, and equal to what an audit of the batch finds.
+"""Measures of a batch as losses for PyTorch: differentiable in the scores, and equal to what an audit finds.
 
 >>> import torch
 >>> unfair = loss("abcc")
@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,9 +28,9 @@ except ImportError as error:
 
 from torch import Tensor
 
-from evenhand.learn.areas import areas, mean_gaps, wasserstein
+from evenhand.learn.areas import areas, mean_gaps, rank_areas, wasserstein
 from evenhand.learn.densities import density_gaps
-from evenhand.learn.strata import Batch, Comparisons, compared
+from evenhand.learn.strata import Batch, compared
 
 GROUPS = ("mean", "largest")
 COMBINE = ("max", "sum")
@@ -41,7 +42,7 @@ SLACK = 1e-6
 class Kind:
     """What a loss compares, and how."""
 
-    measures: str
+    measures: tuple[str, ...]
     """The measure of an audit with the same value, or the two whose larger value it is."""
     distance: Callable[..., tuple[Tensor, Tensor]]
     """Of a batch and its comparisons: how far each pair is apart, and which pairs can be compared."""
@@ -49,23 +50,21 @@ class Kind:
     """Among whom: those with this label, or everybody."""
     options: dict[str, Any] = field(default_factory=dict)
     """What `distance` can be told, with its defaults."""
-    fixed: dict[str, Any] = field(default_factory=dict)
 
 
-RANKS = {"standardized": True}
 LOSSES: dict[str, Kind] = {
-    "mean_gap": Kind("delta_dp_c", mean_gaps),
-    "abcc": Kind("abcc", areas),
-    "abcc_standardized": Kind("independence_standardized", areas, fixed=RANKS),
-    "abpc": Kind("abpc", density_gaps, options={"bandwidth": "scott"}),
-    "wasserstein": Kind("independence_uniform_w{p}", wasserstein, options={"p": 2.0, "power": False}),
-    "equal_opportunity": Kind("equal_opportunity_uniform", areas, (1,)),
-    "equal_opportunity_standardized": Kind("equal_opportunity_standardized", areas, (1,), fixed=RANKS),
-    "predictive_equality": Kind("predictive_equality_uniform", areas, (0,)),
-    "predictive_equality_standardized": Kind("predictive_equality_standardized", areas, (0,), fixed=RANKS),
-    "equalized_odds": Kind("equal_opportunity_uniform, predictive_equality_uniform", areas, (1, 0)),
+    "mean_gap": Kind(("delta_dp_c",), mean_gaps),
+    "abcc": Kind(("abcc",), areas),
+    "abcc_standardized": Kind(("independence_standardized",), rank_areas),
+    "abpc": Kind(("abpc",), density_gaps, options={"bandwidth": "scott"}),
+    "wasserstein": Kind(("independence_uniform_w{p}",), wasserstein, options={"p": 2.0, "power": False}),
+    "equal_opportunity": Kind(("equal_opportunity_uniform",), areas, (1,)),
+    "equal_opportunity_standardized": Kind(("equal_opportunity_standardized",), rank_areas, (1,)),
+    "predictive_equality": Kind(("predictive_equality_uniform",), areas, (0,)),
+    "predictive_equality_standardized": Kind(("predictive_equality_standardized",), rank_areas, (0,)),
+    "equalized_odds": Kind(("equal_opportunity_uniform", "predictive_equality_uniform"), areas, (1, 0)),
     "equalized_odds_standardized": Kind(
-        "equal_opportunity_standardized, predictive_equality_standardized", areas, (1, 0), fixed=RANKS
+        ("equal_opportunity_standardized", "predictive_equality_standardized"), rank_areas, (1, 0)
     ),
 }
 """Every loss by its name."""
@@ -79,17 +78,15 @@ def loss(name: str, **options: Any) -> Loss:
     >>> int(odds(torch.rand(8), torch.arange(8) % 2, label=torch.arange(8) // 4) > 0), odds.skipped  # nobody of group 2
     (1, 4)
     """
-    if name not in LOSSES:
-        raise UsageError(f"there is no loss {shown(name)} (there are: {listed(LOSSES, 20)}){nearest(name, LOSSES)}")
     return Loss(name, **options)
 
 
 class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     """How far the scores of groups are apart in a batch, in shares of the score range: 0 when all groups are alike.
 
-    Call it with scores, group codes 0 … G−1, labels (1 = favourable) where the loss looks at them, and weights. Gradients
-    flow to the scores. A pair of groups that cannot be compared, because the batch lacks one of them, adds nothing and
-    is counted in `skipped`; if no pair can, the loss is 0.
+    Call it with scores, group codes 0 … G−1, labels (1 = favourable) where the loss looks at them, and weights.
+    Gradients flow to the scores. A pair of groups that cannot be compared, because the batch lacks one of them, adds
+    nothing and is counted in `skipped`; if no pair can, the loss is 0.
 
     Parameters
     ----------
@@ -105,11 +102,13 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     combine
         Of the losses that look at both labels: the "max" of both distances, as in an audit, or their "sum".
     check
-        Whether the values of a batch are checked; by default on the processor only, as a GPU would have to be waited for.
+        Whether the values of a batch are checked; by default on the processor only, as it means to wait for a GPU.
     **options
         p (from 1) and power of "wasserstein": W_p, or W_p^p, whose gradient fades near 0. bandwidth of "abpc": "scott",
         "silverman" or a share of the score range.
     """
+
+    _skipped: Tensor
 
     def __init__(
         self,
@@ -124,6 +123,10 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
         **options: Any,
     ) -> None:
         super().__init__()
+        if name not in LOSSES:
+            raise UsageError(
+                f"there is no loss {shown(name)} (there are: {listed(LOSSES, 20)}){nearest(str(name), LOSSES)}"
+            )
         self.name, self.kind = name, LOSSES[name]
         _choose("groups", groups, GROUPS)
         _choose("combine", combine, COMBINE)
@@ -166,16 +169,24 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
         checked = score.device.type == "cpu" if self.check is None else self.check
         if checked and not torch.compiler.is_compiling():
             _check_values(score, group, label, weight, self.score_range, self.n_groups)
-        kind = score.dtype if score.dtype in (torch.float32, torch.float64) else torch.float32
         n_groups = self._codes(group)
-        who = compared(n_groups, self.reference, self.kind.labels, score)
-        if len(score) == 0:
-            distance, known = score.sum() * who.group[:, 0], torch.zeros_like(who.group[:, 0], dtype=torch.bool)
+        with torch.autocast(score.device.type, enabled=False):  # sums of a whole batch need their digits
+            return self._value(score, group, label, weight, n_groups)
+
+    def _value(
+        self, score: Tensor, group: Tensor, label: Tensor | None, weight: Tensor | None, n_groups: int
+    ) -> Tensor:
+        raw = score if score.dtype in (torch.float32, torch.float64) else score.float()
+        who = compared(n_groups, self.reference, self.kind.labels, raw)
+        if len(raw):
+            stratum = group.long() if label is None else 2 * group.long() + label.long()
+            batch = Batch(raw, stratum, weight, who.group.shape[1], self.score_range)
+            distance, known = self.kind.distance(batch, who, **self.options)
         else:
-            batch = _batch(score, group, label, weight, n_groups, self.score_range)
-            distance, known = self.kind.distance(batch, who, **self.options, **self.kind.fixed)
-        self._skipped = self._skipped.to(score.device) + (~known).sum()
-        return self._overall(distance, known).to(kind)
+            distance = raw.sum() * who.group[:, 0]
+            known = distance.detach() > 0
+        self._skipped = self._skipped.to(raw.device) + (~known).sum()
+        return self._overall(distance, known).to(raw.dtype)
 
     def _codes(self, group: Tensor) -> int:
         if self.n_groups is not None:
@@ -191,20 +202,6 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
         if self.groups == "largest":
             return pairs.amax()
         return pairs.sum() / known.any(0).sum().clamp_min(1)
-
-
-def _batch(
-    score: Tensor,
-    group: Tensor,
-    label: Tensor | None,
-    weight: Tensor | None,
-    n_groups: int,
-    score_range: tuple[float, float],
-) -> Batch:
-    stratum = group.long()
-    if label is None:
-        return Batch(score, stratum, weight, n_groups, score_range)
-    return Batch(score, 2 * stratum + label.long(), weight, 2 * n_groups, score_range)
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
@@ -258,18 +255,20 @@ def _check_values(
         return
     low, high = score_range
     slack = SLACK * (high - low)
-    bad = ~((score >= low - slack) & (score <= high + slack))
-    _refuse(bad, score, f"scores lie between {low:g} and {high:g}", "apply torch.sigmoid, or pass score_range=(low, high)")
-    codes = "group codes are 0 … G−1"
-    _refuse(group < 0, group, codes, "number the groups from 0, or leave these people out")
-    if n_groups is not None:
-        _refuse(group >= n_groups, group, f"{codes} and n_groups={n_groups}", "pass the number of groups as n_groups")
+    _within(score, low - slack, high + slack, f"scores lie between {low:g} and {high:g}",
+            "apply torch.sigmoid, or pass score_range=(low, high)")  # fmt: skip
+    _within(group, 0, (n_groups or math.inf) - 1, "group codes are 0 … n_groups − 1",
+            "number the groups from 0, and pass how many there are as n_groups")  # fmt: skip
+    if weight is not None:
+        _within(weight.double(), 0, sys.float_info.max, "weights are finite and not negative", "0 leaves a person out")
     if label is not None:
         _refuse((label != 0) & (label != 1), label, "labels are 0 and 1", "pass (label == favourable).long()")
-    if weight is not None:
-        _refuse(
-            ~((weight >= 0) & (weight < math.inf)), weight, "weights are finite and not negative", "use 0 to leave out"
-        )
+
+
+def _within(values: Tensor, low: float, high: float, rule: str, way_out: str) -> None:
+    least, most = torch.aminmax(values)  # NaN if there is one
+    if not (low <= least.item() and most.item() <= high):
+        _refuse(~((values >= low) & (values <= high)), values, rule, way_out)
 
 
 def _refuse(bad: Tensor, values: Tensor, rule: str, way_out: str) -> None:
