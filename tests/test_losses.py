@@ -124,9 +124,11 @@ def test_wasserstein(p: float) -> None:
     assert loss("wasserstein", p=p, power=True)(*batch).item() == pytest.approx(expected**p, abs=1e-9)
 
 
-def test_a_root_finds_no_slivers_between_equal_shares() -> None:
+@pytest.mark.parametrize("weight", ["none", "sampling"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_root_finds_no_slivers_between_equal_shares(seed: int, weight: str) -> None:
     """(1e-16)^(1/50) is nearly a half: a rounded share would show."""
-    people = People(99, 3, 8)
+    people = People(99, 3, seed, weight=weight)
     expected = people.audited("independence_uniform_w50", reference="0").gaps
     value = loss("wasserstein", p=50, reference=0)(*people.tensors()).item()
     assert value == pytest.approx(np.mean([g.value for g in expected]), abs=1e-9)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from evenhand.learn.densities import density_at
-from evenhand.learn.strata import Batch, Comparisons, along
+from evenhand.learn.strata import Batch, Comparisons, along, sized
 
 
 def mean_gaps(batch: Batch, who: Comparisons) -> tuple[Tensor, Tensor]:
@@ -93,12 +93,13 @@ def wasserstein(batch: Batch, who: Comparisons, p: float = 1.0, power: bool = Fa
 
     People are matched in the order of their scores; the gradient moves each towards those they are matched with.
     """
-    *sizes, known = who.sizes(batch.total)
     with torch.no_grad():
         _, order = _ordered(batch)
         mine, theirs = (along(batch.spread(rows), order) for rows in (who.group, who.reference))
-        # cumulated first, then divided: equal shares of two groups are equal to the last digit, which a root needs
-        f, g = (x.cumsum(1) / size[:, None] for x, size in zip((mine, theirs), sizes, strict=True))
+        f, g = mine.cumsum(1), theirs.cumsum(1)
+        a, b, known = sized(f[:, -1], g[:, -1])
+        # divided last: equal shares of two groups are equal to the last digit, which a root would bring to light
+        f, g = f / a[:, None], g / b[:, None]
         shares = torch.where(mine > 0, f, g).sort(dim=1).values
         width = shares.diff(dim=1, prepend=torch.zeros_like(shares[:, :1]))
         middle = shares - width / 2

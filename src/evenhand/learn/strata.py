@@ -60,20 +60,19 @@ class Comparisons:
     pool: Tensor
     """Among whom ranks are taken: both groups, whatever their label."""
 
-    def sizes(self, total: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Weight of each group and of its reference, and which comparisons can be made.
-
-        A comparison that lacks one of the two has infinite ones: everybody is no share of it, so that its distance and
-        its gradient are 0.
-        """
-        group, reference = self.group @ total, self.reference @ total
-        known = (group > 0) & (reference > 0)
-        return torch.where(known, group, torch.inf), torch.where(known, reference, torch.inf), known
-
     def contrast(self, total: Tensor) -> tuple[Tensor, Tensor]:
         """A person's share of the group minus their share of the reference, and which comparisons can be made."""
-        group, reference, known = self.sizes(total)
+        group, reference, known = sized(self.group @ total, self.reference @ total)
         return self.group / group[:, None] - self.reference / reference[:, None], known
+
+
+def sized(group: Tensor, reference: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The sizes of each group and its reference to divide by, and which comparisons can be made.
+
+    Where one of the two is missing both are infinite: nobody is a share of them, so that distance and gradient are 0.
+    """
+    known = (group > 0) & (reference > 0)
+    return torch.where(known, group, torch.inf), torch.where(known, reference, torch.inf), known
 
 
 def compared(n_groups: int, reference: int | None, labels: tuple[int | None, ...], like: Tensor) -> Comparisons:
