@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,7 @@ ARROWS: dict[str, set[str]] = {
         "report",
         "results",
     },
+    "learn": set(),
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"noise", "table", "confusion", "cells"},
@@ -412,6 +414,13 @@ def test_narwhals_is_met_at_the_border_only() -> None:
     assert users == {"frames.py", "frame.py"}
 
 
+def test_torch_is_met_by_learning_and_counting_only() -> None:
+    users = {
+        p.parent.name for p in SOURCE.rglob("*.py") if re.search(r"^\s*(import|from) torch", p.read_text("utf-8"), re.M)
+    }
+    assert users == {"learn", "ingest"}
+
+
 def loaded(code: str) -> set[str]:
     script = f"import sys; {code}; print(' '.join({{m.split('.')[0] for m in sys.modules}}))"
     return set(
@@ -421,6 +430,7 @@ def loaded(code: str) -> set[str]:
 
 def test_import_is_light() -> None:
     assert not loaded("import evenhand") & {"numpy", "narwhals", "duckdb", "scipy", "pandas", "polars", "rich", "click"}
+    assert "torch" not in loaded("import evenhand.learn")
     used = loaded("import evenhand; repr(evenhand.audit(evenhand.compas()))")
     assert not used & {"pandas", "polars", "pyarrow", "matplotlib", "sklearn", "torch", "narwhals"}
 
