@@ -1,0 +1,136 @@
+"""Runs, one after the other or over several processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from evenhand.errors import EvenhandError, UsageError, shown
+from evenhand.learn.people import People
+from evenhand.learn.plans import Run
+from evenhand.learn.records import Folder
+from evenhand.learn.running import perform
+from evenhand.options import Axes, checked_axes, whole
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+Done = tuple[Run, dict[str, Any]]
+
+
+class Place(NamedTuple):
+    """What a worker needs to know, in plain values."""
+
+    folder: Folder
+    performance: str
+    fairness: str
+    device: str
+
+    @property
+    def axes(self) -> Axes:
+        return checked_axes(self.performance, self.fairness)
+
+
+def done_by(runs: Sequence[Run], place: Place, jobs: int) -> Iterator[Done]:
+    """Every run with its record, as they finish."""
+    if jobs == 1 or len(runs) < 2:
+        for run in runs:
+            yield run, _work(run, place)
+        return
+    before = set(multiprocessing.active_children())
+    with _one_thread_each():
+        pool = ProcessPoolExecutor(min(jobs, len(runs)), multiprocessing.get_context("spawn"), _begin)
+        try:
+            yield from _finished(pool, runs, place, jobs)
+        except BrokenProcessPool as error:
+            raise EvenhandError(
+                "a worker died: it was killed, perhaps because memory ran out, or your script starts the experiment when it "
+                "is imported (put it under if __name__ == '__main__':). Finished runs are kept; start again, with fewer "
+                "jobs"
+            ) from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - before:
+                process.terminate()  # what it does is not finished, or it has nothing to do
+                process.join()
+
+
+def _finished(pool: ProcessPoolExecutor, runs: Sequence[Run], place: Place, jobs: int) -> Iterator[Done]:
+    """Few runs wait in the pool at a time, so that little is in the air if it breaks."""
+    left = iter(runs)
+    waiting: dict[Future[dict[str, Any]], Run] = {}
+    while True:
+        while len(waiting) < 2 * jobs and (run := next(left, None)) is not None:
+            waiting[pool.submit(_work, run, place)] = run
+        if not waiting:
+            return
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            yield waiting.pop(future), future.result()
+
+
+def _work(run: Run, place: Place) -> dict[str, Any]:
+    people = _people(os.fspath(place.folder.people / run.data))
+    return perform(run, people, place.folder, place.axes, place.device)
+
+
+@lru_cache(maxsize=4)
+def _people(folder: str) -> People:
+    return People.opened(folder)
+
+
+def _begin() -> None:
+    """A worker leaves Ctrl-C to its parent, and ends when that has died: nobody would wait for what it does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Workers read this when they start."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+# ---- how many, and where ----------------------------------------------------------------------------------------
+
+
+def settled_device(device: Any) -> str:
+    """cpu or cuda; by itself the GPU if there is one."""
+    if device not in ("auto", "cpu", "cuda"):
+        raise UsageError(f"device is 'auto', 'cpu' or 'cuda', not {shown(device)}")
+    if device == "cpu" or not find_spec("torch"):
+        there = False
+    else:
+        import torch
+
+        there = bool(torch.cuda.is_available())
+    if device == "cuda" and not there:
+        raise UsageError("device='cuda' needs a GPU and a PyTorch that finds it: there is none; leave device out")
+    return "cuda" if there else "cpu"
+
+
+def settled_jobs(jobs: Any, device: str, importable: bool) -> int:
+    """Processes: one on a GPU, else one for each core; one if workers could not find a class of yours."""
+    if jobs == "auto":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return 1 if device == "cuda" or not importable else cores
+    if not whole(jobs) or not 1 <= jobs <= 1024:
+        raise UsageError(f"jobs is a number of processes from 1, or 'auto', not {shown(jobs)}")
+    return 1 if device == "cuda" else int(jobs)
