@@ -70,7 +70,25 @@ ARROWS: dict[str, set[str]] = {
         "report",
         "results",
     },
-    "learn": set(),
+    "learn": {
+        "auditing",
+        "cells",
+        "charts",  # plot calls it when it is used
+        "comparison",
+        "datasets",
+        "files",
+        "gate",  # the lines of a TOML file
+        "ingest",
+        "measures",
+        "options",
+        "paired",
+        "report",
+        "results",
+        "scores",
+        "storage",
+        "table",
+        "__version__",
+    },
     "scores": {"table", "cells"},
     "measures": {"scores", "table", "confusion", "cells"},
     "inference": {"noise", "table", "confusion", "cells"},
@@ -299,6 +317,7 @@ ARROWS: dict[str, set[str]] = {
     "metrics": {"auditing", "extremes", "gaps", "options", "measures", "ingest"},
     "advice": set(),
     "cli": {
+        "learn",  # bench
         "page",  # what fits into a page, before any work
         "masking",
         "pairs",

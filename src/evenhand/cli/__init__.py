@@ -10,7 +10,7 @@ import traceback
 import click
 
 from evenhand import __version__
-from evenhand.cli import audits, counterfactual, gate, individual, models, planning, sharing, watching
+from evenhand.cli import audits, bench, counterfactual, gate, individual, models, planning, sharing, watching
 from evenhand.cli.output import say, silence
 from evenhand.errors import EvenhandError
 from evenhand.masking import is_address, masked
@@ -33,8 +33,8 @@ def cli(context: click.Context) -> None:
 
 for _command in (
     audits.demo, audits.audit, audits.tabulate, audits.merge, sharing.table, audits.aggregate, models.thresholds,
-    models.compare, individual.individual, counterfactual.counterfactual, gate.check, gate.policy, watching.monitor,
-    planning.test, planning.power, planning.guide,
+    models.compare, bench.bench, individual.individual, counterfactual.counterfactual, gate.check, gate.policy,
+    watching.monitor, planning.test, planning.power, planning.guide,
 ):  # fmt: skip
     cli.add_command(_command)
 

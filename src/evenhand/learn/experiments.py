@@ -1,10 +1,11 @@
-"""Data sets × methods × strengths × seeds × splits → runs, each kept on disk → which method gives the best trade-off."""
+"""Data sets × methods × strengths × seeds × splits → runs, each kept on disk → which method trades best."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,7 @@ from evenhand.datasets import Dataset
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.files import write_text
 from evenhand.learn.people import People
-from evenhand.learn.plans import Method, Run, as_method, planned
+from evenhand.learn.plans import Method, Run, as_method, planned, takes_device
 from evenhand.learn.records import Folder
 from evenhand.learn.running import PERFORMANCE_OF_CHANCE, results
 from evenhand.learn.sources import Source
@@ -89,7 +90,9 @@ class Experiment(Result):
         """The counts of a run, by its id: every measure can be computed from them."""
         ids = [r.id for r in self.plan]
         if run not in ids or run in self.failed:
-            why = f": it failed, {self.failed[run]}" if run in self.failed else "; the column 'run' of runs has their ids"
+            why = (
+                f": it failed, {self.failed[run]}" if run in self.failed else "; the column 'run' of runs has their ids"
+            )
             raise UsageError(f"there is no finished run {shown(run)}{why}")
         if part not in ("dev", "test"):
             raise UsageError(f"part is 'dev' or 'test', not {shown(part)}")
@@ -117,15 +120,17 @@ class Experiment(Result):
         for name in RESULTS:
             runs[name] = [float("nan") if value is None else value for value in runs[name]]
         words = {"random_performance": self._chance(str(dataset)), "missing": "drop", "rng": 0, **words}
-        columns = {name: name for name in RESULTS}
+        columns: dict[str, Any] = {name: name for name in RESULTS}
         return compare(runs, method="method", settings="strength", **columns, **words)
 
     def _chance(self, dataset: str) -> float | None:
         if self.axes.performance.id != "accuracy":
             return PERFORMANCE_OF_CHANCE.get(self.axes.performance.id)
         pairs = zip(self.plan, self.records, strict=True)
-        of = {run.split: r["parts"]["test"]["majority"] for run, r in pairs if run.dataset == dataset and not r["error"]}
-        return sum(of.values()) / len(of)
+        of = {
+            run.split: r["parts"]["test"]["majority"] for run, r in pairs if run.dataset == dataset and not r["error"]
+        }
+        return float(sum(of.values()) / len(of))
 
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
@@ -236,7 +241,7 @@ def experiment(
     """
     axes = checked_axes(performance, fairness)
     wanted = _methods(methods)
-    on = settled_device(device)
+    on = settled_device(device, any(takes_device(m.maker) for m in wanted))
     people = _people(datasets, group, tuple([exclude] if isinstance(exclude, str) else exclude))
     prints = {name: (some.fingerprint, some.attribute) for name, some in people.items()}
     plan = planned(prints, wanted, strengths, seeds, splits, fractions, own_split)
@@ -250,7 +255,9 @@ def experiment(
             records = _records(plan, place, processes, retry, progress or (lambda step: None))
         finally:
             place.folder.tidy()
-        found = Experiment(plan, tuple(records[run.id] for run in plan), place.folder, axes, _notes(plan, records, place))
+        found = Experiment(
+            plan, tuple(records[run.id] for run in plan), place.folder, axes, _notes(plan, records, place)
+        )
         write_text(place.folder.path / "runs.csv", found.to_csv())
     return found
 
@@ -266,9 +273,10 @@ def _records(
         if record is not None and not (retry and record["error"] is not None):
             found[run.id] = record
             tell(Step(len(found), len(plan), plan, run, record, repeated=True))
-    for run, record in done_by([run for run in plan if run.id not in found], place, jobs):
-        found[run.id] = record
-        tell(Step(len(found), len(plan), plan, run, record))
+    with closing(done_by([run for run in plan if run.id not in found], place, jobs)) as finished:
+        for run, record in finished:
+            found[run.id] = record
+            tell(Step(len(found), len(plan), plan, run, record))
     return found
 
 

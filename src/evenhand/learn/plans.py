@@ -1,4 +1,4 @@
-"""What is to be run: data sets × methods × strengths × seeds × splits, each run with an id made of all that shapes it."""
+"""What is to be run: data sets × methods × strengths × seeds × splits, each with an id made of all that shapes it."""
 
 from __future__ import annotations
 
@@ -53,6 +53,11 @@ class Method:
                 f"can be told from others, not {shown(dict(self.options))}"
             ) from None
 
+    @property
+    def as_json(self) -> str:
+        """The options as a text, always in the same order."""
+        return json.dumps(dict(self.options), sort_keys=True)
+
 
 @dataclass(frozen=True)
 class Run:
@@ -99,14 +104,13 @@ def planned(
     by_method = {m.name: strengths_of(m, strengths) for m in methods}
     shares = checked_fractions(fractions)
     kept = [
-        Run(name, print_, attribute, m.name, m.maker, json.dumps(dict(m.options), sort_keys=True), strength, seed, split,
-            shares, bool(own_split))
+        Run(name, print_, attribute, m.name, m.maker, m.as_json, strength, seed, split, shares, bool(own_split))
         for name, (print_, attribute) in data.items()
         for m in methods
         for strength in by_method[m.name]
         for seed in checked_seeds(seeds)
         for split in range(checked_splits(splits))
-    ]  # fmt: skip
+    ]
     if len(kept) > MOST_RUNS:
         raise UsageError(f"an experiment has at most {MOST_RUNS:,} runs, not {len(kept):,}: take it apart")
     seen: dict[str, Run] = {}
@@ -118,7 +122,7 @@ def planned(
 
 def strengths_of(m: Method, strengths: Any) -> tuple[float, ...]:
     """Those of the method itself, else those of all; a method that nobody gave any has one, of 0."""
-    found = m.strengths
+    found: Any = m.strengths
     if found is None:
         everybody = (0.0,) if m.maker in PLAIN else strengths
         found = strengths.get(m.name, (0.0,)) if isinstance(strengths, Mapping) else everybody
@@ -195,10 +199,17 @@ def made_by(maker: str) -> Any:
         for part in name.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"cannot find method {shown(maker)}: {error}; it is module:Class of an importable module") from error
+        raise UsageError(
+            f"cannot find method {shown(maker)}: {error}; it is module:Class of an importable module"
+        ) from error
     if not callable(found):
         raise UsageError(f"method {shown(maker)} is no class")
     return found
+
+
+def takes_device(maker: str) -> bool:
+    """Whether a method is to be told where it computes."""
+    return "device" in inspect.signature(made_by(maker)).parameters
 
 
 def as_method(given: Any, name: str | None = None) -> Method:
@@ -213,5 +224,7 @@ def as_method(given: Any, name: str | None = None) -> Method:
         if cls is given:
             return Method(name or known, known)
     if "<" in given.__qualname__:
-        raise UsageError(f"{shown(given.__qualname__)} is made inside a function, where workers cannot find it: move it out")
+        raise UsageError(
+            f"{shown(given.__qualname__)} is made inside a function, where workers cannot find it: move it out"
+        )
     return Method(name or given.__name__, f"{given.__module__}:{given.__qualname__}")

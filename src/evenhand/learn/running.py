@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import platform
 import sys
@@ -22,7 +21,7 @@ from evenhand.cells import Floats, Ints
 from evenhand.errors import DataError, EvenhandError, shown
 from evenhand.ingest import tabulate
 from evenhand.learn.people import Matrix, People
-from evenhand.learn.plans import Run, made_by
+from evenhand.learn.plans import Run, made_by, takes_device
 from evenhand.learn.records import Folder
 from evenhand.measures.performance import PERFORMANCES, why_not
 from evenhand.options import Axes
@@ -39,18 +38,20 @@ def perform(run: Run, people: People, folder: Folder, axes: Axes, device: str) -
     """Do one run and keep it: first its tables, then its record, without which it has not happened."""
     start = time.monotonic()
     record: dict[str, Any] = {"error": None, "traceback": None, "parts": {}}
+    tables: dict[str, Table] = {}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
             tables = fitted(run, people, device)
             for part, table in tables.items():
-                table.save(folder.table(run.id, part))
                 record["parts"][part] = {"people": table.rows, "majority": majority(table), **results(table, axes)}
         except Exception as error:  # a method may fail in any way, and the others go on
             reason = str(error) if isinstance(error, EvenhandError) else f"{type(error).__name__}: {error}"
             record |= {"error": reason, "traceback": traceback.format_exc(), "parts": {}}
     record["warnings"] = list(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in said))[:20]
     record |= {"seconds": round(time.monotonic() - start, 3), "device": device, "versions": versions()}
+    for part, table in tables.items() if record["error"] is None else ():
+        table.save(folder.table(run.id, part))  # what goes wrong here is no fault of the method, and stops everything
     return folder.keep(run, record)
 
 
@@ -58,7 +59,7 @@ def fitted(run: Run, people: People, device: str) -> dict[str, Table]:
     """The counts of the people who did not train, by part."""
     cls = made_by(run.maker)
     options = json.loads(run.options)
-    if "device" in inspect.signature(cls).parameters:
+    if takes_device(run.maker):
         options["device"] = device
     parts = people.parts(run.split, run.fractions, run.own_split)
     train, *others = people.scaled(parts)
@@ -79,12 +80,14 @@ def scores_of(model: Any, features: Matrix, groups: Any) -> Floats:
     classes = [int(c) for c in getattr(model, "classes_", (0, 1))]
     if found.shape != (len(features), len(classes)) or 1 not in classes:
         raise DataError(
-            f"predict_proba must give one column for each of the classes 0 and 1, but gave {shown(found.shape)} for the "
-            f"classes {classes}"
+            f"predict_proba must give a column for each of the classes 0 and 1, but gave {shown(found.shape)} for "
+            f"the classes {classes}"
         )
     score = found[:, classes.index(1)]
     if not np.isfinite(score).all():
-        raise DataError(f"{int((~np.isfinite(score)).sum()):,} of {len(score):,} predicted probabilities are no numbers")
+        raise DataError(
+            f"{int((~np.isfinite(score)).sum()):,} of {len(score):,} predicted probabilities are no numbers"
+        )
     return np.clip(score, 0.0, 1.0)
 
 
@@ -121,7 +124,8 @@ def fairness_of(table: Table, axes: Axes) -> float | None:
     found = audit(table, measures=[m.id], threshold=THRESHOLD, bootstrap=0, permutations=0)
     assert isinstance(found, Audit)
     attribute = found.attributes[0]
-    value = next((g.value for g in (*attribute.largest, *attribute.measures) if g.id == m.id), np.nan)
+    gaps: list[Any] = [*attribute.largest, *attribute.measures]
+    value = next((g.value for g in gaps if g.id == m.id), np.nan)
     size = float(distance(m, value))
     return max(0.0, 1.0 - size) if np.isfinite(size) else None
 

@@ -88,8 +88,8 @@ def from_csv(name: str, path: Any, label: str, groups: list[str], favorable: Any
     chosen = np.isin(outcome, [v for v in (str(favorable), good) if v is not None])
     if chosen.all() or not chosen.any():
         raise DataError(
-            f"label {shown(label)} of {shown_path(path)} must hold {shown(favorable)}, the favourable outcome, and another "
-            f"(it holds: {listed(dict.fromkeys(outcome.tolist()))}); say which one is favorable"
+            f"label {shown(label)} of {shown_path(path)} must hold {shown(favorable)}, the favourable outcome, and "
+            f"another (it holds: {listed(dict.fromkeys(outcome.tolist()))}); say which one is favorable"
         )
     return Dataset(
         name,

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -38,11 +38,12 @@ class Place(NamedTuple):
         return checked_axes(self.performance, self.fairness)
 
 
-def done_by(runs: Sequence[Run], place: Place, jobs: int) -> Iterator[Done]:
+def done_by(runs: Sequence[Run], place: Place, jobs: int) -> Generator[Done, None, None]:
     """Every run with its record, as they finish."""
     if jobs == 1 or len(runs) < 2:
         for run in runs:
             yield run, _work(run, place)
+        _people.cache_clear()
         return
     before = set(multiprocessing.active_children())
     with _one_thread_each():
@@ -51,15 +52,16 @@ def done_by(runs: Sequence[Run], place: Place, jobs: int) -> Iterator[Done]:
             yield from _finished(pool, runs, place, jobs)
         except BrokenProcessPool as error:
             raise EvenhandError(
-                "a worker died: it was killed, perhaps because memory ran out, or your script starts the experiment when it "
-                "is imported (put it under if __name__ == '__main__':). Finished runs are kept; start again, with fewer "
-                "jobs"
+                "a worker died: it was killed, perhaps because memory ran out, or your script starts the experiment "
+                "when it is imported (put it under if __name__ == '__main__':). Finished runs are kept; start again, "
+                "with fewer jobs"
             ) from error
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        except BaseException:
             for process in set(multiprocessing.active_children()) - before:
-                process.terminate()  # what it does is not finished, or it has nothing to do
-                process.join()
+                process.terminate()  # what it does is not finished
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _finished(pool: ProcessPoolExecutor, runs: Sequence[Run], place: Place, jobs: int) -> Iterator[Done]:
@@ -90,7 +92,12 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager
@@ -111,11 +118,11 @@ def _one_thread_each() -> Iterator[None]:
 # ---- how many, and where ----------------------------------------------------------------------------------------
 
 
-def settled_device(device: Any) -> str:
-    """cpu or cuda; by itself the GPU if there is one."""
+def settled_device(device: Any, asked: bool) -> str:
+    """cpu or cuda; by itself the GPU if there is one and a method asks for it."""
     if device not in ("auto", "cpu", "cuda"):
         raise UsageError(f"device is 'auto', 'cpu' or 'cuda', not {shown(device)}")
-    if device == "cpu" or not find_spec("torch"):
+    if device == "cpu" or not find_spec("torch") or (device == "auto" and not asked):
         there = False
     else:
         import torch

@@ -1,0 +1,220 @@
+"""An experiment from a TOML file, with the line of whatever is wrong in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evenhand.errors import EvenhandError, UsageError, nearest, shown
+from evenhand.files import as_path, shown_path
+from evenhand.gate.rulebook import Places
+from evenhand.gate.toml_lines import Path, lines_of
+from evenhand.learn.plans import Method, checked_fractions, checked_seeds, checked_splits, strengths_of
+from evenhand.learn.sources import Source
+from evenhand.learn.workers import settled_device, settled_jobs
+from evenhand.options import checked_axes
+
+MOST_BYTES = 256_000
+EXPERIMENT = (
+    "folder", "seeds", "splits", "performance", "fairness", "fractions", "own_split", "jobs", "device",
+)  # fmt: skip
+DATASET = ("name", "reader", "path", "group", "exclude", "label", "favorable", "options")
+METHOD = ("name", "label", "strengths")
+
+
+def read_config(path: Any) -> dict[str, Any]:
+    """The words of `experiment` from a file; paths in it are meant from its folder."""
+    text, file = _text(path)
+    try:
+        document = tomllib.loads(text)
+        lines = lines_of(text)
+    except RecursionError:
+        raise UsageError(f"{file} is nested too deeply to be an experiment") from None
+    except ValueError as error:
+        raise _syntax(file, text, str(error)) from None
+    places = Places(file, lines)
+    home = as_path(path).parent
+    _known(document, ("experiment", "dataset", "method"), (), places, "[experiment], [[dataset]] and [[method]]")
+    words = _experiment(document.get("experiment", {}), places)
+    if "folder" in words:
+        words["folder"] = os.fspath(home / as_path(words["folder"]))
+    words["datasets"] = [_dataset(t, i, places, home) for i, t in enumerate(_tables(document, "dataset", places))]
+    words["methods"] = [_method(t, i, places) for i, t in enumerate(_tables(document, "method", places))]
+    for key, some in (("dataset", words["datasets"]), ("method", words["methods"])):
+        for i, one in enumerate(some):
+            if one.name in [other.name for other in some[:i]]:
+                how = 'reader = "adult"' if key == "dataset" else 'label = "another name"'
+                raise places.refuse((key, i), f"{key} {shown(one.name)} is there twice: give it another name ({how})")
+    return words
+
+
+def _text(path: Any) -> tuple[str, str]:
+    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in os.fspath(path))
+    try:
+        with as_path(path).open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"cannot read the experiment {shown_path(path)}: {error.strerror or error}") from error
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"{shown_path(path)} is no experiment: a TOML file of more than {MOST_BYTES // 1000} kB")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n"), file
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UsageError(f"{file}, line {line}: an experiment is a text in UTF-8, and this is none") from None
+
+
+def _syntax(file: str, text: str, message: str) -> UsageError:
+    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
+    if found is None:
+        return UsageError(f"{file} is no valid TOML: {message}")
+    line = found[2] or str(text.rstrip("\n").count("\n") + 1)
+    return UsageError(f"{file}, line {line}: no valid TOML: {found[1]}" + (f" (column {found[3]})" if found[3] else ""))
+
+
+# ---- its parts --------------------------------------------------------------------------------------------------
+
+
+def _experiment(table: Any, places: Places) -> dict[str, Any]:
+    if not isinstance(table, Mapping):
+        raise places.refuse(("experiment",), f"[experiment] is a table, not {shown(table)}")
+    _known(table, EXPERIMENT, ("experiment",), places, f"[experiment] has {', '.join(EXPERIMENT)}")
+    checks: dict[str, Any] = {
+        "folder": lambda v: _is_text("folder", v),
+        "seeds": checked_seeds,
+        "splits": checked_splits,
+        "fractions": checked_fractions,
+        "performance": lambda v: checked_axes(v),
+        "fairness": lambda v: checked_axes(fairness=v),
+        "jobs": lambda v: settled_jobs(v, "cpu", True),
+        "device": lambda v: settled_device(v, False),
+        "own_split": _is_truth,
+    }
+    for key, value in table.items():
+        _tried(lambda key=key, value=value: checks[key](value) if key in checks else None, places, ("experiment", key))
+    return dict(table)
+
+
+def _dataset(table: Mapping[str, Any], i: int, places: Places, home: Any) -> Source:
+    _known(table, DATASET, ("dataset", i), places, f"a data set has {', '.join(DATASET)}")
+    words = dict(table)
+    for key in ("name", "group"):
+        if not isinstance(words.get(key), str) or not words[key]:
+            example = "adult" if key == "name" else "sex"
+            raise places.refuse(("dataset", i, key), f'a data set needs its {key}, such as {key} = "{example}"')
+    for key in ("path", "label", "reader"):
+        if key in words:
+            _tried(lambda key=key: _is_text(key, words[key]), places, ("dataset", i, key))
+    hidden = words.get("exclude", [])
+    hidden = [hidden] if isinstance(hidden, str) else hidden
+    if not isinstance(hidden, list) or not all(isinstance(name, str) for name in hidden):
+        raise places.refuse(("dataset", i, "exclude"), f"exclude is a list of columns, not {shown(hidden)}")
+    if not isinstance(words.get("options", {}), Mapping):
+        raise places.refuse(
+            ("dataset", i, "options"), f"options is a table such as {{complete = false}}, not {shown(words['options'])}"
+        )
+    words["exclude"] = tuple(hidden)
+    if "path" in words:
+        words["path"] = os.fspath(home / as_path(words["path"]))
+    found: Source = _tried(lambda: Source(**words), places, ("dataset", i, "name"))
+    return found
+
+
+def _method(table: Mapping[str, Any], i: int, places: Places) -> Method:
+    words = dict(table)
+    maker = words.pop("name", None)
+    if not isinstance(maker, str) or not maker:
+        raise places.refuse(("method", i, "name"), 'a method needs its name, such as name = "reg", or "module:Class"')
+    name = words.pop("label", maker.rpartition(":")[2])
+    if not isinstance(name, str) or not name:
+        raise places.refuse(("method", i, "label"), f"label is how the method is called in results, not {shown(name)}")
+    strengths = words.pop("strengths", None)
+    plain: Method = _tried(lambda: Method(name, maker), places, ("method", i, "name"))
+    for option, value in words.items():
+        try:
+            Method(name, maker, {option: value})
+        except UsageError as error:
+            meant = "" if "did you mean" in str(error) else nearest(option, METHOD)
+            raise places.refuse(("method", i, option), f"{error}{meant}") from None
+    if strengths is not None:
+        strengths = _tried(lambda: strengths_of(plain, {name: strengths}), places, ("method", i, "strengths"))
+    return Method(name, maker, words, strengths)
+
+
+# ---- what is wrong ----------------------------------------------------------------------------------------------
+
+
+def _tables(document: Mapping[str, Any], key: str, places: Places) -> list[Mapping[str, Any]]:
+    found = document.get(key, [])
+    if isinstance(found, Mapping) or not isinstance(found, list) or not all(isinstance(t, Mapping) for t in found):
+        raise places.refuse((key,), f"write [[{key}]], with two brackets on each side, above each {key}")
+    if not found:
+        raise UsageError(f"{places.file} has no {key}: write a [[{key}]] (evenhand bench --init shows how)")
+    return found
+
+
+def _known(table: Mapping[str, Any], keys: Iterable[str], path: Path, places: Places, there_are: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(str(key), keys)}")
+
+
+def _tried(what: Any, places: Places, path: Path) -> Any:
+    """Do it, and say where in the file its mistake is."""
+    try:
+        return what()
+    except EvenhandError as error:
+        raise places.refuse(path, error) from None
+
+
+def _is_text(key: str, value: Any) -> None:
+    if not isinstance(value, str) or not value:
+        raise UsageError(f"{key} is a text, not {shown(value)}")
+
+
+def _is_truth(value: Any) -> None:
+    if not isinstance(value, bool):
+        raise UsageError(f"own_split is true or false, not {shown(value)}")
+
+
+STARTER = """\
+# An experiment for `evenhand bench experiment.toml`: every method at every strength, with every seed, on every split.
+# Killed or stopped, it goes on where it was when it is started again. Paths are meant from the folder of this file.
+
+[experiment]
+folder = "runs"                 # where every finished run is kept
+seeds = [0, 1, 2]
+splits = 1                      # random splits of the people into training, selection and test
+performance = "accuracy"        # or balanced_accuracy, auroc, average_precision, log_loss, brier
+fairness = "abcc"               # any measure of `evenhand guide`; 1 - its value is compared
+# fractions = [0.6, 0.2, 0.2]   # that train, that select, that test
+# own_split = true              # keep the test people of data sets that have them
+# jobs = 4                      # processes; by default one for each core
+
+[[dataset]]
+name = "adult"                  # acs, adult, compas, german, kdd_census
+path = "data"                   # the folder or file that holds it
+group = "sex"
+exclude = ["sex"]               # what models do not see
+
+# [[dataset]]                   # any CSV file
+# name = "loans"
+# path = "loans.csv"
+# label = "repaid"
+# favorable = 1
+# group = "sex"
+
+[[method]]
+name = "mlp"                    # a plain network: nothing to trade
+
+[[method]]
+name = "reg"                    # further keys are options of the method
+strengths = [0.1, 0.3, 1.0, 3.0]
+
+# [[method]]
+# name = "my_methods:Fairer"    # your own: a class with strength, random_state, fit and predict_proba
+# strengths = [0.0, 0.5, 1.0]
+"""
