@@ -21,6 +21,7 @@ from evenhand.report import (
     counterfactual,
     cutoffs,
     disclosure,
+    experiment,
     individual,
     verdict,
     watch,
@@ -67,6 +68,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("an aggregate", aggregation),
         ("an audit of classes", classes),
         ("thresholds", cutoffs),
+        ("an experiment", experiment),
         ("a check", verdict),
         ("a watch", watch),
         ("a table's info", disclosure),
@@ -102,7 +104,7 @@ def test_the_version_is_in_the_changelog() -> None:
 
 COMMANDS = (
     "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "check",
-    "policy init", "monitor", "table info", "individual", "counterfactual",
+    "policy init", "monitor", "table info", "individual", "counterfactual", "bench",
 )  # fmt: skip
 
 

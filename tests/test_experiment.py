@@ -22,9 +22,9 @@ from conftest import evenhand as run
 from evenhand.datasets import Dataset
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.learn import Method, Source, experiment
-from evenhand.learn.config import STARTER, read_config
+from evenhand.learn.config import DATASET, EXPERIMENT, METHOD, STARTER, read_config
 from evenhand.learn.people import People
-from evenhand.learn.plans import planned
+from evenhand.learn.plans import methods_known, planned
 from evenhand.learn.records import Folder
 from evenhand.report.experiment import schema
 from standins import FITS, Shrunk
@@ -354,7 +354,7 @@ def test_an_interrupted_experiment_leaves_nobody_behind(home: Path) -> None:
     os.killpg(started.pid, signal.SIGINT)  # as a terminal does
     _, said = started.communicate(timeout=15)
     assert started.returncode == 130
-    assert said == "evenhand: interrupted\n"
+    assert said.strip() == "evenhand: interrupted"
     with pytest.raises(ProcessLookupError):
         os.killpg(started.pid, 0)
     assert {file.name for file in (home / "runs").iterdir()} == {"lock"}
@@ -420,3 +420,29 @@ def test_a_file_to_begin_with(tmp_path: Path) -> None:
     words = read_config(tmp_path / "mine.toml")
     assert words["datasets"] == [Source("adult", str(tmp_path / "data"), "sex", ("sex",))]
     assert words["seeds"] == [0, 1, 2]
+
+
+def test_the_file_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (TESTS.parent / "docs/experiments.md").read_text(encoding="utf-8")
+    example = page.split("```toml\n")[1].split("```")[0]
+    for i, text in enumerate((example, STARTER)):
+        (tmp_path / f"{i}.toml").write_text(text)
+        if methods_known():
+            assert len(read_config(tmp_path / f"{i}.toml")["methods"]) == 2
+        else:
+            with pytest.raises(UsageError, match=r"there is no method 'mlp'"):
+                read_config(tmp_path / f"{i}.toml")
+    for key in (*EXPERIMENT, *DATASET, *METHOD):
+        assert f"`{key}`" in page, key
+
+
+def test_labels_and_groups_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    for rows, message in (
+        ("a,yes,f\na,no,m\nb,,m\n", "one other value"),
+        ("a,yes,f\nb,no,f\n", "at least two groups"),
+        ("a,yes,f\nb,no,m\nb,no,\n", "1 people of loans have no group"),
+    ):
+        (tmp_path / "loans.csv").write_text("x,y,sex\n" + rows)
+        source = Source("loans", str(tmp_path / "loans.csv"), "sex", label="y", favorable="yes")
+        with pytest.raises(EvenhandError, match=message):
+            done(tmp_path / "runs", datasets=source)

@@ -91,8 +91,10 @@ def _line(step: Step) -> None:
 
 
 def _outcome(record: Any) -> str:
+    from evenhand.report.experiment import fairness_name
+
     part = record["parts"]["test"]
-    found = {**part["performance"], **{f"1 − {id_}": value for id_, value in part["fairness"].items()}}
+    found = {**part["performance"], **{fairness_name(id_): value for id_, value in part["fairness"].items()}}
     return ", ".join(f"{id_} {'–' if value is None else f'{value:.3f}'}" for id_, value in found.items())
 
 

@@ -15,7 +15,7 @@ from evenhand.datasets import Dataset
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.files import write_text
 from evenhand.learn.people import People
-from evenhand.learn.plans import Method, Run, as_method, planned, takes_device
+from evenhand.learn.plans import Method, Run, as_method, may_use_gpu, planned
 from evenhand.learn.records import Folder
 from evenhand.learn.running import PERFORMANCE_OF_CHANCE, results
 from evenhand.learn.sources import Source
@@ -241,7 +241,7 @@ def experiment(
     """
     axes = checked_axes(performance, fairness)
     wanted = _methods(methods)
-    on = settled_device(device, any(takes_device(m.maker) for m in wanted))
+    on = settled_device(device, any(may_use_gpu(m.maker) for m in wanted))
     people = _people(datasets, group, tuple([exclude] if isinstance(exclude, str) else exclude))
     prints = {name: (some.fingerprint, some.attribute) for name, some in people.items()}
     plan = planned(prints, wanted, strengths, seeds, splits, fractions, own_split)

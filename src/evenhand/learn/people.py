@@ -52,10 +52,17 @@ class People:
                 f"{data.name} has no group {shown(attribute)} (it has: {listed(data.groups)})"
                 f"{nearest(str(attribute), data.groups)}"
             )
+        codes, distinct = encode(data.groups[attribute])
+        if len(distinct) < 2 or len(np.unique(data.label)) < 2:
+            raise DataError(f"{data.name} needs at least two groups by {shown(attribute)}, and people with both labels")
+        unknown = np.array([v is None or str(v).strip() == "" for v in distinct])[codes]
+        if unknown.any():
+            raise DataError(
+                f"{int(unknown.sum()):,} people of {data.name} have no group by {shown(attribute)}: leave them out"
+            )
         features, names = data.matrix(exclude)
         if not names:
             raise UsageError(f"{data.name} has no features left: exclude fewer columns")
-        codes, distinct = encode(data.groups[attribute])
         order = sorted(range(len(distinct)), key=lambda i: str(distinct[i]))
         place = np.empty(len(distinct), np.int64)
         place[order] = np.arange(len(distinct))

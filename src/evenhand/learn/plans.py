@@ -212,6 +212,11 @@ def takes_device(maker: str) -> bool:
     return "device" in inspect.signature(made_by(maker)).parameters
 
 
+def may_use_gpu(maker: str) -> bool:
+    """Whether a method may compute on a GPU: ours hold a network, if only inside."""
+    return ":" not in maker or takes_device(maker)
+
+
 def as_method(given: Any, name: str | None = None) -> Method:
     """A method from its name, its class, or a `Method`."""
     if isinstance(given, Method):

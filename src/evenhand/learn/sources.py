@@ -83,13 +83,13 @@ def from_csv(name: str, path: Any, label: str, groups: list[str], favorable: Any
                 f"{shown_path(path)} has no column {shown(column)} (it has: {listed(header)}){nearest(column, header)}"
             )
     columns = read(file, Layout("its source", header, frozenset(), header=True))
-    good = str(int(favorable)) if isinstance(favorable, bool | float) and float(favorable) == int(favorable) else None
-    outcome = np.array([str(v) for v in columns[label]], object)
-    chosen = np.isin(outcome, [v for v in (str(favorable), good) if v is not None])
-    if chosen.all() or not chosen.any():
+    outcome = columns[label].tolist()
+    spelled = {str(favorable), *([str(favorable).lower()] if isinstance(favorable, bool) else [])}
+    chosen = np.array([value in spelled for value in outcome])
+    if chosen.all() or not chosen.any() or len(set(outcome)) != 2:
         raise DataError(
-            f"label {shown(label)} of {shown_path(path)} must hold {shown(favorable)}, the favourable outcome, and "
-            f"another (it holds: {listed(dict.fromkeys(outcome.tolist()))}); say which one is favorable"
+            f"label {shown(label)} of {shown_path(path)} must hold {shown(favorable)}, the favourable outcome, and one "
+            f"other value (it holds: {listed(dict.fromkeys(outcome))}); repair it, or say which is favorable"
         )
     return Dataset(
         name,

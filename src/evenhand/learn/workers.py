@@ -46,7 +46,7 @@ def done_by(runs: Sequence[Run], place: Place, jobs: int) -> Generator[Done, Non
         _people.cache_clear()
         return
     before = set(multiprocessing.active_children())
-    with _one_thread_each():
+    with _environment(place.device):
         pool = ProcessPoolExecutor(min(jobs, len(runs)), multiprocessing.get_context("spawn"), _begin)
         try:
             yield from _finished(pool, runs, place, jobs)
@@ -101,10 +101,11 @@ def _end_with(parent: Any) -> None:
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Workers read this when they start."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+def _environment(device: str) -> Iterator[None]:
+    """What workers read when they start: one thread each, and no GPU if it is not asked for."""
+    words = dict.fromkeys(THREADS, "1") | ({"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {})
+    before = {name: os.environ.get(name) for name in words}
+    os.environ.update(words)
     try:
         yield
     finally:

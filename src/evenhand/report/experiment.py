@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand import __version__
+from evenhand.measures import find
 from evenhand.report.comparison import render as comparison
 from evenhand.report.frame import plain_frame
 from evenhand.table import shown_name
@@ -63,11 +64,11 @@ def render(document: dict[str, Any]) -> RenderableType:
     options, runs = document["options"], document["runs"]
     parts: list[RenderableType] = [
         Text("Experiment", style="bold"),
-        Text(f"{len(runs):,} of {document['planned']:,} runs · performance {options['performance']} · fairness 1 − "
-             f"{options['fairness']} · higher is better"),
+        Text(f"{len(runs):,} of {document['planned']:,} runs; the mean over seeds and splits, higher is better"),
+        Text(f"performance: {options['performance']} · fairness: {fairness_name(options['fairness'])}"),
         Text(),
         _means(document),
-    ]  # fmt: skip
+    ]
     parts += _failures(document["failed"])
     if document["notes"]:
         parts += [Text(), Text("Notes", style="bold")]
@@ -75,6 +76,16 @@ def render(document: dict[str, Any]) -> RenderableType:
     for name, found in document["comparisons"].items():
         parts += [Text(), Text(f"On {shown_name(name)}", style="bold"), comparison(found)]
     return Group(*parts)
+
+
+def fairness_name(id_: str) -> str:
+    """How 1 − the distance from parity is called: of a ratio it is the ratio itself, the lower over the higher.
+
+    >>> fairness_name("abcc"), fairness_name("disparate_impact")
+    ('1 − abcc', 'disparate_impact')
+    """
+    measure = find(id_)
+    return id_ if measure is not None and measure.scale == "ratio" else f"1 − {id_}"
 
 
 def _means(document: dict[str, Any]) -> Grid:
