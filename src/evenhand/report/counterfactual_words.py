@@ -81,7 +81,11 @@ def tipping_words(c: dict[str, Any]) -> str:
 
 def _needed(points: list[dict[str, Any]], share: float) -> str:
     strength = _strength(points, share)
-    return "" if strength is None else f" (which must correlate {strength:.2f} with the attribute and what it acts on)"
+    return (
+        ""
+        if strength is None
+        else f" (such a cause must correlate {strength:.2f} with the attribute and what it acts on)"
+    )
 
 
 def _strength(points: list[dict[str, Any]], share: float) -> float | None:
