@@ -97,13 +97,16 @@ def _strength(points: list[dict[str, Any]], share: float) -> float | None:
     return None
 
 
+_AGREED = {
+    "mean": "in the direction", "size": "whether that is beyond the tolerance", "changed": "whether anybody is",
+}  # fmt: skip
 FIGURE = {"mean": "mean change", "size": "mean size of the change", "changed": "share decided otherwise"}
 
 
 def range_words(r: dict[str, Any]) -> str:
     """One figure over all graphs."""
     who = "everybody" if r["group"] is None else f"{shown_name(r['group'])} as {shown_name(r['other'])}"
-    agree = "the graphs agree" if r["agree"] else "the graphs do not come to the same conclusion"
+    agree = f"the graphs {'agree' if r['agree'] else 'do not agree'} {_AGREED[r['figure']]}"
     return (
         f"{who}, {FIGURE[r['figure']]}: from {r['lowest']:.3f} to {r['highest']:.3f} over the graphs"
         f"{interval_words(r['ci'], None, 'intervals together')}; {agree}."
