@@ -126,8 +126,13 @@ def interval_words(ci: list[float] | None, level: float | None = None, name: str
 
 
 def percent(share: float) -> str:
+    """Few digits, but never all or nobody where it is not so.
+
+    >>> percent(0.123), percent(0.0042), percent(0), percent(0.0001), percent(0.999)
+    ('12%', '0.4%', '0%', 'under 0.1%', 'over 99%')
     """
-    >>> percent(0.123), percent(0.0042), percent(0)
-    ('12%', '0.4%', '0%')
-    """
+    if 0 < share < 0.0005:
+        return "under 0.1%"
+    if 0.995 <= share < 1:
+        return "over 99%"
     return f"{100 * share:.1f}%" if 0 < share < 0.095 else f"{100 * share:.0f}%"
