@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import evenhand
+from conftest import IMPATIENT, people, terminal
 from conftest import evenhand as run
-from conftest import people, terminal
 from evenhand.report.document import schema
 
 
@@ -233,7 +233,7 @@ class TestTerminal:
         assert "beyond" in text
 
     def test_long_work_shows_a_bar(self) -> None:
-        code, text = terminal("demo", "--bootstrap", "20000")
+        code, text = terminal("demo", start=IMPATIENT)
         assert code == 0
         assert "comparing the groups of race" in text
         assert text.rindex("comparing the groups of race") < text.index("Evenhand audit")

@@ -13,10 +13,11 @@ import pytest
 import evenhand
 from conftest import evenhand as run
 from evenhand.errors import DataError, EvenhandError, UsageError
-from evenhand.pairs.choices import Choice
 from evenhand.pairs.people import read_people
-from evenhand.pairs.structure import causal_library, structure_of
-from evenhand.pairs.worlds import part_of, worlds_of
+from evenhand.pairs.worlds.answers import ranges_of
+from evenhand.pairs.worlds.choices import Choice
+from evenhand.pairs.worlds.graphs import part_of, worlds_of
+from evenhand.pairs.worlds.structure import causal_library, structure_of
 from evenhand.report.counterfactual import NOT_TAKEN, schema
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -198,6 +199,14 @@ def test_several_worlds_give_a_range() -> None:
     assert not whole.agree
     assert whole.ci is not None
     assert whole.ci[0] <= 0 < whole.ci[1]
+    two = {"job alone": "sex -> job", "both": GRAPH}
+    near = asked(lambda p: 0.1 * p["skill"] + 0.2 * (p["job"] == "boss"), data, graph=two, features=["skill", "job"])
+    sizes = [w.answer.changes[0].size for w in near.worlds]
+    assert sizes[0].ci[1] < sizes[1].ci[0]
+    between = (sizes[0].ci[1] + sizes[1].ci[0]) / 2  # one world is within, the other beyond
+    for tolerance, agree in ((between, False), (0.0, True)):
+        ranges = ranges_of(near.worlds, tolerance)
+        assert next(r for r in ranges if (r.group, r.figure) == ("f", "size")).agree is agree
     assert "worlds" in found.plots()
 
 

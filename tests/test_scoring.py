@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataError, EvenhandError, UsageError
-from evenhand.pairs.inputs import Inputs
-from evenhand.pairs.loading import loaded
 from evenhand.pairs.people import read_people
-from evenhand.pairs.scoring import scorer_of
+from evenhand.pairs.worlds.inputs import Inputs
+from evenhand.pairs.worlds.loading import loaded
+from evenhand.pairs.worlds.scoring import scorer_of
 
 ROWS = {"x": np.array([0.0, 1.0, 2.0])}
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError, EvenhandError, UsageError
-from evenhand.pairs.worlds import ordered, part_of, worlds_of
+from evenhand.pairs.worlds.graphs import ordered, part_of, worlds_of
 
 EDGES = [("sex", "job"), ("age", "job"), ("job", "pay")]
 PARENTS = {"age": (), "sex": (), "job": ("age", "sex"), "pay": ("job",)}
@@ -131,8 +131,7 @@ def test_what_matters() -> None:
 
 
 def test_networkx_is_not_imported_for_text() -> None:
-    code = (
-        "import sys; from evenhand.pairs.worlds import worlds_of; worlds_of('a -> b'); print('networkx' in sys.modules)"
-    )
+    use = "from evenhand.pairs.worlds.graphs import worlds_of; worlds_of('a -> b')"
+    code = f"import sys; {use}; print('networkx' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

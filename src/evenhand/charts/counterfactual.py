@@ -116,8 +116,10 @@ def _paths(document: Document, world: dict[str, Any]) -> Chart:
     ways = list(dict.fromkeys(line["way"] for line in lines))
     ends = [v for line in lines for v in (line["value"], line["low"], line["high"], 0.0) if v is not None]
     margin = 0.05 * (max(ends) - min(ends)) or 0.01
-    x = quantitative("value", "mean change of the score", [min(ends) - margin, max(ends) + margin], format=".2~f")
-    y: Spec = {"field": "way", "type": "nominal", "title": None, "sort": ways, "axis": {"labelLimit": 200}}
+    x = quantitative(
+        "value", "mean change of the score", [min(ends) - margin, max(ends) + margin], format=".2~f", tickCount=7
+    )
+    y: Spec = {"field": "way", "type": "nominal", "title": None, "sort": ways, "axis": _room(ways)}
     offset = {"field": "pair", "sort": names}
     colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
@@ -140,6 +142,11 @@ def _paths(document: Document, world: dict[str, Any]) -> Chart:
     return chart("paths", title, subtitle, f"{subtitle} {told}.", body, columns, [more])
 
 
+def _room(names: list[str]) -> Spec:
+    """Room for names beside the axis: a browser's letters may be wider than those it was drawn with."""
+    return {"labelLimit": 260, "minExtent": 8 * max(map(len, names)) + 10}
+
+
 def _way(via: str) -> str:
     return {"direct": "direct", "rest": "acting together"}.get(via, f"through {shown_name(via, 24)}")
 
@@ -160,7 +167,7 @@ def _confounding(document: Document, world: dict[str, Any]) -> Chart:
     data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "share", "value", "low", "high")}))
     shares = [line["share"] for line in lines]
     what = "share of the fitted effects that a hidden cause accounts for"
-    x = quantitative("share", what, [min(shares), max(shares)], format="%")
+    x = quantitative("share", what, [min(shares), max(shares)], format="%", tickCount=7)
     y = quantitative("value", "mean change of the score", format=".2~f")
     colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
     colour["legend"] = {**colour["legend"], "symbolType": "stroke"}
@@ -190,7 +197,7 @@ def _worlds(document: Document) -> Chart:
     lines = [line for line in lines if line["pair"] in names]
     worlds = list(dict.fromkeys(line["world"] for line in lines))
     x = quantitative("value", "mean change of the score", format=".2~f")
-    y: Spec = {"field": "world", "type": "nominal", "title": None, "sort": worlds}
+    y: Spec = {"field": "world", "type": "nominal", "title": None, "sort": worlds, "axis": _room(worlds)}
     colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
     offset = {"field": "pair", "sort": names}

@@ -49,7 +49,7 @@ def counterfactual(data: str, seed: int, **words: Any) -> None:
     Without a --graph only the attribute is flipped, which says nothing about what it does to other columns.
     """
     from evenhand.pairs.counterfactual import counterfactual_fairness
-    from evenhand.pairs.sensitivity import GRID
+    from evenhand.pairs.worlds.sensitivity import GRID
 
     paths = wanted(words, data, *filter(os.path.isfile, (words["model"], *words["graph"])))
     for word in ("features", "categories", "numbers"):

@@ -61,7 +61,6 @@ def _world(document: Document, world: dict[str, Any], room: Room) -> Iterator[An
             if chart == "changes" or world[chart]:
                 yield room.figure(plot(document, chart, world["name"]), f"plot({chart!r}, {world['name']!r})")
         yield _changes(world["answer"], room)
-        yield from (tag("p", c["interpretation"]) for c in world["confounding"][: room.most(20)])
     yield tag("h3", "What this rests on")
     yield tag("ul", *(tag("li", sentence) for sentence in world["assumptions"]))
     if world["mechanisms"]:

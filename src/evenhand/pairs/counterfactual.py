@@ -17,18 +17,18 @@ from evenhand.inference.resample import generator
 from evenhand.ingest import library_of
 from evenhand.ingest.values import name_of
 from evenhand.options import Options, Progress, checked
-from evenhand.pairs.answers import Answer, Range, Setting, WorldAnswer, answer_of, curves_of, paths_of, ranges_of
-from evenhand.pairs.assumptions import assumptions_of
-from evenhand.pairs.changes import Rule
-from evenhand.pairs.choices import Choice
-from evenhand.pairs.inputs import Inputs
 from evenhand.pairs.people import People, as_columns, chosen_columns, names_in
-from evenhand.pairs.preparing import bench_of, inputs_of, people_of
-from evenhand.pairs.scoring import scorer_of
-from evenhand.pairs.sensitivity import GRID
-from evenhand.pairs.structure import Structure, explained, structure_of
-from evenhand.pairs.trials import Bench, Scenario, tried
-from evenhand.pairs.worlds import Part, World, part_of, worlds_of
+from evenhand.pairs.worlds.answers import Answer, Range, Setting, WorldAnswer, answer_of, curves_of, paths_of, ranges_of
+from evenhand.pairs.worlds.assumptions import assumptions_of
+from evenhand.pairs.worlds.changes import Rule
+from evenhand.pairs.worlds.choices import Choice
+from evenhand.pairs.worlds.graphs import Part, World, part_of, worlds_of
+from evenhand.pairs.worlds.inputs import Inputs
+from evenhand.pairs.worlds.preparing import bench_of, inputs_of, people_of
+from evenhand.pairs.worlds.scoring import scorer_of
+from evenhand.pairs.worlds.sensitivity import GRID
+from evenhand.pairs.worlds.structure import Structure, explained, structure_of
+from evenhand.pairs.worlds.trials import Bench, Scenario, tried
 from evenhand.results import Result, kept
 
 if TYPE_CHECKING:
@@ -217,8 +217,8 @@ def counterfactual_fairness(
     )  # fmt: skip
     notes += [*people.notes, *(n for p in parts for n in p.notes), *_remarks(answers, people, parts, worlds, columns)]
     return CounterfactualFairness(
-        asked, people.n, people.left_out, flip, tuple(answers), ranges_of(answers), tuple(dict.fromkeys(notes)),
-        (people.kept, setting.own, setting.here, bench.flips), library_of(data),
+        asked, people.n, people.left_out, flip, tuple(answers), ranges_of(answers, rule.tolerance),
+        tuple(dict.fromkeys(notes)), (people.kept, setting.own, setting.here, bench.flips), library_of(data),
     )  # fmt: skip
 
 

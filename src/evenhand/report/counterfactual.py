@@ -18,10 +18,10 @@ from evenhand.report.frame import plain_frame
 from evenhand.table import shown_name
 
 if TYPE_CHECKING:
-    from evenhand.pairs.answers import Answer, Change, Path, Range, WorldAnswer
-    from evenhand.pairs.changes import Estimate
     from evenhand.pairs.counterfactual import CounterfactualFairness
-    from evenhand.pairs.sensitivity import Confounding
+    from evenhand.pairs.worlds.answers import Answer, Change, Path, Range, WorldAnswer
+    from evenhand.pairs.worlds.changes import Estimate
+    from evenhand.pairs.worlds.sensitivity import Confounding
 
 SCHEMA = "evenhand/counterfactual/1"
 WIDTH = 80
@@ -169,7 +169,7 @@ _TYPES = {
 
 def frame(result: CounterfactualFairness, world: str | None, library: str | None) -> Any:
     """One row per person and other group. Where noise is drawn, `decision_there` is the share of favourable draws."""
-    from evenhand.pairs.changes import others_of
+    from evenhand.pairs.worlds.changes import others_of
 
     kept, own, here, flips = result.rows
     names = [w.name for w in result.worlds]

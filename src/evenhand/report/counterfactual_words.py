@@ -81,7 +81,11 @@ def tipping_words(c: dict[str, Any]) -> str:
 
 def _needed(points: list[dict[str, Any]], share: float) -> str:
     strength = _strength(points, share)
-    return "" if strength is None else f" (which must correlate {strength:.2f} with the attribute and what it acts on)"
+    return (
+        ""
+        if strength is None
+        else f" (such a cause must correlate {strength:.2f} with the attribute and what it acts on)"
+    )
 
 
 def _strength(points: list[dict[str, Any]], share: float) -> float | None:
@@ -93,13 +97,16 @@ def _strength(points: list[dict[str, Any]], share: float) -> float | None:
     return None
 
 
+_AGREED = {
+    "mean": "in the direction", "size": "whether that is beyond the tolerance", "changed": "whether anybody is",
+}  # fmt: skip
 FIGURE = {"mean": "mean change", "size": "mean size of the change", "changed": "share decided otherwise"}
 
 
 def range_words(r: dict[str, Any]) -> str:
     """One figure over all graphs."""
     who = "everybody" if r["group"] is None else f"{shown_name(r['group'])} as {shown_name(r['other'])}"
-    agree = "the graphs agree" if r["agree"] else "the graphs do not come to the same conclusion"
+    agree = f"the graphs {'agree' if r['agree'] else 'do not agree'} {_AGREED[r['figure']]}"
     return (
         f"{who}, {FIGURE[r['figure']]}: from {r['lowest']:.3f} to {r['highest']:.3f} over the graphs"
         f"{interval_words(r['ci'], None, 'intervals together')}; {agree}."
@@ -119,8 +126,13 @@ def interval_words(ci: list[float] | None, level: float | None = None, name: str
 
 
 def percent(share: float) -> str:
+    """Few digits, but never all or nobody where it is not so.
+
+    >>> percent(0.123), percent(0.0042), percent(0), percent(0.0001), percent(0.999)
+    ('12%', '0.4%', '0%', 'under 0.1%', 'over 99%')
     """
-    >>> percent(0.123), percent(0.0042), percent(0)
-    ('12%', '0.4%', '0%')
-    """
+    if 0 < share < 0.0005:
+        return "under 0.1%"
+    if 0.995 <= share < 1:
+        return "over 99%"
     return f"{100 * share:.1f}%" if 0 < share < 0.095 else f"{100 * share:.0f}%"

@@ -16,7 +16,7 @@ from evenhand.groupings import shown_name
 from evenhand.ingest.values import name_of
 from evenhand.report.document import number, pair
 from evenhand.report.frame import plain_frame
-from evenhand.report.likeness import interpretation
+from evenhand.report.individual_words import interpretation
 
 if TYPE_CHECKING:
     from evenhand.pairs.individual import IndividualFairness

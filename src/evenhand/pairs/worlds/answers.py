@@ -10,10 +10,10 @@ import numpy as np
 
 from evenhand.cells import Floats, Ints
 from evenhand.inference.significance import holm
-from evenhand.pairs.changes import CHANGED, FIGURES, MEAN, SIZE, Estimate, others_of, p_value
-from evenhand.pairs.sensitivity import Confounding, Point, biases, correlation, tipping, within
-from evenhand.pairs.structure import Structure
-from evenhand.pairs.trials import Outcome
+from evenhand.pairs.worlds.changes import CHANGED, FIGURES, MEAN, SIZE, Estimate, others_of, p_value
+from evenhand.pairs.worlds.sensitivity import Confounding, Point, biases, correlation, tipping, within
+from evenhand.pairs.worlds.structure import Structure
+from evenhand.pairs.worlds.trials import Outcome
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 30
@@ -97,7 +97,7 @@ class Range:
     highest: float
     ci: tuple[float, float] | None
     agree: bool
-    """Whether every world comes to the same conclusion."""
+    """Whether the worlds agree: in the direction, on which side of the tolerance, whether anybody is concerned."""
 
 
 @dataclass(frozen=True)
@@ -226,26 +226,26 @@ def curves_of(
     return tuple(found)
 
 
-def ranges_of(worlds: Sequence[WorldAnswer]) -> tuple[Range, ...]:
+def ranges_of(worlds: Sequence[WorldAnswer], tolerance: float) -> tuple[Range, ...]:
     """The lowest and highest of each figure over all worlds; none for one world."""
     if len(worlds) < 2:
         return ()
     rows = [(w.answer.overall, *w.answer.changes) for w in worlds]
-    return tuple(_range(same, figure) for same in zip(*rows, strict=True) for figure in ("mean", "size", "changed"))
+    limits = {"mean": 0.0, "size": tolerance, "changed": 0.0}
+    return tuple(_range(same, figure, limit) for same in zip(*rows, strict=True) for figure, limit in limits.items())
 
 
-def _range(changes: Sequence[Change], figure: str) -> Range:
+def _range(changes: Sequence[Change], figure: str, limit: float) -> Range:
     found: list[Estimate] = [getattr(c, figure) for c in changes]
     values = [e.value for e in found]
     known = [e.ci for e in found if e.ci is not None]
     ci = (min(lo for lo, _ in known), max(hi for _, hi in known)) if len(known) == len(found) else None
-    return Range(
-        changes[0].group, changes[0].other, figure, min(values), max(values), ci, len(set(map(_conclusion, found))) == 1
-    )  # fmt: skip
+    agree = len({_side(e, limit) for e in found}) == 1
+    return Range(changes[0].group, changes[0].other, figure, min(values), max(values), ci, agree)
 
 
-def _conclusion(e: Estimate) -> int | None:
-    """The sign that is shown, 0 if none is."""
+def _side(e: Estimate, limit: float) -> int | None:
+    """The side of a limit that is shown, 0 if none is."""
     if e.ci is None:
         return None
-    return int(e.ci[0] > 0) - int(e.ci[1] < 0)
+    return int(e.ci[0] > limit) - int(e.ci[1] < limit)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.cells import Floats, Ints
-from evenhand.pairs.changes import Estimate
-from evenhand.pairs.choices import Choice
-from evenhand.pairs.structure import Structure, residual_spread
+from evenhand.pairs.worlds.changes import Estimate
+from evenhand.pairs.worlds.choices import Choice
+from evenhand.pairs.worlds.structure import Structure, residual_spread
 
 GRID = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0)
 """Shares of the association between the attribute and what it acts on that a hidden cause may account for; a negative

@@ -11,13 +11,13 @@ import numpy as np
 from evenhand.cells import Floats
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.values import name_of
-from evenhand.pairs.answers import Setting
-from evenhand.pairs.changes import Rule, others_of
-from evenhand.pairs.inputs import Inputs
 from evenhand.pairs.people import Feature, People, chosen_columns, read_people
-from evenhand.pairs.scoring import Scorer
-from evenhand.pairs.trials import Bench
-from evenhand.pairs.worlds import Part, World
+from evenhand.pairs.worlds.answers import Setting
+from evenhand.pairs.worlds.changes import Rule, others_of
+from evenhand.pairs.worlds.graphs import Part, World
+from evenhand.pairs.worlds.inputs import Inputs
+from evenhand.pairs.worlds.scoring import Scorer
+from evenhand.pairs.worlds.trials import Bench
 
 MOST_GROUPS = 20
 

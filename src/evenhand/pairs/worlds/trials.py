@@ -10,10 +10,10 @@ import numpy as np
 
 from evenhand.cells import Floats, Ints
 from evenhand.options import Progress
-from evenhand.pairs.changes import Rule, Spread, averaged, others_of, tallied
-from evenhand.pairs.inputs import Inputs
-from evenhand.pairs.scoring import Scorer
-from evenhand.pairs.structure import Structure, Values
+from evenhand.pairs.worlds.changes import Rule, Spread, averaged, others_of, tallied
+from evenhand.pairs.worlds.inputs import Inputs
+from evenhand.pairs.worlds.scoring import Scorer
+from evenhand.pairs.worlds.structure import Structure, Values
 
 MOST_RESAMPLED = 5_000
 """People of a resample: of more, m-out-of-n resamples tell the same at a bounded cost."""

@@ -106,7 +106,7 @@ def _parts(graph: Any) -> tuple[list[str], list[tuple[str, str]]]:
         if not graph.is_directed():
             raise UsageError("a causal graph is directed, but this one is not: say what causes what (networkx.DiGraph)")
         return [str(n) for n in graph.nodes()], [(str(e[0]), str(e[1])) for e in graph.edges()]
-    from evenhand.pairs.graph_text import is_text, read_graph
+    from evenhand.pairs.worlds.graph_text import is_text, read_graph
 
     if is_text(graph):
         return read_graph(graph)

@@ -20,9 +20,9 @@ import numpy as np
 
 from evenhand.cells import Floats, Ints
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, shown
-from evenhand.pairs.choices import Choice
 from evenhand.pairs.people import People
-from evenhand.pairs.worlds import Part, World
+from evenhand.pairs.worlds.choices import Choice
+from evenhand.pairs.worlds.graphs import Part, World
 
 KINDS = ("linear", "boosted")
 Values = dict[str, Any]

@@ -87,6 +87,8 @@ class Spread:
         if self.away is None or not np.isfinite(value):
             return Estimate(value, None, floor)
         away = float(self.away[(*place, figure)])
+        if figure == SIZE:  # where it has its kink it varies less than the mean, but is off by as much
+            away = max(away, float(self.away[(*place, MEAN)]))
         ci = interval(value, away, figure, people, self.confidence, self.resamples)
         if ci is not None and floor is not None:
             ci = _beside(value, ci, floor[1], figure != SIZE)

@@ -73,7 +73,7 @@ def scorer_of(
     """A model with predict_proba or predict, a function of people, or where one is found."""
     name = type(model).__name__
     if isinstance(model, str | os.PathLike):
-        from evenhand.pairs.loading import loaded
+        from evenhand.pairs.worlds.loading import loaded
 
         name = os.path.basename(os.fspath(model))
         model = loaded(model, trust=trust, unsafe_pickle=unsafe_pickle)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evenhand.groupings import shown_name
-from evenhand.pairs.choices import Choice
-from evenhand.pairs.structure import Structure
-from evenhand.pairs.worlds import World
+from evenhand.pairs.worlds.choices import Choice
+from evenhand.pairs.worlds.graphs import World
+from evenhand.pairs.worlds.structure import Structure
 
 MOST_EDGES = 12
 
