@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +209,28 @@ def test_a_failing_method_stops_nobody(tmp_path: Path, monkeypatch: Any) -> None
     again = done(tmp_path / "runs", **words, retry=True)
     assert not again.failed
     assert len((tmp_path / "fits").read_text().splitlines()) == 4
+
+
+def test_a_run_that_kills_its_process_fails_alone(tmp_path: Path) -> None:
+    found = done(tmp_path, methods=["standins:Dies", SHRUNK], jobs=2)
+    assert len(found.runs["run"]) == 6
+    assert set(found.failed.values()) == {"its process died: it was killed, perhaps because memory ran out, or crashed"}
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_script_that_starts_on_import_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import test_experiment\nfrom pathlib import Path\ntest_experiment.done(Path('runs'), jobs=2)\n")
+    words = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(TESTS)}, "capture_output": True, "text": True}
+    said = subprocess.run([sys.executable, script], **words)  # type: ignore[call-overload]
+    assert said.returncode == 1
+    assert "put it under if __name__ == '__main__':" in said.stderr
+
+
+def test_examples() -> None:
+    modules = ["sources", *(["experiments"] if methods_known() else [])]
+    for name in modules:
+        assert doctest.testmod(import_module(f"evenhand.learn.{name}")).failed == 0
 
 
 def test_what_is_half_written_has_not_happened(tmp_path: Path) -> None:

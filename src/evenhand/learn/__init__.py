@@ -4,7 +4,7 @@
 |---|---|
 | `losses` | measures of a batch as losses: `loss("abcc")(score, group)` |
 | `strata` | a batch in strata, and who in it is compared with whom |
-| `experiments` | data sets × methods × strengths × seeds × splits → a table of runs: `experiment(...)` |
+| `experiments`, `findings` | data sets × methods × strengths × seeds × splits → a table of runs: `experiment(...)` |
 | `plans`, `sources`, `people` | what is to be run, and on whom |
 | `running`, `workers`, `records` | one run; several at a time; what is kept of them |
 | `config` | an experiment from a TOML file |
@@ -17,13 +17,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.learn.experiments import Experiment, experiment
+    from evenhand.learn.experiments import experiment
+    from evenhand.learn.findings import Experiment
     from evenhand.learn.losses import LOSSES, Loss, loss
     from evenhand.learn.plans import Method
     from evenhand.learn.sources import Source
 
 _HOME = {
-    "Experiment": "experiments",
+    "Experiment": "findings",
     "LOSSES": "losses",
     "Loss": "losses",
     "Method": "plans",

@@ -1,35 +1,22 @@
-"""Data sets × methods × strengths × seeds × splits → runs, each kept on disk → which method trades best."""
+"""Data sets × methods × strengths × seeds × splits → runs, each kept on disk as it finishes."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from evenhand.comparison import Comparison, compare
 from evenhand.datasets import Dataset
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, shown
 from evenhand.files import write_text
+from evenhand.learn.findings import Experiment
 from evenhand.learn.people import People
 from evenhand.learn.plans import Method, Run, as_method, may_use_gpu, planned
 from evenhand.learn.records import Folder
-from evenhand.learn.running import PERFORMANCE_OF_CHANCE, results
 from evenhand.learn.sources import Source
 from evenhand.learn.workers import Place, done_by, settled_device, settled_jobs
-from evenhand.options import Axes, checked_axes
-from evenhand.results import Result
-from evenhand.storage import load
-from evenhand.table import Table
-
-if TYPE_CHECKING:
-    from evenhand.charts.chart import Chart
-
-SETTING = ("dataset", "method", "strength", "seed", "split")
-RESULTS = ("dev_performance", "dev_fairness", "performance", "fairness")
+from evenhand.options import checked_axes
 
 
 @dataclass(frozen=True)
@@ -43,145 +30,6 @@ class Step:
     record: Mapping[str, Any] | None = None
     repeated: bool = False
     """Whether it was finished before, and is only read."""
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Experiment(Result):
-    """What an experiment found. Print it, or take `runs`, `compare`, `table`, `to_frame`, `to_dict`, `to_json`."""
-
-    plan: tuple[Run, ...]
-    records: tuple[Mapping[str, Any], ...] = field(repr=False)
-    """What is known about each run of the plan: seconds, versions, warnings, or why it failed."""
-    folder: Folder
-    axes: Axes
-    notes: tuple[str, ...]
-
-    @cached_property
-    def runs(self) -> dict[str, list[Any]]:
-        """The finished runs as columns that `evenhand.compare` takes, in the order of the plan."""
-        rows = [
-            [*(getattr(run, key) for key in SETTING), *self._values(run, record), run.id]
-            for run, record in zip(self.plan, self.records, strict=True)
-            if record["error"] is None
-        ]
-        return {name: [row[i] for row in rows] for i, name in enumerate((*SETTING, *RESULTS, "run"))}
-
-    def _values(self, run: Run, record: Mapping[str, Any]) -> list[float | None]:
-        """By part performance and fairness; from the table if the run was measured by something else."""
-        found: list[float | None] = []
-        for part in ("dev", "test"):
-            kept = record["parts"][part]
-            good, fair = self.axes.performance.id, self.axes.fairness.id
-            if good not in kept["performance"] or fair not in kept["fairness"]:
-                kept = results(self.table(run.id, part), self.axes)
-            found += [kept["performance"][good], kept["fairness"][fair]]
-        return found
-
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(run.dataset for run in self.plan))
-
-    @property
-    def failed(self) -> dict[str, str]:
-        """Why runs failed, by id."""
-        return {r["id"]: r["error"] for r in self.records if r["error"] is not None}
-
-    def table(self, run: str, part: Literal["dev", "test"] = "test") -> Table:
-        """The counts of a run, by its id: every measure can be computed from them."""
-        ids = [r.id for r in self.plan]
-        if run not in ids or run in self.failed:
-            why = (
-                f": it failed, {self.failed[run]}" if run in self.failed else "; the column 'run' of runs has their ids"
-            )
-            raise UsageError(f"there is no finished run {shown(run)}{why}")
-        if part not in ("dev", "test"):
-            raise UsageError(f"part is 'dev' or 'test', not {shown(part)}")
-        table = load(self.folder.table(run, part))
-        assert isinstance(table, Table)
-        return table
-
-    def compare(self, dataset: str | None = None, **words: Any) -> Comparison:
-        """Compare the methods on one data set, with further words of `evenhand.compare`.
-
-        The curves start at what it takes no model to reach: the accuracy of one decision for everybody, 0.5 for
-        balanced accuracy and AUROC. There are no areas for other performances unless you name `random_performance`.
-        """
-        if dataset is None and len(self.datasets) == 1:
-            dataset = self.datasets[0]
-        if dataset not in self.datasets:
-            raise UsageError(
-                f"methods are compared on one data set at a time, not {shown(dataset)}: name one of "
-                f"{listed(self.datasets)}{nearest(str(dataset), self.datasets)}"
-            )
-        chosen = [i for i, name in enumerate(self.runs["dataset"]) if name == dataset]
-        runs = {name: [column[i] for i in chosen] for name, column in self.runs.items()}
-        if not chosen:
-            raise DataError(f"no run on {shown(dataset)} has finished, so that there is nothing to compare")
-        for name in RESULTS:
-            runs[name] = [float("nan") if value is None else value for value in runs[name]]
-        words = {"random_performance": self._chance(str(dataset)), "missing": "drop", "rng": 0, **words}
-        columns: dict[str, Any] = {name: name for name in RESULTS}
-        return compare(runs, method="method", settings="strength", **columns, **words)
-
-    def _chance(self, dataset: str) -> float | None:
-        if self.axes.performance.id != "accuracy":
-            return PERFORMANCE_OF_CHANCE.get(self.axes.performance.id)
-        pairs = zip(self.plan, self.records, strict=True)
-        of = {
-            run.split: r["parts"]["test"]["majority"] for run, r in pairs if run.dataset == dataset and not r["error"]
-        }
-        return float(sum(of.values()) / len(of))
-
-    @cached_property
-    def comparisons(self) -> dict[str, Comparison]:
-        """One for each data set that has runs to compare."""
-        found = {}
-        for name in self.datasets:
-            try:
-                found[name] = self.compare(name)
-            except DataError:
-                continue
-        return found
-
-    def to_csv(self) -> str:
-        """The runs as text, as they are kept in runs.csv: the same bytes for the same seeds."""
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(self.runs)
-        rows.writerows(["" if v is None else v for v in row] for row in zip(*self.runs.values(), strict=True))
-        return text.getvalue()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The experiment as plain values, in the form that docs/json.md describes."""
-        from evenhand.report.experiment import document
-
-        failed = [{"run": run.id, **{k: getattr(run, k) for k in SETTING}, "reason": self.failed[run.id]}
-                  for run in self.plan if run.id in self.failed]  # fmt: skip
-        measured = {"performance": self.axes.performance.id, "fairness": self.axes.fairness.id}
-        compared = {name: found.to_dict() for name, found in self.comparisons.items()}
-        return document(len(self.plan), measured, self.runs, failed, compared, self.notes)
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """The runs as a dataframe of the library named, else of the first that is installed."""
-        from evenhand.report.experiment import runs_frame
-
-        return runs_frame(self.runs, library)
-
-    def plot(self, name: str = "tradeoff", *, dataset: str | None = None) -> Chart:
-        """A chart of the comparison on a data set: "tradeoff", "dto" or "area"; with several, "tradeoff on adult"."""
-        kind, on, of = name.partition(" on ")
-        return self.compare(of if on else dataset).plot(kind)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        found = self.comparisons
-        alone = len(self.datasets) == 1
-        return tuple(kind if alone else f"{kind} on {name}" for name, c in found.items() for kind in c.plots())
-
-    def __rich__(self) -> Any:
-        from evenhand.report.experiment import render
-
-        return render(self.to_dict())
 
 
 def experiment(
@@ -238,6 +86,21 @@ def experiment(
         Processes (by default one for each core), and where methods compute; a GPU takes one run at a time.
     progress
         Called with a `Step` after every run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], 400).astype(object)
+    >>> x = rng.normal(size=400) + (sex == "m")
+    >>> people = Dataset("toy", {"x": x}, (x > 0.5).astype(int), "hired", "was hired", {"sex": sex})
+    >>> folder = tempfile.mkdtemp()
+    >>> found = experiment(people, ["mlp", "reg"], strengths=[1, 3], group="sex", folder=folder, jobs=1)
+    >>> list(zip(found.runs["method"], found.runs["strength"]))
+    [('mlp', 0.0), ('reg', 1.0), ('reg', 3.0)]
+    >>> found.table(found.runs["run"][0]).rows
+    80
     """
     axes = checked_axes(performance, fairness)
     wanted = _methods(methods)

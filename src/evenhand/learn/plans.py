@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import MissingLibrary, UsageError, listed, nearest, shown
 from evenhand.learn.people import Fractions
 from evenhand.options import whole
 
@@ -178,8 +178,11 @@ def _distinct(values: Iterable[Any], what: str) -> None:
 
 
 def methods_known() -> Mapping[str, Any]:
-    """The methods that come with Evenhand."""
-    found: Mapping[str, Any] = getattr(import_module("evenhand.learn"), "METHODS", {})
+    """The methods that come with Evenhand, if what they need is installed."""
+    try:
+        found: Mapping[str, Any] = getattr(import_module("evenhand.learn"), "METHODS", {})
+    except ImportError:  # without PyTorch there are none
+        return {}
     return found
 
 
@@ -188,6 +191,11 @@ def made_by(maker: str) -> Any:
     module, colon, name = maker.partition(":")
     if not colon:
         known = methods_known()
+        if not known:
+            raise MissingLibrary(
+                f"there is no method {shown(maker)}: those of Evenhand need PyTorch and scikit-learn (pip install "
+                "'evenhand[learn]'); your own is module:Class"
+            )
         if maker not in known:
             raise UsageError(
                 f"there is no method {shown(maker)} (there are: {listed(known, 20)}; your own is module:Class)"

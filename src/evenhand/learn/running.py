@@ -55,6 +55,13 @@ def perform(run: Run, people: People, folder: Folder, axes: Axes, device: str) -
     return folder.keep(run, record)
 
 
+def died(run: Run, folder: Folder, device: str) -> dict[str, Any]:
+    """The record of a run whose process is gone."""
+    reason = "its process died: it was killed, perhaps because memory ran out, or crashed"
+    nothing: dict[str, Any] = {"error": reason, "traceback": None, "parts": {}, "warnings": [], "seconds": None}
+    return folder.keep(run, {**nothing, "device": device, "versions": versions()})
+
+
 def fitted(run: Run, people: People, device: str) -> dict[str, Table]:
     """The counts of the people who did not train, by part."""
     cls = made_by(run.maker)

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -18,7 +19,7 @@ from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.learn.people import People
 from evenhand.learn.plans import Run
 from evenhand.learn.records import Folder
-from evenhand.learn.running import perform
+from evenhand.learn.running import died, perform
 from evenhand.options import Axes, checked_axes, whole
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -45,36 +46,58 @@ def done_by(runs: Sequence[Run], place: Place, jobs: int) -> Generator[Done, Non
             yield run, _work(run, place)
         _people.cache_clear()
         return
-    before = set(multiprocessing.active_children())
     with _environment(place.device):
-        pool = ProcessPoolExecutor(min(jobs, len(runs)), multiprocessing.get_context("spawn"), _begin)
+        yield from _over_processes(deque(runs), place, jobs)
+
+
+def _over_processes(left: deque[Run], place: Place, jobs: int) -> Generator[Done, None, None]:
+    """A run that kills its process fails alone: those that were under way then are tried one by one."""
+    while left:
+        waiting: dict[Future[dict[str, Any]], Run] = {}
         try:
-            yield from _finished(pool, runs, place, jobs)
+            with _pool(min(jobs, len(left))) as pool:
+                while left or waiting:
+                    while left and len(waiting) < 2 * jobs:
+                        waiting[pool.submit(_work, left[0], place)] = left[0]
+                        left.popleft()
+                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        record = future.result()
+                        yield waiting.pop(future), record
+        except BrokenProcessPool:
+            for run in waiting.values():
+                yield run, _alone(run, place)
+
+
+def _alone(run: Run, place: Place) -> dict[str, Any]:
+    found = place.folder.record(run.id)
+    if found is not None and found["error"] is None:
+        return found
+    try:
+        with _pool(1) as pool:
+            return pool.submit(_work, run, place).result()
+    except BrokenProcessPool:
+        return died(run, place.folder, place.device)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
+    try:
+        try:
+            pool.submit(os.getpid).result()
         except BrokenProcessPool as error:
             raise EvenhandError(
-                "a worker died: it was killed, perhaps because memory ran out, or your script starts the experiment "
-                "when it is imported (put it under if __name__ == '__main__':). Finished runs are kept; start again, "
-                "with fewer jobs"
+                "no process could be started: a script that starts an experiment must not do so when it is imported "
+                "(put it under if __name__ == '__main__':), or say jobs=1"
             ) from error
-        except BaseException:
-            for process in set(multiprocessing.active_children()) - before:
-                process.terminate()  # what it does is not finished
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _finished(pool: ProcessPoolExecutor, runs: Sequence[Run], place: Place, jobs: int) -> Iterator[Done]:
-    """Few runs wait in the pool at a time, so that little is in the air if it breaks."""
-    left = iter(runs)
-    waiting: dict[Future[dict[str, Any]], Run] = {}
-    while True:
-        while len(waiting) < 2 * jobs and (run := next(left, None)) is not None:
-            waiting[pool.submit(_work, run, place)] = run
-        if not waiting:
-            return
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-            yield waiting.pop(future), future.result()
+        yield pool
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - before:
+            process.terminate()  # what it does is not finished
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _work(run: Run, place: Place) -> dict[str, Any]:

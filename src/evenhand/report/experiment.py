@@ -20,6 +20,7 @@ from evenhand.table import shown_name
 
 SCHEMA = "evenhand/experiment/1"
 MOST_REASONS = 8
+MOST_SETTINGS = 60
 NAME = 16
 _TYPES = {
     "dataset": "str", "method": "str", "strength": "float", "seed": "int", "split": "int", "dev_performance": "float",
@@ -99,11 +100,14 @@ def _means(document: dict[str, Any]) -> Grid:
     for head in ("strength", "runs", "performance", "fairness"):
         grid.add_column(head, justify="right", no_wrap=True)
     before: tuple[Any, ...] = (None, None)
-    for (dataset, method, strength), some in settings.items():
+    for (dataset, method, strength), some in list(settings.items())[:MOST_SETTINGS]:
         names = ["" if dataset == before[0] else dataset, "" if (dataset, method) == before else method]
         before = (dataset, method)
         values = [_mean([run[key] for run in some]) for key in ("performance", "fairness")]
         grid.add_row(*(Text(shown_name(name)) for name in names), f"{strength:g}", f"{len(some):,}", *values)
+    more = len(settings) - MOST_SETTINGS
+    if more > 0:
+        grid.add_row(Text("…"), Text(f"{more:,} more"))
     return grid
 
 
