@@ -437,8 +437,10 @@ def test_the_command_ends_in_the_comparison_and_the_page(home: Path) -> None:
         ("strengths =", "strenghts =", "did you mean 'strengths'?"),
         ("strengths = [0.0, 0.5]", 'strengths = ["a"]', "line 17: a strength is a finite number"),
         ("[experiment]", "[experiment", "line 1: no valid TOML"),
-        ('favorable = "yes"', 'favorable = "oui"', "must hold 'oui'"),
-        ('path = "loans.csv"', 'path = "lons.csv"', "there is no file"),
+        ('favorable = "yes"', 'favorable = "oui"', "line 6: label 'repaid' of"),
+        ('path = "loans.csv"', 'path = "lons.csv"', "line 6: there is no file"),
+        ('exclude = ["sex"]', 'exclude = ["sx"]', "line 6: there is no column 'sx'"),
+        ('group = "sex"', 'group = "sx"', "did you mean 'sex'?"),
         ('folder = "runs"', "", "say where runs are kept"),
     ],
 )

@@ -119,6 +119,7 @@ def _dataset(table: Mapping[str, Any], i: int, places: Places, home: Any) -> Sou
     words["exclude"] = tuple(hidden)
     if "path" in words:
         words["path"] = os.fspath(home / as_path(words["path"]))
+    words["said_at"] = f"{places.file}, line {places.line(('dataset', i))}"
     found: Source = _tried(lambda: Source(**words), places, ("dataset", i, "name"))
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evenhand.datasets import Dataset
-from evenhand.errors import UsageError, shown
+from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files import write_text
 from evenhand.learn.findings import Experiment
 from evenhand.learn.people import People
@@ -181,6 +181,14 @@ def _people(given: Any, group: Any, exclude: tuple[str, ...]) -> dict[str, Peopl
             raise UsageError(f"say whose treatment is compared on {source.name}: group='sex', or another attribute")
         if source.name in found:
             raise UsageError(f"data set {shown(source.name)} is there twice: give each its own name")
-        hidden = (source.exclude or exclude) if isinstance(source, Source) else exclude
-        found[source.name] = People.of(source if isinstance(source, Dataset) else source.load(), attribute, hidden)
+        found[source.name] = _loaded(source, attribute, exclude)
     return found
+
+
+def _loaded(source: Source | Dataset, attribute: str, exclude: tuple[str, ...]) -> People:
+    if isinstance(source, Dataset):
+        return People.of(source, attribute, exclude)
+    try:
+        return People.of(source.load(), attribute, source.exclude or exclude)
+    except EvenhandError as error:
+        raise type(error)(f"{source.said_at}: {error}" if source.said_at else str(error)) from error

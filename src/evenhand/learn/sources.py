@@ -42,6 +42,8 @@ class Source:
     favorable: Any = 1
     options: Mapping[str, Any] = field(default_factory=dict)
     reader: str = ""
+    said_at: str = field(default="", compare=False)
+    """Which line of which file names it, for messages."""
 
     def __post_init__(self) -> None:
         if not self.reader:
