@@ -1,0 +1,67 @@
+"""Methods around any classifier: they change its weights or its scores."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+from evenhand.errors import UsageError
+from evenhand.learn.classifiers import Classifier, Floats, People
+
+
+class Wrapper(Classifier):
+    """A method around another estimator, which reads the features; the fitted one is `estimator_`."""
+
+    reads_features = False
+
+    def __init__(self, estimator: Any = None, *, strength: float = 1.0, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.strength = strength
+        self.random_state = random_state
+
+    def _train(self, people: People, weight: Floats | None) -> None:
+        """Fit a copy of the estimator."""
+        if self.estimator is None:
+            from evenhand.learn.methods import MLP  # where the registry is, which knows this class
+
+            self.estimator_ = MLP(random_state=self.random_state)
+        else:
+            self.estimator_ = clone(self.estimator)
+        if not hasattr(self.estimator_, "predict_proba"):
+            raise UsageError(f"{type(self).__name__} needs scores, but {self.estimator_} has no predict_proba")
+        more: dict[str, Any] = {}
+        if weight is not None and not isinstance(self.estimator_, FrozenEstimator):
+            more[_parameter(self.estimator_, "sample_weight")] = weight
+        if _takes(self.estimator_, "fit", "sensitive_features"):
+            more["sensitive_features"] = np.array(self.groups_, object)[people.group]
+        self.estimator_.fit(people.X, people.y, **more)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+
+    def _inner(self, X: Any, sensitive_features: Any) -> Floats:
+        """Scores of the estimator inside."""
+        more = {}
+        if sensitive_features is not None and _takes(self.estimator_, "predict_proba", "sensitive_features"):
+            more["sensitive_features"] = sensitive_features
+        return np.asarray(self.estimator_.predict_proba(X, **more)[:, 1], np.float64)
+
+
+def _takes(estimator: Any, step: str, name: str) -> bool:
+    return name in signature(getattr(estimator, step)).parameters
+
+
+def _parameter(estimator: Any, name: str) -> str:
+    """How a parameter of fit is called: in a pipeline, that of its last step."""
+    last, prefix = estimator, ""
+    while isinstance(last, Pipeline):
+        step, last = last.steps[-1]
+        prefix += f"{step}__"
+    if not _takes(last, "fit", name):
+        raise UsageError(f"{type(last).__name__} cannot weigh people: its fit takes no {name}")
+    return prefix + name
