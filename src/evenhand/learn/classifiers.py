@@ -15,7 +15,7 @@ from evenhand.errors import DataError, MissingLibrary, UsageError, listed, neare
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
-    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+    from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d, validate_data
 except ImportError as error:
     raise MissingLibrary("methods follow scikit-learn (1.6 or newer): pip install 'evenhand[learn]'") from error
 
@@ -72,7 +72,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             X = validate_data(self, X, dtype=np.float32, reset=False)
         group = None
         if self.needs_groups_to_predict:
-            group = self._places(sensitive_features, rows(X), "predict")
+            group = self._places(sensitive_features, _num_samples(X), "predict")
         score = self._scores(X, group, sensitive_features)
         return np.stack([1 - score, score], axis=1)
 
@@ -101,7 +101,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels")
         else:
             y = column_or_1d(y, warn=True)
-        n = rows(X)
+        n = _num_samples(X)
         check_length("y", y, n)
         check_classification_targets(y)
         if n == 0:
@@ -147,12 +147,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return np.array([known[group] for group in distinct], np.int64)[place]
 
 
-def rows(X: Any) -> int:
-    """How many people there are."""
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)
-
-
 def check_length(name: str, values: Any, n: int) -> None:
     """One value per person."""
     if len(values) != n:
@@ -173,14 +167,14 @@ def weights(values: Any, n: int) -> Floats | None:
     if len(bad):
         raise DataError(f"weights are finite and not negative, but row {bad[0]} has {weight[bad[0]]:g}")
     if not weight.any():
-        raise DataError("somebody has to count, but every weight is 0")
+        raise DataError("somebody has to count, but every weight is zero")
     return weight
 
 
 def number(name: str, value: object, low: float, high: float = math.inf, whole: bool = False) -> float:
     """A parameter that is a number between two others."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= float(value) <= high:
+    if isinstance(value, bool) or not isinstance(value, kinds) or not (math.isfinite(value) and low <= value <= high):
         kind = "a whole number" if whole else "a number"
         until = f"from {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
         raise UsageError(f"{name} is {kind} {until}, but it is {shown(value)}")

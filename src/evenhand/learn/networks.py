@@ -217,9 +217,10 @@ def chosen_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        return torch.device(name)
-    except (RuntimeError, TypeError):
-        raise UsageError(f"device is 'auto', 'cpu' or a device of PyTorch, but it is {shown(name)}") from None
+        torch.empty(0, device=name)
+    except (RuntimeError, TypeError, AssertionError) as error:  # an assertion: PyTorch built without CUDA
+        raise UsageError(f"device is 'auto', 'cpu' or one that PyTorch has here, but it is {shown(name)}") from error
+    return torch.device(name)
 
 
 def _tensors(people: People, device: torch.device) -> Rows:

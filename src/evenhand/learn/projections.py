@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
 from evenhand.learn.classifiers import Floats, Ints, People, choice, number
@@ -23,7 +24,8 @@ class INLP(Network):
     Parameters
     ----------
     strength
-        How many times. 0 is the plain network, or the plain logistic regression of the features.
+        How many times at most; it ends when groups cannot be told apart beyond chance. 0 is the plain network, or the
+        plain logistic regression of the features. A representation often takes dozens of rounds.
     space
         "representation" (the last hidden layer) or "features".
     others
@@ -35,7 +37,7 @@ class INLP(Network):
     def __init__(
         self,
         *,
-        strength: int = 1,
+        strength: int = 10,
         space: str = "representation",
         hidden: Sequence[int] = (64, 64, 64),
         epochs: int = 10,
@@ -69,14 +71,14 @@ class INLP(Network):
         if self.strength > 0 or self.space == "features":
             self.head_ = _logistic((z - self.mean_) @ self.projection_, people.label, people.weights)
 
-    def transform(self, X: Any) -> Floats:
+    def project(self, X: Any) -> Floats:
         """What is left of people after the projections, in the centred space that was chosen."""
         return (self._represented(X) - self.mean_) @ self.projection_
 
     def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
         if self.head_ is None:
             return super()._scores(X, group, sensitive_features)
-        return np.asarray(self.head_.predict_proba(self.transform(X))[:, 1])
+        return np.asarray(self.head_.predict_proba(self.project(X))[:, 1])
 
     def _represented(self, X: Any) -> Floats:
         if self.space == "features":
@@ -85,19 +87,29 @@ class INLP(Network):
 
 
 def null_space(z: Floats, group: Ints, weight: Floats, times: int) -> Floats:
-    """The projection that is left after some rounds; it stops when nothing tells groups apart."""
+    """The projection that is left after some rounds; it stops when groups cannot be told apart beyond chance."""
     basis = np.zeros((z.shape[1], 0))
     projection = np.eye(z.shape[1])
     for _ in range(times):
-        coef = _logistic(z @ projection, group, weight).coef_ @ projection
+        probe = _logistic(z @ projection, group, weight)
+        if not _tells(probe, z @ projection, group, weight):
+            break
         # directions of all rounds together, orthonormal: a product of projections would collect rounding errors
-        directions, size, _ = np.linalg.svd(coef.T, full_matrices=False)
-        new = directions[:, size > 1e-6 * max(1.0, size.max(initial=0.0))]
-        if not new.shape[1] or basis.shape[1] + new.shape[1] >= len(z.T):
+        directions, size, _ = np.linalg.svd((probe.coef_ @ projection).T, full_matrices=False)
+        new = directions[:, size > 1e-6 * size.max()]
+        if basis.shape[1] + new.shape[1] >= len(basis):
             break
         basis = np.linalg.qr(np.hstack([basis, new]))[0]
         projection = np.eye(len(basis)) - basis @ basis.T
     return projection
+
+
+def _tells(probe: LogisticRegression, z: Floats, group: Ints, weight: Floats) -> bool:
+    """Whether a probe tells groups better than their shares alone: a likelihood-ratio test at 5%."""
+    shares = np.bincount(group, weight) / weight.sum()
+    own = probe.predict_log_proba(z)[np.arange(len(group)), group] - np.log(shares)[group]
+    freedom = np.linalg.matrix_rank(z) * (len(shares) - 1)
+    return bool(freedom > 0 and 2 * weight @ own > chi2.ppf(0.95, freedom))
 
 
 def _logistic(z: Floats, target: Ints, weight: Floats) -> LogisticRegression:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError
 from evenhand.learn.classifiers import Floats, Ints, People
 from evenhand.learn.wrapping import Wrapper
 
@@ -24,7 +23,8 @@ class Reweighting(Wrapper):
     Attributes
     ----------
     weights_
-        Of each group and class: rows as `groups_`, columns as `classes_`.
+        Of each group and class: rows as `groups_`, columns as `classes_`. Nobody stands for a group without people of
+        a class; then group and label cannot become independent.
     """
 
     def __init__(self, estimator: Any = None, *, strength: float = 1.0, random_state: Any = None) -> None:
@@ -42,13 +42,8 @@ class Reweighting(Wrapper):
 
 
 def independence_weights(group: Ints, label: Ints, weight: Floats, n_groups: int) -> Floats:
-    """P(group) P(label) / P(group, label), axes (group, label); a group without a label cannot be mended."""
+    """P(group) P(label) / P(group, label), axes (group, label); 0 where there is nobody to weigh."""
     share = np.bincount(2 * group + label, weight, minlength=2 * n_groups).reshape(n_groups, 2) / weight.sum()
     expected = share.sum(1, keepdims=True) * share.sum(0)
-    if ((share == 0) & (expected > 0)).any():
-        raise DataError(
-            "reweighting needs people of each class in every group, but a group has one class only: "
-            "join it with another group, or leave it out"
-        )
-    ratio: Floats = np.divide(expected, share, out=np.ones_like(share), where=share > 0)
+    ratio: Floats = np.divide(expected, share, out=np.zeros_like(share), where=share > 0)
     return ratio

@@ -35,10 +35,13 @@ class Wrapper(Classifier):
         if not hasattr(self.estimator_, "predict_proba"):
             raise UsageError(f"{type(self).__name__} needs scores, but {self.estimator_} has no predict_proba")
         more: dict[str, Any] = {}
-        if weight is not None and not isinstance(self.estimator_, FrozenEstimator):
-            more[_parameter(self.estimator_, "sample_weight")] = weight
-        if _takes(self.estimator_, "fit", "sensitive_features"):
-            more["sensitive_features"] = np.array(self.groups_, object)[people.group]
+        prefix, last = _last(self.estimator_)
+        if weight is not None and not isinstance(last, FrozenEstimator):
+            if not _takes(last, "fit", "sample_weight"):
+                raise UsageError(f"{type(last).__name__} cannot weigh people: its fit takes no sample_weight")
+            more[f"{prefix}sample_weight"] = weight
+        if _takes(last, "fit", "sensitive_features"):
+            more[f"{prefix}sensitive_features"] = np.array(self.groups_, object)[people.group]
         self.estimator_.fit(people.X, people.y, **more)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -47,21 +50,19 @@ class Wrapper(Classifier):
     def _inner(self, X: Any, sensitive_features: Any) -> Floats:
         """Scores of the estimator inside."""
         more = {}
-        if sensitive_features is not None and _takes(self.estimator_, "predict_proba", "sensitive_features"):
+        if sensitive_features is not None and _takes(_last(self.estimator_)[1], "predict_proba", "sensitive_features"):
             more["sensitive_features"] = sensitive_features
         return np.asarray(self.estimator_.predict_proba(X, **more)[:, 1], np.float64)
 
 
+def _last(estimator: Any) -> tuple[str, Any]:
+    """What learns, at the end of pipelines, and the prefix of its parameters there."""
+    prefix = ""
+    while isinstance(estimator, Pipeline):
+        step, estimator = estimator.steps[-1]
+        prefix += f"{step}__"
+    return prefix, estimator
+
+
 def _takes(estimator: Any, step: str, name: str) -> bool:
     return name in signature(getattr(estimator, step)).parameters
-
-
-def _parameter(estimator: Any, name: str) -> str:
-    """How a parameter of fit is called: in a pipeline, that of its last step."""
-    last, prefix = estimator, ""
-    while isinstance(last, Pipeline):
-        step, last = last.steps[-1]
-        prefix += f"{step}__"
-    if not _takes(last, "fit", name):
-        raise UsageError(f"{type(last).__name__} cannot weigh people: its fit takes no {name}")
-    return prefix + name
