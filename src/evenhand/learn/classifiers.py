@@ -112,7 +112,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if len(self.classes_) < 2:
             raise DataError(f"learning takes people of two classes, but all of y is one class, {listed(self.classes_)}")
         group = None
-        if self.needs_groups or sensitive_features is not None:
+        if self.needs_groups:
             group = self._places(sensitive_features, n, "fit")
         return People(X, y, label.astype(np.int64), group, weights(sample_weight, n))
 

@@ -143,9 +143,9 @@ class Network(Classifier):
     def _train(self, rows: Rows, penalty: Penalty | None, order: torch.Generator) -> list[dict[str, float]]:
         n, device = len(rows.label), rows.x.device
         aside: Rows | None = None
-        if self.early_stopping is not None:
+        if self.early_stopping:
             places = torch.randperm(n, generator=order).to(device)
-            cut = max(1, round(self.held_out * n))
+            cut = min(max(1, round(self.held_out * n)), n - 1)
             aside, rows, n = rows.take(places[:cut]), rows.take(places[cut:]), n - cut
         optimizer = torch.optim.Adam(self.network_.parameters(), self.learning_rate)
         history: list[dict[str, float]] = []
@@ -179,7 +179,7 @@ class Network(Classifier):
                     f"the loss became {history[-1]['loss']:g} in epoch {epoch}: standardise the features, "
                     "or lower learning_rate or strength"
                 )
-            if aside is not None and waited >= (self.early_stopping or 0):
+            if aside is not None and waited >= int(self.early_stopping or 0):
                 break
         if self.verbose:
             print(file=sys.stderr)
@@ -206,7 +206,7 @@ class Network(Classifier):
         number("epochs", self.epochs, 1, whole=True)
         number("batch_size", self.batch_size, 1, whole=True)
         number("learning_rate", self.learning_rate, 1e-12)
-        if self.early_stopping is not None:
+        if self.early_stopping not in (None, False):
             number("early_stopping (epochs without an improvement)", self.early_stopping, 1, whole=True)
             number("held_out", self.held_out, 0, 0.9)
         return [features, *hidden, 1]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
+from evenhand.errors import UsageError
 from evenhand.learn.classifiers import Floats, Ints, People
 from evenhand.learn.wrapping import Wrapper
 
@@ -31,6 +33,8 @@ class Reweighting(Wrapper):
         super().__init__(estimator, strength=strength, random_state=random_state)
 
     def _learn(self, people: People) -> None:
+        if isinstance(self.estimator, FrozenEstimator):
+            raise UsageError("reweighting changes how an estimator learns, but a frozen one does not learn any more")
         assert people.group is not None
         weight = people.weights
         self.weights_ = independence_weights(people.group, people.label, weight, len(self.groups_)) ** self.strength

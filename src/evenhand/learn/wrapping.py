@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from evenhand.errors import UsageError
+from evenhand.errors import DataError, UsageError, listed
 from evenhand.learn.classifiers import Classifier, Floats, People
 
 
@@ -43,6 +43,9 @@ class Wrapper(Classifier):
         if _takes(last, "fit", "sensitive_features"):
             more[f"{prefix}sensitive_features"] = np.array(self.groups_, object)[people.group]
         self.estimator_.fit(people.X, people.y, **more)
+        found = getattr(self.estimator_, "classes_", self.classes_)
+        if list(found) != list(self.classes_):
+            raise DataError(f"the estimator inside knows classes {listed(found)}, but y has {listed(self.classes_)}")
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
