@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-import torch
+from evenhand.errors import MissingLibrary
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingLibrary("adversaries are made of PyTorch's tensors: pip install 'evenhand[learn]'") from error
+
 from torch import Tensor
 
 from evenhand.learn.classifiers import People, number
@@ -29,7 +35,8 @@ class Adversaries:
         wrong, thoughts = self._wrong(self.sees(logit, hidden, rows), rows)
         # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (Han et al. 2021, eq. 2)
         for one, other in combinations(thoughts, 2):
-            wrong = wrong + self.diversity * ((one.T @ other) / len(one)).square().sum()
+            weighed = other if rows.weight is None else other * rows.weight[:, None]
+            wrong = wrong + self.diversity * (one.T @ weighed / len(one)).square().sum()
         self.optimizer.zero_grad()
         wrong.backward()
         self.optimizer.step()

@@ -110,7 +110,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             raise DataError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, label = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise DataError(f"learning takes people of two classes, but all of y is one class, {listed(self.classes_)}")
+            raise DataError(
+                f"learning takes people of two classes, but all of y is one class, {listed(self.classes_.tolist())}"
+            )
         group = None
         if self.needs_groups:
             group = self._places(sensitive_features, n, "fit")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.learn.adversaries import AADV, ADV, DADV
@@ -18,6 +15,10 @@ from evenhand.learn.postprocessing import Barycentre, GroupThresholds
 from evenhand.learn.projections import INLP
 from evenhand.learn.reweighting import Reweighting
 from evenhand.learn.wrapping import Wrapper
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 class MLP(Network):
@@ -119,7 +120,7 @@ class _Measured:
         """Nothing to learn."""
 
     def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
-        value: Tensor = self.unfair(torch.sigmoid(logit), rows.group, rows.label, rows.weight)
+        value: Tensor = self.unfair(logit.sigmoid(), rows.group, rows.label, rows.weight)
         return value
 
 

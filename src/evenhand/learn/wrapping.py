@@ -45,7 +45,9 @@ class Wrapper(Classifier):
         self.estimator_.fit(people.X, people.y, **more)
         found = getattr(self.estimator_, "classes_", self.classes_)
         if list(found) != list(self.classes_):
-            raise DataError(f"the estimator inside knows classes {listed(found)}, but y has {listed(self.classes_)}")
+            raise DataError(
+                f"the estimator inside knows classes {listed(list(found))}, but y has {listed(self.classes_.tolist())}"
+            )
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
