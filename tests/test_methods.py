@@ -167,7 +167,7 @@ def test_frozen_estimators_are_not_trained_again(people: People) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_classes_keep_their_order_and_groups_their_names(name: str, people: People) -> None:
-    model = method(name, **SMALL)
+    model = method(name, **SMALL, learning_rate=0.02)
     words = np.where(people.y == 1, "yes", "no")
     mixed = np.array([1 if g == "a" else "one" for g in people.group], object)
     model.fit(people.X, words, sensitive_features=mixed)
