@@ -243,9 +243,9 @@ def test_a_weight_of_zero_is_nobody(model: Any) -> None:
 
 TRADES: dict[str, tuple[str, tuple[float, ...]]] = {
     "reg": ("abcc", (0, 1, 5)),
-    "adv": ("abcc", (0, 3, 30)),
-    "dadv": ("abcc", (0, 5, 50)),
-    "aadv": ("equalized_odds", (0, 3)),
+    "adv": ("abcc", (0, 3, 10)),
+    "dadv": ("abcc", (0, 5, 30)),
+    "aadv": ("equalized_odds", (0, 3, 10)),
     "inlp": ("abcc", (0, 20, 60)),
     "reweighting": ("abcc", (0, 1, 3)),
     "thresholds": ("abcc", (0, 0.5, 1)),

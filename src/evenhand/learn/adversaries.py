@@ -23,16 +23,21 @@ class Adversaries:
     """One or several that guess groups. The penalty is minus their cross-entropy: high when they guess well."""
 
     def __init__(
-        self, sees: Any, sizes: Sequence[int], count: int, diversity: float, rate: float,
+        self, sees: Any, sizes: Sequence[int], count: int, diversity: float, steps: int, rate: float,
         generator: torch.Generator, device: torch.device,
     ) -> None:  # fmt: skip
-        self.sees, self.diversity = sees, diversity
+        self.sees, self.diversity, self.steps = sees, diversity, steps
         self.members = torch.nn.ModuleList(Perceptron(sizes, generator) for _ in range(count)).to(device)
         self.optimizer = torch.optim.Adam(self.members.parameters(), rate)
 
     def study(self, logit: Tensor, hidden: Tensor, rows: Rows) -> None:
-        """One step towards better guesses, and towards hidden representations that differ."""
-        wrong, thoughts = self._wrong(self.sees(logit, hidden, rows), rows)
+        """Some steps towards better guesses, and towards hidden representations that differ."""
+        seen = self.sees(logit, hidden, rows)
+        for _ in range(self.steps):
+            self._step(seen, rows)
+
+    def _step(self, seen: Tensor, rows: Rows) -> None:
+        wrong, thoughts = self._wrong(seen, rows)
         # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (Han et al. 2021, eq. 2)
         for one, other in combinations(thoughts, 2):
             weighed = other if rows.weight is None else other * rows.weight[:, None]
@@ -63,6 +68,8 @@ class ADV(Network):
         From 0, the plain network. 000 uses 10 to 180.
     adversary_hidden
         Widths of the hidden layers of the adversary.
+    adversary_steps
+        How many steps the adversary takes for each of the network. One that lags behind makes both go round in circles.
     others
         As of `MLP`, with 40 epochs.
     """
@@ -74,6 +81,7 @@ class ADV(Network):
         *,
         strength: float = 1.0,
         adversary_hidden: Sequence[int] = (32, 32),
+        adversary_steps: int = 3,
         hidden: Sequence[int] = (64, 64, 64),
         epochs: int = 40,
         batch_size: int = 256,
@@ -89,15 +97,19 @@ class ADV(Network):
             early_stopping=early_stopping, held_out=held_out, random_state=random_state, device=device, verbose=verbose,
         )  # fmt: skip
         self.adversary_hidden = adversary_hidden
+        self.adversary_steps = adversary_steps
 
     def _learn(self, people: People) -> None:
         for width in self.adversary_hidden:
             number("a width in adversary_hidden", width, 1, whole=True)
+        number("adversary_steps", self.adversary_steps, 1, whole=True)
         super()._learn(people)
 
     def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty:
         sizes = [self._seen(width), *self.adversary_hidden, len(self.groups_)]
-        return Adversaries(self._sees, sizes, *self._panel(), self.learning_rate, generator, device)
+        return Adversaries(
+            self._sees, sizes, *self._panel(), self.adversary_steps, self.learning_rate, generator, device
+        )
 
     def _panel(self) -> tuple[int, float]:
         """How many adversaries there are, and how much they pay for being alike."""
@@ -134,6 +146,7 @@ class DADV(ADV):
         adversaries: int = 3,
         diversity: float = 1.0,
         adversary_hidden: Sequence[int] = (32, 32),
+        adversary_steps: int = 3,
         hidden: Sequence[int] = (64, 64, 64),
         epochs: int = 40,
         batch_size: int = 256,
@@ -145,9 +158,9 @@ class DADV(ADV):
         verbose: bool = False,
     ) -> None:
         super().__init__(
-            strength=strength, adversary_hidden=adversary_hidden, hidden=hidden, epochs=epochs, batch_size=batch_size,
-            learning_rate=learning_rate, early_stopping=early_stopping, held_out=held_out, random_state=random_state,
-            device=device, verbose=verbose,
+            strength=strength, adversary_hidden=adversary_hidden, adversary_steps=adversary_steps, hidden=hidden, epochs=epochs,
+            batch_size=batch_size, learning_rate=learning_rate, early_stopping=early_stopping, held_out=held_out,
+            random_state=random_state, device=device, verbose=verbose,
         )  # fmt: skip
         self.adversaries = adversaries
         self.diversity = diversity
