@@ -158,9 +158,9 @@ class DADV(ADV):
         verbose: bool = False,
     ) -> None:
         super().__init__(
-            strength=strength, adversary_hidden=adversary_hidden, adversary_steps=adversary_steps, hidden=hidden, epochs=epochs,
-            batch_size=batch_size, learning_rate=learning_rate, early_stopping=early_stopping, held_out=held_out,
-            random_state=random_state, device=device, verbose=verbose,
+            strength=strength, adversary_hidden=adversary_hidden, adversary_steps=adversary_steps, hidden=hidden,
+            epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, early_stopping=early_stopping,
+            held_out=held_out, random_state=random_state, device=device, verbose=verbose,
         )  # fmt: skip
         self.adversaries = adversaries
         self.diversity = diversity
