@@ -9,6 +9,10 @@
 | `running`, `workers`, `records` | one run; several at a time; what is kept of them |
 | `config` | an experiment from a TOML file |
 | `areas`, `densities` | the distances between two groups: from sorted scores, from smoothed ones |
+| `methods` | debiasing methods by name: `method("reg", strength=2)`; the plain network and REG |
+| `classifiers`, `networks`, `wrapping` | what methods share: checked people, training, another estimator inside |
+| `adversaries`, `projections`, `reweighting` | ADV, DADV and AADV; INLP; Kamiran–Calders weights |
+| `postprocessing`, `odds` | thresholds of groups, with equalized odds; the barycentre of scores |
 """
 
 from __future__ import annotations
@@ -17,23 +21,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evenhand.learn.adversaries import AADV, ADV, DADV
     from evenhand.learn.experiments import experiment
     from evenhand.learn.findings import Experiment
     from evenhand.learn.losses import LOSSES, Loss, loss
+    from evenhand.learn.methods import METHODS, MLP, REG, method
     from evenhand.learn.plans import Method
+    from evenhand.learn.postprocessing import Barycentre, GroupThresholds
+    from evenhand.learn.projections import INLP
+    from evenhand.learn.reweighting import Reweighting
     from evenhand.learn.sources import Source
 
 _HOME = {
+    "AADV": "adversaries",
+    "ADV": "adversaries",
+    "Barycentre": "postprocessing",
+    "DADV": "adversaries",
     "Experiment": "findings",
+    "GroupThresholds": "postprocessing",
+    "INLP": "projections",
     "LOSSES": "losses",
     "Loss": "losses",
+    "METHODS": "methods",
+    "MLP": "methods",
     "Method": "plans",
+    "REG": "methods",
+    "Reweighting": "reweighting",
     "Source": "sources",
     "experiment": "experiments",
     "loss": "losses",
+    "method": "methods",
 }
 
-__all__ = ["LOSSES", "Experiment", "Loss", "Method", "Source", "experiment", "loss"]
+__all__ = [
+    "AADV", "ADV", "DADV", "INLP", "LOSSES", "METHODS", "MLP", "REG", "Barycentre", "Experiment", "GroupThresholds",
+    "Loss", "Method", "Reweighting", "Source", "experiment", "loss", "method",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,238 @@
+"""Networks that classify: one training loop for all of them, the same to the last bit for the same seed.
+
+No global state is read or changed: initial values and the order of people come from generators of their own.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from evenhand.errors import DataError, MissingLibrary, UsageError, shown
+from evenhand.learn.classifiers import Classifier, Floats, Ints, People, number
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingLibrary("networks are made of PyTorch's tensors: pip install 'evenhand[learn]'") from error
+
+from sklearn.utils import check_random_state
+from torch import Tensor
+
+AT_ONCE = 2**16
+"""People scored together: their hidden values fit into memory."""
+
+
+class Perceptron(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
+    """Linear layers with ReLU between them: what comes out, and the last hidden representation."""
+
+    def __init__(self, sizes: Sequence[int], generator: torch.Generator) -> None:
+        super().__init__()
+        layers = [_linear(a, b, generator) for a, b in pairwise(sizes)]
+        body = [part for layer in layers[:-1] for part in (layer, torch.nn.ReLU())]
+        self.body, self.head = torch.nn.Sequential(*body), layers[-1]
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Outputs (person, output) and representation (person, hidden)."""
+        hidden = self.body(x)
+        return self.head(hidden), hidden
+
+
+def _linear(inputs: int, outputs: int, generator: torch.Generator) -> torch.nn.Linear:
+    """A layer with PyTorch's usual initial values, drawn from a generator instead of the global one."""
+    layer = torch.nn.utils.skip_init(torch.nn.Linear, inputs, outputs)
+    bound = 1 / math.sqrt(inputs)
+    with torch.no_grad():
+        layer.weight.uniform_(-bound, bound, generator=generator)
+        layer.bias.uniform_(-bound, bound, generator=generator)
+    return layer
+
+
+@dataclass(frozen=True)
+class Rows:
+    """People as tensors."""
+
+    x: Tensor
+    label: Tensor
+    group: Tensor | None
+    weight: Tensor | None
+    """With a mean of 1 over everybody."""
+
+    def take(self, chosen: Tensor) -> Rows:
+        """Some of them."""
+        group, weight = (None if t is None else t[chosen] for t in (self.group, self.weight))
+        return Rows(self.x[chosen], self.label[chosen], group, weight)
+
+    def mean(self, values: Tensor) -> Tensor:
+        """The weighted mean, small for a batch of light people: over an epoch everybody counts what they weigh."""
+        return values.mean() if self.weight is None else (self.weight * values).mean()
+
+
+class Penalty(Protocol):
+    """What a network pays for being unfair."""
+
+    def study(self, logit: Tensor, hidden: Tensor, rows: Rows) -> None:
+        """Learn from a batch before the network does (adversaries); gradients must not reach the network."""
+
+    def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
+        """The penalty of a batch."""
+
+
+class Network(Classifier):
+    """A network trained with Adam on cross-entropy + strength × penalty."""
+
+    needs_groups = False
+
+    def __init__(
+        self,
+        *,
+        strength: float = 1.0,
+        hidden: Sequence[int] = (64, 64, 64),
+        epochs: int = 10,
+        batch_size: int = 256,
+        learning_rate: float = 0.001,
+        early_stopping: int | None = None,
+        held_out: float = 0.1,
+        random_state: Any = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        self.strength = strength
+        self.hidden = hidden
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.early_stopping = early_stopping
+        self.held_out = held_out
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty | None:
+        """What is added, times strength; `width` is that of the hidden representation."""
+        return None
+
+    def _learn(self, people: People) -> None:
+        sizes, device = self._checked(people.X.shape[1]), chosen_device(self.device)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        # a generator each: with or without adversaries a network begins and meets people in the same way
+        start, order, other = (torch.Generator().manual_seed(seed + i) for i in range(3))
+        self.network_ = Perceptron(sizes, start).to(device)
+        penalty = self._penalty(sizes[-2], other, device) if self.strength > 0 else None
+        self.history_ = self._train(_tensors(people, device), penalty, order)
+        self.network_ = self.network_.cpu().eval()
+        self.n_iter_ = len(self.history_)
+
+    def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
+        logit, _ = self._outputs(X)
+        return np.asarray(torch.sigmoid(logit.double()))
+
+    def _outputs(self, X: Any) -> tuple[Tensor, Tensor]:
+        """Logits and representations of people."""
+        with torch.inference_mode():
+            parts = [self.network_(part) for part in torch.as_tensor(X).split(AT_ONCE)]
+        return torch.cat([logit for logit, _ in parts])[:, 0], torch.cat([hidden for _, hidden in parts])
+
+    def _train(self, rows: Rows, penalty: Penalty | None, order: torch.Generator) -> list[dict[str, float]]:
+        n, device = len(rows.label), rows.x.device
+        aside: Rows | None = None
+        if self.early_stopping:
+            places = torch.randperm(n, generator=order).to(device)
+            cut = min(max(1, round(self.held_out * n)), n - 1)
+            aside, rows, n = rows.take(places[:cut]), rows.take(places[cut:]), n - cut
+        optimizer = torch.optim.Adam(self.network_.parameters(), self.learning_rate)
+        history: list[dict[str, float]] = []
+        best, best_state, waited = math.inf, None, 0
+        for epoch in range(1, self.epochs + 1):
+            total, extra = torch.zeros((), device=device), torch.zeros((), device=device)
+            # parts of nearly one size: the last one is no tiny batch with a noisy penalty
+            for part in torch.randperm(n, generator=order).to(device).tensor_split(math.ceil(n / self.batch_size)):
+                batch = rows.take(part)
+                logit, hidden = self._forward(batch)
+                if penalty is not None:
+                    penalty.study(logit.detach(), hidden.detach(), batch)
+                task, pay = _objective(logit, hidden, batch, penalty)
+                optimizer.zero_grad()
+                (task + self.strength * pay).backward()
+                optimizer.step()
+                total += task.detach() * len(part) / n
+                extra += pay.detach() * len(part) / n
+            history.append({"epoch": epoch, "loss": total.item(), "penalty": extra.item()})
+            if aside is not None:
+                with torch.no_grad():
+                    task, pay = _objective(*self._forward(aside), aside, penalty)
+                now = (task + self.strength * pay).item()
+                history[-1]["held_out"] = now
+                waited = 0 if now < best else waited + 1
+                if now < best:
+                    best, best_state = now, copy.deepcopy(self.network_.state_dict())
+            self._say(history[-1])
+            if not math.isfinite(history[-1]["loss"]):
+                raise DataError(
+                    f"the loss became {history[-1]['loss']:g} in epoch {epoch}: standardise the features, "
+                    "or lower learning_rate or strength"
+                )
+            if aside is not None and waited >= int(self.early_stopping or 0):
+                break
+        if self.verbose:
+            print(file=sys.stderr)
+        if best_state is not None:
+            self.network_.load_state_dict(best_state)
+        return history
+
+    def _forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
+        logit, hidden = self.network_(rows.x)
+        return logit[:, 0], hidden
+
+    def _say(self, epoch: dict[str, float]) -> None:
+        if self.verbose:
+            parts = [f"{name} {epoch[name]:.4f}" for name in ("loss", "penalty", "held_out") if name in epoch]
+            line = f"{type(self).__name__} epoch {epoch['epoch']:.0f} of {self.epochs}: {', '.join(parts)}"
+            print(f"\r{line:<79}", end="", file=sys.stderr, flush=True)
+
+    def _checked(self, features: int) -> list[int]:
+        """The widths of all layers, from features to the score; what cannot be is refused."""
+        try:
+            hidden = [int(number("a width in hidden", width, 1, whole=True)) for width in self.hidden]
+        except TypeError:
+            raise UsageError(f"hidden is the widths of layers, as (64, 64), but it is {shown(self.hidden)}") from None
+        number("epochs", self.epochs, 1, whole=True)
+        number("batch_size", self.batch_size, 1, whole=True)
+        number("learning_rate", self.learning_rate, 1e-12)
+        if self.early_stopping not in (None, False):
+            number("early_stopping (epochs without an improvement)", self.early_stopping, 1, whole=True)
+            number("held_out", self.held_out, 0, 0.9)
+        return [features, *hidden, 1]
+
+
+def chosen_device(name: str) -> torch.device:
+    """Where to compute: "auto" is a GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, TypeError, AssertionError) as error:  # an assertion: PyTorch built without CUDA
+        raise UsageError(f"device is 'auto', 'cpu' or one that PyTorch has here, but it is {shown(name)}") from error
+    return torch.device(name)
+
+
+def _tensors(people: People, device: torch.device) -> Rows:
+    def tensor(values: Any, kind: torch.dtype) -> Tensor | None:
+        return None if values is None else torch.as_tensor(values, dtype=kind, device=device)
+
+    weight = None if people.weight is None else people.weight / people.weight.mean()
+    x, label = tensor(people.X, torch.float32), tensor(people.label, torch.float32)
+    return Rows(x, label, tensor(people.group, torch.int64), tensor(weight, torch.float32))
+
+
+def _objective(logit: Tensor, hidden: Tensor, rows: Rows, penalty: Penalty | None) -> tuple[Tensor, Tensor]:
+    """Cross-entropy and penalty of a batch."""
+    task = torch.nn.functional.binary_cross_entropy_with_logits(logit, rows.label, reduction="none")
+    return rows.mean(task), logit.new_zeros(()) if penalty is None else penalty(logit, hidden, rows)

@@ -1,0 +1,116 @@
+"""Iterative null-space projection: remove, one after another, the directions from which a linear model tells groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+from sklearn.linear_model import LogisticRegression
+
+from evenhand.learn.classifiers import Floats, Ints, People, choice, number
+from evenhand.learn.networks import Network
+
+SPACES = ("representation", "features")
+
+
+class INLP(Network):
+    """Iterative null-space projection (Ravfogel et al. 2020; 003 §4).
+
+    Of the hidden representation of a plain network, or of the features, what a logistic regression uses to tell groups
+    apart is projected out, again and again; then a logistic regression learns the label from the rest.
+
+    Parameters
+    ----------
+    strength
+        How many times at most; it ends when groups cannot be told apart beyond chance. 0 is the plain network, or the
+        plain logistic regression of the features. A representation often takes dozens of rounds.
+    space
+        "representation" (the last hidden layer) or "features".
+    others
+        As of `MLP`.
+    """
+
+    needs_groups = True
+
+    def __init__(
+        self,
+        *,
+        strength: int = 10,
+        space: str = "representation",
+        hidden: Sequence[int] = (64, 64, 64),
+        epochs: int = 10,
+        batch_size: int = 256,
+        learning_rate: float = 0.001,
+        early_stopping: int | None = None,
+        held_out: float = 0.1,
+        random_state: Any = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            strength=strength, hidden=hidden, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
+            early_stopping=early_stopping, held_out=held_out, random_state=random_state, device=device, verbose=verbose,
+        )  # fmt: skip
+        self.space = space
+
+    def _learn(self, people: People) -> None:
+        choice("space", self.space, SPACES)
+        if float(self.strength) != int(self.strength):
+            number("strength, a number of projections,", self.strength, 0, whole=True)
+        if self.space == "representation":
+            super()._learn(people)
+        else:
+            self.history_, self.n_iter_ = [], 1
+        z = self._represented(people.X)
+        self.mean_ = np.average(z, axis=0, weights=people.weights)
+        assert people.group is not None
+        self.projection_ = null_space(z - self.mean_, people.group, people.weights, int(self.strength))
+        self.head_ = None
+        if self.strength > 0 or self.space == "features":
+            self.head_ = _logistic((z - self.mean_) @ self.projection_, people.label, people.weights)
+
+    def project(self, X: Any) -> Floats:
+        """What is left of people after the projections, in the centred space that was chosen."""
+        return (self._represented(X) - self.mean_) @ self.projection_
+
+    def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
+        if self.head_ is None:
+            return super()._scores(X, group, sensitive_features)
+        return np.asarray(self.head_.predict_proba(self.project(X))[:, 1])
+
+    def _represented(self, X: Any) -> Floats:
+        if self.space == "features":
+            return np.asarray(X, np.float64)
+        return np.asarray(self._outputs(np.asarray(X, np.float32))[1].double())
+
+
+def null_space(z: Floats, group: Ints, weight: Floats, times: int) -> Floats:
+    """The projection that is left after some rounds; it stops when groups cannot be told apart beyond chance."""
+    basis = np.zeros((z.shape[1], 0))
+    projection = np.eye(z.shape[1])
+    for _ in range(times):
+        probe = _logistic(z @ projection, group, weight)
+        if not _tells(probe, z @ projection, group, weight):
+            break
+        # directions of all rounds together, orthonormal: a product of projections would collect rounding errors
+        directions, size, _ = np.linalg.svd((probe.coef_ @ projection).T, full_matrices=False)
+        new = directions[:, size > 1e-6 * size.max()]
+        if basis.shape[1] + new.shape[1] >= len(basis):
+            break
+        basis = np.linalg.qr(np.hstack([basis, new]))[0]
+        projection = np.eye(len(basis)) - basis @ basis.T
+    return projection
+
+
+def _tells(probe: LogisticRegression, z: Floats, group: Ints, weight: Floats) -> bool:
+    """Whether a probe tells groups better than their shares alone: a likelihood-ratio test at 5%."""
+    shares = np.bincount(group, weight) / weight.sum()
+    own = probe.predict_log_proba(z)[np.arange(len(group)), group] - np.log(shares)[group]
+    freedom = np.linalg.matrix_rank(z) * (len(shares) - 1)
+    return bool(freedom > 0 and 2 * weight @ own > chi2.ppf(0.95, freedom))
+
+
+def _logistic(z: Floats, target: Ints, weight: Floats) -> LogisticRegression:
+    return LogisticRegression(max_iter=1000).fit(z, target, sample_weight=weight)
