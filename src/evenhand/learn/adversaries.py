@@ -193,6 +193,6 @@ class AADV(ADV):
         return 2 * width + 1
 
     def _sees(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
-        # a shared view of the representation and one of its own for the second class, in place of the paper's augmentation layer
+        # a shared view of the representation and one for the second class stand for the paper's augmentation layer
         label = rows.label[:, None]
         return torch.cat([hidden, hidden * label, label], 1)
