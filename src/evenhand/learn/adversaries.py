@@ -38,7 +38,7 @@ class Adversaries:
 
     def _step(self, seen: Tensor, rows: Rows) -> None:
         wrong, thoughts = self._wrong(seen, rows)
-        # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (Han et al. 2021, eq. 2)
+        # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (after Han et al. 2021)
         for one, other in combinations(thoughts, 2):
             weighed = other if rows.weight is None else other * rows.weight[:, None]
             wrong = wrong + self.diversity * (one.T @ weighed / len(one)).square().sum()
@@ -193,6 +193,6 @@ class AADV(ADV):
         return 2 * width + 1
 
     def _sees(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
-        # a shared view of the representation and one of its own for the second class, as in the augmentation layer
+        # a shared view of the representation and one for the second class stand for the paper's augmentation layer
         label = rows.label[:, None]
         return torch.cat([hidden, hidden * label, label], 1)
