@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 FITS = "EVENHAND_TEST_FITS"
 """Names the file to which every fit adds a line."""
@@ -25,6 +24,8 @@ class Shrunk:
         if os.environ.get(FITS):
             with open(os.environ[FITS], "a") as file:
                 file.write(f"{self.strength} {self.random_state}\n")
+        from sklearn.linear_model import LogisticRegression
+
         time.sleep(self.slow)
         kept = np.random.default_rng(self.random_state).random(len(y)) < 0.8
         self.model = LogisticRegression(C=self.c).fit(X[kept], y[kept])

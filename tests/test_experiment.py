@@ -14,12 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
 import evenhand
-from conftest import called, terminal
+from conftest import called, check_schema, terminal
 from conftest import evenhand as run
 from evenhand.datasets import Dataset
 from evenhand.errors import EvenhandError, UsageError
@@ -30,6 +29,8 @@ from evenhand.learn.plans import methods_known, planned
 from evenhand.learn.records import Folder
 from evenhand.report.experiment import schema
 from standins import FITS, Shrunk
+
+pytest.importorskip("sklearn")
 
 SHRUNK = "standins:Shrunk"
 TESTS = Path(__file__).parent
@@ -161,7 +162,7 @@ def test_another_measure_is_computed_from_the_tables(found: Any, monkeypatch: An
 
 def test_views_agree(found: Any) -> None:
     document = json.loads(found.to_json())
-    jsonschema.validate(document, schema())
+    check_schema(document, schema())
     assert document["planned"] == 8
     assert "Comparison of methods" in repr(found)
     assert found.plots() == ("tradeoff", "dto", "area")
@@ -201,7 +202,7 @@ def test_a_failing_method_stops_nobody(tmp_path: Path, monkeypatch: Any) -> None
     assert first.runs["method"] == ["Shrunk", "Shrunk", "Fails"]
     assert "1 of 4 runs failed" in first.notes[0]
     assert "nothing left" in repr(first)
-    jsonschema.validate(first.to_dict(), schema())
+    check_schema(first.to_dict(), schema())
     with pytest.raises(UsageError, match="it failed, ZeroDivisionError"):
         first.table(next(iter(first.failed)))
     monkeypatch.setenv("EVENHAND_TEST_REPAIRED", "1")
@@ -416,7 +417,7 @@ def test_the_command_ends_in_the_comparison_and_the_page(home: Path) -> None:
     assert "4 of 4 runs" in found.stdout
     assert "Comparison of methods" in found.stdout
     assert "4/4 loans shrunk" in found.stderr
-    jsonschema.validate(json.loads((home / "found.json").read_text()), schema())
+    check_schema(json.loads((home / "found.json").read_text()), schema())
     assert "<svg" in (home / "page.html").read_text()
     said = run("bench", "experiment.toml", "--markdown", "-", cwd=home)
     assert said.stdout.startswith("```") or said.stdout.startswith("#")
