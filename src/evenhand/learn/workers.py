@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -58,7 +58,7 @@ def _over_processes(left: deque[Run], place: Place, jobs: int) -> Generator[Done
             with _pool(min(jobs, len(left))) as pool:
                 while left or waiting:
                     while left and len(waiting) < 2 * jobs:
-                        waiting[pool.submit(_work, left[0], place)] = left[0]
+                        waiting[_given(pool, _work, left[0], place)] = left[0]
                         left.popleft()
                     for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                         record = future.result()
@@ -74,7 +74,8 @@ def _alone(run: Run, place: Place) -> dict[str, Any]:
         return found
     try:
         with _pool(1) as pool:
-            return pool.submit(_work, run, place).result()
+            record: dict[str, Any] = _given(pool, _work, run, place).result()
+            return record
     except BrokenProcessPool:
         return died(run, place.folder, place.device)
 
@@ -85,7 +86,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
     try:
         try:
-            pool.submit(os.getpid).result()
+            _given(pool, os.getpid).result()
         except BrokenProcessPool as error:
             raise EvenhandError(
                 "no process could be started: a script that starts an experiment must not do so when it is imported "
@@ -98,6 +99,18 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _given(pool: ProcessPoolExecutor, work: Callable[..., Any], *words: Any) -> Future[Any]:
+    """Work for the pool, which may start a process for it: that one never hears Ctrl-C, not even before it can ignore
+    it; its parent hears it a moment later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return pool.submit(work, *words)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(work, *words)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(run: Run, place: Place) -> dict[str, Any]:
