@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.cells import Floats, Ints
+from evenhand.cells import Bools, Floats, Ints
 from evenhand.errors import MissingLibrary, UsageError
 from evenhand.pairs.near.likeness import Points, Space
 
@@ -125,9 +125,11 @@ def _compared(space: Space, rows: Ints, k: int, progress: Progress | None = None
     return np.concatenate(others), np.concatenate(distances)
 
 
-def _best(space: Space, rows: Ints, candidates: Ints, k: int) -> tuple[Ints, Floats]:
-    """The k nearest of some candidates each, by exact distances."""
+def _best(space: Space, rows: Ints, candidates: Ints, k: int, none: Bools | None = None) -> tuple[Ints, Floats]:
+    """The k nearest of some candidates each, by exact distances; `none` are places where there is no candidate."""
     distance = space.between(np.broadcast_to(rows[:, None], candidates.shape), candidates)
+    if none is not None:
+        distance[none] = np.inf
     order = np.argsort(distance, axis=1, kind="stable")[:, :k]
     return (
         np.take_along_axis(candidates, order, axis=1).astype(np.int32),
@@ -167,14 +169,7 @@ def _indexed(space: Space, k: int, rng: np.random.Generator, progress: Progress 
 
 def _searched(space: Points, index: Any, vectors: Any, rows: Ints, k: int, many: int) -> tuple[Ints, Floats]:
     _, found = index.search(vectors[rows], min(many + 1, space.n))
-    own = (found == rows[:, None]) | (found < 0)  # −1: the probed lists hold fewer
-    distance = space.between(np.repeat(rows[:, None], found.shape[1], axis=1), found)
-    distance[own] = np.inf
-    order = np.argsort(distance, axis=1, kind="stable")[:, :k]
-    return (
-        np.take_along_axis(found, order, axis=1).astype(np.int32),
-        np.take_along_axis(distance, order, axis=1),
-    )
+    return _best(space, rows, found, k, (found == rows[:, None]) | (found < 0))  # −1: the probed lists hold fewer
 
 
 def _index(faiss: Any, vectors: Any) -> Any:
