@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from evenhand.errors import MissingLibrary
 
@@ -16,7 +17,7 @@ except ImportError as error:
 from torch import Tensor
 
 from evenhand.learn.classifiers import People, number
-from evenhand.learn.networks import Network, Penalty, Perceptron, Rows
+from evenhand.learn.networks import Network, Penalty, Perceptron, Rows, Stage
 
 
 class Adversaries:
@@ -28,7 +29,7 @@ class Adversaries:
     ) -> None:  # fmt: skip
         self.sees, self.diversity, self.steps = sees, diversity, steps
         self.members = torch.nn.ModuleList(Perceptron(sizes, generator) for _ in range(count)).to(device)
-        self.optimizer = torch.optim.Adam(self.members.parameters(), rate)
+        self.optimizer = torch.optim.Adam(self.members.parameters(), rate, fused=True)
 
     def study(self, logit: Tensor, hidden: Tensor, rows: Rows) -> None:
         """Some steps towards better guesses, and towards hidden representations that differ."""
@@ -57,6 +58,7 @@ class Adversaries:
         return rows.mean(torch.stack(each).mean(0)), list(thoughts)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ADV(Network):
     """Adversarial debiasing: an adversary guesses the group from the score (Louppe et al. 2017; 000 §6).
 
@@ -65,51 +67,41 @@ class ADV(Network):
     Parameters
     ----------
     strength
-        From 0, the plain network. 000 uses 10 to 180.
+        From 0, the plain network. 000 uses 10 to 180, with the training that the next two describe.
     adversary_hidden
         Widths of the hidden layers of the adversary.
     adversary_steps
         How many steps the adversary takes for each of the network. One that lags behind makes both go round in circles.
+        "epoch": in every epoch it meets everybody, and then the network takes a single step (000's published code).
+    warm_up
+        Epochs in which first the network and then the adversary learns alone. 000's published code has 10.
     others
         As of `MLP`, with 40 epochs.
     """
 
     needs_groups = True
 
-    def __init__(
-        self,
-        *,
-        strength: float = 1.0,
-        adversary_hidden: Sequence[int] = (32, 32),
-        adversary_steps: int = 3,
-        hidden: Sequence[int] = (64, 64, 64),
-        epochs: int = 40,
-        batch_size: int = 256,
-        learning_rate: float = 0.001,
-        early_stopping: int | None = None,
-        held_out: float = 0.1,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            strength=strength, hidden=hidden, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-            early_stopping=early_stopping, held_out=held_out, random_state=random_state, device=device, verbose=verbose,
-        )  # fmt: skip
-        self.adversary_hidden = adversary_hidden
-        self.adversary_steps = adversary_steps
+    adversary_hidden: Sequence[int] = (32, 32)
+    adversary_steps: int | Literal["epoch"] = 3
+    warm_up: int = 0
+    epochs: int = 40
 
     def _learn(self, people: People) -> None:
         for width in self.adversary_hidden:
             number("a width in adversary_hidden", width, 1, whole=True)
-        number("adversary_steps", self.adversary_steps, 1, whole=True)
+        if self.adversary_steps != "epoch":
+            number("adversary_steps, unless it is 'epoch',", self.adversary_steps, 1, whole=True)
+        number("warm_up", self.warm_up, 0, whole=True)
         super()._learn(people)
 
     def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty:
         sizes = [self._seen(width), *self.adversary_hidden, len(self.groups_)]
-        return Adversaries(
-            self._sees, sizes, *self._panel(), self.adversary_steps, self.learning_rate, generator, device
-        )
+        steps = 1 if self.adversary_steps == "epoch" else self.adversary_steps
+        return Adversaries(self._sees, sizes, *self._panel(), steps, self.learning_rate, generator, device)
+
+    def _stages(self) -> list[Stage]:
+        alone = [Stage(self.warm_up, penalized=False), Stage(self.warm_up, steps="none")]
+        return [*alone, Stage(self.epochs, steps="last batch" if self.adversary_steps == "epoch" else "every batch")]
 
     def _panel(self) -> tuple[int, float]:
         """How many adversaries there are, and how much they pay for being alike."""
@@ -124,6 +116,7 @@ class ADV(Network):
         return torch.sigmoid(logit)[:, None]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DADV(ADV):
     """Diverse adversaries: several guess the group from the hidden representation (Han et al. 2021; 003 §4).
 
@@ -139,31 +132,8 @@ class DADV(ADV):
         As of `ADV`.
     """
 
-    def __init__(
-        self,
-        *,
-        strength: float = 1.0,
-        adversaries: int = 3,
-        diversity: float = 1.0,
-        adversary_hidden: Sequence[int] = (32, 32),
-        adversary_steps: int = 3,
-        hidden: Sequence[int] = (64, 64, 64),
-        epochs: int = 40,
-        batch_size: int = 256,
-        learning_rate: float = 0.001,
-        early_stopping: int | None = None,
-        held_out: float = 0.1,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            strength=strength, adversary_hidden=adversary_hidden, adversary_steps=adversary_steps, hidden=hidden,
-            epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, early_stopping=early_stopping,
-            held_out=held_out, random_state=random_state, device=device, verbose=verbose,
-        )  # fmt: skip
-        self.adversaries = adversaries
-        self.diversity = diversity
+    adversaries: int = 3
+    diversity: float = 1.0
 
     def _learn(self, people: People) -> None:
         number("adversaries", self.adversaries, 1, whole=True)

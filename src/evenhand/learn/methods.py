@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError, listed, nearest, shown
@@ -30,6 +30,8 @@ class MLP(Network):
         Has no effect: there is nothing to trade. It is there so that all methods can be called alike.
     hidden
         Widths of the hidden layers.
+    dropout
+        The share of hidden values that is dropped at random in training, in all hidden layers but the last.
     epochs, batch_size, learning_rate
         Of the training with Adam.
     early_stopping
@@ -51,6 +53,7 @@ class MLP(Network):
     """
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class REG(Network):
     """A network that pays for a measure of its own scores: cross-entropy + strength × loss (000 §6).
 
@@ -78,26 +81,7 @@ class REG(Network):
 
     needs_groups = True
 
-    def __init__(
-        self,
-        *,
-        loss: str | Loss = "abcc",
-        strength: float = 1.0,
-        hidden: Sequence[int] = (64, 64, 64),
-        epochs: int = 10,
-        batch_size: int = 256,
-        learning_rate: float = 0.001,
-        early_stopping: int | None = None,
-        held_out: float = 0.1,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            strength=strength, hidden=hidden, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-            early_stopping=early_stopping, held_out=held_out, random_state=random_state, device=device, verbose=verbose,
-        )  # fmt: skip
-        self.loss = loss
+    loss: str | Loss = "abcc"
 
     def _learn(self, people: People) -> None:
         if not isinstance(self.loss, str | Loss):

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,18 +31,23 @@ AT_ONCE = 2**16
 
 
 class Perceptron(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
-    """Linear layers with ReLU between them: what comes out, and the last hidden representation."""
+    """Linear layers with ReLU between them: what comes out, and the last hidden representation.
 
-    def __init__(self, sizes: Sequence[int], generator: torch.Generator) -> None:
+    With a generator of noise, a share `dropout` of the hidden values is dropped, but none of the last representation.
+    """
+
+    def __init__(self, sizes: Sequence[int], generator: torch.Generator, dropout: float = 0.0) -> None:
         super().__init__()
-        layers = [_linear(a, b, generator) for a, b in pairwise(sizes)]
-        body = [part for layer in layers[:-1] for part in (layer, torch.nn.ReLU())]
-        self.body, self.head = torch.nn.Sequential(*body), layers[-1]
+        *body, self.head = (_linear(a, b, generator) for a, b in pairwise(sizes))
+        self.body, self.dropout = torch.nn.ModuleList(body), dropout
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, noise: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Outputs (person, output) and representation (person, hidden)."""
-        hidden = self.body(x)
-        return self.head(hidden), hidden
+        for i, layer in enumerate(self.body):
+            if i and self.dropout and noise is not None:
+                x = x * torch.empty_like(x).bernoulli_(1 - self.dropout, generator=noise) / (1 - self.dropout)
+            x = torch.relu(layer(x))
+        return self.head(x), x
 
 
 def _linear(inputs: int, outputs: int, generator: torch.Generator) -> torch.nn.Linear:
@@ -85,98 +90,102 @@ class Penalty(Protocol):
         """The penalty of a batch."""
 
 
+class Chance(NamedTuple):
+    """Generators of what is left to chance in a training."""
+
+    order: torch.Generator
+    """In which people are met."""
+    noise: torch.Generator
+    """Which hidden values are dropped; on the device of the network."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Some epochs of the training, and who learns in them."""
+
+    epochs: int
+    penalized: bool = True
+    """Whether the penalty takes part."""
+    steps: Literal["every batch", "last batch", "none"] = "every batch"
+    """On which batches of an epoch the network learns; the penalty studies all of them."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class Network(Classifier):
     """A network trained with Adam on cross-entropy + strength × penalty."""
 
     needs_groups = False
 
-    def __init__(
-        self,
-        *,
-        strength: float = 1.0,
-        hidden: Sequence[int] = (64, 64, 64),
-        epochs: int = 10,
-        batch_size: int = 256,
-        learning_rate: float = 0.001,
-        early_stopping: int | None = None,
-        held_out: float = 0.1,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        self.strength = strength
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.early_stopping = early_stopping
-        self.held_out = held_out
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
+    strength: float = 1.0
+    hidden: Sequence[int] = (64, 64, 64)
+    dropout: float = 0.0
+    epochs: int = 10
+    batch_size: int = 256
+    learning_rate: float = 0.001
+    early_stopping: int | None = None
+    held_out: float = 0.1
+    random_state: Any = None
+    device: str = "auto"
+    verbose: bool = False
 
     def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty | None:
         """What is added, times strength; `width` is that of the hidden representation."""
         return None
+
+    def _stages(self) -> list[Stage]:
+        """The training; only the last stage is recorded, and may end early."""
+        return [Stage(self.epochs)]
 
     def _learn(self, people: People) -> None:
         sizes, device = self._checked(people.X.shape[1]), chosen_device(self.device)
         seed = int(check_random_state(self.random_state).randint(2**31))
         # a generator each: with or without adversaries a network begins and meets people in the same way
         start, order, other = (torch.Generator().manual_seed(seed + i) for i in range(3))
-        self.network_ = Perceptron(sizes, start).to(device)
+        chance = Chance(order, torch.Generator(device).manual_seed(seed + 3))
+        self.network_ = Perceptron(sizes, start, self.dropout).to(device)
         penalty = self._penalty(sizes[-2], other, device) if self.strength > 0 else None
-        self.history_ = self._train(_tensors(people, device), penalty, order)
-        self.network_ = self.network_.cpu().eval()
+        self.history_ = self._train(_tensors(people, device), penalty, chance)
+        self.network_ = self.network_.cpu()
         self.n_iter_ = len(self.history_)
 
     def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
         logit, _ = self._outputs(X)
         return np.asarray(torch.sigmoid(logit.double()))
 
-    def _outputs(self, X: Any) -> tuple[Tensor, Tensor]:
-        """Logits and representations of people."""
+    def _outputs(self, X: Any, noise: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """Logits and representations of people; with noise only if somebody wants hidden values dropped here too."""
         with torch.inference_mode():
-            parts = [self.network_(part) for part in torch.as_tensor(X).split(AT_ONCE)]
+            parts = [self.network_(part, noise) for part in torch.as_tensor(X).split(AT_ONCE)]
         return torch.cat([logit for logit, _ in parts])[:, 0], torch.cat([hidden for _, hidden in parts])
 
-    def _train(self, rows: Rows, penalty: Penalty | None, order: torch.Generator) -> list[dict[str, float]]:
-        n, device = len(rows.label), rows.x.device
+    def _train(self, rows: Rows, penalty: Penalty | None, chance: Chance) -> list[dict[str, float]]:
         aside: Rows | None = None
         if self.early_stopping:
-            places = torch.randperm(n, generator=order).to(device)
+            n = len(rows.label)
+            places = torch.randperm(n, generator=chance.order).to(rows.x.device)
             cut = min(max(1, round(self.held_out * n)), n - 1)
-            aside, rows, n = rows.take(places[:cut]), rows.take(places[cut:]), n - cut
-        optimizer = torch.optim.Adam(self.network_.parameters(), self.learning_rate)
+            aside, rows = rows.take(places[:cut]), rows.take(places[cut:])
+        optimizer = torch.optim.Adam(self.network_.parameters(), self.learning_rate, fused=True)
+        *before, last = self._stages()
+        for stage in before:
+            for epoch in range(1, stage.epochs + 1):
+                self._say(self._epoch(rows, penalty, chance, optimizer, stage), epoch, stage)
         history: list[dict[str, float]] = []
         best, best_state, waited = math.inf, None, 0
-        for epoch in range(1, self.epochs + 1):
-            total, extra = torch.zeros((), device=device), torch.zeros((), device=device)
-            # parts of nearly one size: the last one is no tiny batch with a noisy penalty
-            for part in torch.randperm(n, generator=order).to(device).tensor_split(math.ceil(n / self.batch_size)):
-                batch = rows.take(part)
-                logit, hidden = self._forward(batch)
-                if penalty is not None:
-                    penalty.study(logit.detach(), hidden.detach(), batch)
-                task, pay = _objective(logit, hidden, batch, penalty)
-                optimizer.zero_grad()
-                (task + self.strength * pay).backward()
-                optimizer.step()
-                total += task.detach() * len(part) / n
-                extra += pay.detach() * len(part) / n
-            history.append({"epoch": epoch, "loss": total.item(), "penalty": extra.item()})
+        for epoch in range(1, last.epochs + 1):
+            found = {"epoch": epoch, **self._epoch(rows, penalty, chance, optimizer, last)}
+            history.append(found)
             if aside is not None:
                 with torch.no_grad():
                     task, pay = _objective(*self._forward(aside), aside, penalty)
-                now = (task + self.strength * pay).item()
-                history[-1]["held_out"] = now
+                now = found["held_out"] = (task + self.strength * pay).item()
                 waited = 0 if now < best else waited + 1
                 if now < best:
                     best, best_state = now, copy.deepcopy(self.network_.state_dict())
-            self._say(history[-1])
-            if not math.isfinite(history[-1]["loss"]):
+            self._say(found, epoch, last)
+            if not math.isfinite(found["loss"]):
                 raise DataError(
-                    f"the loss became {history[-1]['loss']:g} in epoch {epoch}: standardise the features, "
+                    f"the loss became {found['loss']:g} in epoch {epoch}: standardise the features, "
                     "or lower learning_rate or strength"
                 )
             if aside is not None and waited >= int(self.early_stopping or 0):
@@ -187,14 +196,41 @@ class Network(Classifier):
             self.network_.load_state_dict(best_state)
         return history
 
-    def _forward(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        logit, hidden = self.network_(rows.x)
+    def _epoch(
+        self, rows: Rows, penalty: Penalty | None, chance: Chance, optimizer: torch.optim.Adam, stage: Stage
+    ) -> dict[str, float]:
+        """Everybody once, in batches; the mean loss and penalty of those from whom the network learned."""
+        n, device = len(rows.label), rows.x.device
+        if not stage.penalized:
+            penalty = None
+        total, extra, seen = torch.zeros((), device=device), torch.zeros((), device=device), 0
+        # parts of nearly one size: the last one is no tiny batch with a noisy penalty
+        parts = torch.randperm(n, generator=chance.order).to(device).tensor_split(math.ceil(n / self.batch_size))
+        for i, part in enumerate(parts, 1):
+            batch = rows.take(part)
+            learns = stage.steps == "every batch" or (stage.steps == "last batch" and i == len(parts))
+            with torch.set_grad_enabled(learns):
+                logit, hidden = self._forward(batch, chance.noise)
+            if penalty is not None:
+                penalty.study(logit.detach(), hidden.detach(), batch)
+            if learns:
+                task, pay = _objective(logit, hidden, batch, penalty)
+                optimizer.zero_grad()
+                (task + self.strength * pay).backward()
+                optimizer.step()
+                total += task.detach() * len(part)
+                extra += pay.detach() * len(part)
+                seen += len(part)
+        return {"loss": total.item() / max(seen, 1), "penalty": extra.item() / max(seen, 1)}
+
+    def _forward(self, rows: Rows, noise: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        logit, hidden = self.network_(rows.x, noise)
         return logit[:, 0], hidden
 
-    def _say(self, epoch: dict[str, float]) -> None:
+    def _say(self, found: dict[str, float], epoch: int, stage: Stage) -> None:
         if self.verbose:
-            parts = [f"{name} {epoch[name]:.4f}" for name in ("loss", "penalty", "held_out") if name in epoch]
-            line = f"{type(self).__name__} epoch {epoch['epoch']:.0f} of {self.epochs}: {', '.join(parts)}"
+            parts = [f"{name} {found[name]:.4f}" for name in ("loss", "penalty", "held_out") if name in found]
+            line = f"{type(self).__name__} epoch {epoch} of {stage.epochs}: {', '.join(parts)}"
             print(f"\r{line:<79}", end="", file=sys.stderr, flush=True)
 
     def _checked(self, features: int) -> list[int]:
@@ -206,6 +242,7 @@ class Network(Classifier):
         number("epochs", self.epochs, 1, whole=True)
         number("batch_size", self.batch_size, 1, whole=True)
         number("learning_rate", self.learning_rate, 1e-12)
+        number("dropout", self.dropout, 0, 0.99)
         if self.early_stopping not in (None, False):
             number("early_stopping (epochs without an improvement)", self.early_stopping, 1, whole=True)
             number("held_out", self.held_out, 0, 0.9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from evenhand.learn.networks import Network
 SPACES = ("representation", "features")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class INLP(Network):
     """Iterative null-space projection (Ravfogel et al. 2020; 003 §4).
 
@@ -34,26 +35,8 @@ class INLP(Network):
 
     needs_groups = True
 
-    def __init__(
-        self,
-        *,
-        strength: int = 10,
-        space: str = "representation",
-        hidden: Sequence[int] = (64, 64, 64),
-        epochs: int = 10,
-        batch_size: int = 256,
-        learning_rate: float = 0.001,
-        early_stopping: int | None = None,
-        held_out: float = 0.1,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            strength=strength, hidden=hidden, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-            early_stopping=early_stopping, held_out=held_out, random_state=random_state, device=device, verbose=verbose,
-        )  # fmt: skip
-        self.space = space
+    strength: int = 10
+    space: str = "representation"
 
     def _learn(self, people: People) -> None:
         choice("space", self.space, SPACES)
