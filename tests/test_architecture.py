@@ -20,6 +20,8 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "masking": set(),
     "files": {"masking"},
+    "toml_lines": set(),
+    "toml_files": {"files", "masking", "toml_lines"},
     "results": {"files", "page", "report"},  # a result makes its views when asked
     "cells": set(),
     "runs": {"ingest", "cells"},
@@ -77,7 +79,6 @@ ARROWS: dict[str, set[str]] = {
         "comparison",
         "datasets",
         "files",
-        "gate",  # the lines of a TOML file
         "ingest",
         "measures",
         "options",
@@ -87,6 +88,8 @@ ARROWS: dict[str, set[str]] = {
         "scores",
         "storage",
         "table",
+        "toml_files",
+        "toml_lines",
         "__version__",
     },
     "scores": {"table", "cells"},
@@ -150,7 +153,8 @@ ARROWS: dict[str, set[str]] = {
     "planning": {"inference"},
     "policy": {"gaps", "measures", "cells"},
     "gate": {
-        "masking",
+        "toml_files",
+        "toml_lines",
         "page",
         "files",
         "policy",

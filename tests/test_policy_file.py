@@ -17,8 +17,8 @@ from evenhand.errors import UsageError
 from evenhand.gate.clauses import rules_of
 from evenhand.gate.policy_file import rulebook
 from evenhand.gate.starter import STARTER
-from evenhand.gate.toml_lines import lines_of
 from evenhand.policy import required
+from evenhand.toml_lines import lines_of
 
 RULE = '[[rule]]\nmeasure = "abcc"\nat_most = 0.1\n'
 

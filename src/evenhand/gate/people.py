@@ -10,12 +10,12 @@ from evenhand.auditing import as_table, cuts_of
 from evenhand.confusion import Confusion
 from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.gate.rulebook import COLUMNS, Rulebook
-from evenhand.gate.toml_lines import Path
 from evenhand.ingest import names_of
 from evenhand.ingest.values import label_key
 from evenhand.joint import JointTable
 from evenhand.storage import is_table_file, load
 from evenhand.table import Table
+from evenhand.toml_lines import Path
 
 
 def counted(data: Any, book: Rulebook) -> Table:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.files import as_path
 from evenhand.gate.clauses import JUDGES, PAIRS, Rule, rules_of, unlike
 from evenhand.gate.rulebook import (
     OPTIONS,
     WORDS,
-    Places,
-    Refuse,
     Rulebook,
     check_option,
     check_options,
@@ -26,14 +21,12 @@ from evenhand.gate.rulebook import (
     finite,
     text_only,
 )
-from evenhand.gate.toml_lines import Path, lines_of
 from evenhand.ingest.values import name_of
-from evenhand.masking import masked
 from evenhand.measures import ScoreMeasure
 from evenhand.options import least_resamples
 from evenhand.policy import Requirement, checked_bound, measure_named
+from evenhand.toml_files import Places, Refuse, known, read_toml
 
-MOST_BYTES = 256_000
 MOST_RULES = 1_000
 LEAST_EXCHANGES = 99
 _POLICY = ("name", "undefined", "min_group_size", "small_groups", "confidence")
@@ -119,54 +112,20 @@ def _policy(policy: Any) -> Rulebook:
         return _read(policy, Places())
     if not isinstance(policy, str | os.PathLike):
         raise UsageError(f"policy is the path of a TOML file, or what it holds as a dict, not {shown(policy)}")
-    text, file = _text(policy)
-    try:
-        document = tomllib.loads(text)
-        lines = lines_of(text)
-    except RecursionError:
-        raise UsageError(f"{file} is nested too deeply to be a policy") from None
-    except ValueError as error:  # a number of ten thousand digits is one too
-        raise _syntax(file, text, str(error)) from None
-    return _read(document, Places(file, lines))
-
-
-def _text(policy: Any) -> tuple[str, str]:
-    """The text of a policy file, and how to call it."""
-    path = as_path(policy)
-    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in masked(os.fspath(policy)))
-    try:
-        with path.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"cannot read the policy {shown(file, 200)}: {error.strerror or error}") from error
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"{shown(file, 200)} is no policy: a TOML file of more than {MOST_BYTES // 1000} kB")
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n"), file
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise UsageError(f"{file}, line {line}: a policy is a text in UTF-8, and this is none") from None
-
-
-def _syntax(file: str, text: str, message: str) -> UsageError:
-    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
-    if found is None:
-        return UsageError(f"{file} is no valid TOML: {message}")
-    line = found[2] or str(text.rstrip("\n").count("\n") + 1)
-    return UsageError(f"{file}, line {line}: no valid TOML: {found[1]}" + (f" (column {found[3]})" if found[3] else ""))
+    return _read(*read_toml(policy, "policy"))
 
 
 # ---- what it holds ------------------------------------------------------------------------------------------------
 
 
 def _read(document: Mapping[str, Any], places: Places) -> Rulebook:
-    _known(document, ("policy", "audit", "rule"), (), places, "a policy has [policy], [audit] and [[rule]]")
+    known(document, ("policy", "audit", "rule"), (), places, "a policy has [policy], [audit] and [[rule]]")
     settings = _table(document, "policy", places)
-    _known(settings, _POLICY, ("policy",), places, f"[policy] has {', '.join(_POLICY)}")
+    known(settings, _POLICY, ("policy",), places, f"[policy] has {', '.join(_POLICY)}")
     for key, value in settings.items():
         check_setting(key, value, places.refusal(("policy", key)))
     audit = _table(document, "audit", places)
-    _known(audit, WORDS, ("audit",), places, f"[audit] has {', '.join(WORDS)}")
+    known(audit, WORDS, ("audit",), places, f"[audit] has {', '.join(WORDS)}")
     for word, value in audit.items():
         check_word(word, value, places.refusal(("audit", word)))
     book = Rulebook((), audit=dict(audit), written=frozenset(audit), places=places, **settings)
@@ -178,12 +137,6 @@ def _table(document: Mapping[str, Any], key: str, places: Places) -> Mapping[str
     if not isinstance(table, Mapping):
         raise places.refuse((key,), f"[{key}] is a table, not {shown(table)}")
     return table
-
-
-def _known(table: Mapping[str, Any], keys: Iterable[str], path: Path, places: Places, there_are: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(str(key), keys)}")
 
 
 # ---- rules --------------------------------------------------------------------------------------------------------
@@ -213,7 +166,7 @@ def _rule(table: Mapping[str, Any], i: int, book: Rulebook) -> Rule:
     def refuse(*key: str | int) -> Refuse:
         return book.places.refusal(("rule", i, *key))
 
-    _known(table, _RULE, ("rule", i), book.places, f"a rule has {', '.join(_RULE)}")
+    known(table, _RULE, ("rule", i), book.places, f"a rule has {', '.join(_RULE)}")
     judge = table.get("judge", "value")
     choice("judge", judge, JUDGES, refuse("judge"))
     pairs = table.get("pairs", "reference")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.gate.clauses import Rule
-from evenhand.gate.toml_lines import Path
 from evenhand.options import Options, checked, whole
+from evenhand.toml_files import Places, Refuse
 
 OUTCOMES = ("fail", "skip")
 COLUMNS = (
@@ -22,37 +22,6 @@ OPTIONS = (
 )  # fmt: skip
 WORDS = (*COLUMNS, *OPTIONS, "reference", "seed")
 """What `[audit]` may say: as the words of an audit."""
-
-
-Refuse = Callable[[str], UsageError]
-"""Makes the error, which says where, from what is wrong there."""
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where a policy says what, for messages."""
-
-    file: str | None = None
-    lines: Mapping[Path, int] = field(default_factory=dict)
-
-    def line(self, path: Path) -> int | None:
-        """Of that key, or of what it is part of."""
-        for size in range(len(path), 0, -1):
-            found = [line for key, line in self.lines.items() if key[:size] == path[:size]]
-            if found:
-                return min(found)
-        return None
-
-    def refuse(self, path: Path, message: object) -> UsageError:
-        """The error, to be raised: where, and what is wrong there."""
-        line = self.line(path)
-        rule = f", rule {int(path[1]) + 1}" if path[:1] == ("rule",) and len(path) > 1 else ""
-        where = f"{self.file}, line {line}" if self.file and line else (self.file or "policy") + rule
-        return UsageError(f"{where}: {message}")
-
-    def refusal(self, path: Path) -> Refuse:
-        """What refuses that key, by its message."""
-        return lambda message: self.refuse(path, message)
 
 
 @dataclass(frozen=True)
@@ -69,7 +38,7 @@ class Rulebook:
     audit: Mapping[str, Any] = field(default_factory=dict)
     written: frozenset[str] = frozenset()
     """The words of `audit` that the policy itself says."""
-    places: Places = Places()
+    places: Places = field(default_factory=Places)
 
     @property
     def options(self) -> Options:

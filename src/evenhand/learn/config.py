@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from evenhand.errors import EvenhandError, UsageError, nearest, shown
-from evenhand.files import as_path, shown_path
-from evenhand.gate.rulebook import Places
-from evenhand.gate.toml_lines import Path, lines_of
+from evenhand.files import as_path
 from evenhand.learn.plans import Method, checked_fractions, checked_seeds, checked_splits, strengths_of
 from evenhand.learn.sources import Source
 from evenhand.learn.workers import settled_device, settled_jobs
 from evenhand.options import checked_axes
+from evenhand.toml_files import Places, known, read_toml
+from evenhand.toml_lines import Path
 
-MOST_BYTES = 256_000
 EXPERIMENT = (
     "folder", "seeds", "splits", "performance", "fairness", "fractions", "own_split", "jobs", "device",
 )  # fmt: skip
@@ -27,17 +24,9 @@ METHOD = ("name", "label", "strengths")
 
 def read_config(path: Any) -> dict[str, Any]:
     """The words of `experiment` from a file; paths in it are meant from its folder."""
-    text, file = _text(path)
-    try:
-        document = tomllib.loads(text)
-        lines = lines_of(text)
-    except RecursionError:
-        raise UsageError(f"{file} is nested too deeply to be an experiment") from None
-    except ValueError as error:
-        raise _syntax(file, text, str(error)) from None
-    places = Places(file, lines)
+    document, places = read_toml(path, "experiment")
     home = as_path(path).parent
-    _known(document, ("experiment", "dataset", "method"), (), places, "[experiment], [[dataset]] and [[method]]")
+    known(document, ("experiment", "dataset", "method"), (), places, "[experiment], [[dataset]] and [[method]]")
     words = _experiment(document.get("experiment", {}), places)
     if "folder" in words:
         words["folder"] = os.fspath(home / as_path(words["folder"]))
@@ -51,37 +40,13 @@ def read_config(path: Any) -> dict[str, Any]:
     return words
 
 
-def _text(path: Any) -> tuple[str, str]:
-    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in os.fspath(path))
-    try:
-        with as_path(path).open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"cannot read the experiment {shown_path(path)}: {error.strerror or error}") from error
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"{shown_path(path)} is no experiment: a TOML file of more than {MOST_BYTES // 1000} kB")
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n"), file
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise UsageError(f"{file}, line {line}: an experiment is a text in UTF-8, and this is none") from None
-
-
-def _syntax(file: str, text: str, message: str) -> UsageError:
-    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
-    if found is None:
-        return UsageError(f"{file} is no valid TOML: {message}")
-    line = found[2] or str(text.rstrip("\n").count("\n") + 1)
-    return UsageError(f"{file}, line {line}: no valid TOML: {found[1]}" + (f" (column {found[3]})" if found[3] else ""))
-
-
 # ---- its parts --------------------------------------------------------------------------------------------------
 
 
 def _experiment(table: Any, places: Places) -> dict[str, Any]:
     if not isinstance(table, Mapping):
         raise places.refuse(("experiment",), f"[experiment] is a table, not {shown(table)}")
-    _known(table, EXPERIMENT, ("experiment",), places, f"[experiment] has {', '.join(EXPERIMENT)}")
+    known(table, EXPERIMENT, ("experiment",), places, f"[experiment] has {', '.join(EXPERIMENT)}")
     checks: dict[str, Any] = {
         "folder": lambda v: _is_text("folder", v),
         "seeds": checked_seeds,
@@ -99,7 +64,7 @@ def _experiment(table: Any, places: Places) -> dict[str, Any]:
 
 
 def _dataset(table: Mapping[str, Any], i: int, places: Places, home: Any) -> Source:
-    _known(table, DATASET, ("dataset", i), places, f"a data set has {', '.join(DATASET)}")
+    known(table, DATASET, ("dataset", i), places, f"a data set has {', '.join(DATASET)}")
     words = dict(table)
     for key in ("name", "group"):
         if not isinstance(words.get(key), str) or not words[key]:
@@ -155,12 +120,6 @@ def _tables(document: Mapping[str, Any], key: str, places: Places) -> list[Mappi
     if not found:
         raise UsageError(f"{places.file} has no {key}: write a [[{key}]] (evenhand bench --init shows how)")
     return found
-
-
-def _known(table: Mapping[str, Any], keys: Iterable[str], path: Path, places: Places, there_are: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(str(key), keys)}")
 
 
 def _tried(what: Any, places: Places, path: Path) -> Any:
