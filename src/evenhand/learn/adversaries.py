@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from evenhand.errors import MissingLibrary
 
@@ -17,7 +17,7 @@ except ImportError as error:
 from torch import Tensor
 
 from evenhand.learn.classifiers import People, number
-from evenhand.learn.networks import Network, Penalty, Perceptron, Rows, Stage
+from evenhand.learn.networks import Network, Penalty, Perceptron, Rows, Stage, widths
 
 
 class Adversaries:
@@ -25,9 +25,9 @@ class Adversaries:
 
     def __init__(
         self, sees: Any, sizes: Sequence[int], count: int, diversity: float, steps: int, rate: float,
-        generator: torch.Generator, device: torch.device,
+        given_label: bool, generator: torch.Generator, device: torch.device,
     ) -> None:  # fmt: skip
-        self.sees, self.diversity, self.steps = sees, diversity, steps
+        self.sees, self.diversity, self.steps, self.given_label = sees, diversity, steps, given_label
         self.members = torch.nn.ModuleList(Perceptron(sizes, generator) for _ in range(count)).to(device)
         self.optimizer = torch.optim.Adam(self.members.parameters(), rate, fused=True)
 
@@ -41,7 +41,7 @@ class Adversaries:
         wrong, thoughts = self._wrong(seen, rows)
         # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (after Han et al. 2021)
         for one, other in combinations(thoughts, 2):
-            weighed = other if rows.weight is None else other * rows.weight[:, None]
+            weighed = other if rows.weight is None else other * (rows.weight / rows.usual)[:, None]
             wrong = wrong + self.diversity * (one.T @ weighed / len(one)).square().sum()
         self.optimizer.zero_grad()
         wrong.backward()
@@ -52,10 +52,43 @@ class Adversaries:
         wrong, _ = self._wrong(self.sees(logit, hidden, rows), rows)
         return -wrong
 
+    def held_out(self, logit: Tensor, rows: Rows) -> Tensor:
+        """What scores tell about groups: minus the cross-entropy of the best guess, up to a constant.
+
+        The adversaries themselves are no yardstick: they learn, so that a network looks worse from epoch to epoch.
+        """
+        return mutual_information(logit, rows, self.given_label)
+
     def _wrong(self, seen: Tensor, rows: Rows) -> tuple[Tensor, list[Tensor]]:
         guesses, thoughts = zip(*(member(seen) for member in self.members), strict=True)
         each = [torch.nn.functional.cross_entropy(guess, rows.group, reduction="none") for guess in guesses]
         return rows.mean(torch.stack(each).mean(0)), list(thoughts)
+
+
+def mutual_information(score: Tensor, rows: Rows, given_label: bool, tenths: int = 10) -> Tensor:
+    """Of the tenth to which a score belongs and the group, in nats; among people with the same label if that is given.
+
+    What chance alone adds is taken off (Miller and Madow 1955): a score that is the same for everybody has less chance.
+
+    >>> score, group = torch.linspace(0, 1, 1000), torch.arange(1000) // 500
+    >>> rows = Rows(score, group.float(), group, None)
+    >>> round(mutual_information(score, rows, False).item(), 2)  # a score tells the group: log 2
+    0.69
+    >>> round(mutual_information(score, rows, True).item(), 2)  # no more than the label does
+    0.0
+    """
+    assert rows.group is not None
+    n, groups = len(score), int(rows.group.max()) + 1
+    edges = score.sort().values[torch.arange(1, tenths, device=score.device) * n // tenths]
+    cell = torch.bucketize(score, edges, right=True) + tenths * (rows.label.long() if given_label else 0)
+    weight = torch.ones_like(score) if rows.weight is None else rows.weight
+    counts = score.new_zeros(2 * tenths * groups).index_add(0, cell * groups + rows.group, weight)
+    counts = counts.view(2, tenths, groups)
+    by_group, by_cell = counts.sum(1, keepdim=True), counts.sum(2, keepdim=True)
+    ratio = counts * counts.sum((1, 2), keepdim=True) / (by_group * by_cell).clamp_min(1e-30)
+    freedom = (((by_group > 0).sum(2) - 1) * ((by_cell > 0).sum(1) - 1)).clamp_min(0).sum()
+    people = weight.sum() ** 2 / weight.square().sum()
+    return torch.xlogy(counts, ratio).sum() / counts.sum() - freedom / (2 * people)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -80,6 +113,8 @@ class ADV(Network):
     """
 
     needs_groups = True
+    given_label: ClassVar[bool] = False
+    """Whether the label tells nothing that has to be paid for."""
 
     adversary_hidden: Sequence[int] = (32, 32)
     adversary_steps: int | Literal["epoch"] = 3
@@ -87,8 +122,7 @@ class ADV(Network):
     epochs: int = 40
 
     def _learn(self, people: People) -> None:
-        for width in self.adversary_hidden:
-            number("a width in adversary_hidden", width, 1, whole=True)
+        widths("adversary_hidden", self.adversary_hidden)
         if self.adversary_steps != "epoch":
             number("adversary_steps, unless it is 'epoch',", self.adversary_steps, 1, whole=True)
         number("warm_up", self.warm_up, 0, whole=True)
@@ -97,7 +131,9 @@ class ADV(Network):
     def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty:
         sizes = [self._seen(width), *self.adversary_hidden, len(self.groups_)]
         steps = 1 if self.adversary_steps == "epoch" else self.adversary_steps
-        return Adversaries(self._sees, sizes, *self._panel(), steps, self.learning_rate, generator, device)
+        return Adversaries(
+            self._sees, sizes, *self._panel(), steps, self.learning_rate, self.given_label, generator, device
+        )
 
     def _stages(self) -> list[Stage]:
         alone = [Stage(self.warm_up, penalized=False), Stage(self.warm_up, steps="none")]
@@ -158,6 +194,8 @@ class AADV(ADV):
 
     Parameters as of `ADV`.
     """
+
+    given_label = True
 
     def _seen(self, width: int) -> int:
         return 2 * width + 1

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.metrics import accuracy_score
+    from sklearn.utils import _safe_indexing, check_random_state
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d, validate_data
 except ImportError as error:
@@ -60,16 +63,24 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     groups_: list[Any]
 
     def fit(self, X: Any, y: Any, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from features, labels, the group of each person, and weights if there are any."""
-        number("strength", self.strength, 0, self.highest_strength)
-        self._learn(self._people(X, y, sensitive_features, sample_weight))
+        """Learn from features, labels, the group of each person, and weights if there are any.
+
+        People with a weight of 0 are left out. If it fails, the model stays what it was.
+        """
+        before = dict(vars(self))
+        try:
+            number("strength", self.strength, 0, self.highest_strength)
+            self._learn(self._people(X, y, sensitive_features, sample_weight))
+        except BaseException:
+            self.__dict__ = before
+            raise
         return self
 
     def predict_proba(self, X: Any, sensitive_features: Any = None) -> Floats:
         """Probabilities, people × classes, in the order of `classes_`."""
         check_is_fitted(self)
-        if self.reads_features:
-            X = validate_data(self, X, dtype=np.float32, reset=False)
+        number("strength", self.strength, 0, self.highest_strength)
+        X = self._features(X)
         group = None
         if self.needs_groups_to_predict:
             group = self._places(sensitive_features, _num_samples(X), "predict")
@@ -80,6 +91,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """The second class for people with a score of at least one half, as an audit counts them."""
         score = self.predict_proba(X, sensitive_features)[:, 1]
         return self.classes_[(score >= 0.5).astype(np.int64)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> float:
+        """The share of right decisions. (Scorers of scikit-learn by name cannot pass groups on; this can.)"""
+        return float(accuracy_score(y, self.predict(X, sensitive_features), sample_weight=sample_weight))
 
     def _learn(self, people: People) -> None:
         raise NotImplementedError
@@ -94,18 +109,34 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     # ---- what is refused ---------------------------------------------------------------------------------------------
 
+    def _features(self, X: Any) -> Any:
+        """Features as fitting saw them: a matrix of numbers, or left to the estimator inside."""
+        if not self.reads_features:
+            return X
+        with refused_as_data():
+            return validate_data(self, X, dtype=np.float32, reset=False)
+
     def _people(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> People:
-        if self.reads_features:
-            X, y = validate_data(self, X, y, dtype=np.float32)
-        elif y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels")
-        else:
-            y = column_or_1d(y, warn=True)
-        n = _num_samples(X)
-        check_length("y", y, n)
-        check_classification_targets(y)
+        with refused_as_data():
+            if y is None:
+                raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels")
+            if self.reads_features:
+                X, y = validate_data(self, X, y, dtype=np.float32)
+            else:
+                y = column_or_1d(y, warn=True)
+            n = _num_samples(X)
+            check_length("y", y, n)
+            check_classification_targets(y)
         if n == 0:
             raise DataError("learning takes people, but X has 0 sample(s) (a minimum of 1 is required)")
+        weight = weights(sample_weight, n)
+        if weight is not None and not weight.all():
+            there = np.flatnonzero(weight)
+            X, y, weight = _safe_indexing(X, there), y[there], weight[there]
+            if sensitive_features is not None:
+                check_length("sensitive_features", sensitive_features, n)
+                sensitive_features = as_column(sensitive_features)[there]
+            n = len(there)
         if (kind := type_of_target(y)) == "multiclass":
             raise DataError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, label = np.unique(y, return_inverse=True)
@@ -113,10 +144,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             raise DataError(
                 f"learning takes people of two classes, but all of y is one class, {listed(self.classes_.tolist())}"
             )
-        group = None
-        if self.needs_groups:
-            group = self._places(sensitive_features, n, "fit")
-        return People(X, y, label.astype(np.int64), group, weights(sample_weight, n))
+        group = self._places(sensitive_features, n, "fit") if self.needs_groups else None
+        return People(X, y, label.astype(np.int64), group, weight)
 
     def _places(self, values: Any, n: int, step: str) -> Ints:
         """The place of each person's group in `groups_`, which fitting sets."""
@@ -124,14 +153,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             raise UsageError(
                 f"{type(self).__name__} needs everybody's group to {step}: pass sensitive_features, one per row of X"
             )
-        values = np.asarray(values)
-        if values.ndim == 2 and values.shape[1] == 1:
-            values = values[:, 0]
-        if values.ndim != 1:
-            raise DataError(
-                f"sensitive_features is one column, but its shape is {values.shape}: join several into one, "
-                "such as 'female, over 40'"
-            )
+        values = as_column(values)
         check_length("sensitive_features", values, n)
         distinct, place = _distinct(values)
         if step == "fit":
@@ -149,6 +171,46 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return np.array([known[group] for group in distinct], np.int64)[place]
 
 
+@contextmanager
+def refused_as_data() -> Iterator[None]:
+    """What scikit-learn refuses is refused as Evenhand does."""
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except ValueError as error:
+        raise DataError(str(error)) from error
+
+
+def seeded(random_state: Any) -> np.random.RandomState:
+    """The generator that `random_state` stands for."""
+    try:
+        found: np.random.RandomState = check_random_state(random_state)
+    except ValueError:
+        raise UsageError(
+            f"random_state is a whole number, a RandomState or None, but it is {shown(random_state)}"
+        ) from None
+    return found
+
+
+def as_column(values: Any) -> NDArray[Any]:
+    """Groups as one array; of a list every member stays what it is, as numpy would make a text of a missing one."""
+    column: NDArray[Any] = values if isinstance(values, np.ndarray) else np.asarray(values, object)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise DataError(
+            f"sensitive_features is one column, but its shape is {column.shape}: join several into one, "
+            "such as 'female, over 40'"
+        )
+    return column
+
+
+def same_alone(score: Floats) -> Floats:
+    """Scores without the digits that depend on who else is scored, so that no threshold falls between equal people."""
+    return score.round(12)
+
+
 def check_length(name: str, values: Any, n: int) -> None:
     """One value per person."""
     if len(values) != n:
@@ -159,7 +221,13 @@ def weights(values: Any, n: int) -> Floats | None:
     """Weights of people, checked."""
     if values is None:
         return None
-    weight = np.asarray(values, np.float64)
+    raw = np.asarray(values)
+    try:
+        if raw.dtype.kind == "c":
+            raise TypeError
+        weight = raw.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"weights are real numbers, but they are {shown(values)}") from None
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.ndim != 1:
@@ -192,13 +260,16 @@ def choice(name: str, value: object, values: Collection[str]) -> None:
 def _distinct(values: NDArray[Any]) -> tuple[list[Any], Ints]:
     """The groups in order, and the place of each person's own; a missing group is refused."""
     if values.dtype.kind == "O":  # numpy cannot sort a mixture
-        found = {value: i for i, value in enumerate(dict.fromkeys(values.tolist()))}
+        try:
+            found = {value: i for i, value in enumerate(dict.fromkeys(values.tolist()))}
+        except TypeError:
+            raise DataError(f"groups are texts or numbers, but among them is {shown(_unhashable(values))}") from None
         first = np.array([found[value] for value in values.tolist()], np.int64)
         names = list(found)
     else:
         unique, first = np.unique(values, return_inverse=True)
         names = unique.tolist()
-    missing = [i for i, name in enumerate(names) if name is None or name != name]
+    missing = [i for i, name in enumerate(names) if _is_missing(name)]
     if missing:
         row = int(np.flatnonzero(np.isin(first, missing))[0])
         raise DataError(f"everybody belongs to a group, but row {row} of sensitive_features is {names[missing[0]]}")
@@ -206,3 +277,17 @@ def _distinct(values: NDArray[Any]) -> tuple[list[Any], Ints]:
     place = np.empty(len(names), np.int64)
     place[order] = np.arange(len(names))
     return [names[i] for i in order], place[first]
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT and the missing value of pandas, which is not even different from itself."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+
+
+def _unhashable(values: NDArray[Any]) -> Any:
+    return next(v for v in values.tolist() if type(v).__hash__ is None)

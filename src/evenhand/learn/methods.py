@@ -107,6 +107,9 @@ class _Measured:
         value: Tensor = self.unfair(logit.sigmoid(), rows.group, rows.label, rows.weight)
         return value
 
+    def held_out(self, logit: Tensor, rows: Rows) -> Tensor:
+        return self(logit, logit, rows)
+
 
 METHODS: dict[str, type[Classifier]] = {
     "mlp": MLP,
@@ -132,7 +135,7 @@ def method(name: str, **params: Any) -> Any:
     >>> method("thresholds", criterion="equal_opportunity", epochs=5).estimator
     MLP(epochs=5)
     """
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise UsageError(
             f"there is no method {shown(name)} (there are: {listed(METHODS, 20)}){nearest(str(name), METHODS)}"
         )

@@ -16,14 +16,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from evenhand.errors import DataError, MissingLibrary, UsageError, shown
-from evenhand.learn.classifiers import Classifier, Floats, Ints, People, number
+from evenhand.learn.classifiers import Classifier, Floats, Ints, People, number, same_alone, seeded
 
 try:
     import torch
 except ImportError as error:
     raise MissingLibrary("networks are made of PyTorch's tensors: pip install 'evenhand[learn]'") from error
 
-from sklearn.utils import check_random_state
 from torch import Tensor
 
 AT_ONCE = 2**16
@@ -68,16 +67,18 @@ class Rows:
     label: Tensor
     group: Tensor | None
     weight: Tensor | None
-    """With a mean of 1 over everybody."""
+    """As given: whole ones count people, to a measure by ranks."""
+    usual: float = 1.0
+    """The mean weight of everybody."""
 
     def take(self, chosen: Tensor) -> Rows:
         """Some of them."""
         group, weight = (None if t is None else t[chosen] for t in (self.group, self.weight))
-        return Rows(self.x[chosen], self.label[chosen], group, weight)
+        return Rows(self.x[chosen], self.label[chosen], group, weight, self.usual)
 
     def mean(self, values: Tensor) -> Tensor:
         """The weighted mean, small for a batch of light people: over an epoch everybody counts what they weigh."""
-        return values.mean() if self.weight is None else (self.weight * values).mean()
+        return values.mean() if self.weight is None else (self.weight * values).mean() / self.usual
 
 
 class Penalty(Protocol):
@@ -88,6 +89,9 @@ class Penalty(Protocol):
 
     def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
         """The penalty of a batch."""
+
+    def held_out(self, logit: Tensor, rows: Rows) -> Tensor:
+        """The penalty of people held out, by a yardstick that does not learn: epochs are compared by it."""
 
 
 class Chance(NamedTuple):
@@ -138,24 +142,24 @@ class Network(Classifier):
 
     def _learn(self, people: People) -> None:
         sizes, device = self._checked(people.X.shape[1]), chosen_device(self.device)
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = int(seeded(self.random_state).randint(2**31))
         # a generator each: with or without adversaries a network begins and meets people in the same way
         start, order, other = (torch.Generator().manual_seed(seed + i) for i in range(3))
         chance = Chance(order, torch.Generator(device).manual_seed(seed + 3))
         self.network_ = Perceptron(sizes, start, self.dropout).to(device)
         penalty = self._penalty(sizes[-2], other, device) if self.strength > 0 else None
         self.history_ = self._train(_tensors(people, device), penalty, chance)
-        self.network_ = self.network_.cpu()
+        self.network_ = self.network_.cpu().double()
         self.n_iter_ = len(self.history_)
 
     def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
         logit, _ = self._outputs(X)
-        return np.asarray(torch.sigmoid(logit.double()))
+        return same_alone(np.asarray(torch.sigmoid(logit)))
 
     def _outputs(self, X: Any, noise: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Logits and representations of people; with noise only if somebody wants hidden values dropped here too."""
         with torch.inference_mode():
-            parts = [self.network_(part, noise) for part in torch.as_tensor(X).split(AT_ONCE)]
+            parts = [self.network_(part.double(), noise) for part in torch.as_tensor(X).split(AT_ONCE)]
         return torch.cat([logit for logit, _ in parts])[:, 0], torch.cat([hidden for _, hidden in parts])
 
     def _train(self, rows: Rows, penalty: Penalty | None, chance: Chance) -> list[dict[str, float]]:
@@ -169,25 +173,18 @@ class Network(Classifier):
         *before, last = self._stages()
         for stage in before:
             for epoch in range(1, stage.epochs + 1):
-                self._say(self._epoch(rows, penalty, chance, optimizer, stage), epoch, stage)
+                self._say(self._epoch(rows, penalty, chance, optimizer, stage, epoch), epoch, stage)
         history: list[dict[str, float]] = []
         best, best_state, waited = math.inf, None, 0
         for epoch in range(1, last.epochs + 1):
-            found = {"epoch": epoch, **self._epoch(rows, penalty, chance, optimizer, last)}
+            found = {"epoch": epoch, **self._epoch(rows, penalty, chance, optimizer, last, epoch)}
             history.append(found)
             if aside is not None:
-                with torch.no_grad():
-                    task, pay = _objective(*self._forward(aside), aside, penalty)
-                now = found["held_out"] = (task + self.strength * pay).item()
+                now = found["held_out"] = self._held_out(aside, penalty)
                 waited = 0 if now < best else waited + 1
                 if now < best:
                     best, best_state = now, copy.deepcopy(self.network_.state_dict())
             self._say(found, epoch, last)
-            if not math.isfinite(found["loss"]):
-                raise DataError(
-                    f"the loss became {found['loss']:g} in epoch {epoch}: standardise the features, "
-                    "or lower learning_rate or strength"
-                )
             if aside is not None and waited >= int(self.early_stopping or 0):
                 break
         if self.verbose:
@@ -196,8 +193,15 @@ class Network(Classifier):
             self.network_.load_state_dict(best_state)
         return history
 
+    def _held_out(self, rows: Rows, penalty: Penalty | None) -> float:
+        """The objective of people held out."""
+        with torch.no_grad():
+            logit, _ = self._forward(rows)
+            pay = 0.0 if penalty is None else penalty.held_out(logit, rows).item()
+            return float(_task(logit, rows)) + self.strength * pay
+
     def _epoch(
-        self, rows: Rows, penalty: Penalty | None, chance: Chance, optimizer: torch.optim.Adam, stage: Stage
+        self, rows: Rows, penalty: Penalty | None, chance: Chance, optimizer: torch.optim.Adam, stage: Stage, epoch: int
     ) -> dict[str, float]:
         """Everybody once, in batches; the mean loss and penalty of those from whom the network learned."""
         n, device = len(rows.label), rows.x.device
@@ -214,14 +218,21 @@ class Network(Classifier):
             if penalty is not None:
                 penalty.study(logit.detach(), hidden.detach(), batch)
             if learns:
-                task, pay = _objective(logit, hidden, batch, penalty)
+                task = _task(logit, batch)
+                pay = torch.zeros_like(task) if penalty is None else penalty(logit, hidden, batch)
                 optimizer.zero_grad()
                 (task + self.strength * pay).backward()
                 optimizer.step()
                 total += task.detach() * len(part)
                 extra += pay.detach() * len(part)
                 seen += len(part)
-        return {"loss": total.item() / max(seen, 1), "penalty": extra.item() / max(seen, 1)}
+        found = {"loss": total.item() / max(seen, 1), "penalty": extra.item() / max(seen, 1)}
+        if not (math.isfinite(sum(found.values())) and all(p.isfinite().all() for p in self.network_.parameters())):
+            raise DataError(
+                f"the network left all bounds in epoch {epoch} (loss {found['loss']:g}, penalty {found['penalty']:g}): "
+                "standardise the features, or lower learning_rate or strength"
+            )
+        return found
 
     def _forward(self, rows: Rows, noise: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         logit, hidden = self.network_(rows.x, noise)
@@ -235,13 +246,10 @@ class Network(Classifier):
 
     def _checked(self, features: int) -> list[int]:
         """The widths of all layers, from features to the score; what cannot be is refused."""
-        try:
-            hidden = [int(number("a width in hidden", width, 1, whole=True)) for width in self.hidden]
-        except TypeError:
-            raise UsageError(f"hidden is the widths of layers, as (64, 64), but it is {shown(self.hidden)}") from None
+        hidden = widths("hidden", self.hidden)
         number("epochs", self.epochs, 1, whole=True)
         number("batch_size", self.batch_size, 1, whole=True)
-        number("learning_rate", self.learning_rate, 1e-12)
+        number("learning_rate", self.learning_rate, 1e-12, 1e6)
         number("dropout", self.dropout, 0, 0.99)
         if self.early_stopping not in (None, False):
             number("early_stopping (epochs without an improvement)", self.early_stopping, 1, whole=True)
@@ -249,27 +257,34 @@ class Network(Classifier):
         return [features, *hidden, 1]
 
 
+def widths(name: str, values: Any) -> list[int]:
+    """Of hidden layers."""
+    try:
+        return [int(number(f"a width in {name}", width, 1, whole=True)) for width in values]
+    except TypeError:
+        raise UsageError(f"{name} is the widths of layers, as (64, 64), but it is {shown(values)}") from None
+
+
 def chosen_device(name: str) -> torch.device:
     """Where to compute: "auto" is a GPU if there is one."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        torch.empty(0, device=name)
+        torch.zeros(1, device=torch.device(name)).item()  # some have no values
+        return torch.device(name)
     except (RuntimeError, TypeError, AssertionError) as error:  # an assertion: PyTorch built without CUDA
         raise UsageError(f"device is 'auto', 'cpu' or one that PyTorch has here, but it is {shown(name)}") from error
-    return torch.device(name)
 
 
 def _tensors(people: People, device: torch.device) -> Rows:
     def tensor(values: Any, kind: torch.dtype) -> Tensor | None:
         return None if values is None else torch.as_tensor(values, dtype=kind, device=device)
 
-    weight = None if people.weight is None else people.weight / people.weight.mean()
     x, label = tensor(people.X, torch.float32), tensor(people.label, torch.float32)
-    return Rows(x, label, tensor(people.group, torch.int64), tensor(weight, torch.float32))
+    group, weight = tensor(people.group, torch.int64), tensor(people.weight, torch.float32)
+    return Rows(x, label, group, weight, float(people.weights.mean()))
 
 
-def _objective(logit: Tensor, hidden: Tensor, rows: Rows, penalty: Penalty | None) -> tuple[Tensor, Tensor]:
-    """Cross-entropy and penalty of a batch."""
-    task = torch.nn.functional.binary_cross_entropy_with_logits(logit, rows.label, reduction="none")
-    return rows.mean(task), logit.new_zeros(()) if penalty is None else penalty(logit, hidden, rows)
+def _task(logit: Tensor, rows: Rows) -> Tensor:
+    """Cross-entropy of a batch."""
+    return rows.mean(torch.nn.functional.binary_cross_entropy_with_logits(logit, rows.label, reduction="none"))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from evenhand.errors import DataError
 from evenhand.learn.classifiers import Floats, Ints
-
-GRID = 1001
-"""Rates at which the best point is looked for, besides all corners; odds are equal at any of them."""
 
 
 @dataclass(frozen=True)
@@ -40,18 +38,30 @@ def equalized_odds(score: Floats, label: Ints, group: Ints, weight: Floats, n_gr
         if not (good.sum() > 0 and bad.sum() > 0):
             raise DataError("equalized odds takes people of both classes in every group, but one group lacks a class")
         hulls.append(_hull(*_roc(score[own], good[own], bad[own])))
-    wrong = np.unique(np.concatenate([np.linspace(0, 1, GRID), *(hull[0] for hull in hulls)]))
+    wrong = _turns(hulls)
     right = np.min([np.interp(wrong, fpr, tpr) for fpr, tpr, _ in hulls], axis=0)  # within reach of every group
     positives = float(weight[label == 1].sum())
     best = int(np.argmax(right * positives - wrong * (weight.sum() - positives)))
     return [_mixture(hull, float(wrong[best]), float(right[best])) for hull in hulls]
 
 
+def _turns(hulls: list[tuple[Floats, Floats, Floats]]) -> Floats:
+    """Where the lowest of all hulls may turn, so that errors are fewest at one of these: corners, and crossings."""
+    corners = np.unique(np.concatenate([hull[0] for hull in hulls]))
+    found = [corners]
+    for (a, high_a, _), (b, high_b, _) in combinations(hulls, 2):
+        gap = np.interp(corners, a, high_a) - np.interp(corners, b, high_b)  # straight between corners
+        i = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+        found.append(corners[i] + (corners[i + 1] - corners[i]) * gap[i] / (gap[i] - gap[i + 1]))
+    return np.unique(np.concatenate(found))
+
+
 def _roc(score: Floats, good: Floats, bad: Floats) -> tuple[Floats, Floats, Floats]:
     """Rates of wrong and of right selections at each threshold, from nobody to everybody, and the thresholds."""
     seen, place = np.unique(-score, return_inverse=True)
     fpr, tpr = (np.append(0.0, np.cumsum(np.bincount(place, w)) / w.sum()) for w in (bad, good))
-    return fpr, tpr, np.append(np.inf, -seen)
+    # midway to the next score, so that no decision hangs on a last digit
+    return fpr, tpr, np.concatenate([[np.inf], -(seen[:-1] + seen[1:]) / 2, [0.0]])
 
 
 def _hull(fpr: Floats, tpr: Floats, threshold: Floats) -> tuple[Floats, Floats, Floats]:

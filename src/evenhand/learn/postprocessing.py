@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evenhand.errors import DataError
-from evenhand.learn.classifiers import Floats, Ints, People, check_length, choice
+from evenhand.learn.classifiers import Floats, Ints, People, check_length, choice, same_alone, seeded
 from evenhand.learn.odds import Mixture, equalized_odds
 from evenhand.learn.wrapping import Wrapper
 
@@ -24,7 +23,8 @@ class GroupThresholds(Wrapper):
     bends the scores of each group so that its threshold comes to lie at one half.
 
     "equalized_odds" cannot be met by one threshold per group. Selection is random there, as Hardt et al. have it:
-    `predict_proba` gives the probability of being selected, and `predict` draws with `random_state`. With a strength
+    `predict_proba` gives the probability of being selected, and `predict` draws with `random_state` (see there before
+    you decide about people one by one). With a strength
     below 1 it is a mixture with the plain decision, whose gaps shrink in proportion.
 
     Parameters
@@ -54,9 +54,10 @@ class GroupThresholds(Wrapper):
 
     def _learn(self, people: People) -> None:
         choice("criterion", self.criterion, CRITERIA)
+        self.criterion_ = self.criterion
         assert people.group is not None
         self._train(people, people.weight)
-        score = self._inner(people.X, np.array(self.groups_, object)[people.group])
+        score = same_alone(self._inner(people.X, np.array(self.groups_, object)[people.group]))
         weight = people.weights
         if self.criterion == "equalized_odds":
             self.mixtures_: list[Mixture] = equalized_odds(score, people.label, people.group, weight, len(self.groups_))
@@ -72,9 +73,9 @@ class GroupThresholds(Wrapper):
         self.thresholds_ = 0.5 + self.strength * (fair - 0.5)
 
     def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
-        score = self._inner(X, sensitive_features)
+        score = same_alone(self._inner(X, sensitive_features))
         assert group is not None
-        if self.criterion != "equalized_odds":
+        if self.criterion_ != "equalized_odds":
             return _bent(score, self.thresholds_[group])
         if self.strength == 0:
             return score
@@ -84,11 +85,15 @@ class GroupThresholds(Wrapper):
         return (1 - self.strength) * (score >= 0.5) + self.strength * chance
 
     def predict(self, X: Any, sensitive_features: Any = None) -> Any:
-        """Decisions; for equalized odds they are drawn, the same way each time if `random_state` is a number."""
-        if self.criterion != "equalized_odds" or self.strength == 0:
-            return super().predict(X, sensitive_features)
+        """Decisions; for equalized odds they are drawn.
+
+        If `random_state` is a number, each call draws the same: the first person of every call has the same luck. Odds
+        are then equal among people of one call, not over many calls with one person each; give None for those.
+        """
         chance = self.predict_proba(X, sensitive_features)[:, 1]
-        drawn = check_random_state(self.random_state).uniform(size=len(chance))
+        if self.criterion_ != "equalized_odds" or self.strength == 0:
+            return self.classes_[(chance >= 0.5).astype(np.int64)]
+        drawn = seeded(self.random_state).uniform(size=len(chance))
         return self.classes_[(drawn < chance).astype(np.int64)]
 
 
@@ -113,11 +118,11 @@ class Barycentre(Wrapper):
     def _learn(self, people: People) -> None:
         assert people.group is not None
         self._train(people, people.weight)
-        score = self._inner(people.X, np.array(self.groups_, object)[people.group])
+        score = same_alone(self._inner(people.X, np.array(self.groups_, object)[people.group]))
         self.maps_ = barycentre_maps(score, people.group, people.weights, len(self.groups_))
 
     def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
-        score = self._inner(X, sensitive_features)
+        score = same_alone(self._inner(X, sensitive_features))
         check_length("sensitive_features", group, len(score))
         fair = np.empty(len(score))
         for i, (seen, moved) in enumerate(self.maps_):
@@ -136,6 +141,8 @@ def barycentre_maps(score: Floats, group: Ints, weight: Floats, n_groups: int) -
         mass = np.bincount(place, weight[own])
         rank = np.append(0.0, np.cumsum(mass / mass.sum()))
         rank[-1] = 1.0
+        weighty = np.diff(rank) > 0  # the lightest among the heaviest have no rank of their own
+        seen, rank = seen[weighty], np.append(0.0, rank[1:][weighty])
         values.append(seen)
         ranks.append(rank)
         areas.append(np.append(0.0, np.cumsum(seen * np.diff(rank))))  # ∫₀ᵘ Q, linear between ranks

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
 
 from evenhand.learn.classifiers import Floats, Ints, People, choice, number
 from evenhand.learn.networks import Network
@@ -46,22 +48,28 @@ class INLP(Network):
             super()._learn(people)
         else:
             self.history_, self.n_iter_ = [], 1
-        z = self._represented(people.X)
-        self.mean_ = np.average(z, axis=0, weights=people.weights)
+        z, weight = self._represented(people.X), people.weights
+        if (weight != weight.round()).any():  # only whole weights count people, whose number matters to regressions
+            weight = weight / weight.mean()
+        self.mean_ = np.average(z, axis=0, weights=weight)
         assert people.group is not None
-        self.projection_ = null_space(z - self.mean_, people.group, people.weights, int(self.strength))
+        self.projection_ = null_space(z - self.mean_, people.group, weight, int(self.strength))
         self.head_ = None
         if self.strength > 0 or self.space == "features":
-            self.head_ = _logistic((z - self.mean_) @ self.projection_, people.label, people.weights)
+            self.head_ = _logistic((z - self.mean_) @ self.projection_, people.label, weight)
 
     def project(self, X: Any) -> Floats:
         """What is left of people after the projections, in the centred space that was chosen."""
-        return (self._represented(X) - self.mean_) @ self.projection_
+        check_is_fitted(self)
+        return self._projected(self._features(X))
 
     def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:
         if self.head_ is None:
             return super()._scores(X, group, sensitive_features)
-        return np.asarray(self.head_.predict_proba(self.project(X))[:, 1])
+        return np.asarray(self.head_.predict_proba(self._projected(X))[:, 1])
+
+    def _projected(self, X: Any) -> Floats:
+        return (self._represented(X) - self.mean_) @ self.projection_
 
     def _represented(self, X: Any) -> Floats:
         if self.space == "features":
@@ -79,8 +87,9 @@ def null_space(z: Floats, group: Ints, weight: Floats, times: int) -> Floats:
             break
         # directions of all rounds together, orthonormal: a product of projections would collect rounding errors
         directions, size, _ = np.linalg.svd((probe.coef_ @ projection).T, full_matrices=False)
-        new = directions[:, size > 1e-6 * size.max()]
-        if basis.shape[1] + new.shape[1] >= len(basis):
+        left = len(basis) - basis.shape[1] - 1  # one direction stays, from which the label is learned
+        new = directions[:, size > 1e-6 * size.max()][:, : max(left, 0)]
+        if not new.shape[1]:
             break
         basis = np.linalg.qr(np.hstack([basis, new]))[0]
         projection = np.eye(len(basis)) - basis @ basis.T
@@ -90,7 +99,10 @@ def null_space(z: Floats, group: Ints, weight: Floats, times: int) -> Floats:
 def _tells(probe: LogisticRegression, z: Floats, group: Ints, weight: Floats) -> bool:
     """Whether a probe tells groups better than their shares alone: a likelihood-ratio test at 5%."""
     shares = np.bincount(group, weight) / weight.sum()
-    own = probe.predict_log_proba(z)[np.arange(len(group)), group] - np.log(shares)[group]
+    # not from probabilities: one that underflows to 0 would make the sum minus infinity
+    logit = probe.decision_function(z)
+    logit = np.stack([np.zeros_like(logit), logit], 1) if logit.ndim == 1 else logit
+    own = log_softmax(logit, axis=1)[np.arange(len(group)), group] - np.log(shares)[group]
     freedom = np.linalg.matrix_rank(z) * (len(shares) - 1)
     return bool(freedom > 0 and 2 * weight @ own > chi2.ppf(0.95, freedom))
 

@@ -37,7 +37,11 @@ class Reweighting(Wrapper):
             raise UsageError("reweighting changes how an estimator learns, but a frozen one does not learn any more")
         assert people.group is not None
         weight = people.weights
-        self.weights_ = independence_weights(people.group, people.label, weight, len(self.groups_)) ** self.strength
+        ratio = independence_weights(people.group, people.label, weight, len(self.groups_))
+        with np.errstate(over="ignore"):
+            self.weights_ = ratio**self.strength
+        if not np.isfinite(self.weights_).all():
+            raise UsageError(f"strength {self.strength:g} makes weights of {ratio.max():.3g} infinite: lower it")
         plain = people.weight is None and self.strength == 0
         self._train(people, None if plain else weight * self.weights_[people.group, people.label])
 
