@@ -115,6 +115,60 @@ def test_narrow_and_wide_densities(mean: float, deviation: float) -> None:
     assert loss("abpc")(*people.tensors()).item() == pytest.approx(people.audited("abpc").value, abs=1e-3)
 
 
+def concentrated(how: str) -> People:
+    """Batches whose bandwidths are tiny shares of the score range, but not of what the batch spreads over."""
+    rng = np.random.default_rng(30)
+    people = People(200 if how == "few" else 4000, 2, 31)
+    n, shift = len(people.score), people.group
+    scores = {
+        "rare": lambda: rng.beta(1, 2000, n) * (1 + shift),
+        "few": lambda: rng.normal(0.5, 3e-4, n) + 3e-4 * shift,
+        "many": lambda: rng.normal(0.5, 1e-3, n) + 3e-4 * shift,
+        "at an end": lambda: 1 - np.abs(rng.normal(0, 1e-3, n)) - 3e-4 * shift,
+        "nearly one score": lambda: rng.normal(0.5, 1e-8, n) + 3e-9 * shift,
+    }
+    people.score = scores[how]()
+    return people
+
+
+@pytest.mark.parametrize("how", ["rare", "few", "many", "at an end", "nearly one score"])
+def test_densities_of_concentrated_scores(how: str) -> None:
+    people = concentrated(how)
+    assert loss("abpc")(*people.tensors()).item() == pytest.approx(people.audited("abpc").value, abs=1e-4)
+
+
+def test_nobody_without_a_density_blurs_the_others() -> None:
+    """Neither those with no weight nor a group of one spread the grid that the others need."""
+    people = concentrated("few")
+    expected = people.audited("abpc").value
+    score, group, *_ = people.tensors()
+    far = torch.tensor([0.0, 1.0, 1.0], dtype=torch.float64)
+    weight = torch.cat([torch.ones(200), torch.tensor([0.0, 0.0, 1.0])])
+    unfair = loss("abpc", groups="largest")
+    value = unfair(torch.cat([score, far]), torch.cat([group, torch.tensor([0, 1, 2])]), None, weight)
+    assert value.item() == pytest.approx(expected, abs=1e-4)
+    assert unfair.skipped == 2
+
+
+@pytest.mark.parametrize(("people", "bandwidth"), [(60, 0.002), (2000, 0.002), (2000, 3e-4)])
+def test_narrow_bandwidths(people: int, bandwidth: float) -> None:
+    """The narrowest for which 1e-3 is promised, where the batch spreads over the whole range."""
+    batch = People(people, 2, 32)
+    batch.score = np.random.default_rng(33).random(people) ** (1 + 0.5 * batch.group)
+    expected = batch.audited("abpc", bandwidth=bandwidth).value
+    assert loss("abpc", bandwidth=bandwidth)(*batch.tensors()).item() == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_narrow_bandwidth_with_few_different_scores() -> None:
+    """The worst case: how a kernel falls between the points is the same for everybody."""
+    for at in np.random.default_rng(34).random(20) * 0.9:
+        people = People(104, 2, 0)
+        people.group = np.arange(104) % 2
+        people.score = np.array([at, at + 0.004] * 50 + [0.0, 0.0, 1.0, 1.0])
+        expected = people.audited("abpc", bandwidth=0.002).value
+        assert loss("abpc", bandwidth=0.002)(*people.tensors()).item() == pytest.approx(expected, abs=1e-3)
+
+
 @pytest.mark.parametrize("p", [1, 1.5, 2, 3, 50])
 def test_wasserstein(p: float) -> None:
     people = People(301, 2, 8, weight="sampling")
@@ -186,6 +240,33 @@ def test_gradcheck(name: str, options: dict[str, Any]) -> None:
     score, *rest = people.tensors()
     unfair = loss(name, n_groups=3, **options)
     assert torch.autograd.gradcheck(lambda s: unfair(s, *rest), (score,), eps=1e-7, atol=1e-5)
+
+
+def exact_abpc(score: np.ndarray, group: np.ndarray) -> float:
+    """By a sum over people at so many points that a grid of its own does not show."""
+    points = np.linspace(max(0.0, score.min() - 9 * score.std()), min(1.0, score.max() + 9 * score.std()), 40_001)
+    density = []
+    for g in (0, 1):
+        mine = score[group == g]
+        width = mine.std(ddof=1) * len(mine) ** -0.2
+        kernel = np.exp(-(((points[:, None] - mine) / width) ** 2) / 2)
+        density.append(kernel.mean(1) / (width * np.sqrt(2 * np.pi)))
+    return float(np.trapezoid(np.abs(density[0] - density[1]), points))
+
+
+@pytest.mark.parametrize(("at", "deviation"), [(0.5, 1e-3), (0.5, 1e-6), (0.0, 1e-3)])
+def test_the_gradient_of_concentrated_densities(at: float, deviation: float) -> None:
+    """What the grid follows, the extreme scores and the bandwidth, takes nothing from the slope."""
+    people = People(14, 2, 35)
+    z = np.random.default_rng(36).normal(0, 1, 14) + 0.5 * people.group
+    people.score = at + deviation * (z if at else 0.1 + np.abs(z))
+    score, group, *_ = people.tensors()
+    loss("abpc")(score, group).backward()
+    step, slopes = 1e-3 * deviation, []
+    for i in range(14):
+        up, down = (people.score + by * (np.arange(14) == i) for by in (step, -step))
+        slopes.append((exact_abpc(up, people.group) - exact_abpc(down, people.group)) / (2 * step))
+    assert score.grad.numpy() * deviation == pytest.approx(np.array(slopes) * deviation, abs=2e-3)
 
 
 def test_at_ties_the_gradient_is_the_symmetric_derivative() -> None:
