@@ -188,6 +188,41 @@ def test_a_root_finds_no_slivers_between_equal_shares(seed: int, weight: str) ->
     assert value == pytest.approx(np.mean([g.value for g in expected]), abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e307, 1e100, 1e20, 1e-100, 1e-160, 1e-300, 1e-320])
+@pytest.mark.parametrize("name", LOSSES)
+def test_only_shares_of_weights_matter(name: str, scale: float) -> None:
+    """Nothing overflows or vanishes; large sampling weights, which are all whole, do not become people."""
+    people = People(200, 2, 22, weight="sampling")
+    score, group, label, weight = people.tensors()
+    scaled = weight * scale
+    expected = loss(name)(score, group, label, weight)
+    value = loss(name)(score, group, label, scaled)
+    digits = 1e-3 if scale < 1e-310 else 1e-9  # of numbers so small only a few are left
+    assert value.item() == pytest.approx(expected.item(), abs=digits)
+    grads = [torch.autograd.grad(v, score)[0] for v in (value, expected)]
+    assert torch.allclose(*grads, atol=digits)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_whole_weights_are_exactly_so_many_people(name: str) -> None:
+    people = People(90, 2, 23, weight="whole")
+    score, group, label, weight = people.tensors()
+    times = weight.long()
+    repeated = (x.repeat_interleave(times) for x in (score, group, label))
+    assert loss(name)(score, group, label, weight).item() == pytest.approx(loss(name)(*repeated).item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_group_that_weighs_next_to_nothing(name: str) -> None:
+    people = People(150, 3, 24, weight="sampling")
+    score, group, label, weight = people.tensors()
+    for share, missing in ((1e-100, 0), (1e-200, 2), (1e-320, 2)):
+        unfair = loss(name, n_groups=3)
+        value = unfair(score, group, label, torch.where(group == 1, weight * share, weight))
+        assert unfair.skipped == missing * len(LOSSES[name].labels)
+        assert torch.isfinite(torch.autograd.grad(value, score)[0]).all()
+
+
 def test_combine() -> None:
     people = People(300, 2, 9)
     values = [loss(n)(*people.tensors()).item() for n in ("equal_opportunity", "predictive_equality")]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from evenhand.learn.strata import Batch, Comparisons, along
+from evenhand.learn.strata import NOBODY, Batch, Comparisons, along
 
 GRID = 2**13
 """Points of a grid."""
@@ -107,14 +107,14 @@ def _shared_out(batch: Batch, score: Tensor, grid: Grid) -> Tensor:
 def _bandwidths(batch: Batch, score: Tensor, members: Tensor, how: str | float) -> tuple[Tensor, Tensor]:
     """The standard deviation of each kernel, and which rows have one; the others get a width that does no harm."""
     total = members @ batch.total
-    some = total > 0
+    some = total > NOBODY
     size = torch.where(some, total, 1.0)
     # about the mean of each stratum first: of a constant one nothing must be left
-    own = batch.sums(batch.weight * score) / batch.total.clamp_min(1e-300)
+    own = batch.sums(batch.weight * score) / batch.total.clamp_min(NOBODY)
     inner = batch.sums(batch.weight * (score - own.detach()[batch.stratum]) ** 2)  # least at the mean: no slope
     mean = members @ (batch.total * own) / size
     outer = (members * batch.total * (own - mean[:, None]) ** 2).sum(1)
-    people = torch.where(some, total**2 / (members @ batch.squares()).clamp_min(1e-300), 0.0)
+    people = torch.where(some, total, 0.0) ** 2 / torch.where(some, members @ batch.squares(), 1.0)
     spread = (members @ inner + outer) / size * people / (people - 1).clamp_min(1e-9)
     varied = some & (people > 1) & (spread > LEAST_WIDTH**2)
     deviation = torch.where(varied, spread, 1.0).sqrt()  # no root of 0, whose slope is infinite

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+COUNTABLE = 2**53
+"""Beyond, sums of whole numbers are not exact."""
+NOBODY = 1e-140
+"""A group that weighs so little beside the heaviest person is not there: of its weights squares would vanish."""
+
 
 def along(rows: Tensor, index: Tensor) -> Tensor:
     """`rows[:, index]`; torch is several times faster at it if it is written like this."""
@@ -26,7 +31,10 @@ class Batch:
         self.raw, self.stratum, self.strata = raw, stratum, strata
         self.low, self.span = score_range[0], score_range[1] - score_range[0]
         self.weighted = weight is not None
-        self.weight = torch.ones_like(raw, dtype=torch.float64) if weight is None else weight.detach().double()
+        self.given = torch.ones_like(raw, dtype=torch.float64) if weight is None else weight.detach().double()
+        # only shares matter: of weights near 1 neither sums nor squares leave the range of numbers
+        self.scale = power_of_two(self.given.amax()) if self.weighted else 1.0
+        self.weight = self.given / self.scale if self.weighted else self.given
         self.total = self.sums(self.weight)
 
     def unit(self, raw: Tensor) -> Tensor:
@@ -44,11 +52,18 @@ class Batch:
         return each * self.weight if self.weighted else each
 
     def squares(self) -> Tensor:
-        """Σw² in each stratum; of weights that are all whole, which count people as in an audit, how many there are."""
+        """Σw² in each stratum; of weights that count people, as in an audit, the sum over people of 1²."""
         if not self.weighted:
             return self.total
-        whole = (self.weight == self.weight.round()).all()
-        return torch.where(whole, self.total, self.sums(self.weight**2))
+        # every large number is whole: an audit counts no further than this
+        counts = (self.given == self.given.round()).all() & (self.given.sum() < COUNTABLE)
+        return torch.where(counts, self.total / self.scale, self.sums(self.weight**2))
+
+
+def power_of_two(largest: Tensor) -> Tensor:
+    """One near a number that is not negative: dividing by it keeps every digit."""
+    mantissa, _ = torch.frexp(largest)  # from 1/2 to 1
+    return torch.where(largest > 0, largest / (2 * mantissa), 1.0)
 
 
 @dataclass(frozen=True)
@@ -71,7 +86,7 @@ def sized(group: Tensor, reference: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     Where one of the two is missing both are infinite: nobody is a share of them, so that distance and gradient are 0.
     """
-    known = (group > 0) & (reference > 0)
+    known = (group > NOBODY) & (reference > NOBODY)
     return torch.where(known, group, torch.inf), torch.where(known, reference, torch.inf), known
 
 
