@@ -570,6 +570,14 @@ BATCH: dict[str, Any] = {
         ({"group": torch.tensor([0, -1, 0, 1])}, "row 1 has -1 .*number the groups from 0"),
         ({"group": torch.tensor([0, 2, 0, 1])}, "row 1 has 2"),
         ({"group": [0, 1, 0, 1]}, "found list: pass torch.as_tensor"),
+        ({"group": None}, "group is a tensor, but found NoneType"),
+        ({"group": torch.tensor([0, 1, 0, 1j])}, "group has real numbers, but found torch.complex64"),
+        ({"group": torch.tensor([0, 2, 0, 1], dtype=torch.uint32)}, "row 1 has 2"),
+        (
+            {"label": torch.tensor([0, 1, 0, 1 + 0j])},
+            "label has real numbers, but found torch.complex64: pass label.real",
+        ),
+        ({"weight": torch.tensor([1, 1, 1, 1 + 0j])}, "weight has real numbers, but found torch.complex64"),
         ({"label": torch.tensor([0, 1, 2, 1])}, "labels are 0 and 1, but row 2 has 2"),
         ({"label": torch.tensor([0, 1, 0.5, 1])}, "labels are 0 and 1, but row 2 has 0.5"),
         ({"label": None}, "equalized_odds looks at outcomes: pass label"),
@@ -580,6 +588,33 @@ BATCH: dict[str, Any] = {
 def test_bad_batches(changed: dict[str, Any], message: str) -> None:
     with pytest.raises((DataError, UsageError), match=message):
         loss("equalized_odds", n_groups=2)(**BATCH | changed)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32", "uint16", "uint32", "uint64"])
+def test_whole_numbers_of_any_kind(dtype: str) -> None:
+    batch = {"score": BATCH["score"]} | {k: BATCH[k].to(getattr(torch, dtype)) for k in ("group", "label")}
+    weight = torch.tensor([1, 1, 1, 1]).to(getattr(torch, dtype))
+    for name in ("abcc", "equalized_odds"):
+        assert loss(name)(**batch, weight=weight).item() == loss(name)(**BATCH).item()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (
+            {},
+            10**6,
+            "at most 300 groups can be compared with each other, but there are 1,000,001 codes: .* a reference",
+        ),
+        ({}, 300, "but there are 301 codes"),
+        ({"reference": 0}, 10**6, "at most 4,000 groups can be compared with a reference, but .* 0 … G−1$"),
+    ],
+)
+def test_codes_that_number_no_groups(options: dict[str, Any], code: int, message: str) -> None:
+    unfair = loss("abcc", **options)
+    with pytest.raises(DataError, match=message):
+        unfair(BATCH["score"], torch.tensor([0, code, 0, 1]))
+    assert unfair(**BATCH).item() == loss("abcc")(**BATCH).item()  # nothing is left of it
 
 
 def test_values_are_checked_when_asked() -> None:
@@ -602,11 +637,42 @@ def test_values_are_checked_when_asked() -> None:
         ("abcc", {"score_range": (1, 0)}, "numbers that rise, but it is"),
         ("abcc", {"n_groups": 1}, "two groups to compare, but n_groups=1"),
         ("abcc", {"n_groups": 2, "reference": 2}, "reference=2 is not the code"),
+        (["abcc"], {}, r"there is no loss \['abcc'\]"),
+        ("abcc", {"groups": ["mean"]}, r"groups is one of 'mean', 'largest', but it is \['mean'\]"),
+        *(
+            ("abcc", {"score_range": r}, "two finite numbers that rise, but it is")
+            for r in (5, None, ("a", "b"), "ab", (0, 1, 2), (0,), (False, True), (0, 10**400), (-1e308, 1e308))
+        ),
+        *(
+            ("abcc", {"n_groups": n}, f"n_groups is a whole number from 2, .* but n_groups={n!r}")
+            for n in ("3", 2.5, True)
+        ),
+        ("abcc", {"n_groups": 301}, "at most 300 groups can be compared with each other"),
+        ("abcc", {"n_groups": 4001, "reference": 1}, "at most 4,000 groups can be compared with a reference"),
+        ("abcc", {"reference": 10**6}, "but there are 1,000,001 codes"),
+        *(("abcc", {"reference": r}, f"reference={r!r} is not the code of a group") for r in ("a", 0.5, True, -1)),
+        *(("wasserstein", {"p": p}, f"a number from 1, but it is {p!r}") for p in (True, "2", None, float("inf"))),
+        ("wasserstein", {"power": "no"}, "power is True, .* but it is 'no'"),
+        *(
+            ("abpc", {"bandwidth": b}, "positive share of the score range, but it is")
+            for b in (True, None, ["scott"], float("nan"))
+        ),
     ],
 )
-def test_bad_options(name: str, options: dict[str, Any], message: str) -> None:
+def test_bad_options(name: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         loss(name, **options)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    people = People(60, 3, 25)
+    w2 = loss(
+        "wasserstein", p=np.int64(2), n_groups=np.int32(3), reference=np.uint8(1), score_range=np.array([0.0, 1.0])
+    )
+    assert repr(w2) == "Loss('wasserstein', p=2, power=False)"
+    assert w2(*people.tensors()).item() == loss("wasserstein", n_groups=3, reference=1)(*people.tensors()).item()
+    smooth = [loss("abpc", bandwidth=b)(*people.tensors()).item() for b in (np.float32(0.125), 0.125)]
+    assert smooth[0] == smooth[1]
 
 
 # ---- a good citizen --------------------------------------------------------------------------------------------------
