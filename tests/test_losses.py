@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import pickle
 import re
 import subprocess
 import sys
@@ -683,6 +684,42 @@ def test_a_loss_is_a_module() -> None:
     assert isinstance(unfair, Loss)
     assert unfair.state_dict() == {}
     assert repr(unfair) == "Loss('wasserstein', p=3, power=False)"
+
+
+def test_for_groups() -> None:
+    options: dict[str, Any] = {"groups": "largest", "reference": 2, "score_range": (-1.0, 1.0), "check": False, "p": 3}
+    one = loss("wasserstein", power=True, **options)
+    one(torch.rand(4), torch.tensor([0, 0, 0, 0]))
+    more = one.for_groups(5)
+    assert (one.n_groups, more.n_groups) == (None, 5)
+    assert (one.skipped, more.skipped) == (2, 0)
+    same = ("name", "groups", "reference", "score_range", "combine", "check", "options")
+    assert [getattr(one, a) for a in same] == [getattr(more, a) for a in same]
+    assert loss("equalized_odds", n_groups=7, combine="sum").for_groups(3).n_groups == 7
+    assert one.for_groups(np.int64(3)).n_groups == 3
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [(3, "reference=3 is not the code"), (1, "two groups to compare"), ("4", "n_groups='4'"), (4001, "at most 4,000")],
+)
+def test_for_groups_that_make_no_sense(n: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        loss("abcc", reference=3).for_groups(n)
+
+
+def test_the_count_moves_with_the_module() -> None:
+    """A model that is sent to the processor leaves nothing on a GPU: no pickle of it needs one."""
+    model = torch.nn.Sequential(loss("abcc", n_groups=3))
+    for _ in range(2):
+        model[0](**BATCH)
+    assert {name: int(b) for name, b in model.named_buffers()} == {"0._skipped": 4}
+    assert model[0].skipped == 4
+    assert model.state_dict() == {}
+    assert model.to("meta")[0]._skipped.device.type == "meta"
+    kept = pickle.loads(pickle.dumps(loss("abpc", n_groups=3)))
+    kept(**BATCH)
+    assert kept.skipped == 2
 
 
 def test_without_torch_the_error_says_what_to_install() -> None:

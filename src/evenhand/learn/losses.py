@@ -150,6 +150,17 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
         """How many comparisons (pairs of groups, for each label the loss looks at) could not be made so far."""
         return int(self._skipped)
 
+    def for_groups(self, n: int) -> Loss:
+        """A fresh copy for so many groups, or for more if this one is: with the same options, and nothing skipped yet.
+
+        >>> loss("wasserstein", p=3, reference=1).for_groups(4).n_groups
+        4
+        """
+        return Loss(
+            self.name, groups=self.groups, reference=self.reference, n_groups=max(_count(n), self.n_groups or 0),
+            score_range=self.score_range, combine=self.combine, check=self.check, **self.options,
+        )  # fmt: skip
+
     def extra_repr(self) -> str:
         """The name and the options, for print."""
         return ", ".join([repr(self.name), *(f"{k}={v!r}" for k, v in self.options.items())])
