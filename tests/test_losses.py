@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import pickle
 import re
 import subprocess
 import sys
@@ -115,6 +116,60 @@ def test_narrow_and_wide_densities(mean: float, deviation: float) -> None:
     assert loss("abpc")(*people.tensors()).item() == pytest.approx(people.audited("abpc").value, abs=1e-3)
 
 
+def concentrated(how: str) -> People:
+    """Batches whose bandwidths are tiny shares of the score range, but not of what the batch spreads over."""
+    rng = np.random.default_rng(30)
+    people = People(200 if how == "few" else 4000, 2, 31)
+    n, shift = len(people.score), people.group
+    scores = {
+        "rare": lambda: rng.beta(1, 2000, n) * (1 + shift),
+        "few": lambda: rng.normal(0.5, 3e-4, n) + 3e-4 * shift,
+        "many": lambda: rng.normal(0.5, 1e-3, n) + 3e-4 * shift,
+        "at an end": lambda: 1 - np.abs(rng.normal(0, 1e-3, n)) - 3e-4 * shift,
+        "nearly one score": lambda: rng.normal(0.5, 1e-8, n) + 3e-9 * shift,
+    }
+    people.score = scores[how]()
+    return people
+
+
+@pytest.mark.parametrize("how", ["rare", "few", "many", "at an end", "nearly one score"])
+def test_densities_of_concentrated_scores(how: str) -> None:
+    people = concentrated(how)
+    assert loss("abpc")(*people.tensors()).item() == pytest.approx(people.audited("abpc").value, abs=1e-4)
+
+
+def test_nobody_without_a_density_blurs_the_others() -> None:
+    """Neither those with no weight nor a group of one spread the grid that the others need."""
+    people = concentrated("few")
+    expected = people.audited("abpc").value
+    score, group, *_ = people.tensors()
+    far = torch.tensor([0.0, 1.0, 1.0], dtype=torch.float64)
+    weight = torch.cat([torch.ones(200), torch.tensor([0.0, 0.0, 1.0])])
+    unfair = loss("abpc", groups="largest")
+    value = unfair(torch.cat([score, far]), torch.cat([group, torch.tensor([0, 1, 2])]), None, weight)
+    assert value.item() == pytest.approx(expected, abs=1e-4)
+    assert unfair.skipped == 2
+
+
+@pytest.mark.parametrize(("people", "bandwidth"), [(60, 0.002), (2000, 0.002), (2000, 3e-4)])
+def test_narrow_bandwidths(people: int, bandwidth: float) -> None:
+    """The narrowest for which 1e-3 is promised, where the batch spreads over the whole range."""
+    batch = People(people, 2, 32)
+    batch.score = np.random.default_rng(33).random(people) ** (1 + 0.5 * batch.group)
+    expected = batch.audited("abpc", bandwidth=bandwidth).value
+    assert loss("abpc", bandwidth=bandwidth)(*batch.tensors()).item() == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_narrow_bandwidth_with_few_different_scores() -> None:
+    """The worst case: how a kernel falls between the points is the same for everybody."""
+    for at in np.random.default_rng(34).random(20) * 0.9:
+        people = People(104, 2, 0)
+        people.group = np.arange(104) % 2
+        people.score = np.array([at, at + 0.004] * 50 + [0.0, 0.0, 1.0, 1.0])
+        expected = people.audited("abpc", bandwidth=0.002).value
+        assert loss("abpc", bandwidth=0.002)(*people.tensors()).item() == pytest.approx(expected, abs=1e-3)
+
+
 @pytest.mark.parametrize("p", [1, 1.5, 2, 3, 50])
 def test_wasserstein(p: float) -> None:
     people = People(301, 2, 8, weight="sampling")
@@ -132,6 +187,41 @@ def test_a_root_finds_no_slivers_between_equal_shares(seed: int, weight: str) ->
     expected = people.audited("independence_uniform_w50", reference="0").gaps
     value = loss("wasserstein", p=50, reference=0)(*people.tensors()).item()
     assert value == pytest.approx(np.mean([g.value for g in expected]), abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e307, 1e100, 1e20, 1e-100, 1e-160, 1e-300, 1e-320])
+@pytest.mark.parametrize("name", LOSSES)
+def test_only_shares_of_weights_matter(name: str, scale: float) -> None:
+    """Nothing overflows or vanishes; large sampling weights, which are all whole, do not become people."""
+    people = People(200, 2, 22, weight="sampling")
+    score, group, label, weight = people.tensors()
+    scaled = weight * scale
+    expected = loss(name)(score, group, label, weight)
+    value = loss(name)(score, group, label, scaled)
+    digits = 1e-3 if scale < 1e-310 else 1e-9  # of numbers so small only a few are left
+    assert value.item() == pytest.approx(expected.item(), abs=digits)
+    grads = [torch.autograd.grad(v, score)[0] for v in (value, expected)]
+    assert torch.allclose(*grads, atol=digits)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_whole_weights_are_exactly_so_many_people(name: str) -> None:
+    people = People(90, 2, 23, weight="whole")
+    score, group, label, weight = people.tensors()
+    times = weight.long()
+    repeated = (x.repeat_interleave(times) for x in (score, group, label))
+    assert loss(name)(score, group, label, weight).item() == pytest.approx(loss(name)(*repeated).item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_group_that_weighs_next_to_nothing(name: str) -> None:
+    people = People(150, 3, 24, weight="sampling")
+    score, group, label, weight = people.tensors()
+    for share, missing in ((1e-100, 0), (1e-200, 2), (1e-320, 2)):
+        unfair = loss(name, n_groups=3)
+        value = unfair(score, group, label, torch.where(group == 1, weight * share, weight))
+        assert unfair.skipped == missing * len(LOSSES[name].labels)
+        assert torch.isfinite(torch.autograd.grad(value, score)[0]).all()
 
 
 def test_combine() -> None:
@@ -186,6 +276,33 @@ def test_gradcheck(name: str, options: dict[str, Any]) -> None:
     score, *rest = people.tensors()
     unfair = loss(name, n_groups=3, **options)
     assert torch.autograd.gradcheck(lambda s: unfair(s, *rest), (score,), eps=1e-7, atol=1e-5)
+
+
+def exact_abpc(score: np.ndarray, group: np.ndarray) -> float:
+    """By a sum over people at so many points that a grid of its own does not show."""
+    points = np.linspace(max(0.0, score.min() - 9 * score.std()), min(1.0, score.max() + 9 * score.std()), 40_001)
+    density = []
+    for g in (0, 1):
+        mine = score[group == g]
+        width = mine.std(ddof=1) * len(mine) ** -0.2
+        kernel = np.exp(-(((points[:, None] - mine) / width) ** 2) / 2)
+        density.append(kernel.mean(1) / (width * np.sqrt(2 * np.pi)))
+    return float(np.trapezoid(np.abs(density[0] - density[1]), points))
+
+
+@pytest.mark.parametrize(("at", "deviation"), [(0.5, 1e-3), (0.5, 1e-6), (0.0, 1e-3)])
+def test_the_gradient_of_concentrated_densities(at: float, deviation: float) -> None:
+    """What the grid follows, the extreme scores and the bandwidth, takes nothing from the slope."""
+    people = People(14, 2, 35)
+    z = np.random.default_rng(36).normal(0, 1, 14) + 0.5 * people.group
+    people.score = at + deviation * (z if at else 0.1 + np.abs(z))
+    score, group, *_ = people.tensors()
+    loss("abpc")(score, group).backward()
+    step, slopes = 1e-3 * deviation, []
+    for i in range(14):
+        up, down = (people.score + by * (np.arange(14) == i) for by in (step, -step))
+        slopes.append((exact_abpc(up, people.group) - exact_abpc(down, people.group)) / (2 * step))
+    assert score.grad.numpy() * deviation == pytest.approx(np.array(slopes) * deviation, abs=2e-3)
 
 
 def test_at_ties_the_gradient_is_the_symmetric_derivative() -> None:
@@ -454,6 +571,14 @@ BATCH: dict[str, Any] = {
         ({"group": torch.tensor([0, -1, 0, 1])}, "row 1 has -1 .*number the groups from 0"),
         ({"group": torch.tensor([0, 2, 0, 1])}, "row 1 has 2"),
         ({"group": [0, 1, 0, 1]}, "found list: pass torch.as_tensor"),
+        ({"group": None}, "group is a tensor, but found NoneType"),
+        ({"group": torch.tensor([0, 1, 0, 1j])}, "group has real numbers, but found torch.complex64"),
+        ({"group": torch.tensor([0, 2, 0, 1], dtype=torch.uint32)}, "row 1 has 2"),
+        (
+            {"label": torch.tensor([0, 1, 0, 1 + 0j])},
+            "label has real numbers, but found torch.complex64: pass label.real",
+        ),
+        ({"weight": torch.tensor([1, 1, 1, 1 + 0j])}, "weight has real numbers, but found torch.complex64"),
         ({"label": torch.tensor([0, 1, 2, 1])}, "labels are 0 and 1, but row 2 has 2"),
         ({"label": torch.tensor([0, 1, 0.5, 1])}, "labels are 0 and 1, but row 2 has 0.5"),
         ({"label": None}, "equalized_odds looks at outcomes: pass label"),
@@ -464,6 +589,33 @@ BATCH: dict[str, Any] = {
 def test_bad_batches(changed: dict[str, Any], message: str) -> None:
     with pytest.raises((DataError, UsageError), match=message):
         loss("equalized_odds", n_groups=2)(**BATCH | changed)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32", "uint16", "uint32", "uint64"])
+def test_whole_numbers_of_any_kind(dtype: str) -> None:
+    batch = {"score": BATCH["score"]} | {k: BATCH[k].to(getattr(torch, dtype)) for k in ("group", "label")}
+    weight = torch.tensor([1, 1, 1, 1]).to(getattr(torch, dtype))
+    for name in ("abcc", "equalized_odds"):
+        assert loss(name)(**batch, weight=weight).item() == loss(name)(**BATCH).item()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (
+            {},
+            10**6,
+            "at most 300 groups can be compared with each other, but there are 1,000,001 codes: .* a reference",
+        ),
+        ({}, 300, "but there are 301 codes"),
+        ({"reference": 0}, 10**6, "at most 4,000 groups can be compared with a reference, but .* 0 … G−1$"),
+    ],
+)
+def test_codes_that_number_no_groups(options: dict[str, Any], code: int, message: str) -> None:
+    unfair = loss("abcc", **options)
+    with pytest.raises(DataError, match=message):
+        unfair(BATCH["score"], torch.tensor([0, code, 0, 1]))
+    assert unfair(**BATCH).item() == loss("abcc")(**BATCH).item()  # nothing is left of it
 
 
 def test_values_are_checked_when_asked() -> None:
@@ -486,11 +638,42 @@ def test_values_are_checked_when_asked() -> None:
         ("abcc", {"score_range": (1, 0)}, "numbers that rise, but it is"),
         ("abcc", {"n_groups": 1}, "two groups to compare, but n_groups=1"),
         ("abcc", {"n_groups": 2, "reference": 2}, "reference=2 is not the code"),
+        (["abcc"], {}, r"there is no loss \['abcc'\]"),
+        ("abcc", {"groups": ["mean"]}, r"groups is one of 'mean', 'largest', but it is \['mean'\]"),
+        *(
+            ("abcc", {"score_range": r}, "two finite numbers that rise, but it is")
+            for r in (5, None, ("a", "b"), "ab", (0, 1, 2), (0,), (False, True), (0, 10**400), (-1e308, 1e308))
+        ),
+        *(
+            ("abcc", {"n_groups": n}, f"n_groups is a whole number from 2, .* but n_groups={n!r}")
+            for n in ("3", 2.5, True)
+        ),
+        ("abcc", {"n_groups": 301}, "at most 300 groups can be compared with each other"),
+        ("abcc", {"n_groups": 4001, "reference": 1}, "at most 4,000 groups can be compared with a reference"),
+        ("abcc", {"reference": 10**6}, "but there are 1,000,001 codes"),
+        *(("abcc", {"reference": r}, f"reference={r!r} is not the code of a group") for r in ("a", 0.5, True, -1)),
+        *(("wasserstein", {"p": p}, f"a number from 1, but it is {p!r}") for p in (True, "2", None, float("inf"))),
+        ("wasserstein", {"power": "no"}, "power is True, .* but it is 'no'"),
+        *(
+            ("abpc", {"bandwidth": b}, "positive share of the score range, but it is")
+            for b in (True, None, ["scott"], float("nan"))
+        ),
     ],
 )
-def test_bad_options(name: str, options: dict[str, Any], message: str) -> None:
+def test_bad_options(name: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         loss(name, **options)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    people = People(60, 3, 25)
+    w2 = loss(
+        "wasserstein", p=np.int64(2), n_groups=np.int32(3), reference=np.uint8(1), score_range=np.array([0.0, 1.0])
+    )
+    assert repr(w2) == "Loss('wasserstein', p=2, power=False)"
+    assert w2(*people.tensors()).item() == loss("wasserstein", n_groups=3, reference=1)(*people.tensors()).item()
+    smooth = [loss("abpc", bandwidth=b)(*people.tensors()).item() for b in (np.float32(0.125), 0.125)]
+    assert smooth[0] == smooth[1]
 
 
 # ---- a good citizen --------------------------------------------------------------------------------------------------
@@ -501,6 +684,42 @@ def test_a_loss_is_a_module() -> None:
     assert isinstance(unfair, Loss)
     assert unfair.state_dict() == {}
     assert repr(unfair) == "Loss('wasserstein', p=3, power=False)"
+
+
+def test_for_groups() -> None:
+    options: dict[str, Any] = {"groups": "largest", "reference": 2, "score_range": (-1.0, 1.0), "check": False, "p": 3}
+    one = loss("wasserstein", power=True, **options)
+    one(torch.rand(4), torch.tensor([0, 0, 0, 0]))
+    more = one.for_groups(5)
+    assert (one.n_groups, more.n_groups) == (None, 5)
+    assert (one.skipped, more.skipped) == (2, 0)
+    same = ("name", "groups", "reference", "score_range", "combine", "check", "options")
+    assert [getattr(one, a) for a in same] == [getattr(more, a) for a in same]
+    assert loss("equalized_odds", n_groups=7, combine="sum").for_groups(3).n_groups == 7
+    assert one.for_groups(np.int64(3)).n_groups == 3
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [(3, "reference=3 is not the code"), (1, "two groups to compare"), ("4", "n_groups='4'"), (4001, "at most 4,000")],
+)
+def test_for_groups_that_make_no_sense(n: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        loss("abcc", reference=3).for_groups(n)
+
+
+def test_the_count_moves_with_the_module() -> None:
+    """A model that is sent to the processor leaves nothing on a GPU: no pickle of it needs one."""
+    model = torch.nn.Sequential(loss("abcc", n_groups=3))
+    for _ in range(2):
+        model[0](**BATCH)
+    assert {name: int(b) for name, b in model.named_buffers()} == {"0._skipped": 4}
+    assert model[0].skipped == 4
+    assert model.state_dict() == {}
+    assert model.to("meta")[0]._skipped.device.type == "meta"
+    kept = pickle.loads(pickle.dumps(loss("abpc", n_groups=3)))
+    kept(**BATCH)
+    assert kept.skipped == 2
 
 
 def test_without_torch_the_error_says_what_to_install() -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from evenhand.learn.densities import density_at
-from evenhand.learn.strata import Batch, Comparisons, along, sized
+from evenhand.learn.strata import NOBODY, Batch, Comparisons, along, sized
 
 
 def mean_gaps(batch: Batch, who: Comparisons) -> tuple[Tensor, Tensor]:
@@ -83,8 +83,8 @@ def _ranks(batch: Batch, who: Comparisons, order: Tensor, ties: tuple[Tensor, Te
     """Ranks among the people of both groups, as published: mid-ranks, the ends pinned to 0 and 1 (002)."""
     below, upto = _ends(along(batch.spread(who.pool), order).cumsum(1), ties)
     total = upto[:, -1:]
-    person = ((who.pool @ batch.squares()) / (who.pool @ batch.total).clamp_min(1e-300))[:, None]
-    middle = ((below + upto - person) / (2 * (total - person)).clamp_min(1e-300)).clamp(0, 1)
+    person = ((who.pool @ batch.squares()) / (who.pool @ batch.total).clamp_min(NOBODY))[:, None]
+    middle = ((below + upto - person) / (2 * (total - person)).clamp_min(NOBODY)).clamp(0, 1)
     return torch.where(below <= 0, 0.0, torch.where(upto >= total, 1.0, middle))
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from evenhand.learn.strata import Batch, Comparisons, along
+from evenhand.learn.strata import NOBODY, Batch, Comparisons, along
 
 GRID = 2**13
-"""Points from 0 to 1."""
-STEP = 1 / (GRID - 1)
-NARROWEST = 2 * STEP
-"""A kernel cannot be narrower on the grid: about 0.0002 of the score range."""
+"""Points of a grid."""
+REACH = 8.0
+"""Where a kernel ends, in bandwidths: beyond it has less than 1e-14 of its mass."""
+NARROWEST = 0.8
+"""The least bandwidth in steps of the grid: of a narrower kernel, points so far apart do not add up to 1."""
 LEAST_WIDTH = 1e-10
 """Below so small a bandwidth a group is constant, as in an audit (`measures.density`)."""
 
@@ -25,66 +27,94 @@ def density_gaps(batch: Batch, who: Comparisons, bandwidth: str | float = "scott
     with a single score, has no density.
     """
     # strata are groups here: no concept that uses densities looks at labels
-    f, defined = densities(batch, torch.eye(batch.strata, dtype=torch.float64, device=batch.raw.device), bandwidth)
+    each = torch.eye(batch.strata, dtype=torch.float64, device=batch.raw.device)
+    f, defined, _ = densities(batch, each, bandwidth)
     sides = who.group - who.reference
     known = sides.abs() @ (~defined).double() == 0
     gap = torch.where(known[:, None], sides @ f, 0.0).abs()
-    return torch.trapezoid(gap, dx=STEP), known
+    return torch.trapezoid(gap), known
 
 
 def density_at(batch: Batch, members: Tensor, score: Tensor) -> Tensor:
     """The density of the members (row, stratum) at some scores: axes (row, score)."""
-    f, _ = densities(batch, members, "scott")
-    left, right = _places(score)
-    return along(f, left) * (1 - right) + along(f, left + 1) * right
+    f, _, grid = densities(batch, members, "scott")
+    left, right = grid.places(score)
+    return (along(f, left) * (1 - right) + along(f, left + 1) * right) / grid.step
 
 
-def densities(batch: Batch, members: Tensor, bandwidth: str | float) -> tuple[Tensor, Tensor]:
-    """The density of the members (row, stratum) on the grid, axes (row, point), and for which rows there is one.
+@dataclass(frozen=True)
+class Grid:
+    """Points at equal distances over the part of the score range in which people have a density worth a number.
 
-    People are shared out between the two nearest points, which is differentiable in their scores and widens the kernel
-    by a known amount: it is made so much narrower first. Then one convolution by Fourier transform.
+    It follows the batch, and so does its resolution; its number of points, which a compiled graph must know, is fixed.
     """
-    width, defined = _bandwidths(batch, members, bandwidth)
+
+    low: Tensor
+    high: Tensor
+
+    @property
+    def step(self) -> Tensor:
+        """From one point to the next."""
+        return (self.high - self.low) / (GRID - 1)
+
+    def places(self, score: Tensor) -> tuple[Tensor, Tensor]:
+        """The point to the left, and how far on the way to the next one."""
+        place = (score.clamp(self.low, self.high) - self.low) / self.step
+        left = place.detach().long().clamp(0, GRID - 2)
+        return left, place - left
+
+
+def densities(batch: Batch, members: Tensor, bandwidth: str | float) -> tuple[Tensor, Tensor, Grid]:
+    """The density of the members (row, stratum) per step of a grid, for which rows there is one, and the grid.
+
+    Axes are (row, point). People are shared out between the two nearest points, which is differentiable in their scores
+    and widens the kernel by a known amount: it is made so much narrower first. Then they are convolved by Fourier
+    transform.
+    """
+    score = batch.unit(batch.raw)
+    width, defined = _bandwidths(batch, score, members, bandwidth)
+    grid = _reached(batch, score.detach(), members, torch.where(defined, width.detach(), -torch.inf))
     total = torch.where(defined, members @ batch.total, 1.0)
-    shares = members @ _shared_out(batch) / total[:, None]
-    at = torch.arange(GRID, dtype=torch.float64, device=shares.device) * STEP
-    variance = width[:, None] ** 2 - STEP**2 / 6
+    shares = members @ _shared_out(batch, score, grid) / total[:, None]
+    at = torch.arange(GRID, dtype=torch.float64, device=shares.device)
+    variance = (width / grid.step).clamp_min(NARROWEST)[:, None] ** 2 - 1 / 6
     half = torch.exp(-(at**2) / (2 * variance)) / torch.sqrt(2 * math.pi * variance)
     # both sides of the kernel in a circle twice as long as the grid, so that the ends do not meet
     kernel = torch.cat([half, torch.zeros_like(half[:, :1]), half[:, 1:].flip(1)], 1)
     spectrum = torch.fft.rfft(shares, 2 * GRID) * torch.fft.rfft(kernel)
-    return torch.fft.irfft(spectrum, 2 * GRID)[:, :GRID], defined
+    return torch.fft.irfft(spectrum, 2 * GRID)[:, :GRID], defined, grid
 
 
-def _places(score: Tensor) -> tuple[Tensor, Tensor]:
-    """The grid point to the left, and how far on the way to the next one."""
-    place = score.clamp(0, 1) / STEP
-    left = place.detach().floor().clamp(max=GRID - 2)
-    return left.long(), place - left
+def _reached(batch: Batch, score: Tensor, members: Tensor, width: Tensor) -> Grid:
+    """The part of the score range that kernels reach, of rows that have one: of the others the width is −∞."""
+    has_density = ((members > 0) & (width > 0)[:, None]).any(0)[batch.stratum]
+    counted = has_density & (batch.weight > 0) if batch.weighted else has_density
+    inside, reach = score.clamp(0, 1), REACH * width.amax()
+    low = (torch.where(counted, inside, torch.inf).amin() - reach).clamp(0, 1)
+    high = (torch.where(counted, inside, -torch.inf).amax() + reach).clamp(0, 1)
+    return Grid(low, torch.maximum(high, low + LEAST_WIDTH))  # of a batch without any density no use is made
 
 
-def _shared_out(batch: Batch) -> Tensor:
+def _shared_out(batch: Batch, score: Tensor, grid: Grid) -> Tensor:
     """Weight of each stratum at each point: axes (stratum, point)."""
-    left, right = _places(batch.unit(batch.raw))
+    left, right = grid.places(score)
     cell = batch.stratum * GRID + left
-    grid = torch.zeros(batch.strata * GRID, dtype=torch.float64, device=right.device)
-    grid = grid.index_add(0, cell, batch.weight * (1 - right)).index_add(0, cell + 1, batch.weight * right)
-    return grid.view(batch.strata, GRID)
+    points = torch.zeros(batch.strata * GRID, dtype=torch.float64, device=right.device)
+    points = points.index_add(0, cell, batch.weight * (1 - right)).index_add(0, cell + 1, batch.weight * right)
+    return points.view(batch.strata, GRID)
 
 
-def _bandwidths(batch: Batch, members: Tensor, how: str | float) -> tuple[Tensor, Tensor]:
+def _bandwidths(batch: Batch, score: Tensor, members: Tensor, how: str | float) -> tuple[Tensor, Tensor]:
     """The standard deviation of each kernel, and which rows have one; the others get a width that does no harm."""
     total = members @ batch.total
-    some = total > 0
+    some = total > NOBODY
     size = torch.where(some, total, 1.0)
-    score = batch.unit(batch.raw)
     # about the mean of each stratum first: of a constant one nothing must be left
-    own = batch.sums(batch.weight * score) / batch.total.clamp_min(1e-300)
+    own = batch.sums(batch.weight * score) / batch.total.clamp_min(NOBODY)
     inner = batch.sums(batch.weight * (score - own.detach()[batch.stratum]) ** 2)  # least at the mean: no slope
     mean = members @ (batch.total * own) / size
     outer = (members * batch.total * (own - mean[:, None]) ** 2).sum(1)
-    people = torch.where(some, total**2 / (members @ batch.squares()).clamp_min(1e-300), 0.0)
+    people = torch.where(some, total, 0.0) ** 2 / torch.where(some, members @ batch.squares(), 1.0)
     spread = (members @ inner + outer) / size * people / (people - 1).clamp_min(1e-9)
     varied = some & (people > 1) & (spread > LEAST_WIDTH**2)
     deviation = torch.where(varied, spread, 1.0).sqrt()  # no root of 0, whose slope is infinite
@@ -94,4 +124,4 @@ def _bandwidths(batch: Batch, members: Tensor, how: str | float) -> tuple[Tensor
         varied = varied & (width > LEAST_WIDTH)
     else:
         width = torch.full_like(deviation, how)
-    return width.clamp_min(NARROWEST), varied
+    return width, varied

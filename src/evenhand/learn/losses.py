@@ -14,10 +14,10 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, TypeGuard
 
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
 
@@ -30,12 +30,15 @@ from torch import Tensor
 
 from evenhand.learn.areas import areas, mean_gaps, rank_areas, wasserstein
 from evenhand.learn.densities import density_gaps
-from evenhand.learn.strata import Batch, compared
+from evenhand.learn.strata import Batch, check_shapes, check_values, compared
 
 GROUPS = ("mean", "largest")
 COMBINE = ("max", "sum")
-SLACK = 1e-6
-"""How far beyond the score range, as a share of it, a score may be rounded."""
+RULES = ("scott", "silverman")
+MOST_GROUPS = 300
+"""So many can be compared with each other: in 44 850 pairs, each with a number per person."""
+MOST_REFERRED = 4000
+"""So many can be compared with a reference."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,8 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     reference
         Compare every group with this one only, instead of all pairs.
     n_groups
-        How many groups there are. Without it, the highest code seen so far tells: that waits for a GPU and breaks the
-        graph of `torch.compile`.
+        How many groups there are, at most 300, or 4 000 with a reference. Without it, the highest code seen so far
+        tells: that waits for a GPU and breaks the graph of `torch.compile`.
     score_range
         The lowest and the highest possible score.
     combine
@@ -123,35 +126,40 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
         **options: Any,
     ) -> None:
         super().__init__()
-        if name not in LOSSES:
+        if not (isinstance(name, str) and name in LOSSES):
             raise UsageError(
                 f"there is no loss {shown(name)} (there are: {listed(LOSSES, 20)}){nearest(str(name), LOSSES)}"
             )
         self.name, self.kind = name, LOSSES[name]
-        _choose("groups", groups, GROUPS)
-        _choose("combine", combine, COMBINE)
         for option in options:
             if option not in self.kind.options:
                 known = ["groups", "reference", "n_groups", "score_range", "combine", "check", *self.kind.options]
                 raise UsageError(f"{name} has no option {option!r} (it has: {listed(known)}){nearest(option, known)}")
-        self.options = {**self.kind.options, **options}
-        _check_options(self.options)
-        low, high = score_range
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise UsageError(f"a score range is two finite numbers that rise, but it is {shown(score_range)}")
-        if n_groups is not None and n_groups < 2:
-            raise UsageError(f"it takes two groups to compare, but n_groups={n_groups}")
-        if reference is not None and not 0 <= reference < (n_groups or math.inf):
-            raise UsageError(f"reference={reference} is not the code of a group: codes are 0 … n_groups − 1")
-        self.groups, self.reference, self.combine, self.check = groups, reference, combine, check
-        self.n_groups, self.score_range = n_groups, (float(low), float(high))
-        self._seen = max(2, 0 if reference is None else reference + 1)
+        self.options = {option: _setting(option, v) for option, v in {**self.kind.options, **options}.items()}
+        self.groups, self.combine = _one_of("groups", groups, GROUPS), _one_of("combine", combine, COMBINE)
+        self.n_groups = None if n_groups is None else _count(n_groups)
+        self.reference = None if reference is None else _code(reference, self.n_groups)
+        self.score_range, self.check = _rising(score_range), check
+        self._seen = max(2, 0 if self.reference is None else self.reference + 1)
+        if too_many := self._too_many(self.n_groups or self._seen):
+            raise UsageError(too_many)
         self.register_buffer("_skipped", torch.zeros((), dtype=torch.int64), persistent=False)
 
     @property
     def skipped(self) -> int:
         """How many comparisons (pairs of groups, for each label the loss looks at) could not be made so far."""
         return int(self._skipped)
+
+    def for_groups(self, n: int) -> Loss:
+        """A fresh copy for so many groups, or for more if this one is: with the same options, and nothing skipped yet.
+
+        >>> loss("wasserstein", p=3, reference=1).for_groups(4).n_groups
+        4
+        """
+        return Loss(
+            self.name, groups=self.groups, reference=self.reference, n_groups=max(_count(n), self.n_groups or 0),
+            score_range=self.score_range, combine=self.combine, check=self.check, **self.options,
+        )  # fmt: skip
 
     def extra_repr(self) -> str:
         """The name and the options, for print."""
@@ -165,21 +173,19 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
             label = None
         elif label is None:
             raise UsageError(f"{self.name} looks at outcomes: pass label, 1 where the outcome is favourable, else 0")
-        _check_shapes(score, {"group": group, "label": label, "weight": weight})
+        check_shapes(score, {"group": group, "label": label, "weight": weight})
+        raw, group = score if score.dtype in (torch.float32, torch.float64) else score.float(), group.long()
         checked = score.device.type == "cpu" if self.check is None else self.check
         if checked and not torch.compiler.is_compiling():
-            _check_values(score, group, label, weight, self.score_range, self.n_groups)
+            check_values(raw, group, label, weight, self.score_range, self.n_groups)
         n_groups = self._codes(group)
         with torch.autocast(score.device.type, enabled=False):  # sums of a whole batch need their digits
-            return self._value(score, group, label, weight, n_groups)
+            return self._value(raw, group, label, weight, n_groups)
 
-    def _value(
-        self, score: Tensor, group: Tensor, label: Tensor | None, weight: Tensor | None, n_groups: int
-    ) -> Tensor:
-        raw = score if score.dtype in (torch.float32, torch.float64) else score.float()
+    def _value(self, raw: Tensor, group: Tensor, label: Tensor | None, weight: Tensor | None, n_groups: int) -> Tensor:
         who = compared(n_groups, self.reference, self.kind.labels, raw)
         if len(raw):
-            stratum = group.long() if label is None else 2 * group.long() + label.long()
+            stratum = group if label is None else 2 * group + label.long()
             batch = Batch(raw, stratum, weight, who.group.shape[1], self.score_range)
             distance, known = self.kind.distance(batch, who, **self.options)
         else:
@@ -192,8 +198,19 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
         if self.n_groups is not None:
             return self.n_groups
         if len(group):
-            self._seen = max(self._seen, int(group.max()) + 1)
+            seen = max(self._seen, int(group.max()) + 1)
+            if too_many := self._too_many(seen):
+                raise DataError(too_many)
+            self._seen = seen
         return self._seen
+
+    def _too_many(self, n_groups: int) -> str:
+        """Why so many groups cannot be meant, or nothing."""
+        most, whom = (MOST_GROUPS, "each other") if self.reference is None else (MOST_REFERRED, "a reference")
+        if n_groups <= most:
+            return ""
+        way_out = "number the groups 0 … G−1" + (", or name a reference" if self.reference is None else "")
+        return f"at most {most:,} groups can be compared with {whom}, but there are {n_groups:,} codes: {way_out}"
 
     def _overall(self, distance: Tensor, known: Tensor) -> Tensor:
         """One number for all comparisons (label × pair)."""
@@ -207,75 +224,62 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 
-def _choose(option: str, value: object, values: tuple[str, ...]) -> None:
-    if value not in values:
+def _one_of(option: str, value: object, values: tuple[str, ...]) -> str:
+    if not (isinstance(value, str) and value in values):
         raise UsageError(f"{option} is one of {listed(values)}, but it is {shown(value)}{nearest(str(value), values)}")
+    return value
 
 
-def _check_options(options: dict[str, Any]) -> None:
-    p = options.get("p", 1.0)
-    if not (isinstance(p, int | float) and 1 <= p < math.inf):
-        raise UsageError(f"p of a Wasserstein distance is a number from 1, but it is {shown(p)}")
-    width = options.get("bandwidth", "scott")
-    if not (width in ("scott", "silverman") or (isinstance(width, int | float) and 0 < width < math.inf)):
+def _count(n_groups: object) -> int:
+    if not (_is_whole(n_groups) and n_groups >= 2):
         raise UsageError(
-            f"bandwidth is 'scott', 'silverman' or a positive share of the score range, but it is {shown(width)}"
+            f"n_groups is a whole number from 2, as it takes two groups to compare, but n_groups={shown(n_groups)}"
         )
+    return int(n_groups)
 
 
-def _check_shapes(score: Tensor, others: dict[str, Tensor | None]) -> None:
-    """What can be told without looking at values."""
-    if not (isinstance(score, Tensor) and score.is_floating_point()):
-        raise DataError(f"scores are a tensor of floats, but found {_found(score)}: pass score.float()")
-    for name, values in {"score": score, **others}.items():
-        if values is None:
-            continue
-        if not isinstance(values, Tensor):
-            raise DataError(f"{name} is a tensor, but found {_found(values)}: pass torch.as_tensor({name})")
-        if values.ndim != 1:
-            raise DataError(f"{name} has one dimension, but its shape is {tuple(values.shape)}: pass {name}.flatten()")
-        if len(values) != len(score):
-            raise DataError(f"{name} has one value per person, but there are {len(values)} for {len(score)} scores")
-        if values.device != score.device:
-            raise DataError(f"{name} is on {values.device}, but the scores are on {score.device}: move one of them")
-    group = others["group"]
-    if group is not None and (group.is_floating_point() or group.is_complex()):
-        raise DataError(f"groups are whole numbers 0 … G−1, but found {_found(group)}: pass group.long()")
+def _code(reference: object, n_groups: int | None) -> int:
+    if not (_is_whole(reference) and 0 <= reference < (n_groups or math.inf)):
+        raise UsageError(f"reference={shown(reference)} is not the code of a group: codes are 0 … n_groups − 1")
+    return int(reference)
 
 
-def _check_values(
-    score: Tensor,
-    group: Tensor,
-    label: Tensor | None,
-    weight: Tensor | None,
-    score_range: tuple[float, float],
-    n_groups: int | None,
-) -> None:
-    if len(score) == 0:
-        return
-    low, high = score_range
-    slack = SLACK * (high - low)
-    _within(score, low - slack, high + slack, f"scores lie between {low:g} and {high:g}",
-            "apply torch.sigmoid, or pass score_range=(low, high)")  # fmt: skip
-    _within(group, 0, (n_groups or math.inf) - 1, "group codes are 0 … n_groups − 1",
-            "number the groups from 0, and pass how many there are as n_groups")  # fmt: skip
-    if weight is not None:
-        _within(weight.double(), 0, sys.float_info.max, "weights are finite and not negative", "0 leaves a person out")
-    if label is not None:
-        _refuse((label != 0) & (label != 1), label, "labels are 0 and 1", "pass (label == favourable).long()")
+def _rising(score_range: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(_number(end)) for end in score_range)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not 0 < high - low < math.inf:
+        raise UsageError(f"a score range is two finite numbers that rise, but it is {shown(score_range)}")
+    return low, high
 
 
-def _within(values: Tensor, low: float, high: float, rule: str, way_out: str) -> None:
-    least, most = torch.aminmax(values)  # NaN if there is one
-    if not (low <= least.item() and most.item() <= high):
-        _refuse(~((values >= low) & (values <= high)), values, rule, way_out)
+def _setting(option: str, value: object) -> Any:
+    """An option of a distance; numbers of other libraries become Python's own."""
+    number = _number(value)
+    if option == "p" and not number >= 1:
+        raise UsageError(f"p of a Wasserstein distance is a number from 1, but it is {shown(value)}")
+    if option == "power" and not isinstance(value, bool):
+        raise UsageError(f"power is True, for W_p^p, or False, for W_p, but it is {shown(value)}")
+    if option == "bandwidth" and not (number > 0 or (isinstance(value, str) and value in RULES)):
+        raise UsageError(
+            f"bandwidth is 'scott', 'silverman' or a positive share of the score range, but it is {shown(value)}"
+        )
+    return value if math.isnan(number) else number
 
 
-def _refuse(bad: Tensor, values: Tensor, rule: str, way_out: str) -> None:
-    if bool(bad.any()):
-        row = int(bad.nonzero()[0])
-        raise DataError(f"{rule}, but row {row} has {values[row].item():g} ({int(bad.sum()):,} such rows): {way_out}")
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _found(values: object) -> str:
-    return str(values.dtype) if isinstance(values, Tensor) else type(values).__name__
+def _number(value: object) -> float:
+    """A finite number as one of Python's own; of anything else, True and False among them, NaN."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        number = float(value)
+    except OverflowError:
+        return math.nan
+    if not math.isfinite(number):
+        return math.nan
+    return int(value) if isinstance(value, Integral) else number
