@@ -292,6 +292,14 @@ def test_a_loss_with_options(people: People) -> None:
     assert clone(model).loss.options["p"] == 1
 
 
+def test_a_reference_that_is_no_group_is_refused(people: People) -> None:
+    with pytest.raises(UsageError, match="reference"):
+        people.fit(REG(loss=loss("abcc", reference=2), strength=5, **SMALL))
+    used = loss("abcc")
+    used(torch.rand(4), torch.zeros(4, dtype=torch.int64))
+    assert (used.skipped, people.fit(REG(loss=used, **SMALL)).loss_.skipped) == (1, 0)
+
+
 def test_three_groups_and_batches_that_lack_some() -> None:
     people = People(90, groups="abc")
     for name in METHODS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +85,11 @@ class REG(Network):
     def _learn(self, people: People) -> None:
         if not isinstance(self.loss, str | Loss):
             raise UsageError(f"loss is the name of a loss or a Loss, but it is {shown(self.loss)}")
-        self.loss_ = loss(self.loss) if isinstance(self.loss, str) else copy.deepcopy(self.loss)
-        self.loss_.n_groups = max(self.loss_.n_groups or 0, len(self.groups_))
+        made = loss(self.loss) if isinstance(self.loss, str) else self.loss
+        self.loss_ = made.for_groups(len(self.groups_))
+        self.loss_.check = False  # people have been
         super()._learn(people)
+        self.loss_.cpu()
 
     def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty:
         return _Measured(self.loss_)
