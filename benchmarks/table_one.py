@@ -164,16 +164,15 @@ def values(found: Experiment) -> dict[str, Any]:
     return {method: 100 * np.array(rows) for method, rows in by.items()}
 
 
-def show(which: str, name: str, rows: dict[tuple[str, str], dict[str, Any]]) -> None:
+def show(title: str, printed: dict[str, str], found: dict[str, Any]) -> None:
     """A table with the printed row above each found one."""
-    print(f"\n### {which}: {name}\n\n| | {' | '.join(COLUMNS.values())} |\n|---|" + "--:|" * len(COLUMNS))
-    for key, found in rows.items():
-        for method, table in found.items():
-            if method in PRINTED[key]:
-                print(f"| {method}, printed as {key[1]} | " + " | ".join(PRINTED[key][method].split()) + " |")
-            spread = table.std(0, ddof=1) if len(table) > 1 else np.zeros(table.shape[1])
-            cells = [f"{m:.2f}±{s:.2f}" for m, s in zip(table.mean(0), spread, strict=True)]
-            print(f"| {method}, found | " + " | ".join(cells) + " |")
+    print(f"\n### {title}\n\n| | {' | '.join(COLUMNS.values())} |\n|---|" + "--:|" * len(COLUMNS))
+    for method, table in found.items():
+        if method in printed:
+            print(f"| {method}, printed | " + " | ".join(printed[method].split()) + " |")
+        spread = table.std(0, ddof=1) if len(table) > 1 else np.zeros(table.shape[1])
+        cells = [f"{m:.2f}±{s:.2f}" for m, s in zip(table.mean(0), spread, strict=True)]
+        print(f"| {method}, found | " + " | ".join(cells) + " |")
 
 
 def main() -> None:
@@ -188,7 +187,7 @@ def main() -> None:
             found: dict[str, Any] = {}
             for each in runs(people, group, hidden, which, how.splits, how.folder / f"{which}-{people.name}"):
                 found |= values(each)
-            show(which, people.name, {key: found})
+            show(f"{which}: {people.name}", PRINTED[key], found)
 
 
 if __name__ == "__main__":
