@@ -1,0 +1,146 @@
+"""People, plans and files of experiments: who trains knows nothing of who is tested, and no word is taken wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.datasets import Dataset
+from evenhand.errors import DataError, UsageError
+from evenhand.learn.people import People
+
+pytest.importorskip("sklearn")
+
+SHARES = (0.6, 0.2, 0.2)
+
+
+def toy(n: int = 300, **columns: Any) -> Dataset:
+    rng = np.random.default_rng(5)
+    given = {
+        "income": rng.normal(1e4, 3e3, n),
+        "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 9, n)),
+        "owner": rng.integers(0, 2, n),
+        "job": np.array(["cook", "smith", "nurse"], object)[rng.integers(0, 3, n)],
+    }
+    sex = np.array(["f", "m"], object)[rng.integers(0, 2, n)]
+    return Dataset("toy", {**given, **columns}, rng.integers(0, 2, n), "y", "1", {"sex": sex})
+
+
+# ---- people -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [1e10, -1e30, 12345.678])
+def test_who_is_tested_changes_nothing_for_who_trains(value: float) -> None:
+    data = toy()
+    people = People.of(data, "sex")
+    parts = people.parts(0, SHARES, True)
+    before, *_ = people.scaled(parts)
+    for part in (parts.dev, parts.test):
+        for name in ("income", "age", "owner"):
+            values = data.columns[name].astype(np.float64)
+            values[part[0]] = value
+            changed = People.of(replace(data, columns={**data.columns, name: values}), "sex")
+            after, *others = changed.scaled(changed.parts(0, SHARES, True))
+            assert after.tobytes() == before.tobytes()
+            assert any(np.abs(some).max() > 50 for some in others) or value < 1e5
+
+
+def test_numbers_are_kept_as_they_are_until_somebody_trains(tmp_path: Path) -> None:
+    data = toy()
+    people = People.of(data, "sex")
+    assert np.array_equal(people.features.numbers[:, 0], data.columns["income"])
+    assert np.array_equal(people.features.numbers[:, 1], data.columns["age"], equal_nan=True)
+    assert people.features.names == data.matrix()[1]
+    parts = people.parts(0, SHARES, True)
+    train, _, test = people.scaled(parts)
+    assert train.dtype == np.float32
+    expected = (data.columns["income"] - data.columns["income"][parts.train].mean()) / data.columns["income"][
+        parts.train
+    ].std()
+    assert np.array_equal(test[:, 0], expected[parts.test].astype(np.float32))
+    assert train[:, 3].mean() == pytest.approx(0, abs=1e-6)  # numbers of 0 and 1 are numbers
+    assert set(np.unique(train[:, 4:]).tolist()) == {0.0, 1.0}  # and texts are not
+    people.save(tmp_path)
+    opened = People.opened(tmp_path)
+    assert isinstance(opened.features.numbers, np.memmap)
+    assert opened.fingerprint == people.fingerprint
+    for one, other in zip(opened.scaled(parts), people.scaled(parts), strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_a_fingerprint_tells_people_apart() -> None:
+    data = toy()
+    base = People.of(data, "sex").fingerprint
+    income = data.columns["income"].copy()
+    income[7] = np.nextafter(income[7], np.inf)  # float32 would not see it
+    swapped = data.columns["job"].copy()
+    swapped[0] = "nurse" if swapped[0] != "nurse" else "cook"
+    for other in (
+        toy(income=income), toy(job=swapped), toy(owner=data.columns["owner"].astype(str).astype(object)),
+        replace(data, label=1 - data.label), toy(age=np.where(np.isnan(data.columns["age"]), 0, data.columns["age"])),
+    ):  # fmt: skip
+        assert People.of(other, "sex").fingerprint != base
+    assert People.of(toy(owner=data.columns["owner"] * -0.0 + data.columns["owner"]), "sex").fingerprint == base
+
+
+def test_a_constant_number_says_nothing() -> None:
+    same = np.full(300, 0.1)  # the mean of which is not 0.1
+    people = People.of(toy(same=same), "sex")
+    train, _, _ = people.scaled(people.parts(0, SHARES, True))
+    assert set(train[:, -1].tolist()) == {0.0}
+
+
+def test_the_rarest_are_tested_too() -> None:
+    n = 204
+    sex = np.array(["rare"] * 4 + ["f", "m"] * 100, object)
+    label = np.array([0, 1] * 2 + [0, 0, 1, 1] * 50)
+    people = People.of(Dataset("toy", {"x": np.arange(n)}, label, "y", "1", {"sex": sex}), "sex")
+    seen = np.zeros((3, n))
+    for split in range(300):
+        parts = people.parts(split, SHARES, False)
+        assert sorted(np.concatenate(parts).tolist()) == list(range(n))
+        assert [len(rows) for rows in parts[1:]] == pytest.approx([41, 41], abs=1)
+        for i, rows in enumerate(parts):
+            seen[i, rows] += 1
+            for group in range(3):
+                exact = SHARES[i] * (people.group == group).sum()
+                assert abs((people.group[rows] == group).sum() - exact) < 2
+    assert np.allclose(seen / 300, np.array(SHARES)[:, None], atol=0.13)  # whoever it is
+    again = people.parts(7, SHARES, False)
+    assert all(np.array_equal(a, b) for a, b in zip(again, people.parts(7, SHARES, False), strict=True))
+
+
+def test_people_without_a_group_are_refused() -> None:
+    data = toy()
+    for nothing in ("", " ", "nan", "NaN", None, float("nan")):
+        sex = data.groups["sex"].copy()
+        sex[:3] = nothing
+        with pytest.raises(DataError, match="3 people of toy have no group by 'sex': leave them out, or"):
+            People.of(replace(data, groups={"sex": sex}), "sex")
+    sex[:3] = "NA"  # perhaps North America
+    assert People.of(replace(data, groups={"sex": sex}), "sex").groups == ("NA", "f", "m")
+
+
+def test_features_that_no_model_can_take_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DataError, match="column 'income' of toy holds an infinite number: repair it, or exclude it"):
+        People.of(toy(income=np.full(300, np.inf)), "sex")
+    monkeypatch.setattr("evenhand.learn.people.MOST_CELLS", 2_000)
+    with pytest.raises(DataError, match=r"at most 2,000, but toy has 300 people and 7 features: .* 'job' with 3"):
+        People.of(toy(), "sex")
+    assert People.of(toy(), "sex", ("job",)).features.names == ("income", "age", "age=missing", "owner")
+
+
+def test_a_full_disk_is_noticed(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no device that is always full")
+    people = People.of(toy(), "sex")
+    for name in ("numbers.npy", "own.npy", "about.json"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).symlink_to("/dev/full")
+        with pytest.raises(UsageError, match=r"cannot keep the people of an experiment in .*No space left"):
+            people.save(folder)
