@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,14 @@ import pytest
 
 from evenhand.datasets import Dataset
 from evenhand.errors import DataError, UsageError
+from evenhand.learn import Method
 from evenhand.learn.people import People
+from evenhand.learn.plans import as_method, methods_known, model_of, planned
+from evenhand.learn.running import fitted
 
 pytest.importorskip("sklearn")
 
+SHRUNK = "standins:Shrunk"
 SHARES = (0.6, 0.2, 0.2)
 
 
@@ -144,3 +150,116 @@ def test_a_full_disk_is_noticed(tmp_path: Path) -> None:
         (folder / name).symlink_to("/dev/full")
         with pytest.raises(UsageError, match=r"cannot keep the people of an experiment in .*No space left"):
             people.save(folder)
+
+
+# ---- methods ------------------------------------------------------------------------------------------------------
+
+
+def plan(*methods: Method, **words: Any) -> Any:
+    given = {"strengths": [0, 1], "seeds": (0,), "splits": 1, "fractions": SHARES, "own_split": True}
+    return planned({"toy": ("f00", "sex")}, methods or [Method("shrunk", SHRUNK)], **{**given, **words})
+
+
+@pytest.mark.parametrize("name", ["thresholds", "barycentre", "reweighting"])
+def test_a_method_around_a_network_is_set_up_like_a_network(name: str) -> None:
+    if not methods_known():
+        pytest.skip("the methods need PyTorch")
+    (run,) = plan(Method(name, options={"epochs": 3, "hidden": [5]}), strengths=[0.5], seeds=[4])
+    model = model_of(run, "cpu")
+    assert (model.strength, model.random_state) == (0.5, 4)
+    inside = model.estimator.get_params()
+    assert {key: inside[key] for key in ("epochs", "hidden", "random_state", "device")} == {
+        "epochs": 3, "hidden": [5], "random_state": 4, "device": "cpu",
+    }  # fmt: skip
+    with pytest.raises(UsageError, match=r"no option 'epoch' .*did you mean 'epochs'"):
+        Method(name, options={"epoch": 3})
+    with pytest.raises(UsageError, match="no option 'estimator'"):
+        Method(name, options={"estimator": "mlp"})
+    people = People.of(toy(), "sex")
+    counts = fitted(run, people, "cpu")
+    assert sum(table.rows for table in counts.values()) == 120
+
+
+def test_every_method_is_told_its_device() -> None:
+    for name in methods_known():
+        (run,) = plan(Method(name), strengths=[0])
+        model = model_of(run, "cpu")
+        assert "cpu" in (getattr(model, "device", None), getattr(getattr(model, "estimator", None), "device", None))
+
+
+@pytest.mark.parametrize(
+    ("maker", "text", "message"),
+    [
+        ("spoilt:Fairer", "class Fairer(:\n", r"cannot find method 'spoilt:Fairer': SyntaxError: .*line 1"),
+        ("spoilt:Fairer", "1 / 0\n", "ZeroDivisionError: division by zero"),
+        ("spoilt:Fairer", "import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("spoilt:Fairer", "import no_such_thing\n", "No module named 'no_such_thing'"),
+        ("spoilt:Fairer", "Fairer = 3\n", "must be a class with fit and predict_proba, not 3"),
+        ("spoilt:Fairer", "class Fairer:\n def fit(self): 1\n predict_proba = fit\n", "takes no strength"),
+        ("builtins:int", "", "must be a class with fit and predict_proba"),
+        ("..x:y", "", "cannot find method"),
+        (":y", "", "cannot find method"),
+        ("spoilt:", "", "cannot find method"),
+    ],
+)
+def test_what_is_no_method_is_named(
+    maker: str, text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spoilt.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "spoilt", raising=False)
+    with pytest.raises(UsageError, match=message):
+        as_method(maker)
+    sys.modules.pop("spoilt", None)
+
+
+def test_names_of_a_dict_are_names_of_results() -> None:
+    one = as_method(Method("shrunk", SHRUNK, {"c": 2.0}, (1.0,)), "one")
+    assert one == Method("one", SHRUNK, {"c": 2.0}, (1.0,))
+
+
+def test_strengths_of_nobody_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"for 'shrnk', which is no method .*did you mean 'shrunk'"):
+        plan(strengths={"shrnk": [1]})
+    with pytest.raises(UsageError, match="strengths of method 's' are given twice"):
+        plan(Method("s", SHRUNK, strengths=(0.0,)), strengths={"s": [1]})
+
+
+@pytest.mark.parametrize(
+    ("words", "strengths", "seeds"),
+    [
+        ({"seeds": np.arange(2)}, [0, 1], [0, 1]),
+        ({"seeds": (i for i in range(2))}, [0, 1], [0, 1]),
+        ({"seeds": np.int64(3)}, [0, 1], [3]),
+        ({"seeds": range(2, 4)}, [0, 1], [2, 3]),
+        ({"strengths": (i / 2 for i in range(2))}, [0, 0.5], [0]),
+        ({"strengths": np.array([0.5, 1], np.float32)}, [0.5, 1], [0]),
+        ({"strengths": [np.int64(3), np.float32(0.25)]}, [3, 0.25], [0]),
+        ({"strengths": np.float32(0.5)}, [0.5], [0]),
+    ],
+)
+def test_numbers_of_any_kind_are_numbers(words: Any, strengths: list[float], seeds: list[int]) -> None:
+    runs = plan(Method("a", SHRUNK), Method("b", SHRUNK, {"c": 2.0}), **words)
+    for name in "ab":
+        some = [r for r in runs if r.method == name]
+        assert sorted({r.strength for r in some}) == sorted(strengths)
+        assert sorted({r.seed for r in some}) == seeds
+        assert all(type(r.strength) is float and type(r.seed) is int for r in some)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"strengths": [10**400]}, "a strength is a finite number, not 1000"),
+        ({"strengths": [True]}, "a strength is a finite number, not True"),
+        ({"strengths": np.array(2)}, "a strength is a finite number, not array"),
+        ({"strengths": None}, "are a list of numbers, not None"),
+        ({"seeds": ""}, "seeds are whole numbers"),
+        ({"seeds": 1.5}, "seeds are whole numbers"),
+        ({"seeds": itertools.count(), "splits": 1000}, "at most 100,000 runs, not 200,002,000"),
+        ({"strengths": itertools.count()}, "at most 100,000 runs, not 100,001"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(words: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        plan(**words)

@@ -154,7 +154,7 @@ class People:
 
 
 def _rounded(sizes: Ints, share: float, chance: np.random.Generator) -> Ints:
-    """So many of each stratum: a whole number next to its share. Sums are rounded, so that this holds for groups too."""
+    """So many of each stratum: a whole number next to its share. Sums are rounded, so this holds for groups too."""
     ends: Ints = np.floor(np.cumsum(sizes) * share + chance.random()).astype(np.int64)
     return np.diff(ends, prepend=0)
 
