@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,8 @@ import pytest
 
 from evenhand.datasets import Dataset
 from evenhand.errors import DataError, UsageError
-from evenhand.learn import Method
+from evenhand.learn import Method, Source
+from evenhand.learn.config import DATASET, EXPERIMENT, METHOD, STARTER, read_config
 from evenhand.learn.people import People
 from evenhand.learn.plans import as_method, methods_known, model_of, planned
 from evenhand.learn.running import fitted
@@ -263,3 +266,179 @@ def test_numbers_of_any_kind_are_numbers(words: Any, strengths: list[float], see
 def test_plans_that_make_no_sense_are_refused(words: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         plan(**words)
+
+
+# ---- CSV files ----------------------------------------------------------------------------------------------------
+
+
+def loans(folder: Path, **columns: list[Any]) -> Path:
+    """A file of 400 loans; columns may be added or replaced."""
+    rng = np.random.default_rng(1)
+    given = {
+        "a": [f"{v:.4f}" for v in rng.normal(size=400)],
+        "sex": ["f", "m"] * 200,
+        "paid": [str(v) for v in rng.integers(0, 2, 400)],
+        **columns,
+    }
+    rows = zip(*given.values(), strict=True)
+    file = folder / "loans.csv"
+    file.write_text("\n".join([",".join(given), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return file
+
+
+def people_of(file: Path, exclude: tuple[str, ...] = ()) -> People:
+    return People.of(Source("loans", str(file), "sex", label="paid").load(), "sex", exclude)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            [*map(str, range(300)), "oops", *map(str, range(99))],
+            "holds finite numbers, but 'oops' in line 302",
+        ),
+        (
+            ["1.5"] * 200 + ["inf"] + ["1"] * 199,
+            "holds finite numbers, but 'inf' in line 202: repair it",
+        ),
+        (["-Infinity", "1"] * 200, "holds finite numbers, but '-Infinity' in line 2"),
+        (["1e999"] * 400, "but '1e999' in line 2"),
+        ([""] * 300 + ["2"] * 99 + ["?"], "but '\\?' in line 401"),
+        ([f"p{i}" for i in range(400)], "has 400 different texts for 400 people, as names and ids have: exclude it"),
+        ([f"p{min(i, 200)}" for i in range(400)], "has 201 different texts"),
+    ],
+)
+def test_a_spoilt_column_is_refused_unless_excluded(values: list[str], message: str, tmp_path: Path) -> None:
+    file = loans(tmp_path, b=values)
+    with pytest.raises(DataError, match=message):
+        people_of(file)
+    assert people_of(file, ("b",)).features.names == ("a", "sex=f", "sex=m")
+
+
+def test_columns_of_a_file_are_numbers_or_texts(tmp_path: Path) -> None:
+    fine: dict[str, list[Any]] = {
+        "gap": ["", "NA", "nan", "1"] * 100,
+        "id": list(range(400)),
+        "mixed": ["1", "2", "3+", "4"] * 100,
+        "word": [f"w{i % 200}" for i in range(400)],
+        "of": ["inf", "sup"] * 200,
+    }
+    names = people_of(loans(tmp_path, **fine)).features.names
+    assert names[3:7] == ("gap", "gap=missing", "id", "mixed=1")
+    assert names[-2:] == ("of=inf", "of=sup")
+
+
+def test_the_line_is_right_where_values_hold_lines(tmp_path: Path) -> None:
+    file = loans(tmp_path, b=["1"] * 399 + ["oops"], job=['"cook\nor smith"', *["nurse"] * 399])
+    file.write_text(file.read_text().replace("\n", "\n\n", 1))  # and where lines are empty
+    with pytest.raises(DataError, match="'oops' in line 403"):
+        people_of(file)
+
+
+def test_rows_of_a_file_are_never_dropped(tmp_path: Path) -> None:
+    file = loans(tmp_path)
+    file.write_text(file.read_text() + "|0.5\n")
+    with pytest.raises(DataError, match="needs 3 values, but line 402 has 1"):
+        people_of(file)
+
+
+def test_groups_of_a_file_may_be_called_na(tmp_path: Path) -> None:
+    assert people_of(loans(tmp_path, sex=["NA", "EU"] * 200)).groups == ("EU", "NA")
+    for nothing in ("", "nan"):
+        with pytest.raises(DataError, match="1 people of loans have no group by 'sex': leave them out, or"):
+            people_of(loans(tmp_path, sex=["f", "m"] * 199 + ["f", nothing]))
+
+
+def test_spoilt_packed_files_are_refused(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(loans(tmp_path).read_bytes()))
+    for place in (12, len(packed) // 2):
+        spoilt = packed.copy()
+        spoilt[place : place + 8] = b"\xff" * 8
+        file = tmp_path / "loans.csv.gz"
+        file.write_bytes(spoilt)
+        with pytest.raises(DataError, match=r"cannot read .*loans.csv.gz"):
+            people_of(file)
+
+
+# ---- words --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"name": "adult", "favorable": 1}, "'adult' has its own label, so favorable means nothing: leave it out"),
+        ({"name": "adult", "label": "income"}, "'adult' has its own label, so label means nothing"),
+        ({"name": "x", "reader": "adult", "label": "income"}, "so label means nothing"),
+        ({"name": "x", "path": "x.csv", "group": "g", "label": "y", "options": {"complete": True}}, "has no options"),
+        ({"name": "compas"}, "data set 'compas' needs its path"),
+        ({"name": "acs", "path": "here", "options": {"folder": "there"}}, "no option 'folder' .*; say path"),
+        ({"name": "adult", "options": {"path": "there"}}, "no option 'path' .*; say path"),
+        ({"name": "adult", "options": {"complet": True}}, "did you mean 'complete'"),
+    ],
+)
+def test_words_that_would_change_nothing_are_refused(words: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Source(**words)
+
+
+def test_a_file_may_be_called_like_a_data_set(tmp_path: Path) -> None:
+    source = Source("adult", str(loans(tmp_path)), "sex", label="paid", favorable=0, reader="csv")
+    assert source.load().favorable == "paid is 0"
+
+
+CONFIG = """\
+[experiment]
+folder = "runs"
+device = "cuda"
+
+[[dataset]]
+name = "adult"
+path = "data"
+group = "sex"
+
+[[method]]
+name = "standins:Shrunk"
+"""
+
+
+def test_only_the_word_of_a_device_is_checked(tmp_path: Path) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(CONFIG)
+    assert read_config(file)["device"] == "cuda"  # --device may say another one
+    file.write_text(CONFIG.replace("cuda", "tpu"))
+    with pytest.raises(UsageError, match="line 3: device is 'auto', 'cpu' or 'cuda', not 'tpu'"):
+        read_config(file)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('path = "data"', "favorable = 1", "line 6: data set 'adult' has its own label"),
+        ('name = "adult"\npath = "data"', 'name = "compas"', "line 6: data set 'compas' needs its path"),
+        ("standins:Shrunk", "builtins:int", "line 11: method 'builtins:int' must be a class"),
+        ("standins:Shrunk", "..x:y", "line 11: cannot find method '..x:y'"),
+        ("Shrunk\"", "Shrunk\"\nstrengths = [1" + "0" * 400 + "]", "line 12: a strength is a finite number"),
+    ],
+)  # fmt: skip
+def test_ordinary_mistakes_have_their_line(old: str, new: str, message: str, tmp_path: Path) -> None:
+    assert old in CONFIG
+    (tmp_path / "experiment.toml").write_text(CONFIG.replace(old, new, 1))
+    with pytest.raises(UsageError, match=re.escape(message)):
+        read_config(tmp_path / "experiment.toml")
+
+
+def test_without_a_file_the_way_to_one_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no file .*none.toml': evenhand bench --init writes one"):
+        read_config(tmp_path / "none.toml")
+
+
+def test_the_file_to_begin_with_has_every_key(tmp_path: Path) -> None:
+    for key in (*EXPERIMENT, *DATASET, *METHOD):
+        assert re.search(rf"^(# )?{key} = ", STARTER, re.MULTILINE), key
+    whole = re.sub(r"^# (?=\[\[|\w+ = )", "", STARTER, flags=re.MULTILINE)
+    (tmp_path / "experiment.toml").write_text(whole.replace("my_methods:Fairer", "standins:ByGroup"))
+    if not methods_known():
+        pytest.skip("its methods need PyTorch")
+    words = read_config(tmp_path / "experiment.toml")
+    assert [source.name for source in words["datasets"]] == ["adult", "adult by race", "loans"]
+    assert [method.name for method in words["methods"]] == ["mlp", "reg", "reg with abpc", "ByGroup"]

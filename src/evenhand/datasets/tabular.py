@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class Dataset:
     """What was left out and why, and what a reader has to know."""
     aside: tuple[str, ...] = ()
     """Columns that are no features, such as sampling weights and the score of a model: `matrix` leaves them out."""
+    unfit: Mapping[str, str] = field(default_factory=dict)
+    """Columns that cannot be features, and why: they have to be excluded."""
 
     def __post_init__(self) -> None:
         n = len(self.label)
@@ -115,6 +117,9 @@ class Dataset:
                     f"{nearest(str(name), self.columns)}"
                 )
         used = [name for name in self.columns if name not in (*exclude, *self.aside)]
+        for name in used:
+            if name in self.unfit:
+                raise DataError(self.unfit[name])
         return Features.of({name: self.columns[name] for name in used}, len(self))
 
     def matrix(self, exclude: Sequence[str] = ()) -> tuple[Matrix, tuple[str, ...]]:
@@ -125,6 +130,13 @@ class Dataset:
         """
         found = self.features(exclude)
         return found.scaled(slice(None))[0], found.names
+
+
+def check_truths(**given: Any) -> None:
+    """Refuse what is neither true nor false: any text would be true, "no" as well."""
+    for word, value in given.items():
+        if not isinstance(value, bool | np.bool_):
+            raise UsageError(f"{word} is true or false, not {shown(value)}")
 
 
 def either(chosen: NDArray[np.bool_], yes: str, no: str) -> Texts:

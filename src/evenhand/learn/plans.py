@@ -246,9 +246,8 @@ def made_by(maker: str) -> Any:
         raise UsageError(
             f"cannot find method {shown(maker)}: {said}; it is module:Class of a module that can be imported"
         ) from error
-    for need in ("fit", "predict_proba"):
-        if not isinstance(found, type) or not callable(getattr(found, need, None)):
-            raise UsageError(f"method {shown(maker)} must be a class with fit and predict_proba, not {shown(found)}")
+    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict_proba")):
+        raise UsageError(f"method {shown(maker)} must be a class with fit and predict_proba, not {shown(found)}")
     return found
 
 
