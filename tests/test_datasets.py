@@ -259,6 +259,31 @@ def test_missing_files_are_named(adult_folder: Path, tmp_path: Path) -> None:
         datasets.compas(3)
 
 
+def test_a_copy_is_no_test(adult_folder: Path) -> None:
+    (adult_folder / "adult.test").write_bytes((adult_folder / "adult.data").read_bytes())
+    with pytest.raises(DataError, match=r"adult.data' and .*adult.test' hold the same people: one is a copy, get the"):
+        datasets.adult(adult_folder)
+    for name in ("kdd_census_train.csv.gz", "kdd_census_test.csv.gz"):
+        write(adult_folder / name, [KDD_ROW.replace("73,", ",")])  # a gap equals a gap
+    with pytest.raises(DataError, match="hold the same people"):
+        datasets.kdd_census(adult_folder)
+
+
+def test_remarks_are_those_of_adult_alone(adult_folder: Path) -> None:
+    write(adult_folder / "kdd_census_train.csv.gz", [KDD_ROW, "|a remark"])
+    with pytest.raises(DataError, match="needs 42 values, but line 2 has 1"):
+        datasets.kdd_census(adult_folder / "kdd_census_train.csv.gz")
+
+
+def test_no_is_not_true(tmp_path: Path) -> None:
+    for call, word in (
+        (datasets.adult, "complete"), (datasets.adult, "published_groups"), (datasets.kdd_census, "complete"),
+        (datasets.kdd_census, "distinct"), (datasets.compas, "filtered"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=f"{word} is true or false, not 'no'"):
+            call(tmp_path, **{word: "no"})
+
+
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     whole = gzip.compress(("\n".join([KDD_ROW] * 500)).encode())
     cut = tmp_path / "kdd_census_train.csv.gz"
@@ -374,6 +399,13 @@ def test_acs_through_folktables(monkeypatch: pytest.MonkeyPatch) -> None:
         datasets.acs("income", ["XX"])
     with pytest.raises(UsageError, match="did you mean 'income'"):
         datasets.acs("incom")
+    for words, message in (
+        ({"task": ["a"]}, "task must be one of"), ({"states": 3}, "states are two letters each"),
+        ({"states": [3]}, "states are two letters each"), ({"year": "x"}, "year is a whole number"),
+        ({"download": "no"}, "download is true or false"), ({"folder": 3}, "a path must be a text"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=message):
+            datasets.acs(**words)
 
 
 def test_the_names_are_there_and_light() -> None:
@@ -416,10 +448,26 @@ def test_generators_repeat_themselves_and_refuse_nonsense() -> None:
         assert not np.array_equal(draw(100, rng=3)["score"], draw(100, rng=4)["score"])
         with pytest.raises(UsageError, match="n must be a whole number"):
             draw(1)
-    with pytest.raises(UsageError, match="standard deviation is positive"):
-        datasets.two_normals(10, sd=0)
-    with pytest.raises(UsageError, match="scaling factor r is positive"):
-        datasets.four_normals(10, r=-1)
+        for seed in (-1, 1.5, "x", True):
+            with pytest.raises(UsageError, match="rng is a seed, a whole number from 0"):
+                draw(10, rng=seed)
+    for sd in (0, "x", np.inf, np.nan, None):
+        with pytest.raises(UsageError, match="standard deviation is positive and finite"):
+            datasets.two_normals(10, sd=sd)  # type: ignore[arg-type]
+    for means in ((0.3,), (0.3, np.nan), (0.3, "x"), 0.3, np.nan, (1, 2, 3), (0, 10**400)):
+        with pytest.raises(UsageError, match="means are two finite numbers, one for each group"):
+            datasets.two_normals(10, means)  # type: ignore[arg-type]
+    for r in (-1, np.inf, np.nan, "x"):
+        with pytest.raises(UsageError, match="scaling factor r is positive and finite"):
+            datasets.four_normals(10, r=r)  # type: ignore[arg-type]
+    assert len(datasets.two_normals(10, np.array([0.1, 0.2]), np.float32(0.1), rng=np.int64(3))["score"]) == 10  # type: ignore[arg-type]
+
+
+def test_a_column_that_is_unfit_has_to_be_excluded() -> None:
+    people = toy(unfit={"job": "job is an id: exclude it"})
+    with pytest.raises(DataError, match="job is an id: exclude it"):
+        people.take([0, 1]).matrix()
+    assert people.matrix(exclude="job")[1] == ("age", "age=missing")
 
 
 # ---- the real files -----------------------------------------------------------------------------------------

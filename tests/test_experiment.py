@@ -96,7 +96,7 @@ def test_people_are_split_alike_and_once() -> None:
     for own in (False, True):
         parts = people.parts(0, (0.6, 0.2, 0.2), own)
         assert sorted(np.concatenate(parts).tolist()) == list(range(600))
-        assert np.ptp([people.group[rows].mean() for rows in parts[:2]]) < 0.01
+        assert np.ptp([people.group[rows].mean() for rows in parts[:2]]) < 0.015  # one person of dev
         assert not np.array_equal(parts.train, people.parts(1, (0.6, 0.2, 0.2), own).train)
     assert parts.test.tolist() == list(range(400, 600))
     assert len(parts.dev) == pytest.approx(100, abs=2)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evenhand.datasets.openml import fetch
 from evenhand.datasets.reading import Layout, parts, read_parts
-from evenhand.datasets.tabular import Dataset, Texts, either, labels
+from evenhand.datasets.tabular import Dataset, Texts, check_truths, either, labels
 
 ADULT = Layout(
     source="the UCI Machine Learning Repository, data set 'Adult'",
@@ -19,6 +19,7 @@ ADULT = Layout(
         "race", "sex", "capital_gain", "capital_loss", "hours_per_week", "native_country", "income",
     ),
     numbers=frozenset({"age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week"}),
+    remarks=True,  # the first line of adult.test
 )  # fmt: skip
 ADULT_FILES = (("adult.data", "adult.test"), ("adult.data.gz", "adult.test.gz"))
 ADULT_OPENML, KDD_OPENML = 1590, 4535
@@ -69,6 +70,7 @@ def adult(path: Any = None, *, complete: bool = True, published_groups: bool = F
 
     Groups are `sex`, `race`, and `race_white` (White or Non-white). The sampling weight `fnlwgt` is no feature.
     """
+    check_truths(complete=complete, published_groups=published_groups)
     columns, split = _read(path, ADULT, ADULT_FILES, ADULT_OPENML)
     income = _bare(columns.pop("income"), " .")
     label = labels(income, [">50K"], ["<=50K"], "the income of Adult")
@@ -103,6 +105,7 @@ def kdd_census(path: Any = None, *, complete: bool = False, distinct: bool = Fal
 
     Groups are `sex`, `race`, and `race_white` (White or Non-white). `instance_weight` is no feature.
     """
+    check_truths(complete=complete, distinct=distinct)
     columns, split = _read(path, KDD, KDD_FILES, KDD_OPENML)
     income = _bare(columns.pop("income"), " .")
     label = labels(income, ["50000+"], ["-50000"], "the income of KDD census")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.datasets.reading import Layout, one_file, read
-from evenhand.datasets.tabular import Dataset, labels
+from evenhand.datasets.tabular import Dataset, check_truths, labels
 
 COMPAS = Layout(
     source="ProPublica's repository 'compas-analysis'",
@@ -33,6 +33,7 @@ def compas(path: Any, *, filtered: bool = False) -> Dataset:
     features, and high ones are bad for the person. Names and dates are not read. `evenhand.compas()` has the built-in
     counts of two groups, without a file.
     """
+    check_truths(filtered=filtered)
     columns = read(one_file(path, [FILE], COMPAS.source), COMPAS)
     label = labels(columns.pop("two_year_recid"), ["0"], ["1"], "two_year_recid of COMPAS")
     days, outcome = columns.pop("days_b_screening_arrest"), columns.pop("is_recid")

@@ -6,6 +6,7 @@ import csv
 import gzip
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,8 @@ from evenhand.ingest.damage import UNREADABLE
 
 BATCH = 1_000  # rows that fit into the cache of a processor: larger batches take twice as long
 PARTS = ("train", "test")
+MISSING = ("", "NA", None)
+"""What stands for a number that is not known."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Layout:
     numbers: frozenset[str]
     delimiter: str = ","
     header: bool = False
+    remarks: bool = False
+    """Whether lines that begin with | are remarks."""
 
 
 def one_file(path: Any, names: Sequence[str], source: str) -> Path:
@@ -72,6 +77,9 @@ def parts(path: Any, pairs: Sequence[tuple[str, str]], source: str) -> dict[Path
 def read_parts(files: Mapping[Path, str | None], layout: Layout) -> tuple[dict[str, NDArray[Any]], Any]:
     """The columns of files one after the other, and which part each row is of; None if that is not known."""
     pieces = [read(file, layout) for file in files]
+    if len(pieces) == 2 and all(_same(pieces[0][name], pieces[1][name]) for name in layout.columns):
+        one, other = map(shown_path, files)
+        raise DataError(f"{one} and {other} hold the same people: one is a copy, get the other from {layout.source}")
     columns = {name: np.concatenate([piece[name] for piece in pieces]) for name in layout.columns}
     if None in files.values():
         return columns, None
@@ -81,12 +89,34 @@ def read_parts(files: Mapping[Path, str | None], layout: Layout) -> tuple[dict[s
 
 def read(file: Path, layout: Layout) -> dict[str, NDArray[Any]]:
     """Columns of one file: numbers as floats with NaN for what is missing, text without the blanks around it."""
+    with opened(file, layout.source) as stream:
+        return _columns(stream, shown_path(file), layout)
+
+
+@contextmanager
+def opened(file: Path, source: str) -> Iterator[TextIO]:
+    """The text of a file, packed or not, or why it cannot be read."""
     try:
         opener: Any = gzip.open if file.suffix == ".gz" else open
         with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
-            return _columns(stream, shown_path(file), layout)
+            yield stream
     except (*UNREADABLE, csv.Error) as error:
-        raise DataError(f"cannot read {shown_path(file)}: {error}; get it again from {layout.source}") from error
+        raise DataError(f"cannot read {shown_path(file)}: {error}; get it again from {source}") from error
+
+
+def line_of(file: Path, layout: Layout, place: int) -> int:
+    """Where in a file with a header the row at that place ends: values may hold line breaks, and lines be empty."""
+    with opened(file, layout.source) as stream:
+        reader = csv.reader(stream, delimiter=layout.delimiter, skipinitialspace=True)
+        rows = _rows(reader, len(next(reader)), shown_path(file), layout)
+        next(islice(rows, place, None))
+        return int(reader.line_num)
+
+
+def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    if len(one) != len(other):
+        return False
+    return bool(((one == other) | ((one != one) & (other != other))).all())  # NaN does not equal itself
 
 
 class _Spelling(dict[str, str]):
@@ -132,7 +162,7 @@ def _rows(reader: Any, width: int, label: str, layout: Layout) -> Iterator[list[
     for row in reader:
         if len(row) == width:
             yield row
-        elif row and not row[0].startswith("|"):
+        elif row and not (layout.remarks and row[0].startswith("|")):
             raise DataError(
                 f"every line of {label} needs {width} values, but line {reader.line_num:,} has {len(row)}: "
                 f"get it again from {layout.source}"
@@ -141,18 +171,18 @@ def _rows(reader: Any, width: int, label: str, layout: Layout) -> Iterator[list[
 
 def as_numbers(values: Sequence[Any], name: str, label: str) -> Floats:
     """Numbers from text; an empty one is missing."""
-    plain = [np.nan if v in ("", "NA", None) else v for v in values]
+    plain = [np.nan if v in MISSING else v for v in values]
     try:
         found = np.array(plain, np.float64)
     except (ValueError, TypeError):
-        bad = next(v for v in plain if not _is_number(v))
+        bad = next(v for v in plain if not is_number(v))
         raise DataError(f"column {shown(name)} of {label} must hold numbers, but holds {shown(bad)}") from None
     if np.isinf(found).any():
         raise DataError(f"column {shown(name)} of {label} holds an infinite number: repair it")
     return found
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     try:
         float(value)
     except (ValueError, TypeError):

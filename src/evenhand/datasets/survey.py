@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.datasets.reading import whole
-from evenhand.datasets.tabular import Dataset, either
+from evenhand.datasets.tabular import Dataset, check_truths, either
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.files import as_path
 from evenhand.ingest.values import name_of
 
 
@@ -55,16 +56,20 @@ def acs(
     network. `states` are their two letters. Numbers are AGEP, WKHP, JWMNP, PINCP and POVPIP; all other columns are
     codes, kept as text. Groups are `sex`, `race` and `race_white` (White or Non-white).
     """
-    if task not in TASKS:
+    if not isinstance(task, str) or task not in TASKS:
         raise UsageError(f"task must be one of {listed(TASKS)}, not {shown(task)}{nearest(str(task), TASKS)}")
-    if isinstance(states, str):
-        states = (states,)
+    states = [states] if isinstance(states, str) else states
+    if not isinstance(states, Sequence) or not states or not all(isinstance(state, str) for state in states):
+        raise UsageError(f"states are two letters each, such as ['CA', 'NV'], not {shown(states)}")
+    if isinstance(year, bool) or not isinstance(year, int | np.integer):
+        raise UsageError(f"year is a whole number such as 2018, not {shown(year)}")
+    check_truths(download=download)
     if not find_spec("folktables"):
         raise MissingLibrary("the American Community Survey needs folktables: pip install 'evenhand[acs]'")
     folktables: Any = import_module("folktables")
     described = TASKS[task]
     source = folktables.ACSDataSource(
-        survey_year=str(year), horizon="1-Year", survey="person", root_dir=os.fspath(folder)
+        survey_year=str(year), horizon="1-Year", survey="person", root_dir=os.fspath(as_path(folder))
     )
     try:
         people = source.get_data(states=list(states), download=download)

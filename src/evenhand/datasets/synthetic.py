@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,9 +33,11 @@ def two_normals(
     (['group', 'score'], 1000, 0.585)
     """
     _check(n, 2)
-    if not sd > 0:
-        raise UsageError(f"a standard deviation is positive, not {shown(sd)}")
-    generator = np.random.default_rng(rng)
+    if not 0 < _number(sd) < np.inf:
+        raise UsageError(f"a standard deviation is positive and finite, not {shown(sd)}")
+    if not isinstance(means, Sequence | np.ndarray) or len(means) != 2 or not np.isfinite([*map(_number, means)]).all():
+        raise UsageError(f"means are two finite numbers, one for each group, such as (0.3, 0.4), not {shown(means)}")
+    generator = _generator(rng)
     score = np.concatenate([generator.normal(m, sd, size) for m, size in zip(means, _shares(n, 2), strict=True)])
     return {
         "score": _logistic(score) if squash else score,
@@ -54,9 +60,9 @@ def four_normals(
     (['group', 'label', 'score'], 1000, 500)
     """
     _check(n, 4)
-    if not r > 0:
-        raise UsageError(f"the scaling factor r is positive, not {shown(r)}")
-    generator = np.random.default_rng(rng)
+    if not 0 < _number(r) < np.inf:
+        raise UsageError(f"the scaling factor r is positive and finite, not {shown(r)}")
+    generator = _generator(rng)
     drawn = [
         generator.normal(mean, np.sqrt(variance), size)
         for (mean, variance), size in zip(normals_of(r).values(), _shares(n, 4), strict=True)
@@ -82,6 +88,24 @@ def normals_of(r: float) -> dict[tuple[str, int], Pair]:
 def _check(n: int, parts: int) -> None:
     if not isinstance(n, int | np.integer) or n < parts:
         raise UsageError(f"n must be a whole number of people, at least {parts}, not {shown(n)}")
+
+
+def _number(value: Any) -> float:
+    """As a number; NaN if it is none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is not None and (isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0):
+        raise UsageError(f"rng is a seed, a whole number from 0, or a numpy Generator, not {shown(rng)}")
+    return np.random.default_rng(rng)
 
 
 def _shares(n: int, parts: int) -> list[int]:

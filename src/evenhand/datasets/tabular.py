@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.cells import Floats, Ints
+from evenhand.cells import Ints
+from evenhand.datasets.features import Features, Matrix
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.values import encode
 
@@ -49,6 +50,8 @@ class Dataset:
     """What was left out and why, and what a reader has to know."""
     aside: tuple[str, ...] = ()
     """Columns that are no features, such as sampling weights and the score of a model: `matrix` leaves them out."""
+    unfit: Mapping[str, str] = field(default_factory=dict)
+    """Columns that cannot be features, and why: they have to be excluded."""
 
     def __post_init__(self) -> None:
         n = len(self.label)
@@ -104,12 +107,8 @@ class Dataset:
         types = {name: kinds.get(parts[name].dtype.kind, "str") for name in order}
         return plain_frame({name: parts[name].tolist() for name in order}, types, library)
 
-    def matrix(self, exclude: Sequence[str] = ()) -> tuple[NDArray[np.float32], tuple[str, ...]]:
-        """Features for a model, people × features, and their names.
-
-        Columns keep their order. Numbers are standardised over all people, a missing one becomes their mean and gets
-        a feature of its own; of text every value is a feature `column=value` of 0 and 1, in alphabetical order.
-        """
+    def features(self, exclude: Sequence[str] = ()) -> Features:
+        """What models see of people, not yet scaled: all columns but those excluded and those set aside."""
         exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
         for name in exclude:
             if name not in self.columns:
@@ -118,35 +117,26 @@ class Dataset:
                     f"{nearest(str(name), self.columns)}"
                 )
         used = [name for name in self.columns if name not in (*exclude, *self.aside)]
-        encoded = [_features(name, self.columns[name]) for name in used]
-        names = tuple(name for some, _ in encoded for name in some)
-        matrix = np.zeros((len(self), len(names)), np.float32)
-        start = 0
-        for some, values in encoded:
-            if values.dtype.kind == "f":
-                matrix[:, start : start + len(some)] = values
-            else:
-                matrix[np.arange(len(self)), start + values] = 1.0
-            start += len(some)
-        return matrix, names
+        for name in used:
+            if name in self.unfit:
+                raise DataError(self.unfit[name])
+        return Features.of({name: self.columns[name] for name in used}, len(self))
+
+    def matrix(self, exclude: Sequence[str] = ()) -> tuple[Matrix, tuple[str, ...]]:
+        """Features for a model, people × features, and their names.
+
+        Columns keep their order. Numbers are standardised over all people, a missing one becomes their mean and gets
+        a feature of its own; of text every value is a feature `column=value` of 0 and 1, in alphabetical order.
+        """
+        found = self.features(exclude)
+        return found.scaled(slice(None))[0], found.names
 
 
-def _features(name: str, values: NDArray[Any]) -> tuple[list[str], Floats | Ints]:
-    """The features of one column: standardised numbers as floats, or the place of each person's own among them."""
-    if values.dtype.kind in "iuf":
-        numbers = values.astype(np.float64)
-        missing = np.isnan(numbers)
-        known = numbers[~missing]
-        mean, spread = (known.mean(), known.std()) if known.size else (0.0, 0.0)
-        scaled = np.where(missing, 0.0, (numbers - mean) / (spread or 1.0))
-        if missing.any():
-            return [name, f"{name}=missing"], np.stack([scaled, missing.astype(np.float64)], axis=1)
-        return [name], scaled[:, None]
-    codes, distinct = encode(values)
-    order = np.argsort(np.array(distinct, dtype=str)) if distinct else np.zeros(0, np.int64)
-    place = np.empty(len(distinct), np.int64)
-    place[order] = np.arange(len(distinct))
-    return [f"{name}={distinct[i]}" for i in order], place[codes]
+def check_truths(**given: Any) -> None:
+    """Refuse what is neither true nor false: any text would be true, "no" as well."""
+    for word, value in given.items():
+        if not isinstance(value, bool | np.bool_):
+            raise UsageError(f"{word} is true or false, not {shown(value)}")
 
 
 def either(chosen: NDArray[np.bool_], yes: str, no: str) -> Texts:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.errors import EvenhandError, UsageError, nearest, shown
-from evenhand.files import as_path
+from evenhand.files import as_path, shown_path
 from evenhand.learn.plans import Method, checked_fractions, checked_seeds, checked_splits, strengths_of
 from evenhand.learn.sources import Source
-from evenhand.learn.workers import settled_device, settled_jobs
+from evenhand.learn.workers import settled_jobs
 from evenhand.options import checked_axes
 from evenhand.toml_files import Places, known, read_toml
 from evenhand.toml_lines import Path
@@ -20,10 +20,13 @@ EXPERIMENT = (
 )  # fmt: skip
 DATASET = ("name", "reader", "path", "group", "exclude", "label", "favorable", "options")
 METHOD = ("name", "label", "strengths")
+DEVICES = ("auto", "cpu", "cuda")
 
 
 def read_config(path: Any) -> dict[str, Any]:
     """The words of `experiment` from a file; paths in it are meant from its folder."""
+    if not os.path.exists(as_path(path)):
+        raise UsageError(f"there is no file {shown_path(path)}: evenhand bench --init writes one to begin with")
     document, places = read_toml(path, "experiment")
     home = as_path(path).parent
     known(document, ("experiment", "dataset", "method"), (), places, "[experiment], [[dataset]] and [[method]]")
@@ -55,7 +58,7 @@ def _experiment(table: Any, places: Places) -> dict[str, Any]:
         "performance": lambda v: checked_axes(v),
         "fairness": lambda v: checked_axes(fairness=v),
         "jobs": lambda v: settled_jobs(v, "cpu", True),
-        "device": lambda v: settled_device(v, False),
+        "device": _is_device,
         "own_split": _is_truth,
     }
     for key, value in table.items():
@@ -140,6 +143,12 @@ def _is_truth(value: Any) -> None:
         raise UsageError(f"own_split is true or false, not {shown(value)}")
 
 
+def _is_device(value: Any) -> None:
+    """Only the word: the machine may be told another one."""
+    if value not in DEVICES:
+        raise UsageError(f"device is 'auto', 'cpu' or 'cuda', not {shown(value)}")
+
+
 STARTER = """\
 # An experiment for `evenhand bench experiment.toml`: every method at every strength, with every seed, on every split.
 # Killed or stopped, it goes on where it was when it is started again. Paths are meant from the folder of this file.
@@ -153,6 +162,7 @@ fairness = "abcc"               # any measure of `evenhand guide`; 1 - its value
 # fractions = [0.6, 0.2, 0.2]   # that train, that select, that test
 # own_split = true              # keep the test people of data sets that have them
 # jobs = 4                      # processes; by default one for each core
+# device = "cpu"                # or cuda; by default a GPU if there is one and a method may use it
 
 [[dataset]]
 name = "adult"                  # acs, adult, compas, german, kdd_census
@@ -160,11 +170,19 @@ path = "data"                   # the folder or file that holds it
 group = "sex"
 exclude = ["sex"]               # what models do not see
 
+# [[dataset]]                   # the same people by another attribute
+# name = "adult by race"
+# reader = "adult"              # which data set it is, where name does not say so
+# path = "data"
+# group = "race_white"
+# exclude = ["race"]
+# options = {complete = false}  # of the function that reads it
+
 # [[dataset]]                   # any CSV file
 # name = "loans"
 # path = "loans.csv"
-# label = "repaid"
-# favorable = 1
+# label = "repaid"              # the column of outcomes, of which there are two
+# favorable = 1                 # the good one
 # group = "sex"
 
 [[method]]
@@ -173,6 +191,13 @@ name = "mlp"                    # a plain network: nothing to trade
 [[method]]
 name = "reg"                    # further keys are options of the method
 strengths = [0.1, 0.3, 1.0, 3.0]
+
+# [[method]]
+# name = "reg"
+# label = "reg with abpc"       # how it is called in results, where one method is there several times
+# loss = "abpc"
+# epochs = 20
+# strengths = [0.1, 0.3, 1.0, 3.0]
 
 # [[method]]
 # name = "my_methods:Fairer"    # your own: a class with strength, random_state, fit and predict_proba

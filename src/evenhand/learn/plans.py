@@ -7,9 +7,11 @@ import inspect
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from itertools import islice
+from numbers import Real
 from typing import Any
 
 from evenhand.errors import MissingLibrary, UsageError, listed, nearest, shown
@@ -18,6 +20,8 @@ from evenhand.options import whole
 
 GIVEN = ("strength", "random_state", "device")
 """What the runner says to a method; options are the rest."""
+EVERYTHING = "**"
+"""Stands for options of any name, which a class takes as **words."""
 PLAIN = ("mlp",)
 """Methods with nothing to trade: strengths that are meant for all are not for them."""
 MOST_RUNS = 100_000
@@ -35,16 +39,14 @@ class Method:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "maker", self.maker or self.name)
-        cls = made_by(self.maker)
-        known = inspect.signature(cls).parameters
-        if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
-            for option in self.options:
-                if option not in known or option in GIVEN:
-                    there = [p for p in known if p not in GIVEN]
-                    raise UsageError(
-                        f"method {shown(self.name)} has no option {shown(option)} (it has: {listed(there, 30)})"
-                        f"{nearest(option, there)}"
-                    )
+        known = parameters(self.maker)
+        for option in self.options if EVERYTHING not in known else ():
+            if option not in known or option in GIVEN:
+                there = [p for p in known if p not in GIVEN]
+                raise UsageError(
+                    f"method {shown(self.name)} has no option {shown(option)} (it has: {listed(there, 30)})"
+                    f"{nearest(option, there)}"
+                )
         try:
             json.dumps(dict(self.options), allow_nan=False)
         except (TypeError, ValueError):
@@ -101,23 +103,41 @@ def planned(
     if not data or not methods:
         raise UsageError("an experiment needs at least one data set and one method")
     _distinct((m.name for m in methods), "method")
+    strengths = _for_all_or_by_name(strengths, methods)
     by_method = {m.name: strengths_of(m, strengths) for m in methods}
-    shares = checked_fractions(fractions)
+    shares, numbers, repeats = checked_fractions(fractions), checked_seeds(seeds), checked_splits(splits)
+    total = len(data) * sum(map(len, by_method.values())) * len(numbers) * repeats
+    if total > MOST_RUNS:
+        raise UsageError(f"an experiment has at most {MOST_RUNS:,} runs, not {total:,}: take it apart")
     kept = [
         Run(name, print_, attribute, m.name, m.maker, m.as_json, strength, seed, split, shares, bool(own_split))
         for name, (print_, attribute) in data.items()
         for m in methods
         for strength in by_method[m.name]
-        for seed in checked_seeds(seeds)
-        for split in range(checked_splits(splits))
+        for seed in numbers
+        for split in range(repeats)
     ]
-    if len(kept) > MOST_RUNS:
-        raise UsageError(f"an experiment has at most {MOST_RUNS:,} runs, not {len(kept):,}: take it apart")
     seen: dict[str, Run] = {}
     for run in kept:
         if seen.setdefault(run.id, run) is not run:
             raise UsageError(f"two runs are the same: {seen[run.id]} and {run}; leave one out, or change its options")
     return tuple(kept)
+
+
+def _for_all_or_by_name(strengths: Any, methods: Sequence[Method]) -> Any:
+    """Strengths that can be read once for each method, if every name among them is one of a method."""
+    if not isinstance(strengths, Mapping):
+        return strengths if isinstance(strengths, str) or not isinstance(strengths, Iterable) else _several(strengths)
+    own = {m.name: m.strengths for m in methods}
+    for name in strengths:
+        if name not in own:
+            raise UsageError(
+                f"strengths are there for {shown(name)}, which is no method (there are: {listed(own)})"
+                f"{nearest(str(name), own)}"
+            )
+        if own[name] is not None:
+            raise UsageError(f"strengths of method {shown(name)} are given twice: leave those of the Method out")
+    return strengths
 
 
 def strengths_of(m: Method, strengths: Any) -> tuple[float, ...]:
@@ -126,21 +146,36 @@ def strengths_of(m: Method, strengths: Any) -> tuple[float, ...]:
     if found is None:
         everybody = (0.0,) if m.maker in PLAIN else strengths
         found = strengths.get(m.name, (0.0,)) if isinstance(strengths, Mapping) else everybody
-    found = [found] if isinstance(found, int | float) else found
+    found = [found] if isinstance(found, Real) else found
     if not isinstance(found, Iterable) or isinstance(found, str):
         raise UsageError(f"strengths of {shown(m.name)} are a list of numbers, not {shown(found)}")
-    values = list(found)
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise UsageError(f"a strength is a finite number, not {shown(value)} (method {shown(m.name)})")
+    values = [_strength(value, m) for value in _several(found)]
     if not values:
         raise UsageError(f"method {shown(m.name)} has no strength: name at least one, such as 0")
     _distinct(values, f"strength of {m.name}")
-    return tuple(float(v) + 0.0 for v in values)
+    return tuple(values)
+
+
+def _strength(value: Any, m: Method) -> float:
+    try:
+        found = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise UsageError(f"a strength is a finite number, not {shown(value)} (method {shown(m.name)})")
+    return found + 0.0  # -0 is 0
+
+
+def _several(values: Iterable[Any]) -> list[Any]:
+    """What an array, a generator or a list holds, no more of it than could be run."""
+    try:
+        return list(islice(values, MOST_RUNS + 1))
+    except TypeError:  # an array of no dimension says that it can be iterated over
+        return [values]
 
 
 def checked_seeds(seeds: Any) -> tuple[int, ...]:
-    found = [seeds] if whole(seeds) else list(seeds) if isinstance(seeds, Iterable) and seeds != "" else []
+    found = [seeds] if whole(seeds) else _several(seeds) if isinstance(seeds, Iterable) else []
     if not found or not all(whole(seed) and 0 <= seed < 2**32 for seed in found):
         raise UsageError(f"seeds are whole numbers from 0, such as [0, 1, 2], not {shown(seeds)}")
     _distinct(found, "seed")
@@ -206,29 +241,56 @@ def made_by(maker: str) -> Any:
         found: Any = import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (Exception, SystemExit) as error:  # a module of yours may fail in any way
+        said = f"{error}" if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: {error}"
         raise UsageError(
-            f"cannot find method {shown(maker)}: {error}; it is module:Class of an importable module"
+            f"cannot find method {shown(maker)}: {said}; it is module:Class of a module that can be imported"
         ) from error
-    if not callable(found):
-        raise UsageError(f"method {shown(maker)} is no class")
+    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict_proba")):
+        raise UsageError(f"method {shown(maker)} must be a class with fit and predict_proba, not {shown(found)}")
     return found
 
 
-def takes_device(maker: str) -> bool:
-    """Whether a method is to be told where it computes."""
-    return "device" in inspect.signature(made_by(maker)).parameters
+def parameters(maker: str) -> tuple[str, ...]:
+    """What a method takes; of ours around a network also what that takes, and no other estimator, which is no text."""
+    found = _parameters_of(made_by(maker), maker)
+    if ":" not in maker and "estimator" in found:
+        found = tuple(dict.fromkeys((*found, *_parameters_of(methods_known()["mlp"], "mlp"))))
+        return tuple(name for name in found if name != "estimator")
+    return found
+
+
+def _parameters_of(cls: Any, maker: str) -> tuple[str, ...]:
+    try:
+        known = inspect.signature(cls).parameters.values()
+    except ValueError:  # a class written in C
+        known = {}.values()
+    found = tuple(EVERYTHING if p.kind is p.VAR_KEYWORD else p.name for p in known)
+    for word in ("strength", "random_state"):
+        if word not in found and EVERYTHING not in found:
+            raise UsageError(f"method {shown(maker)} must take strength and random_state, but it takes no {word}")
+    return found
+
+
+def model_of(run: Run, device: str) -> Any:
+    """The model of a run, not yet fitted."""
+    words = {"strength": run.strength, "random_state": run.seed, **json.loads(run.options)}
+    if may_use_gpu(run.maker):
+        words["device"] = device
+    if ":" in run.maker:
+        return made_by(run.maker)(**words)
+    return import_module("evenhand.learn").method(run.maker, **words)
 
 
 def may_use_gpu(maker: str) -> bool:
-    """Whether a method may compute on a GPU: ours hold a network, if only inside."""
-    return ":" not in maker or takes_device(maker)
+    """Whether a method asks where it computes, for itself or for the network inside."""
+    return "device" in parameters(maker)
 
 
 def as_method(given: Any, name: str | None = None) -> Method:
     """A method from its name, its class, or a `Method`."""
     if isinstance(given, Method):
-        return given
+        return given if name is None else replace(given, name=name)
     if isinstance(given, str):
         return Method(name or given.rpartition(":")[2], given)
     if not isinstance(given, type):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 import time
@@ -21,7 +20,7 @@ from evenhand.cells import Floats, Ints
 from evenhand.errors import DataError, EvenhandError, shown
 from evenhand.ingest import tabulate
 from evenhand.learn.people import Matrix, People
-from evenhand.learn.plans import Run, made_by, takes_device
+from evenhand.learn.plans import Run, model_of
 from evenhand.learn.records import Folder
 from evenhand.measures.performance import PERFORMANCES, why_not
 from evenhand.options import Axes
@@ -64,15 +63,11 @@ def died(run: Run, folder: Folder, device: str) -> dict[str, Any]:
 
 def fitted(run: Run, people: People, device: str) -> dict[str, Table]:
     """The counts of the people who did not train, by part."""
-    cls = made_by(run.maker)
-    options = json.loads(run.options)
-    if takes_device(run.maker):
-        options["device"] = device
     parts = people.parts(run.split, run.fractions, run.own_split)
     train, *others = people.scaled(parts)
     names = np.array(people.groups, object)
     with one_thread():
-        model = cls(strength=run.strength, random_state=run.seed, **options)
+        model = model_of(run, device)
         model.fit(train, people.label[parts.train], sensitive_features=names[people.group[parts.train]])
         return {
             part: counted(scores_of(model, features, names[people.group[rows]]), people, rows)
