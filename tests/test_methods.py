@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from evenhand.errors import DataError, EvenhandError, UsageError
 
@@ -405,7 +406,10 @@ def test_projections_leave_a_linear_probe_at_chance(space: str, groups: str) -> 
     model = people.fit(INLP(strength=60, space=space, random_state=0))
     share = np.max(np.unique(new.group, return_counts=True)[1]) / 3000
     probe = LogisticRegression(max_iter=1000).fit(model.project(people.X), people.group)
-    assert probe.score(model.project(new.X), new.group) < share + 0.04
+    # rounds end when a test at 5% sees nothing: in so many dimensions it can miss a gain of g nats per person, which is
+    # a gain of about √(g / 2) in accuracy
+    missed = chi2.ppf(0.95, len(model.projection_) * (len(groups) - 1)) / (2 * 3000)
+    assert probe.score(model.project(new.X), new.group) < share + np.sqrt(missed / 2)
     assert np.allclose(model.projection_ @ model.projection_, model.projection_)
     if space == "features":  # a representation was made for the label, and loses most of it with the groups
         assert np.mean(people.score(model).round() == people.y) > 0.7
