@@ -37,20 +37,30 @@ class Batch:
         self.raw, self.stratum, self.strata = raw, stratum, strata
         self.low, self.span = score_range[0], score_range[1] - score_range[0]
         self.weighted = weight is not None
-        self.given = torch.ones_like(raw, dtype=torch.float64) if weight is None else weight.detach().double()
-        # only shares matter: of weights near 1 neither sums nor squares leave the range of numbers
-        self.scale = power_of_two(self.given.amax()) if self.weighted else 1.0
-        self.weight = self.given / self.scale if self.weighted else self.given
-        self.total = self.sums(self.weight)
+        if weight is None:
+            self.total = self._own().sum(1).double()
+        else:
+            self.given = weight.detach().double()
+            # only shares matter: of weights near 1 neither sums nor squares leave the range of numbers
+            self.scale = power_of_two(self.given.amax())
+            self.scaled = self.given / self.scale
+            self.total = self.sums(self.scaled)
+
+    @property
+    def weight(self) -> Tensor:
+        """Of each person; without weights only who needs it makes it, as memory is what takes time on a GPU."""
+        return self.scaled if self.weighted else torch.ones_like(self.raw, dtype=torch.float64)
 
     def unit(self, raw: Tensor) -> Tensor:
         """Scores as shares of the way through the score range, in double precision."""
-        return (raw.double() - self.low) / self.span
+        return raw.double() if (self.low, self.span) == (0.0, 1.0) else (raw.double() - self.low) / self.span
+
+    def _own(self) -> Tensor:
+        return torch.arange(self.strata, device=self.stratum.device)[:, None] == self.stratum
 
     def sums(self, values: Tensor) -> Tensor:
         """Of values of people, the sum in each stratum."""
-        own = torch.arange(self.strata, device=values.device)[:, None] == self.stratum
-        return torch.where(own, values, 0.0).sum(1)
+        return torch.where(self._own(), values, 0.0).sum(1)
 
     def spread(self, table: Tensor) -> Tensor:
         """Numbers (row, stratum) times the weight of each person: axes (row, person)."""
