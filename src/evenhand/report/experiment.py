@@ -38,8 +38,10 @@ def schema() -> dict[str, Any]:
 def document(
     planned: int,
     measured: Mapping[str, str],
+    datasets: Mapping[str, Any],
     runs: Mapping[str, list[Any]],
     failed: Sequence[Mapping[str, Any]],
+    warnings: Mapping[str, int],
     comparisons: Mapping[str, Any],
     notes: Sequence[str],
 ) -> dict[str, Any]:
@@ -49,8 +51,10 @@ def document(
         "version": __version__,
         "planned": planned,
         "options": dict(measured),
+        "datasets": dict(datasets),
         "runs": [dict(zip(runs, row, strict=True)) for row in zip(*runs.values(), strict=True)],
         "failed": [dict(one) for one in failed],
+        "warnings": [{"text": text, "runs": n} for text, n in warnings.items()],
         "comparisons": dict(comparisons),
         "notes": list(notes),
     }
