@@ -79,7 +79,7 @@ class Chatty(Shrunk):
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> Shrunk:
         print("fitting", flush=True)
-        os.system("echo from another process")  # noqa: S605, S607
+        os.system("echo from another process")
         warnings.warn("a name \udc80", stacklevel=1)
         if self.strength > 0:
             raise ValueError("half \ud800 of a pair\nand \x1b[31mred")
