@@ -91,10 +91,8 @@ def render(document: dict[str, Any]) -> RenderableType:
 
 def run_name(run: Any) -> str:
     """A run in one short line, whatever its data set and method are called."""
-    return (
-        f"{shown_name(run.dataset, NAME)} {shown_name(run.method, NAME)} {run.strength:g} seed {run.seed} "
-        f"split {run.split}"
-    )
+    names = f"{one_line(run.dataset, 40)} {one_line(run.method, 40)}"
+    return f"{names} {run.strength:g} seed {run.seed} split {run.split}"
 
 
 def one_line(text: str, limit: int = 300) -> str:
