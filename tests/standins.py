@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -61,4 +62,40 @@ class Fails(Shrunk):
     def fit(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> Shrunk:
         if self.strength > 0 and not os.environ.get("EVENHAND_TEST_REPAIRED"):
             raise ZeroDivisionError("nothing left")
+        return super().fit(X, y, sensitive_features=sensitive_features)
+
+
+class Quits(Shrunk):
+    """Thinks it is a script."""
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> Shrunk:
+        if self.strength > 0:
+            raise SystemExit
+        return super().fit(X, y, sensitive_features=sensitive_features)
+
+
+class Chatty(Shrunk):
+    """Prints and warns, with what no file can hold, and fails with it if it is strong."""
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> Shrunk:
+        print("fitting", flush=True)
+        os.system("echo from another process")
+        warnings.warn("a name \udc80", stacklevel=1)
+        if self.strength > 0:
+            raise ValueError("half \ud800 of a pair\nand \x1b[31mred")
+        return super().fit(X, y, sensitive_features=sensitive_features)
+
+
+class Certain(Shrunk):
+    """Rules everything out but one label."""
+
+    def predict_proba(self, X: Any, sensitive_features: Any = None) -> Any:
+        return np.tile([1.0, 0.0], (len(X), 1)) if self.random_state else super().predict_proba(X)
+
+
+class OneThread(Shrunk):
+    """Fails unless what it imports now would use one thread."""
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> Shrunk:
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "1"
         return super().fit(X, y, sensitive_features=sensitive_features)

@@ -856,3 +856,29 @@ def test_intervals_contain_what_endless_seeds_would_show(situation: str, replica
         hits += [lo <= value <= hi for value, (lo, hi) in zip(goal, cis, strict=True)]
     # 90 % at least, less what chance does to so few replications
     assert (hits / replications >= 0.90 - 2.5 * (0.09 / replications) ** 0.5).all(), hits / replications
+
+
+def test_runs_of_one_data_set_only(tmp_path: Path) -> None:
+    runs = {
+        "dataset": ["a", "a", "b", "b", "b"], "method": ["m", "n", "m", "n", "n"], "p": [0.7, 0.8, 0.1, 0.2, 0.3],
+        "f": [0.9, 0.8, 0.3, 0.2, 0.1], "strength": ["x", 1, 1, 1, 1],
+    }  # fmt: skip
+    words: dict[str, Any] = {"method": "method", "performance": "p", "fairness": "f", "settings": "strength"}
+    alone = {name: values[:2] for name, values in runs.items()}
+    found = evenhand.compare(runs, **words, where={"dataset": "a"})
+    assert found.to_dict()["methods"] == evenhand.compare(alone, **words).to_dict()["methods"]
+    assert "only runs with dataset = 'a' are compared (2 of 5)" in found.notes
+    file = tmp_path / "runs.csv"
+    file.write_text("\n".join(",".join(map(str, row)) for row in [runs, *zip(*runs.values(), strict=True)]))
+    line = ("compare", file, "--method", "method", "--performance", "p", "--fairness", "f", "--settings", "strength")
+    said = run(*line, "--where", "dataset=a", "--json", "-")
+    assert json.loads(said.stdout)["data"]["runs"] == 2, said.stderr
+    both = run(*line, "--where", "dataset=a,b", "--where", "strength=1", "--json", "-")
+    assert json.loads(both.stdout)["data"]["runs"] == 4, both.stderr
+    for where, message in (("dataset=c", "no row has 'c' in 'dataset'"), ("dataset", "--where takes COL=V"),
+                           ("data=a", "no column 'data'")):  # fmt: skip
+        said = run(*line, "--where", where)
+        assert said.returncode == 2
+        assert message in said.stderr, said.stderr
+    with pytest.raises(UsageError, match="where is a dict"):
+        evenhand.compare(runs, **words, where="a")

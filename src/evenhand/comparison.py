@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -99,6 +99,7 @@ def compare(
     dev_performance: str | None = None,
     dev_fairness: str | None = None,
     settings: str | Sequence[str] = (),
+    where: Mapping[str, Any] | None = None,
     random_performance: float | None = None,
     front: Literal["dev", "published"] = "dev",
     lower_is_better: str | Sequence[str] = (),
@@ -132,6 +133,8 @@ def compare(
         Columns of development results, to select by. Without them, selection and report use the same results.
     settings
         The columns that tell settings apart; rows that agree in them are seeds. Without any, every row is a setting.
+    where
+        Only runs that have this value of a column, or one of these values: {"dataset": "adult"}.
     random_performance
         The performance of a random guess, where curves start at fairness 1; without it there is no area.
     front
@@ -180,7 +183,7 @@ def compare(
         bootstrap,
     )  # fmt: skip
     random = generator(rng)
-    read = read_runs(runs, question.columns, question.missing)
+    read = read_runs(runs, question.columns, question.missing, where)
     question = baseline_floors(question, read)
     terms = normalised(question, read)
     found, resamples = standings(read, terms, question.bootstrap, random)

@@ -303,7 +303,8 @@ def _about_areas(terms: Terms, runs: Runs, found: list[Standing]) -> list[str]:
     if terms.random_performance is None:
         return [
             "no performance of a random guess was given, so there is no area (AUC-PFC) and methods are ranked by DTO: "
-            "give it (random_performance=, --random-performance), such as the share of the most frequent class"
+            "give it to compare (random_performance=; evenhand compare --random-performance), such as the share of the "
+            "most frequent class"
         ]
     notes = []
     low = [s for s in found if runs.means[0, s.front].min() < terms.random_performance and np.isfinite(s.area)]

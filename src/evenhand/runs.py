@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from evenhand.cells import Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.rows import Rows, read_rows
 from evenhand.ingest.values import encode, name_of
+from evenhand.ingest.where import check_where, rows_with, taken_values
 
 ROLES = ("performance", "fairness", "dev_performance", "dev_fairness")
 SLACK = 1e-9
@@ -68,9 +70,12 @@ class Runs:
         return slice(int(lo), int(hi))
 
 
-def read_runs(data: Any, columns: Columns, missing: str) -> Runs:
-    """Read runs, check them, and average over seeds."""
-    rows = read_rows(data, columns.numbers, [columns.method], columns.settings)
+def read_runs(data: Any, columns: Columns, missing: str, where: Mapping[str, Any] | None = None) -> Runs:
+    """Read runs, those that have the values of `where`, check them, and average over seeds."""
+    check_where(where)
+    rows = read_rows(data, columns.numbers, [columns.method], [*columns.settings, *(where or ())])
+    if where:
+        rows = _only(rows, where)
     numbers = np.array([rows.numbers[name] for name in columns.numbers.values()])
     method, names = _methods(rows.values[columns.method], columns.method)
     complete = _complete(numbers, columns, missing)
@@ -98,6 +103,16 @@ def read_runs(data: Any, columns: Columns, missing: str) -> Runs:
         has_dev=columns.dev_performance is not None,
         left_out=int((~complete).sum()),
         notes=rows.notes,
+    )
+
+
+def _only(rows: Rows, where: Mapping[str, Any]) -> Rows:
+    everybody = len(next(iter(rows.numbers.values())))
+    chosen, what = rows_with(rows.values, where, everybody)
+    return Rows(
+        {name: column[chosen] for name, column in rows.numbers.items()},
+        {name: taken_values(values, chosen) for name, values in rows.values.items()},
+        (*rows.notes, f"only runs with {what} are compared ({int(chosen.sum()):,} of {everybody:,})"),
     )
 
 

@@ -6,21 +6,25 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli.output import say, views, wanted, write
 from evenhand.cli.words import WHOLE
-from evenhand.errors import MissingLibrary, UsageError, shown
-from evenhand.files import as_path, write_text
+from evenhand.errors import DataError, MissingLibrary, UsageError, shown
+from evenhand.files import as_path, shown_path, write_text
 
 if TYPE_CHECKING:
     from evenhand.learn.experiments import Step
 
 EVERY = 0.1
 """Seconds between two views of the live table."""
+HEADS, GAP = ("data set", "method", "done", "failed", "latest"), 2
+FRAME = 3
+"""Lines of it that are no rows: the totals, the heads, and the one below."""
 
 
 @click.command()
@@ -52,9 +56,32 @@ def bench(config: str, init: bool, folder: str | None, retry: bool, **words: Any
     if "folder" not in asked:
         raise UsageError(f'say where runs are kept: folder = "runs" under [experiment] in {config}, or --folder runs')
     asked |= {word: value for word, value in words.items() if value is not None}
-    with watching() as progress:
+    with result_apart(), watching() as progress:
         found = experiment(**asked, retry=retry, progress=progress)
+    if not found.runs["run"]:
+        raise DataError(
+            f"none of the {len(found.plan):,} runs has finished; the first failed: "
+            f"{next(iter(found.failed.values()))[:300]} (records in {shown_path(found.folder.path)} tell more; --retry "
+            "tries again)"
+        )
     write(found, paths)
+
+
+@contextmanager
+def result_apart() -> Iterator[None]:
+    """Standard output is for the result: what libraries write there without asking Python goes to standard error."""
+    try:
+        before = os.dup(1)
+    except OSError:  # closed by who started us
+        yield
+        return
+    try:
+        with suppress(OSError):
+            os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
 
 
 def _init(config: str) -> None:
@@ -84,55 +111,97 @@ def watching() -> Iterator[Callable[[Step], None]]:
 
 
 def _line(step: Step) -> None:
-    if step.run is None or step.record is None:
-        return
-    how = "failed, " + " ".join(step.record["error"].split()) if step.record["error"] else _outcome(step.record)
-    say(f"{step.done}/{step.total} {step.run}: {how}{' (kept)' if step.repeated else ''}")
+    from evenhand.report.experiment import run_name
+
+    if step.run is not None and step.record is not None:
+        kept = " (kept)" if step.repeated else ""
+        say(f"{step.done}/{step.total} {run_name(step.run)}: {_outcome(step.record)}{kept}")
 
 
 def _outcome(record: Any) -> str:
-    from evenhand.report.experiment import fairness_name
+    from evenhand.report.experiment import fairness_name, one_line
 
+    if record["error"] is not None:
+        return f"failed, {one_line(record['error'])}"
     part = record["parts"]["test"]
     found = {**part["performance"], **{fairness_name(id_): value for id_, value in part["fairness"].items()}}
     return ", ".join(f"{id_} {'–' if value is None else f'{value:.3f}'}" for id_, value in found.items())
 
 
+@dataclass
+class _Row:
+    """Runs of a method on a data set."""
+
+    all: int = 0
+    done: int = 0
+    failed: int = 0
+    latest: str = ""
+    told: int = 0
+    """When it was heard of last: how many runs were done then."""
+
+    @property
+    def under_way(self) -> bool:
+        return 0 < self.done < self.all
+
+
 class _Board:
-    """Data sets and methods with their runs: done, failed, how long one takes, and the latest result."""
+    """How far all is; then data sets and methods with their runs: done, failed, and the latest result.
+
+    If there are more of these than lines, those under way are shown, and those heard of last.
+    """
 
     def __init__(self) -> None:
-        self.rows: dict[tuple[str, str], dict[str, Any]] = {}
+        self.rows: dict[tuple[str, str], _Row] = {}
         self.done, self.total, self.start, self.new = 0, 0, time.monotonic(), 0
 
     def told(self, step: Step) -> None:
         self.done, self.total = step.done, step.total
         for run in step.runs if step.run is None else ():
-            row = self.rows.setdefault((run.dataset, run.method), {"all": 0, "done": 0, "failed": 0, "latest": ""})
-            row["all"] += 1
+            self.rows.setdefault((run.dataset, run.method), _Row()).all += 1
         if step.run is None or step.record is None:
             return
         row = self.rows[step.run.dataset, step.run.method]
-        row["done"] += 1
-        row["failed"] += step.record["error"] is not None
-        row["latest"] = "failed" if step.record["error"] else _outcome(step.record)
+        row.done += 1
+        row.failed += step.record["error"] is not None
+        row.latest, row.told = _outcome(step.record), step.done
         self.new += not step.repeated
 
-    def __rich__(self) -> Any:
-        from rich.console import Group
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        from rich.text import Text
+
+        spent = time.monotonic() - self.start
+        left = f", about {_minutes(spent / self.new * (self.total - self.done))} left" if self.new else ""
+        chosen = self._chosen(console.size.height - FRAME)
+        yield Text(f"{self.done}/{self.total} runs in {_minutes(spent)}{left}", no_wrap=True, overflow="ellipsis")
+        yield self._grid(chosen, options.max_width)
+        if len(chosen) < len(self.rows):
+            yield Text(f"… {len(self.rows) - len(chosen):,} more", style="dim")
+
+    def _chosen(self, most: int) -> list[tuple[str, str]]:
+        """The rows that there is room for, in the order of the plan."""
+        ranked = sorted(self.rows, key=lambda key: (not self.rows[key].under_way, -self.rows[key].told))
+        chosen = set(ranked[: max(most, 1)])
+        return [key for key in self.rows if key in chosen]
+
+    def _grid(self, chosen: list[tuple[str, str]], width: int) -> Any:
+        """No wider than that: long names and results are cut, numbers never."""
         from rich.table import Table as Grid
         from rich.text import Text
 
-        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for head, side in (("data set", "left"), ("method", "left"), ("done", "right"), ("failed", "right"),
-                           ("latest", "left")):  # fmt: skip
-            grid.add_column(head, justify=side, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
-        for (dataset, method), row in self.rows.items():
-            failed = str(row["failed"] or "")
-            grid.add_row(Text(dataset), Text(method), f"{row['done']}/{row['all']}", failed, Text(row["latest"]))
-        spent = time.monotonic() - self.start
-        left = f", about {_minutes(spent / self.new * (self.total - self.done))} left" if self.new else ""
-        return Group(grid, Text(f"{self.done}/{self.total} runs in {_minutes(spent)}{left}"))
+        from evenhand.report.experiment import one_line
+
+        counts = [f"{self.rows[key].done}/{self.rows[key].all}" for key in chosen]
+        numbers = max([len("done"), *map(len, counts)]), len("failed")
+        room = max(width - sum(numbers) - 4 * GAP, 12)
+        name = min(24, room // 3)
+        grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
+        for head, most in zip(HEADS, (name, name, *numbers, room - 2 * name), strict=True):
+            side: Any = "right" if head in ("done", "failed") else "left"
+            grid.add_column(head, justify=side, no_wrap=True, overflow="ellipsis", max_width=most)
+        for key, count in zip(chosen, counts, strict=True):
+            row = self.rows[key]
+            grid.add_row(*(Text(one_line(part, 80)) for part in key), count, str(row.failed or ""), Text(row.latest))
+        return grid
 
 
 def _minutes(seconds: float) -> str:

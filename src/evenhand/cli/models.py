@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from evenhand.cli.output import progress_bar, views, wanted, write
-from evenhand.cli.words import NUMBER, WHOLE, columns, numbers, read_words, references, split
+from evenhand.cli.words import NUMBER, WHOLE, columns, numbers, read_words, references, split, where_rows
 from evenhand.errors import UsageError
 
 _CUTOFFS = (
@@ -74,6 +74,7 @@ def thresholds(data: str, seed: int, **words: Any) -> None:
     multiple=True,
     help="Columns that tell settings apart; rows alike in them are seeds.",
 )
+@click.option("--where", metavar="COL=V[,V…]", multiple=True, help="Only runs with one of these values of a column.")
 @click.option(
     "--random-performance", metavar="P", type=NUMBER, help="Performance of a random guess, where areas start."
 )
@@ -135,6 +136,8 @@ def compare(runs: str, seed: int, **words: Any) -> None:
     for word in ("fairness_floor", "performance_floor", "margins"):
         if word in how:
             how[word] = [number for text in how[word] for number in numbers(text, word)]
+    if "where" in how:
+        how["where"] = where_rows(how["where"])
     if "utopia" in how:
         how["utopia"] = numbers(how["utopia"], "utopia")
     if how.get("normalize", "range") != "range":

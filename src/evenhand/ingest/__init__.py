@@ -30,7 +30,7 @@ from evenhand.ingest.counting import Adjusted, Counting, count_scores, with_cell
 from evenhand.ingest.counts import refuse_counts_as_rows
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
 from evenhand.ingest.tensors import SMALL, Tensors
-from evenhand.ingest.where import only
+from evenhand.ingest.where import check_where, only
 from evenhand.joint import JointTable
 from evenhand.table import Table
 
@@ -273,8 +273,7 @@ def _counting(
     data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
 ) -> Iterator[Counting]:
     """The rows, or some of them, ready to be counted by whichever way fits: engines count by what decides, too."""
-    if where is not None and (not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where)):
-        raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
+    check_where(where)
     if not where:
         with _rows_of(data, given, group, cluster, by_day) as rows:
             yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)

@@ -21,20 +21,31 @@ def only(columns: Columns, where: Mapping[str, Any], keep: list[str], part: bool
 
     Of a part of the data nothing is said: it may hold none of these rows.
     """
-    chosen = np.ones(len(columns.n), np.bool_)
-    said = []
-    for name, wanted in where.items():
-        values = _values(name, wanted)
-        chosen &= _having(columns.groups[name], name, values, part)
-        said.append(f"{_plain(name)} = {_either(values)}")
-    what = " and ".join(said)
+    chosen, what = rows_with(columns.groups, where, len(columns.n), part)
     kept = {name: values for name, values in columns.groups.items() if name in keep}
     if part:
         return taken(replace(columns, groups=kept), chosen)
-    if not chosen.any():
-        raise DataError(f"no row has all that where asks for: {what}")
     note = where_note(what, int(columns.n[chosen].sum()), int(columns.n.sum()))
     return taken(replace(columns, groups=kept, notes=(*columns.notes, note)), chosen)
+
+
+def rows_with(columns: Mapping[str, Any], where: Mapping[str, Any], rows: int, part: bool = False) -> tuple[Bools, str]:
+    """Which rows have these values, at least one unless it is a part of the data; and what was asked for, in words."""
+    chosen = np.ones(rows, np.bool_)
+    said = []
+    for name, wanted in where.items():
+        values = _values(name, wanted)
+        chosen &= _having(columns[name], name, values, part)
+        said.append(f"{_plain(name)} = {_either(values)}")
+    what = " and ".join(said)
+    if not part and not chosen.any():
+        raise DataError(f"no row has all that where asks for: {what}")
+    return chosen, what
+
+
+def check_where(where: Any) -> None:
+    if where is not None and (not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where)):
+        raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
 
 
 def taken(columns: Columns, chosen: Bools) -> Columns:
@@ -43,12 +54,12 @@ def taken(columns: Columns, chosen: Bools) -> Columns:
     return replace(
         columns,
         n=columns.n[chosen],
-        groups={name: _taken(values, chosen) for name, values in columns.groups.items()},
+        groups={name: taken_values(values, chosen) for name, values in columns.groups.items()},
         weights=None
         if w is None
         else Weights(w.total[chosen], w.squares[chosen], w.state[chosen], w.fractional[chosen]),
-        **{role: _taken(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
-        further=tuple(_taken(values, chosen) for values in columns.further),
+        **{role: taken_values(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
+        further=tuple(taken_values(values, chosen) for values in columns.further),
     )
 
 
@@ -94,7 +105,7 @@ def _name(value: Any) -> str | None:
         return str(value)
 
 
-def _taken(values: Any, chosen: Bools) -> Any:
+def taken_values(values: Any, chosen: Bools) -> Any:
     if values is None:
         return None
     if isinstance(values, Encoded):

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from evenhand.datasets import Dataset
-from evenhand.errors import EvenhandError, UsageError, shown
+from evenhand.errors import DataError, EvenhandError, UsageError, shown
 from evenhand.files import write_text
-from evenhand.learn.findings import Experiment
+from evenhand.learn.findings import HEADER, About, Experiment
 from evenhand.learn.people import People
 from evenhand.learn.plans import Method, Run, as_method, may_use_gpu, planned
 from evenhand.learn.records import Folder
+from evenhand.learn.running import measured
 from evenhand.learn.sources import Source
 from evenhand.learn.workers import Place, done_by, settled_device, settled_jobs
 from evenhand.options import checked_axes
@@ -83,7 +86,8 @@ def experiment(
     retry
         Try runs again that failed; otherwise their reason is repeated.
     jobs, device
-        Processes (by default one for each core), and where methods compute; a GPU takes one run at a time.
+        Processes (by default one for each core), and where methods compute; a GPU takes one run at a time. A run that
+        kills its process fails alone; with 1, everything happens in this process, and such a run ends it.
     progress
         Called with a `Step` after every run.
 
@@ -105,38 +109,41 @@ def experiment(
     axes = checked_axes(performance, fairness)
     wanted = _methods(methods)
     on = settled_device(device, any(may_use_gpu(m.maker) for m in wanted))
-    people = _people(datasets, group, tuple([exclude] if isinstance(exclude, str) else exclude))
-    prints = {name: (some.fingerprint, some.attribute) for name, some in people.items()}
+    subjects = _subjects(datasets, group, tuple([exclude] if isinstance(exclude, str) else exclude))
+    prints = {name: (one.people.fingerprint, one.people.attribute) for name, one in subjects.items()}
     plan = planned(prints, wanted, strengths, seeds, splits, fractions, own_split)
+    about = {name: _about(name, one, plan[0]) for name, one in subjects.items()}
     processes = settled_jobs(jobs, on, importable=not any(m.maker.startswith("__main__:") for m in wanted))
     place = Place(Folder.at(folder), axes.performance.id, axes.fairness.id, on)
+    place.folder.check_free(HEADER)
     with place.folder.locked():
         place.folder.tidy()
-        for name, some in people.items():
-            some.save(place.folder.people / prints[name][0])
         try:
+            for name, one in subjects.items():
+                one.people.save(place.folder.people / prints[name][0])
             records = _records(plan, place, processes, retry, progress or (lambda step: None))
         finally:
             place.folder.tidy()
         found = Experiment(
-            plan, tuple(records[run.id] for run in plan), place.folder, axes, _notes(plan, records, place)
+            plan, tuple(records[run.id] for run in plan), place.folder, axes, about, _notes(plan, records, place)
         )
         write_text(place.folder.path / "runs.csv", found.to_csv())
     return found
 
 
 def _records(
-    plan: tuple[Run, ...], place: Place, jobs: int, retry: bool, tell: Callable[[Step], None]
+    plan: tuple[Run, ...], place: Place, processes: int, retry: bool, tell: Callable[[Step], None]
 ) -> dict[str, Mapping[str, Any]]:
     """The record of every run: read, or made."""
     found: dict[str, Mapping[str, Any]] = {}
+    axes = place.axes
     tell(Step(0, len(plan), plan))
     for run in plan:
         record = place.folder.record(run.id)
         if record is not None and not (retry and record["error"] is not None):
-            found[run.id] = record
-            tell(Step(len(found), len(plan), plan, run, record, repeated=True))
-    with closing(done_by([run for run in plan if run.id not in found], place, jobs)) as finished:
+            found[run.id] = measured(record, place.folder, axes)
+            tell(Step(len(found), len(plan), plan, run, found[run.id], repeated=True))
+    with closing(done_by([run for run in plan if run.id not in found], place, processes)) as finished:
         for run, record in finished:
             found[run.id] = record
             tell(Step(len(found), len(plan), plan, run, record))
@@ -168,9 +175,16 @@ def _methods(given: Any) -> list[Method]:
     return [as_method(one) for one in several]
 
 
-def _people(given: Any, group: Any, exclude: tuple[str, ...]) -> dict[str, People]:
+class Subject(NamedTuple):
+    """People of a data set, and what a reader has to know about them."""
+
+    people: People
+    notes: tuple[str, ...]
+
+
+def _subjects(given: Any, group: Any, exclude: tuple[str, ...]) -> dict[str, Subject]:
     """The people of every data set, by its name."""
-    found: dict[str, People] = {}
+    found: dict[str, Subject] = {}
     for one in given if isinstance(given, Sequence) and not isinstance(given, str) else [given]:
         source = Source(one) if isinstance(one, str) else one
         if not isinstance(source, Source | Dataset):
@@ -185,10 +199,23 @@ def _people(given: Any, group: Any, exclude: tuple[str, ...]) -> dict[str, Peopl
     return found
 
 
-def _loaded(source: Source | Dataset, attribute: str, exclude: tuple[str, ...]) -> People:
+def _loaded(source: Source | Dataset, attribute: str, exclude: tuple[str, ...]) -> Subject:
     if isinstance(source, Dataset):
-        return People.of(source, attribute, exclude)
+        return Subject(People.of(source, attribute, exclude), source.notes)
     try:
-        return People.of(source.load(), attribute, source.exclude or exclude)
+        data = source.load()
+        return Subject(People.of(data, attribute, source.exclude or exclude), data.notes)
     except EvenhandError as error:
         raise type(error)(f"{source.said_at}: {error}" if source.said_at else str(error)) from error
+
+
+def _about(name: str, subject: Subject, run: Run) -> About:
+    """How many people of each group are in each part: as many in every split, so that too few are refused at once."""
+    people = subject.people
+    try:
+        parts = people.parts(0, run.fractions, run.own_split)
+    except DataError as error:
+        raise type(error)(f"{name}: {error}") from error
+    counts = [np.bincount(people.group[rows], minlength=len(people.groups)).tolist() for rows in parts]
+    by_group = dict(zip(people.groups, map(tuple, zip(*counts, strict=True)), strict=True))
+    return About(people.attribute, by_group, subject.notes)

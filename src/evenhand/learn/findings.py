@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenhand.comparison import Comparison, compare
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.learn.people import Parts
 from evenhand.learn.plans import Run
 from evenhand.learn.records import Folder
-from evenhand.learn.running import PERFORMANCE_OF_CHANCE, results
+from evenhand.learn.running import PERFORMANCE_OF_CHANCE
 from evenhand.options import Axes
 from evenhand.results import Result
 from evenhand.storage import load
@@ -24,6 +26,18 @@ if TYPE_CHECKING:
 
 SETTING = ("dataset", "method", "strength", "seed", "split")
 RESULTS = ("dev_performance", "dev_fairness", "performance", "fairness")
+HEADER = ",".join((*SETTING, *RESULTS, "run"))
+"""The first line of runs.csv."""
+
+
+class About(NamedTuple):
+    """Whom the runs on a data set are about."""
+
+    attribute: str
+    groups: Mapping[str, tuple[int, int, int]]
+    """How many people of each group train, select and test, in every split."""
+    notes: tuple[str, ...]
+    """What the data set itself has to say, such as who was left out."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -35,28 +49,25 @@ class Experiment(Result):
     """What is known about each run of the plan: seconds, versions, warnings, or why it failed."""
     folder: Folder
     axes: Axes
+    about: Mapping[str, About]
+    """By data set."""
     notes: tuple[str, ...]
 
     @cached_property
     def runs(self) -> dict[str, list[Any]]:
         """The finished runs as columns that `evenhand.compare` takes, in the order of the plan."""
         rows = [
-            [*(getattr(run, key) for key in SETTING), *self._values(run, record), run.id]
+            [*(getattr(run, key) for key in SETTING), *self._values(record), run.id]
             for run, record in zip(self.plan, self.records, strict=True)
             if record["error"] is None
         ]
         return {name: [row[i] for row in rows] for i, name in enumerate((*SETTING, *RESULTS, "run"))}
 
-    def _values(self, run: Run, record: Mapping[str, Any]) -> list[float | None]:
-        """By part performance and fairness; from the table if the run was measured by something else."""
-        found: list[float | None] = []
-        for part in ("dev", "test"):
-            kept = record["parts"][part]
-            good, fair = self.axes.performance.id, self.axes.fairness.id
-            if good not in kept["performance"] or fair not in kept["fairness"]:
-                kept = results(self.table(run.id, part), self.axes)
-            found += [kept["performance"][good], kept["fairness"][fair]]
-        return found
+    def _values(self, record: Mapping[str, Any]) -> list[float | None]:
+        """By part performance and fairness."""
+        good, fair = self.axes.performance.id, self.axes.fairness.id
+        parts = [record["parts"][part] for part in ("dev", "test")]
+        return [value for kept in parts for value in (kept["performance"][good], kept["fairness"][fair])]
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -101,8 +112,16 @@ class Experiment(Result):
         for name in RESULTS:
             runs[name] = [float("nan") if value is None else value for value in runs[name]]
         words = {"random_performance": self._chance(str(dataset)), "missing": "drop", "rng": 0, **words}
-        columns: dict[str, Any] = {name: name for name in RESULTS}
+        columns: dict[str, Any] = self._measures()
+        runs |= {called: runs.pop(name) for name, called in columns.items()}
         return compare(runs, method="method", settings="strength", **columns, **words)
+
+    def _measures(self) -> dict[str, str]:
+        """What the results are called to a reader: by their measures."""
+        from evenhand.report.experiment import fairness_name
+
+        good, fair = self.axes.performance.id, fairness_name(self.axes.fairness.id)
+        return {"performance": good, "fairness": fair, "dev_performance": f"dev {good}", "dev_fairness": f"dev {fair}"}
 
     def _chance(self, dataset: str) -> float | None:
         if self.axes.performance.id != "accuracy":
@@ -116,13 +135,18 @@ class Experiment(Result):
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
         """One for each data set that has runs to compare."""
-        found = {}
+        return self._compared[0]
+
+    @cached_property
+    def _compared(self) -> tuple[dict[str, Comparison], dict[str, str]]:
+        """The comparisons by data set, and why others have none."""
+        found, without = {}, {}
         for name in self.datasets:
             try:
                 found[name] = self.compare(name)
-            except DataError:
-                continue
-        return found
+            except DataError as error:
+                without[name] = str(error)
+        return found, without
 
     def to_csv(self) -> str:
         """The runs as text, as they are kept in runs.csv: the same bytes for the same seeds."""
@@ -139,8 +163,23 @@ class Experiment(Result):
         failed = [{"run": run.id, **{k: getattr(run, k) for k in SETTING}, "reason": self.failed[run.id]}
                   for run in self.plan if run.id in self.failed]  # fmt: skip
         measured = {"performance": self.axes.performance.id, "fairness": self.axes.fairness.id}
-        compared = {name: found.to_dict() for name, found in self.comparisons.items()}
-        return document(len(self.plan), measured, self.runs, failed, compared, self.notes)
+        compared, without = self._compared
+        said = Counter(text for record in self.records for text in record["warnings"])
+        return document(
+            len(self.plan), measured, {name: self._people(name, without.get(name)) for name in self.datasets},
+            self.runs, failed, said, {name: found.to_dict() for name, found in compared.items()}, self.notes,
+        )  # fmt: skip
+
+    def _people(self, name: str, not_compared: str | None) -> dict[str, Any]:
+        about = self.about[name]
+        groups = [{"name": group, **dict(zip(Parts._fields, n, strict=True))} for group, n in about.groups.items()]
+        return {
+            "attribute": about.attribute,
+            "people": {part: sum(group[part] for group in groups) for part in Parts._fields},
+            "groups": groups,
+            "notes": list(about.notes),
+            "not_compared": not_compared,
+        }
 
     def to_frame(self, library: str | None = None) -> Any:
         """The runs as a dataframe of the library named, else of the first that is installed."""

@@ -8,7 +8,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -26,6 +26,7 @@ from evenhand.measures.performance import PERFORMANCES, why_not
 from evenhand.options import Axes
 from evenhand.paired import distance
 from evenhand.scores import ScoreView
+from evenhand.storage import load
 from evenhand.table import Table
 
 THRESHOLD = 0.5
@@ -38,20 +39,34 @@ def perform(run: Run, people: People, folder: Folder, axes: Axes, device: str) -
     start = time.monotonic()
     record: dict[str, Any] = {"error": None, "traceback": None, "parts": {}}
     tables: dict[str, Table] = {}
-    with warnings.catch_warnings(record=True) as said:
+    # What a method prints is no result of ours: it goes to standard error.
+    with warnings.catch_warnings(record=True) as said, redirect_stdout(sys.stderr):
         warnings.simplefilter("always")
         try:
             tables = fitted(run, people, device)
             for part, table in tables.items():
                 record["parts"][part] = {"people": table.rows, "majority": majority(table), **results(table, axes)}
-        except Exception as error:  # a method may fail in any way, and the others go on
-            reason = str(error) if isinstance(error, EvenhandError) else f"{type(error).__name__}: {error}"
-            record |= {"error": reason, "traceback": traceback.format_exc(), "parts": {}}
-    record["warnings"] = list(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in said))[:20]
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a method may fail in any way, by sys.exit() too, and the others go on
+            record |= {"error": reason_of(error), "traceback": writable(traceback.format_exc()), "parts": {}}
+    record["warnings"] = list(dict.fromkeys(writable(f"{w.category.__name__}: {w.message}") for w in said))[:20]
     record |= {"seconds": round(time.monotonic() - start, 3), "device": device, "versions": versions()}
     for part, table in tables.items() if record["error"] is None else ():
         table.save(folder.table(run.id, part))  # what goes wrong here is no fault of the method, and stops everything
+        record["parts"][part]["table"] = folder.seal(run.id, part)
     return folder.keep(run, record)
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a run failed: our own errors say so themselves."""
+    own = str(error) if isinstance(error, EvenhandError) else ""
+    return writable(own or f"{type(error).__name__}: {error}")
+
+
+def writable(text: str) -> str:
+    """A text that a file can hold: half of a surrogate pair, as in the name of a broken file, becomes its number."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def died(run: Run, folder: Folder, device: str) -> dict[str, Any]:
@@ -112,11 +127,26 @@ def results(table: Table, axes: Axes) -> dict[str, Any]:
     return {"performance": {axes.performance.id: good}, "fairness": {axes.fairness.id: fair}}
 
 
+def measured(record: dict[str, Any], folder: Folder, axes: Axes) -> dict[str, Any]:
+    """The record by these measures: from the tables if the run was measured by others."""
+    good, fair = axes.performance.id, axes.fairness.id
+    parts = {}
+    for part, kept in record["parts"].items():
+        if good not in kept["performance"] or fair not in kept["fairness"]:
+            table = load(folder.table(record["id"], part))
+            assert isinstance(table, Table)
+            kept = {**kept, **results(table, axes)}
+        parts[part] = kept
+    return {**record, "parts": parts}
+
+
 def performance_of(table: Table, axes: Axes) -> float | None:
     p, grouping = axes.performance, table.groupings[0]
     scores = ScoreView(table, grouping)(range(len(grouping.groups)))
     of: Any = p.of
     value = float(of(table.decisions(grouping, THRESHOLD) if p.rests_on == "decision" else scores))
+    if p.id == "log_loss" and not np.isfinite(value):
+        return 0.0  # somebody was given probability 0 of what happened: the loss is infinite, and exp(−∞) is 0
     return float(p.goodness(np.asarray(value))) if why_not(p, scores, value) is None else None
 
 

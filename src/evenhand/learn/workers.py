@@ -7,10 +7,10 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -22,7 +22,9 @@ from evenhand.learn.records import Folder
 from evenhand.learn.running import died, perform
 from evenhand.options import Axes, checked_axes, whole
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+MOST_BEGUN = 2
+"""How often a run may take its process with it."""
 Done = tuple[Run, dict[str, Any]]
 
 
@@ -39,15 +41,27 @@ class Place(NamedTuple):
         return checked_axes(self.performance, self.fairness)
 
 
-def done_by(runs: Sequence[Run], place: Place, jobs: int) -> Generator[Done, None, None]:
-    """Every run with its record, as they finish."""
-    if jobs == 1 or len(runs) < 2:
-        for run in runs:
-            yield run, _work(run, place)
-        _people.cache_clear()
+def done_by(runs: Sequence[Run], place: Place, processes: int) -> Generator[Done, None, None]:
+    """Every run with its record, as they finish: over so many processes, or in this one if that is 0."""
+    if processes:
+        no_gpu = {"CUDA_VISIBLE_DEVICES": ""} if place.device == "cpu" else {}
+        with _environment(ONE_THREAD | no_gpu):
+            yield from _over_processes(deque(runs), place, processes)
         return
-    with _environment(place.device):
-        yield from _over_processes(deque(runs), place, jobs)
+    try:
+        for run in runs:
+            yield run, _here(run, place)
+    finally:
+        _people.cache_clear()
+
+
+def _here(run: Run, place: Place) -> dict[str, Any]:
+    """In this process, which a run may take with it. One that did so twice has failed, or nothing after it would ever
+    be reached; once may have been a power cut."""
+    if place.folder.begun(run.id) >= MOST_BEGUN:
+        return died(run, place.folder, place.device)
+    with place.folder.under_way(run.id), _environment(ONE_THREAD):  # also for what a method imports only when it fits
+        return _work(run, place)
 
 
 def _over_processes(left: deque[Run], place: Place, jobs: int) -> Generator[Done, None, None]:
@@ -124,8 +138,11 @@ def _people(folder: str) -> People:
 
 
 def _begin() -> None:
-    """A worker leaves Ctrl-C to its parent, and ends when that has died: nobody would wait for what it does."""
+    """A worker leaves Ctrl-C to its parent, and ends when that has died: nobody would wait for what it does. Standard
+    output is its parent's alone, also for what a library prints without asking Python."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(OSError):  # closed by who started us
+        os.dup2(2, 1)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -137,9 +154,8 @@ def _end_with(parent: Any) -> None:
 
 
 @contextmanager
-def _environment(device: str) -> Iterator[None]:
-    """What workers read when they start: one thread each, and no GPU if it is not asked for."""
-    words = dict.fromkeys(THREADS, "1") | ({"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {})
+def _environment(words: Mapping[str, str]) -> Iterator[None]:
+    """What workers read when they start, and libraries when they are loaded."""
     before = {name: os.environ.get(name) for name in words}
     os.environ.update(words)
     try:
@@ -171,10 +187,11 @@ def settled_device(device: Any, asked: bool) -> str:
 
 
 def settled_jobs(jobs: Any, device: str, importable: bool) -> int:
-    """Processes: one on a GPU, else one for each core; one if workers could not find a class of yours."""
+    """How many processes: one for each core, one on a GPU; 0 is this one, as jobs=1 asks, or if others could not find a
+    class of yours."""
     if jobs == "auto":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return 1 if device == "cuda" or not importable else cores
+        return 0 if not importable else 1 if device == "cuda" else cores
     if not whole(jobs) or not 1 <= jobs <= 1024:
         raise UsageError(f"jobs is a number of processes from 1, or 'auto', not {shown(jobs)}")
-    return 1 if device == "cuda" else int(jobs)
+    return 0 if jobs == 1 else 1 if device == "cuda" else int(jobs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -20,7 +21,9 @@ from evenhand.table import shown_name
 
 SCHEMA = "evenhand/experiment/1"
 MOST_REASONS = 8
+MOST_WARNINGS = 5
 MOST_SETTINGS = 60
+MOST_GROUPS = 8
 NAME = 16
 _TYPES = {
     "dataset": "str", "method": "str", "strength": "float", "seed": "int", "split": "int", "dev_performance": "float",
@@ -38,8 +41,10 @@ def schema() -> dict[str, Any]:
 def document(
     planned: int,
     measured: Mapping[str, str],
+    datasets: Mapping[str, Any],
     runs: Mapping[str, list[Any]],
     failed: Sequence[Mapping[str, Any]],
+    warnings: Mapping[str, int],
     comparisons: Mapping[str, Any],
     notes: Sequence[str],
 ) -> dict[str, Any]:
@@ -49,8 +54,10 @@ def document(
         "version": __version__,
         "planned": planned,
         "options": dict(measured),
+        "datasets": dict(datasets),
         "runs": [dict(zip(runs, row, strict=True)) for row in zip(*runs.values(), strict=True)],
         "failed": [dict(one) for one in failed],
+        "warnings": [{"text": text, "runs": n} for text, n in warnings.items()],
         "comparisons": dict(comparisons),
         "notes": list(notes),
     }
@@ -61,22 +68,36 @@ def runs_frame(runs: dict[str, list[Any]], library: str | None) -> Any:
 
 
 def render(document: dict[str, Any]) -> RenderableType:
-    """The report as rich renderables: the runs by data set and method, then which method is best."""
+    """The report as rich renderables: whom it is about, the runs by data set and method, then which method is best."""
     options, runs = document["options"], document["runs"]
     parts: list[RenderableType] = [
         Text("Experiment", style="bold"),
         Text(f"{len(runs):,} of {document['planned']:,} runs; the mean over seeds and splits, higher is better"),
         Text(f"performance: {options['performance']} · fairness: {fairness_name(options['fairness'])}"),
         Text(),
-        _means(document),
+        Text("People", style="bold"),
+        *(line for name, about in document["datasets"].items() for line in _people(name, about)),
+        Text(),
+        *_means(runs),
     ]
     parts += _failures(document["failed"])
+    parts += _warnings(document["warnings"])
     if document["notes"]:
-        parts += [Text(), Text("Notes", style="bold")]
-        parts += [Padding(Text(f"• {shown_name(note, 600)}"), (0, 0, 0, 2)) for note in document["notes"]]
+        parts += [Text(), Text("Notes", style="bold"), *map(_remark, document["notes"])]
     for name, found in document["comparisons"].items():
         parts += [Text(), Text(f"On {shown_name(name)}", style="bold"), comparison(found)]
     return Group(*parts)
+
+
+def run_name(run: Any) -> str:
+    """A run in one short line, whatever its data set and method are called."""
+    names = f"{one_line(run.dataset, 40)} {one_line(run.method, 40)}"
+    return f"{names} {run.strength:g} seed {run.seed} split {run.split}"
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """What a method says or is called, in one short line that does nothing to a terminal."""
+    return shown_name(" ".join(text.split()), limit)
 
 
 def fairness_name(id_: str) -> str:
@@ -89,10 +110,27 @@ def fairness_name(id_: str) -> str:
     return id_ if measure is not None and measure.scale == "ratio" else f"1 − {id_}"
 
 
-def _means(document: dict[str, Any]) -> Grid:
+def _people(name: str, about: dict[str, Any]) -> Iterator[RenderableType]:
+    """Who trains, selects and tests, by group; and what the data set has to say."""
+    train, dev, test = about["people"].values()
+    yield _indented(
+        f"{shown_name(name)}, {train + dev + test:,} people by {shown_name(about['attribute'])}: {train:,} train, "
+        f"{dev:,} select, {test:,} test"
+    )
+    groups = [
+        f"{shown_name(g['name'])} {g['train']:,} + {g['dev']:,} + {g['test']:,}" for g in about["groups"][:MOST_GROUPS]
+    ]
+    more = len(about["groups"]) - len(groups)
+    yield _indented(" · ".join(groups) + (f" · {more:,} more groups are in --json" if more else ""), 4)
+    yield from (_remark(note, 4) for note in about["notes"])
+    if about["not_compared"] is not None:
+        yield _remark(f"methods are not compared: {about['not_compared']}", 4)
+
+
+def _means(runs: list[dict[str, Any]]) -> Iterator[RenderableType]:
     """Test results of every setting, the mean over seeds and splits."""
     settings: dict[tuple[Any, ...], list[Any]] = {}
-    for run in document["runs"]:
+    for run in runs:
         settings.setdefault((run["dataset"], run["method"], run["strength"]), []).append(run)
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for head in ("data set", "method"):
@@ -104,16 +142,22 @@ def _means(document: dict[str, Any]) -> Grid:
         names = ["" if dataset == before[0] else dataset, "" if (dataset, method) == before else method]
         before = (dataset, method)
         values = [_mean([run[key] for run in some]) for key in ("performance", "fairness")]
-        grid.add_row(*(Text(shown_name(name)) for name in names), f"{strength:g}", f"{len(some):,}", *values)
+        grid.add_row(*(Text(shown_name(name, NAME)) for name in names), f"{strength:g}", f"{len(some):,}", *values)
     more = len(settings) - MOST_SETTINGS
     if more > 0:
         grid.add_row(Text("…"), Text(f"{more:,} more"))
-    return grid
+    yield grid
+    if any(run[key] is None for run in runs for key in ("performance", "fairness")):
+        yield _indented("(n): the mean of n runs only; the others have no such number")
 
 
 def _mean(values: list[float | None]) -> str:
+    """With how many runs it rests on, if some have no such number."""
     known = [v for v in values if v is not None]
-    return f"{sum(known) / len(known):.3f}".removeprefix("0") if known else "–"
+    if not known:
+        return "–"
+    some = f" ({len(known):,})" if len(known) < len(values) else ""
+    return f"{sum(known) / len(known):.3f}".removeprefix("0") + some
 
 
 def _failures(failed: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -121,10 +165,29 @@ def _failures(failed: list[dict[str, Any]]) -> Iterator[RenderableType]:
         return
     yield Text()
     yield Text(f"{len(failed):,} runs failed", style="bold")
-    reasons: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for one in failed:
-        reasons.setdefault((one["method"], one["reason"]), []).append(one)
-    for (method, reason), some in list(reasons.items())[:MOST_REASONS]:
-        yield Padding(Text(f"{shown_name(method)} ({len(some):,}): {shown_name(reason, 300)}"), (0, 0, 0, 2))
+    reasons = Counter((one["method"], one["reason"]) for one in failed)
+    for (method, reason), runs in list(reasons.items())[:MOST_REASONS]:
+        yield _indented(f"{shown_name(method)} ({runs:,}): {one_line(reason)}")
     if len(reasons) > MOST_REASONS:
-        yield Padding(Text(f"{len(reasons) - MOST_REASONS:,} more reasons are in --json"), (0, 0, 0, 2))
+        yield _indented(f"{len(reasons) - MOST_REASONS:,} more reasons are in --json")
+
+
+def _warnings(said: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    """What libraries warned about while methods were fitted, the most frequent first."""
+    if not said:
+        return
+    yield Text()
+    yield Text("Warnings of methods", style="bold")
+    often = sorted(said, key=lambda one: -one["runs"])
+    for one in often[:MOST_WARNINGS]:
+        yield _indented(f"{one['runs']:,} {'run' if one['runs'] == 1 else 'runs'}: {one_line(one['text'])}")
+    if len(often) > MOST_WARNINGS:
+        yield _indented(f"{len(often) - MOST_WARNINGS:,} more are in --json")
+
+
+def _remark(text: str, left: int = 2) -> Padding:
+    return _indented(f"• {shown_name(text, 600)}", left)
+
+
+def _indented(text: str, left: int = 2) -> Padding:
+    return Padding(Text(text), (0, 0, 0, left))
