@@ -164,7 +164,7 @@ def _failures(failed: list[dict[str, Any]]) -> Iterator[RenderableType]:
     if not failed:
         return
     yield Text()
-    yield Text(f"{len(failed):,} runs failed", style="bold")
+    yield Text(f"{len(failed):,} run{'s' if len(failed) > 1 else ''} failed", style="bold")
     reasons = Counter((one["method"], one["reason"]) for one in failed)
     for (method, reason), runs in list(reasons.items())[:MOST_REASONS]:
         yield _indented(f"{shown_name(method)} ({runs:,}): {one_line(reason)}")
