@@ -210,7 +210,7 @@ def _loaded(source: Source | Dataset, attribute: str, exclude: tuple[str, ...]) 
 
 
 def _about(name: str, subject: Subject, run: Run) -> About:
-    """How many people of each group are in each part: as many in every split, so that too few are refused at once."""
+    """How many people of each group are in each part of the first split; too few are refused at once."""
     people = subject.people
     try:
         parts = people.parts(0, run.fractions, run.own_split)

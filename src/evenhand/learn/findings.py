@@ -35,7 +35,7 @@ class About(NamedTuple):
 
     attribute: str
     groups: Mapping[str, tuple[int, int, int]]
-    """How many people of each group train, select and test, in every split."""
+    """How many people of each group train, select and test in the first split; in others, a person more or less."""
     notes: tuple[str, ...]
     """What the data set itself has to say, such as who was left out."""
 
