@@ -109,7 +109,7 @@ class ADV(Network):
     warm_up
         Epochs in which first the network and then the adversary learns alone. 000's published code has 10.
     others
-        As of `MLP`, with 40 epochs.
+        As of `MLP`.
     """
 
     needs_groups = True
@@ -119,7 +119,6 @@ class ADV(Network):
     adversary_hidden: Sequence[int] = (32, 32)
     adversary_steps: int | Literal["epoch"] = 3
     warm_up: int = 0
-    epochs: int = 40
 
     def _learn(self, people: People) -> None:
         widths("adversary_hidden", self.adversary_hidden)
