@@ -442,3 +442,24 @@ def test_the_file_to_begin_with_has_every_key(tmp_path: Path) -> None:
     words = read_config(tmp_path / "experiment.toml")
     assert [source.name for source in words["datasets"]] == ["adult", "adult by race", "loans"]
     assert [method.name for method in words["methods"]] == ["mlp", "reg", "reg with abpc", "ByGroup"]
+
+
+# ---- values with which no method can learn ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "sentence"), [
+    ('name = "reg"\nepochs = -1', "epochs is a whole number from 1, but it is -1"),
+    ('name = "reg"\nloss = "abc"', "there is no loss 'abc'"),
+    ('name = "reg"\nstrengths = [1, -1]', "strength is a number from 0, but it is -1.0"),
+    ('name = "adv"\nadversary_steps = "epochs"', "adversary_steps, unless it is 'epoch', is a whole number"),
+    ('name = "inlp"\nstrengths = [0.5]', "a number of projections, is a whole number from 0, but it is 0.5"),
+    ('name = "thresholds"\nstrengths = [3]', "strength is a number between 0 and 1, but it is 3.0"),
+    ('name = "thresholds"\nepochs = "x"', "epochs is a whole number from 1, but it is 'x'"),
+    ('name = "thresholds"\ncriterion = "odds"', "criterion is one of"),
+])  # fmt: skip
+def test_values_are_refused_with_their_line_before_anything_is_read(method: str, sentence: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    file = tmp_path / "experiment.toml"
+    file.write_text(f'[[dataset]]\nname = "adult"\npath = "nowhere"\ngroup = "sex"\n\n[[method]]\n{method}\n')
+    with pytest.raises(UsageError, match=f"line 8: .*{re.escape(sentence)}"):
+        read_config(file)

@@ -16,7 +16,7 @@ except ImportError as error:
 
 from torch import Tensor
 
-from evenhand.learn.classifiers import People, number
+from evenhand.learn.classifiers import number
 from evenhand.learn.networks import Network, Penalty, Perceptron, Rows, Stage, widths
 
 
@@ -120,12 +120,12 @@ class ADV(Network):
     adversary_steps: int | Literal["epoch"] = 3
     warm_up: int = 0
 
-    def _learn(self, people: People) -> None:
+    def check_parameters(self) -> None:
+        super().check_parameters()
         widths("adversary_hidden", self.adversary_hidden)
         if self.adversary_steps != "epoch":
             number("adversary_steps, unless it is 'epoch',", self.adversary_steps, 1, whole=True)
         number("warm_up", self.warm_up, 0, whole=True)
-        super()._learn(people)
 
     def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty:
         sizes = [self._seen(width), *self.adversary_hidden, len(self.groups_)]
@@ -170,10 +170,10 @@ class DADV(ADV):
     adversaries: int = 3
     diversity: float = 1.0
 
-    def _learn(self, people: People) -> None:
+    def check_parameters(self) -> None:
+        super().check_parameters()
         number("adversaries", self.adversaries, 1, whole=True)
         number("diversity", self.diversity, 0)
-        super()._learn(people)
 
     def _panel(self) -> tuple[int, float]:
         return self.adversaries, self.diversity

@@ -69,7 +69,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         before = dict(vars(self))
         try:
-            number("strength", self.strength, 0, self.highest_strength)
+            self.check_parameters()
             self._learn(self._people(X, y, sensitive_features, sample_weight))
         except BaseException:
             self.__dict__ = before
@@ -95,6 +95,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def score(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> float:
         """The share of right decisions. (Scorers of scikit-learn by name cannot pass groups on; this can.)"""
         return float(accuracy_score(y, self.predict(X, sensitive_features), sample_weight=sample_weight))
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense, whoever the people are; `fit` does so first."""
+        number("strength", self.strength, 0, self.highest_strength)
 
     def _learn(self, people: People) -> None:
         raise NotImplementedError

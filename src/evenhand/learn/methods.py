@@ -82,11 +82,17 @@ class REG(Network):
 
     loss: str | Loss = "abcc"
 
-    def _learn(self, people: People) -> None:
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self._loss()
+
+    def _loss(self) -> Loss:
         if not isinstance(self.loss, str | Loss):
             raise UsageError(f"loss is the name of a loss or a Loss, but it is {shown(self.loss)}")
-        made = loss(self.loss) if isinstance(self.loss, str) else self.loss
-        self.loss_ = made.for_groups(len(self.groups_))
+        return loss(self.loss) if isinstance(self.loss, str) else self.loss
+
+    def _learn(self, people: People) -> None:
+        self.loss_ = self._loss().for_groups(len(self.groups_))
         self.loss_.check = False  # people have been
         super()._learn(people)
         self.loss_.cpu()

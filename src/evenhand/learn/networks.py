@@ -132,6 +132,17 @@ class Network(Classifier):
     device: str = "auto"
     verbose: bool = False
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        widths("hidden", self.hidden)
+        number("epochs", self.epochs, 1, whole=True)
+        number("batch_size", self.batch_size, 1, whole=True)
+        number("learning_rate", self.learning_rate, 1e-12, 1e6)
+        number("dropout", self.dropout, 0, 0.99)
+        if self.early_stopping not in (None, False):
+            number("early_stopping (epochs without an improvement)", self.early_stopping, 1, whole=True)
+            number("held_out", self.held_out, 0, 0.9)
+
     def _penalty(self, width: int, generator: torch.Generator, device: torch.device) -> Penalty | None:
         """What is added, times strength; `width` is that of the hidden representation."""
         return None
@@ -141,7 +152,8 @@ class Network(Classifier):
         return [Stage(self.epochs)]
 
     def _learn(self, people: People) -> None:
-        sizes, device = self._checked(people.X.shape[1]), chosen_device(self.device)
+        sizes = [people.X.shape[1], *widths("hidden", self.hidden), 1]
+        device = chosen_device(self.device)
         seed = int(seeded(self.random_state).randint(2**31))
         # a generator each: with or without adversaries a network begins and meets people in the same way
         start, order, other = (torch.Generator().manual_seed(seed + i) for i in range(3))
@@ -243,18 +255,6 @@ class Network(Classifier):
             parts = [f"{name} {found[name]:.4f}" for name in ("loss", "penalty", "held_out") if name in found]
             line = f"{type(self).__name__} epoch {epoch} of {stage.epochs}: {', '.join(parts)}"
             print(f"\r{line:<79}", end="", file=sys.stderr, flush=True)
-
-    def _checked(self, features: int) -> list[int]:
-        """The widths of all layers, from features to the score; what cannot be is refused."""
-        hidden = widths("hidden", self.hidden)
-        number("epochs", self.epochs, 1, whole=True)
-        number("batch_size", self.batch_size, 1, whole=True)
-        number("learning_rate", self.learning_rate, 1e-12, 1e6)
-        number("dropout", self.dropout, 0, 0.99)
-        if self.early_stopping not in (None, False):
-            number("early_stopping (epochs without an improvement)", self.early_stopping, 1, whole=True)
-            number("held_out", self.held_out, 0, 0.9)
-        return [features, *hidden, 1]
 
 
 def widths(name: str, values: Any) -> list[int]:

@@ -47,6 +47,7 @@ class Method:
                     f"method {shown(self.name)} has no option {shown(option)} (it has: {listed(there, 30)})"
                     f"{nearest(option, there)}"
                 )
+        _check_values(self.maker, self.options)
         try:
             json.dumps(dict(self.options), allow_nan=False)
         except (TypeError, ValueError):
@@ -163,6 +164,7 @@ def _strength(value: Any, m: Method) -> float:
         found = math.inf
     if not math.isfinite(found):
         raise UsageError(f"a strength is a finite number, not {shown(value)} (method {shown(m.name)})")
+    _check_values(m.maker, {**m.options, "strength": found})
     return found + 0.0  # -0 is 0
 
 
@@ -270,6 +272,12 @@ def _parameters_of(cls: Any, maker: str) -> tuple[str, ...]:
         if word not in found and EVERYTHING not in found:
             raise UsageError(f"method {shown(maker)} must take strength and random_state, but it takes no {word}")
     return found
+
+
+def _check_values(maker: str, words: Mapping[str, Any]) -> None:
+    """Refuse values with which one of our methods cannot learn; of others nobody knows before they try."""
+    if ":" not in maker:
+        import_module("evenhand.learn").method(maker, **words).check_parameters()
 
 
 def model_of(run: Run, device: str) -> Any:

@@ -52,8 +52,11 @@ class GroupThresholds(Wrapper):
         super().__init__(estimator, strength=strength, random_state=random_state)
         self.criterion = criterion
 
-    def _learn(self, people: People) -> None:
+    def check_parameters(self) -> None:
+        super().check_parameters()
         choice("criterion", self.criterion, CRITERIA)
+
+    def _learn(self, people: People) -> None:
         self.criterion_ = self.criterion
         assert people.group is not None
         self._train(people, people.weight)

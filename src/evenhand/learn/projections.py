@@ -40,10 +40,13 @@ class INLP(Network):
     strength: int = 10
     space: str = "representation"
 
-    def _learn(self, people: People) -> None:
+    def check_parameters(self) -> None:
+        super().check_parameters()
         choice("space", self.space, SPACES)
         if float(self.strength) != int(self.strength):
             number("strength, a number of projections,", self.strength, 0, whole=True)
+
+    def _learn(self, people: People) -> None:
         if self.space == "representation":
             super()._learn(people)
         else:

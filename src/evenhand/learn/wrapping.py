@@ -25,12 +25,17 @@ class Wrapper(Classifier):
         self.strength = strength
         self.random_state = random_state
 
-    def _train(self, people: People, weight: Floats | None) -> None:
-        """Fit a copy of the estimator."""
+    def check_parameters(self) -> None:
+        super().check_parameters()
         if isinstance(self.estimator, type) or not (self.estimator is None or hasattr(self.estimator, "fit")):
             raise UsageError(
                 f"estimator is a classifier, such as LogisticRegression(), or None, but it is {shown(self.estimator)}"
             )
+        if isinstance(self.estimator, Classifier):
+            self.estimator.check_parameters()
+
+    def _train(self, people: People, weight: Floats | None) -> None:
+        """Fit a copy of the estimator."""
         if self.estimator is None:
             from evenhand.learn.methods import MLP  # where the registry is, which knows this class
 
