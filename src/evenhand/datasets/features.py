@@ -62,12 +62,6 @@ class Features:
     def names(self) -> tuple[str, ...]:
         return tuple(name for column in self.columns for name in column.names)
 
-    @property
-    def gaps(self) -> tuple[tuple[int, int], ...]:
-        """Features with gaps: their place, and that of the feature which says where the gaps are."""
-        starts = np.cumsum([0, *(len(column.names) for column in self.columns)]).tolist()
-        return tuple((i, i + 1) for i, column in zip(starts, self.columns, strict=False) if column.gaps)
-
     def scaled(self, by: Any, *others: Any) -> tuple[Matrix, ...]:
         """The features of the people at these places, numbers standardised by what the first ones show.
 

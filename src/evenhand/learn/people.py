@@ -82,11 +82,6 @@ class People:
             found.update(np.ascontiguousarray(values).tobytes())
         return found.hexdigest()[:16]
 
-    @property
-    def gaps(self) -> tuple[tuple[int, int], ...]:
-        """Features with gaps: their place, and that of the feature which says where the gaps are."""
-        return self.features.gaps
-
     def _arrays(self) -> dict[str, NDArray[Any]]:
         found = (self.features.numbers, self.features.codes, self.label, self.group, self.own)
         return dict(zip(ARRAYS, found, strict=True))

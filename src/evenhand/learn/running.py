@@ -19,6 +19,7 @@ from evenhand.auditing import Audit, audit
 from evenhand.cells import Floats, Ints
 from evenhand.errors import DataError, EvenhandError, shown
 from evenhand.ingest import tabulate
+from evenhand.ingest.values import writable
 from evenhand.learn.people import Matrix, People
 from evenhand.learn.plans import Run, model_of
 from evenhand.learn.records import Folder
@@ -62,11 +63,6 @@ def reason_of(error: BaseException) -> str:
     """Why a run failed: our own errors say so themselves."""
     own = str(error) if isinstance(error, EvenhandError) else ""
     return writable(own or f"{type(error).__name__}: {error}")
-
-
-def writable(text: str) -> str:
-    """A text that a file can hold: half of a surrogate pair, as in the name of a broken file, becomes its number."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def died(run: Run, folder: Folder, device: str) -> dict[str, Any]:
