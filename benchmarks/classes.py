@@ -3,8 +3,8 @@ different; with --speed, how long many classes take.
 
     python benchmarks/classes.py
 
-The tables of docs/classes.md, the second with --overview. Samples are from several populations, none of which the
-methods were tuned on (that was seed 1). The truth is the aggregate of the true rates over the cells that a sample has.
+The tables of docs/analyses/classes.md, the second with --overview. Samples are from several populations, none of which
+the methods were tuned on (that was seed 1). The truth is the aggregate of the true rates over the cells that a sample has.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.classwise import Task, matrix, uncertainties
-from evenhand.confusion import ClassCounts
-from evenhand.measures.aggregate import GROUPWISE, METRICS, Recipe, power_step
+from evenhand.analyses.classes.matrix import Task, matrix, uncertainties
+from evenhand.measures.aggregation import GROUPWISE, METRICS, Recipe, power_step
+from evenhand.tables.confusion import ClassCounts
 from stopwatch import seconds
 
 RECIPES = {

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.cells import Floats
-from evenhand.tradeoff import area, curve, dto, pareto, select
+from evenhand.measures.pareto import area, curve, dto, pareto, select
+from evenhand.tables.cells import Floats
 from stopwatch import seconds
 
 START = (0.3, 1.0)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.distances import compare
-from evenhand.extremes import largest_gap, resampled_ranges
-from evenhand.gaps import gaps
-from evenhand.measures import MEASURES, RateMeasure, ScoreMeasure, ScoreOptions
-from evenhand.scores import ScoreCounts
-from evenhand.table import Counts
+from evenhand.analyses.audit.gaps import gaps
+from evenhand.analyses.audit.largest_gap import largest_gap, resampled_ranges
+from evenhand.analyses.audit.score_gaps import compare
+from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.tables.scores import ScoreCounts
+from evenhand.tables.table import Counts
 
 EVEN = np.array([[0.35, 0.15], [0.15, 0.35]])  # P(decision, label)
 SITUATIONS = {

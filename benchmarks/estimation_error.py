@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.charts import theme
-from evenhand.charts.layers import Spec, chart, coloured, inline, quantitative, rows
+from evenhand.report.charts import theme
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
 
 IDS = {"abcc": "ABCC", "abpc": "ABPC", "mutual_information": "mutual information"}
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)

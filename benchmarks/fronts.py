@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from evenhand import datasets
-from evenhand.charts import theme
-from evenhand.charts.layers import Spec, chart, coloured, inline, quantitative, rows
 from evenhand.learn import Method, experiment
-from evenhand.learn.findings import Experiment
+from evenhand.learn.experiments.result import Experiment
+from evenhand.report.charts import theme
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
 from table_one import ALONE, SHARES, said
 
 LOSSES = {"REG with ΔDP_c": "mean_gap", "REG with ABCC": "abcc"}

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.cells import Attribute
+from evenhand.tables.cells import Attribute
 from scores import BIASES, PEER, peer_python, people
 from stopwatch import seconds
 

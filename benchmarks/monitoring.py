@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from evenhand import Table
-from evenhand.cells import Attribute
-from evenhand.measures import MEASURES, RateMeasure
-from evenhand.options import checked
-from evenhand.table import Meaning
-from evenhand.watch.looks import WINDOWS, Rule, Yardstick, findings
+from evenhand.analyses.monitor.sequential import WINDOWS, Rule, Yardstick, findings
+from evenhand.analyses.options import checked
+from evenhand.measures.registry import MEASURES, RateMeasure
+from evenhand.tables.cells import Attribute
+from evenhand.tables.table import Meaning
 
 SCORES = (np.arange(40) + 0.5) / 40
 MANY = 10**9

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.projection import ProjectionTest, projection_test
+from evenhand.analyses.projection.projection_test import ProjectionTest, projection_test
 from stopwatch import seconds
 
 

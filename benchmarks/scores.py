@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions
-from evenhand.scores import ScoreView
+from evenhand.measures.registry import MEASURES, ScoreMeasure, ScoreOptions
+from evenhand.tables.scores import ScoreView
 from stopwatch import seconds
 
 BIASES = [

@@ -4,7 +4,7 @@
 
 DATA is the folder with adult.data, adult.test, kdd_census_train.csv.gz and kdd_census_test.csv.gz. Runs are kept in the
 folder, so that a stopped benchmark goes on where it was. Prints a Markdown table for each section, in percent: mean and
-standard deviation over splits. docs/table-one.md tells what differs between the sections, and why.
+standard deviation over splits. docs/reproduced/table-one.md tells what differs between the sections, and why.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import torch
 
 import evenhand
 from evenhand import datasets
+from evenhand.analyses.options import checked_axes
 from evenhand.datasets import Dataset
 from evenhand.learn import ADV, REG, Method, experiment
-from evenhand.learn.experiments import Step
-from evenhand.learn.findings import Experiment
-from evenhand.learn.running import performance_of
-from evenhand.options import checked_axes
-from evenhand.table import Table
+from evenhand.learn.experiments.experiment import Step
+from evenhand.learn.experiments.result import Experiment
+from evenhand.learn.experiments.run import performance_of
+from evenhand.tables.table import Table
 
 COLUMNS = {
     "accuracy": "Acc", "average_precision": "AP", "demographic_parity": "ΔDP_b", "delta_dp_c": "ΔDP_c",

@@ -12,9 +12,9 @@ import argparse
 from typing import Any
 
 import evenhand
-from evenhand.grid import base_grid
-from evenhand.ingest.coding import settled
-from evenhand.ingest.tensors import Tensors
+from evenhand.ingest.engines.tensor_codes import settled
+from evenhand.ingest.engines.tensors import Tensors
+from evenhand.tables.grid import base_grid
 from stopwatch import seconds
 
 

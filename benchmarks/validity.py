@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.cells import Attribute
-from evenhand.measures import MEASURES, ScoreMeasure, ScoreOptions
-from evenhand.scores import ScoreCounts
-from evenhand.table import Meaning
+from evenhand.measures.registry import MEASURES, ScoreMeasure, ScoreOptions
+from evenhand.tables.cells import Attribute
+from evenhand.tables.scores import ScoreCounts
+from evenhand.tables.table import Meaning
 
 SCORES = (np.arange(200) + 0.5) / 200
 IDS = list(MEASURES)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.charts import theme
-from evenhand.charts.layers import Spec, chart, coloured, inline, quantitative, rows
 from evenhand.datasets.synthetic import normals_of
+from evenhand.report.charts import theme
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
 
 IDS = {"equal_opportunity_standardized": "EO bias (ranks)", "roc": "ROC bias", "xroc": "cross-ROC bias"}
 FACTORS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)

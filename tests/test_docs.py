@@ -11,22 +11,20 @@ import pytest
 
 import evenhand
 from conftest import evenhand as run
-from evenhand.measures import MEASURES
-from evenhand.measures.aggregate import CLASSWISE, GROUPWISE, METRICS
-from evenhand.report import (
-    aggregation,
-    candidates,
-    classes,
-    comparison_document,
-    counterfactual,
-    cutoffs,
-    disclosure,
-    experiment,
-    individual,
-    verdict,
-    watch,
-)
-from evenhand.report.document import schema
+from evenhand.analyses.audit.document import schema
+from evenhand.analyses.check import document as verdict
+from evenhand.analyses.classes import aggregate_document as aggregation
+from evenhand.analyses.classes import document as classes
+from evenhand.analyses.compare import document as comparison_document
+from evenhand.analyses.counterfactual import document as counterfactual
+from evenhand.analyses.disclosure import document as disclosure
+from evenhand.analyses.individual import document as individual
+from evenhand.analyses.models import document as candidates
+from evenhand.analyses.monitor import document as watch
+from evenhand.analyses.thresholds import document as cutoffs
+from evenhand.learn.experiments import document as experiment
+from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, METRICS
+from evenhand.measures.registry import MEASURES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,8 +40,8 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
 
 
 def test_every_measure_is_documented() -> None:
-    pages = ("decision-measures", "distribution-measures", "score-bias", "roc-bias", "calibration-bias")
-    page = "".join(text(f"docs/{name}.md") for name in pages).replace("\\|", "|")
+    pages = ("decisions", "distributions", "score-bias", "roc-bias", "calibration-bias")
+    page = "".join(text(f"docs/measures/{name}.md") for name in pages).replace("\\|", "|")
     for m in MEASURES.values():
         limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{m.tolerance:g}"
         row = f"| `{m.id}` | {m.asks} | {m.formula} |"
@@ -52,7 +50,7 @@ def test_every_measure_is_documented() -> None:
 
 
 def test_every_key_of_the_document_is_documented() -> None:
-    page = text("docs/json.md")
+    page = text("docs/reference/json.md")
     definitions = schema()["$defs"]
     keys = [*schema()["properties"], *schema()["properties"]["data"]["properties"]]
     for name in ("attribute", "group", "measure", "largest", "impossibility"):
@@ -77,7 +75,7 @@ def test_every_key_of_the_document_is_documented() -> None:
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: Any) -> None:
-    page = text("docs/json.md")
+    page = text("docs/reference/json.md")
     whole = page.split(f"# The JSON of {heading}")[1]
     page = page if described is classes else whole  # it refers to the aggregate
     found = described.schema()
@@ -87,13 +85,13 @@ def test_every_key_of_other_documents_is_documented(heading: str, described: Any
 
 
 def test_every_aggregate_is_documented() -> None:
-    page = text("docs/classes.md")
+    page = text("docs/analyses/classes.md")
     for name in (*METRICS, *GROUPWISE, *CLASSWISE):
         assert f"`{name}`" in page, name
 
 
 def test_links_lead_somewhere() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 

@@ -21,9 +21,9 @@ import pytest
 import evenhand
 from conftest import evenhand as run
 from evenhand.errors import shown
-from evenhand.ingest.damage import culprit
+from evenhand.ingest.engines.damage import culprit
+from evenhand.ingest.engines.sources import opened
 from evenhand.ingest.progress import followed
-from evenhand.ingest.sources import opened
 
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits of Unix")
 WORDS = ["--score", "s", "--group", "g"]
@@ -273,7 +273,7 @@ def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Counting spills to disk; if that is full, nobody should think that the file is damaged."""
     import resource
 
-    monkeypatch.setattr("evenhand.ingest.sources._MEGABYTES", 20)
+    monkeypatch.setattr("evenhand.ingest.engines.sources._MEGABYTES", 20)
     monkeypatch.setattr("os.cpu_count", lambda: 0)
     file = tmp_path / "d.parquet"
     duckdb.sql("SELECT hash(range) / 2**64 AS s, hash(range + 1) AS t FROM range(4_000_000)").write_parquet(str(file))

@@ -10,7 +10,7 @@ import pytest
 import evenhand
 from conftest import people
 from evenhand import metrics
-from evenhand.measures import MEASURES
+from evenhand.measures.registry import MEASURES
 
 
 def test_there_is_a_function_for_every_measure() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from conftest import benchmark_of
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "reproduced"
 
 
 def table_rows(page: str, first: str) -> list[list[str]]:

@@ -11,76 +11,76 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evenhand import datasets, metrics
-    from evenhand.advice import Advice, guide
-    from evenhand.aggregation import Aggregate, aggregate
-    from evenhand.auditing import Audit, audit
-    from evenhand.candidates import CandidateAudit
-    from evenhand.charts.chart import Chart
-    from evenhand.classaudit import ClassAudit
-    from evenhand.comparison import Comparison, compare
-    from evenhand.confusion import Confusion
-    from evenhand.cutoffs import Thresholds, thresholds
-    from evenhand.disclosure import TableInfo, table_info
+    from evenhand.analyses.audit.audit import Audit, audit
+    from evenhand.analyses.audit.curves import Curves, curves
+    from evenhand.analyses.check.check import Verdict, check
+    from evenhand.analyses.classes.aggregate import Aggregate, aggregate
+    from evenhand.analyses.classes.audit import ClassAudit
+    from evenhand.analyses.compare.compare import Comparison, compare
+    from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness, counterfactual_fairness
+    from evenhand.analyses.disclosure.disclosure import TableInfo, table_info
+    from evenhand.analyses.individual.individual import IndividualFairness, individual_fairness
+    from evenhand.analyses.models.models import CandidateAudit
+    from evenhand.analyses.monitor.monitor import Watch, monitor
+    from evenhand.analyses.planning.guide import Advice, guide
+    from evenhand.analyses.planning.power import Plan, power
+    from evenhand.analyses.projection.projection_test import ProjectionTest, projection_test
+    from evenhand.analyses.thresholds.thresholds import Thresholds, thresholds
+    from evenhand.datasets.example import compas
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
-    from evenhand.examples import compas
-    from evenhand.gate.judging import Verdict, check
-    from evenhand.ingest import tabulate
-    from evenhand.pairs.counterfactual import CounterfactualFairness, counterfactual_fairness
-    from evenhand.pairs.individual import IndividualFairness, individual_fairness
-    from evenhand.planning import Plan, power
-    from evenhand.privacy import privatized
-    from evenhand.projection import ProjectionTest, projection_test
-    from evenhand.shapes import Curves, curves
-    from evenhand.storage import load
-    from evenhand.suppression import suppressed
-    from evenhand.table import Table
-    from evenhand.watch.watching import Watch, monitor
+    from evenhand.ingest.tabulation import tabulate
+    from evenhand.report.charts.chart import Chart
+    from evenhand.tables.confusion import Confusion
+    from evenhand.tables.privacy import privatized
+    from evenhand.tables.storage import load
+    from evenhand.tables.suppression import suppressed
+    from evenhand.tables.table import Table
 
 __version__ = "0.1.0"
 
 # No module is called like a public function: importing the module would replace the function.
 _HOME = {
-    "Advice": "advice",
-    "Aggregate": "aggregation",
-    "Audit": "auditing",
-    "CandidateAudit": "candidates",
-    "Chart": "charts.chart",
-    "ClassAudit": "classaudit",
-    "Confusion": "confusion",
-    "Comparison": "comparison",
-    "CounterfactualFairness": "pairs.counterfactual",
-    "Curves": "shapes",
+    "Advice": "analyses.planning.guide",
+    "Aggregate": "analyses.classes.aggregate",
+    "Audit": "analyses.audit.audit",
+    "CandidateAudit": "analyses.models.models",
+    "Chart": "report.charts.chart",
+    "ClassAudit": "analyses.classes.audit",
+    "Confusion": "tables.confusion",
+    "Comparison": "analyses.compare.compare",
+    "CounterfactualFairness": "analyses.counterfactual.counterfactual",
+    "Curves": "analyses.audit.curves",
     "DataError": "errors",
     "EvenhandError": "errors",
-    "IndividualFairness": "pairs.individual",
+    "IndividualFairness": "analyses.individual.individual",
     "MissingLibrary": "errors",
-    "Plan": "planning",
-    "ProjectionTest": "projection",
-    "Table": "table",
+    "Plan": "analyses.planning.power",
+    "ProjectionTest": "analyses.projection.projection_test",
+    "Table": "tables.table",
     "TableFileError": "errors",
-    "TableInfo": "disclosure",
-    "Thresholds": "cutoffs",
+    "TableInfo": "analyses.disclosure.disclosure",
+    "Thresholds": "analyses.thresholds.thresholds",
     "UsageError": "errors",
-    "Verdict": "gate.judging",
-    "Watch": "watch.watching",
-    "aggregate": "aggregation",
-    "audit": "auditing",
-    "check": "gate.judging",
-    "compare": "comparison",
-    "compas": "examples",
-    "counterfactual_fairness": "pairs.counterfactual",
-    "curves": "shapes",
-    "guide": "advice",
-    "individual_fairness": "pairs.individual",
-    "load": "storage",
-    "monitor": "watch.watching",
-    "power": "planning",
-    "privatized": "privacy",
-    "projection_test": "projection",
-    "suppressed": "suppression",
-    "table_info": "disclosure",
-    "tabulate": "ingest",
-    "thresholds": "cutoffs",
+    "Verdict": "analyses.check.check",
+    "Watch": "analyses.monitor.monitor",
+    "aggregate": "analyses.classes.aggregate",
+    "audit": "analyses.audit.audit",
+    "check": "analyses.check.check",
+    "compare": "analyses.compare.compare",
+    "compas": "datasets.example",
+    "counterfactual_fairness": "analyses.counterfactual.counterfactual",
+    "curves": "analyses.audit.curves",
+    "guide": "analyses.planning.guide",
+    "individual_fairness": "analyses.individual.individual",
+    "load": "tables.storage",
+    "monitor": "analyses.monitor.monitor",
+    "power": "analyses.planning.power",
+    "privatized": "tables.privacy",
+    "projection_test": "analyses.projection.projection_test",
+    "suppressed": "tables.suppression",
+    "table_info": "analyses.disclosure.disclosure",
+    "tabulate": "ingest.tabulation",
+    "thresholds": "analyses.thresholds.thresholds",
 }
 
 __all__ = [

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing import Audit, audit
+from evenhand.analyses.audit.audit import Audit, audit
+from evenhand.analyses.audit.gaps import Gap, Pair
+from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.options import chosen_measures
 from evenhand.errors import DataError, UsageError
-from evenhand.extremes import LargestGap
-from evenhand.gaps import Gap, Pair
 from evenhand.ingest.values import encode, label_key
-from evenhand.measures import RateMeasure, ScoreMeasure, find
-from evenhand.options import chosen_measures
+from evenhand.measures.registry import RateMeasure, ScoreMeasure, find
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
     Text always is. Numbers are if there are at most two of them and they are 0 and 1, or labels that occur,
     or whole numbers of which one is the favourable value.
     """
-    from evenhand.ingest.frames import as_values
+    from evenhand.ingest.engines.dataframes import as_values
 
     def distinct(column: Any) -> list[Any]:
         values = as_values(column)[0]

@@ -10,10 +10,16 @@ import traceback
 import click
 
 from evenhand import __version__
-from evenhand.cli import audits, bench, counterfactual, gate, individual, models, planning, sharing, watching
+from evenhand.cli import audit as audits
+from evenhand.cli import check as gate
+from evenhand.cli import counterfactual, individual, planning
+from evenhand.cli import experiment as bench
+from evenhand.cli import monitor as watching
+from evenhand.cli import table as sharing
+from evenhand.cli import thresholds as models
 from evenhand.cli.output import say, silence
 from evenhand.errors import EvenhandError
-from evenhand.masking import is_address, masked
+from evenhand.files.secrets import is_address, masked
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

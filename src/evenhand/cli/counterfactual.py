@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from evenhand.cli.options import NUMBER, WHOLE, numbers, split
 from evenhand.cli.output import progress_bar, reader_gone, views, wanted, write
-from evenhand.cli.words import NUMBER, WHOLE, numbers, split
 
 
 @click.command()
@@ -48,8 +48,8 @@ def counterfactual(data: str, seed: int, **words: Any) -> None:
 
     Without a --graph only the attribute is flipped, which says nothing about what it does to other columns.
     """
-    from evenhand.pairs.counterfactual import counterfactual_fairness
-    from evenhand.pairs.worlds.sensitivity import GRID
+    from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness
+    from evenhand.analyses.counterfactual.sensitivity import GRID
 
     paths = wanted(words, data, *filter(os.path.isfile, (words["model"], *words["graph"])))
     for word in ("features", "categories", "numbers"):

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from evenhand.cli.options import NUMBER, WHOLE, numbers, split
 from evenhand.cli.output import progress_bar, reader_gone, views, wanted, write
-from evenhand.cli.words import NUMBER, WHOLE, numbers, split
 from evenhand.errors import UsageError, shown
 
 
@@ -47,7 +47,7 @@ from evenhand.errors import UsageError, shown
 @views
 def individual(data: str, seed: int, **words: Any) -> None:
     """Compare similar people in DATA: are they scored alike, and whom does it hit if not?"""
-    from evenhand.pairs.individual import individual_fairness
+    from evenhand.analyses.individual.individual import individual_fairness
 
     paths = wanted(words, data)
     if words["score"] is None:

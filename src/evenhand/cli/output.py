@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.errors import UsageError
-from evenhand.files import as_path, check_target, shown_path, write_text
+from evenhand.files.paths import as_path, check_target, shown_path, write_text
 
 if TYPE_CHECKING:
-    from evenhand.options import Progress
-    from evenhand.results import Result
+    from evenhand.analyses.options import Progress
+    from evenhand.report.result import Result
 
 FORMS = ("json", "html", "markdown")
 PATIENCE = 0.5
@@ -25,7 +25,7 @@ PATIENCE = 0.5
 
 def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
     """JSON to standard output, or to a file beside the text."""
-    from evenhand.report.document import as_json
+    from evenhand.analyses.audit.document import as_json
 
     if json_path == "-":
         sys.stdout.write(as_json(document))
@@ -75,7 +75,7 @@ def _reads(given: Any, file: str) -> bool:
     """Whether a file, under whatever name, is one of those that an input means."""
     if not isinstance(given, str | os.PathLike):
         return False
-    from evenhand.ingest.sources import files_of
+    from evenhand.ingest.engines.sources import files_of
 
     return any(os.path.samefile(one, file) for one in files_of(given))
 

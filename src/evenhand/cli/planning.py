@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from evenhand.cli.options import NUMBER, whole
 from evenhand.cli.output import check_place, deliver
-from evenhand.cli.words import NUMBER, whole
 from evenhand.errors import UsageError, shown
 
 
@@ -38,7 +38,7 @@ from evenhand.errors import UsageError, shown
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the result as JSON; - for standard output.")
 def test(data: str, json_path: str | None, **words: Any) -> None:
     """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
-    from evenhand.projection import projection_test
+    from evenhand.analyses.projection.projection_test import projection_test
 
     if json_path is not None:
         check_place("--json", json_path, {}, [data])
@@ -65,7 +65,7 @@ def power(n: str | None, json_path: str | None, **words: Any) -> None:
     """Plan how many people it takes to find a gap: say --n or --gap, or both."""
     import textwrap
 
-    from evenhand.planning import power as plan
+    from evenhand.analyses.planning.power import power as plan
 
     people: Any = None
     if n is not None:
@@ -92,8 +92,8 @@ def power(n: str | None, json_path: str | None, **words: Any) -> None:
 @click.option("--classes-matter", metavar="WHAT", help="Of classes: equally, worst-most or one.")
 def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, classes: bool, **answers: Any) -> None:
     """Find out which measure to look at, by questions or by flags."""
-    from evenhand.advice import PRIORITIES, QUESTIONS
-    from evenhand.advice import guide as advise
+    from evenhand.analyses.planning.guide import PRIORITIES, QUESTIONS
+    from evenhand.analyses.planning.guide import guide as advise
 
     asking = sys.stdin.isatty()
     said = [_FLAGS[name] for name, answer in answers.items() if answer is not None]
@@ -134,7 +134,7 @@ _FLAGS = {
 
 def _class_answers(asking: bool, legal: bool, answers: dict[str, Any]) -> dict[str, Any]:
     """What was not said is asked where somebody can answer."""
-    from evenhand.advice import CLASS_QUESTIONS
+    from evenhand.analyses.planning.guide import CLASS_QUESTIONS
 
     missing: list[str] = []
     for name, (question, choices) in CLASS_QUESTIONS.items():

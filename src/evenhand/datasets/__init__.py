@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand.datasets.census import adult, kdd_census
     from evenhand.datasets.credit import german
+    from evenhand.datasets.dataset import Dataset
     from evenhand.datasets.justice import compas
     from evenhand.datasets.survey import acs
     from evenhand.datasets.synthetic import four_normals, two_normals
-    from evenhand.datasets.tabular import Dataset
 
 # No module is called like a public function: importing the module would replace the function.
 _HOME = {
-    "Dataset": "tabular",
+    "Dataset": "dataset",
     "acs": "survey",
     "adult": "census",
     "compas": "justice",

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.datasets.dataset import Dataset, Texts, check_truths, either, labels
 from evenhand.datasets.openml import fetch
 from evenhand.datasets.reading import Layout, parts, read_parts
-from evenhand.datasets.tabular import Dataset, Texts, check_truths, either, labels
 
 ADULT = Layout(
     source="the UCI Machine Learning Repository, data set 'Adult'",

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.datasets.dataset import Dataset, Texts, either, labels
 from evenhand.datasets.openml import fetch
 from evenhand.datasets.reading import Layout, one_file, read
-from evenhand.datasets.tabular import Dataset, Texts, either, labels
 
 _SOURCE = "the UCI Machine Learning Repository, data set 'Statlog (German Credit Data)'"
 SIMPLE = Layout(

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.cells import Floats, Ints
 from evenhand.ingest.values import encode
+from evenhand.tables.cells import Floats, Ints
 
 Matrix = NDArray[np.float32]
 

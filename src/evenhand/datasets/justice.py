@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.datasets.dataset import Dataset, check_truths, labels
 from evenhand.datasets.reading import Layout, one_file, read
-from evenhand.datasets.tabular import Dataset, check_truths, labels
 
 COMPAS = Layout(
     source="ProPublica's repository 'compas-analysis'",

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenhand.datasets.dataset import Dataset, check_truths, either
 from evenhand.datasets.reading import whole
-from evenhand.datasets.tabular import Dataset, check_truths, either
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files import as_path
+from evenhand.files.paths import as_path
 from evenhand.ingest.values import name_of
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.cells import Floats
 from evenhand.errors import UsageError, shown
+from evenhand.tables.cells import Floats
 
 Pair = tuple[float, float]
 

@@ -6,22 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.cells import Attribute, Bools, Ints
-from evenhand.confusion import NO_CLUSTERS, Confusion
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.columns import (
-    NOT_FINITE,
-    UNSAID,
-    ZERO,
-    Columns,
-    Words,
-    _read_weights,
-    _suspicious,
-    _Tally,
-)
+from evenhand.ingest.columns import NOT_FINITE, UNSAID, ZERO, Columns, Words, _read_weights, _suspicious, _Tally
 from evenhand.ingest.values import encode, group_codes, label_key, writable
-from evenhand.provenance import Provenance
-from evenhand.table import Meaning
+from evenhand.tables.cells import Attribute, Bools, Ints
+from evenhand.tables.confusion import NO_CLUSTERS, Confusion
+from evenhand.tables.provenance import Provenance
+from evenhand.tables.table import Meaning
 
 MOST_NUMBERS = 1_000
 """More whole numbers than this are hardly the names of classes."""

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.cells import Attribute, Bools, Floats, Ints
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.grid import Grid
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
-from evenhand.joint import JointTable
-from evenhand.provenance import Provenance
-from evenhand.table import Meaning, Table, shown_name, tally_key
+from evenhand.tables.cells import Attribute, Bools, Floats, Ints
+from evenhand.tables.grid import Grid
+from evenhand.tables.joint import JointTable
+from evenhand.tables.provenance import Provenance
+from evenhand.tables.table import Meaning, Table, shown_name, tally_key
 
 WeightKind = Literal["auto", "frequency", "sampling"]
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.cells import Ints, natural
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.columns import Columns
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, in_utc, name_of
-from evenhand.table import Table
+from evenhand.tables.cells import Ints, natural
+from evenhand.tables.table import Table
 
 CALENDAR: dict[str, Callable[[datetime], str]] = {
     "day": lambda t: f"{t:%Y-%m-%d}".zfill(10),

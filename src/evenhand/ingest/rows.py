@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from evenhand.cells import Floats
 from evenhand.errors import DataError, shown
-from evenhand.ingest.relations import as_name, as_number, refuse_words
-from evenhand.ingest.sources import Source, check_columns, opened, problem
+from evenhand.ingest.engines.relations import as_name, as_number, refuse_words
+from evenhand.ingest.engines.sources import Source, check_columns, opened, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
+from evenhand.tables.cells import Floats
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -41,7 +41,7 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
             return _of_source(source, numbers, names, values)
     if type(data).__name__ == "DuckDBPyRelation":
         return _of_source(Source(data), numbers, names, values)
-    from evenhand.ingest.frames import as_values, rows_of
+    from evenhand.ingest.engines.dataframes import as_values, rows_of
 
     if isinstance(data, np.ndarray) and data.dtype.names:
         data = {name: data[name] for name in data.dtype.names}

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.cells import Bools, Floats, Ints
 from evenhand.errors import DataError, listed, nearest, shown
+from evenhand.tables.cells import Bools, Floats, Ints
 
 # Spellings of "nothing" that programs write into text columns of numbers and labels.
 NO_VALUE = frozenset({"", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "<NA>", "None"})

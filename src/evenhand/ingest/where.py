@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.cells import Bools
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.columns import Columns, Weights
 from evenhand.ingest.values import Encoded, encode, name_of
-from evenhand.provenance import where_note
+from evenhand.tables.cells import Bools
+from evenhand.tables.provenance import where_note
 
 
 def only(columns: Columns, where: Mapping[str, Any], keep: list[str], part: bool = False) -> Columns:

@@ -21,36 +21,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.learn.adversaries import AADV, ADV, DADV
-    from evenhand.learn.experiments import experiment
-    from evenhand.learn.findings import Experiment
-    from evenhand.learn.losses import LOSSES, Loss, loss
-    from evenhand.learn.methods import METHODS, MLP, REG, method
-    from evenhand.learn.plans import Method
-    from evenhand.learn.postprocessing import Barycentre, GroupThresholds
-    from evenhand.learn.projections import INLP
-    from evenhand.learn.reweighting import Reweighting
-    from evenhand.learn.sources import Source
+    from evenhand.learn.experiments.experiment import experiment
+    from evenhand.learn.experiments.plan import Method
+    from evenhand.learn.experiments.result import Experiment
+    from evenhand.learn.experiments.sources import Source
+    from evenhand.learn.losses.losses import LOSSES, Loss, loss
+    from evenhand.learn.methods.adversarial import AADV, ADV, DADV
+    from evenhand.learn.methods.inlp import INLP
+    from evenhand.learn.methods.methods import METHODS, MLP, REG, method
+    from evenhand.learn.methods.postprocessing import Barycentre, GroupThresholds
+    from evenhand.learn.methods.reweighting import Reweighting
 
 _HOME = {
-    "AADV": "adversaries",
-    "ADV": "adversaries",
-    "Barycentre": "postprocessing",
-    "DADV": "adversaries",
-    "Experiment": "findings",
-    "GroupThresholds": "postprocessing",
-    "INLP": "projections",
-    "LOSSES": "losses",
-    "Loss": "losses",
-    "METHODS": "methods",
-    "MLP": "methods",
-    "Method": "plans",
-    "REG": "methods",
-    "Reweighting": "reweighting",
-    "Source": "sources",
-    "experiment": "experiments",
-    "loss": "losses",
-    "method": "methods",
+    "AADV": "methods.adversarial",
+    "ADV": "methods.adversarial",
+    "Barycentre": "methods.postprocessing",
+    "DADV": "methods.adversarial",
+    "Experiment": "experiments.result",
+    "GroupThresholds": "methods.postprocessing",
+    "INLP": "methods.inlp",
+    "LOSSES": "losses.losses",
+    "Loss": "losses.losses",
+    "METHODS": "methods.methods",
+    "MLP": "methods.methods",
+    "Method": "experiments.plan",
+    "REG": "methods.methods",
+    "Reweighting": "methods.reweighting",
+    "Source": "experiments.sources",
+    "experiment": "experiments.experiment",
+    "loss": "losses.losses",
+    "method": "methods.methods",
 }
 
 __all__ = [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.cells import Floats, Ints
 from evenhand.measures.curve import Curve, ScoreOptions
 from evenhand.measures.rates import effective, effective_units, ratio
-from evenhand.scores import ScoreCounts, moved
-from evenhand.table import Counts, Grouping, Table
+from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.scores import ScoreCounts, moved
+from evenhand.tables.table import Counts, Grouping, Table
 
 
 def observed(bins: Counts) -> tuple[Floats, Floats]:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.cells import Floats
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
 from evenhand.measures.density import Density, common_grid, estimate, trapezoid_weights
-from evenhand.scores import ScoreCounts
-from evenhand.table import bin_edges
+from evenhand.tables.cells import Floats
+from evenhand.tables.scores import ScoreCounts
+from evenhand.tables.table import bin_edges
 
 GRID = 512
 EXACT = 2.0**26
@@ -136,7 +136,7 @@ def bias_density(counts: ScoreCounts, bins: int = 50) -> BiasDensity:
     """The monotone coupling of two groups, and how much of ABCC each of its cells holds.
 
     >>> import evenhand
-    >>> from evenhand.scores import ScoreView
+    >>> from evenhand.tables.scores import ScoreView
     >>> table = evenhand.compas()
     >>> found = bias_density(ScoreView(table, table.grouping("race"))([0, 1]), bins=10)
     >>> round(float(found.coupling.sum()), 6), round(float(found.density.sum()), 3)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.cells import Floats
 from evenhand.measures.rates import ratio, share
-from evenhand.table import Counts
+from evenhand.tables.cells import Floats
+from evenhand.tables.table import Counts
 
 CONFLICTS = (
     ("predictive_parity", "equal_opportunity", "predictive_equality"),

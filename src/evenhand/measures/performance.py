@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.cells import Floats
 from evenhand.measures.rates import ratio
-from evenhand.scores import ScoreCounts
-from evenhand.table import Counts
+from evenhand.tables.cells import Floats
+from evenhand.tables.scores import ScoreCounts
+from evenhand.tables.table import Counts
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.cells import Floats, Ints
 from evenhand.measures.curve import Curve, rowwise
-from evenhand.scores import ScoreCounts
+from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.scores import ScoreCounts
 
 RATES = 512
 
@@ -54,7 +54,7 @@ def bias(counts: ScoreCounts, which: Curves, like: Curve | None = None) -> Curve
     """First curve minus second, over false positive rates; pieces are split where the curves cross.
 
     >>> import evenhand
-    >>> from evenhand.scores import ScoreView
+    >>> from evenhand.tables.scores import ScoreView
     >>> table = evenhand.compas()
     >>> pair = ScoreView(table, table.grouping("race"))([0, 1])
     >>> round(float(bias(pair, WITHIN).norm()), 3), round(float(bias(pair, ACROSS).norm()), 3)

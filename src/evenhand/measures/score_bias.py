@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.cells import Floats
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
-from evenhand.scores import ScoreCounts
+from evenhand.tables.cells import Floats
+from evenhand.tables.scores import ScoreCounts
 
 LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0}
 """Which people each concept compares, by label."""
@@ -28,7 +28,7 @@ def bias(counts: ScoreCounts, label: int | None, standardized: bool, options: Sc
     """The gap between positive rates at every threshold between two neighbouring scores.
 
     >>> import evenhand
-    >>> from evenhand.scores import ScoreView
+    >>> from evenhand.tables.scores import ScoreView
     >>> table = evenhand.compas()
     >>> pair = ScoreView(table, table.grouping("race"))([0, 1])
     >>> round(float(bias(pair, 1, True, ScoreOptions()).norm()), 3)

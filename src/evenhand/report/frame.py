@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.errors import MissingLibrary, UsageError, listed, shown
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit
+    from evenhand.analyses.audit.audit import Audit
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
 _TYPES = {
@@ -63,7 +63,7 @@ def _columns(audit: Audit) -> dict[str, list[Any]]:
 def _relation(columns: dict[str, list[Any]], types: dict[str, str]) -> Any:
     import duckdb
 
-    from evenhand.ingest.sources import identifier
+    from evenhand.ingest.engines.sources import identifier
 
     kinds = {"str": "VARCHAR", "float": "DOUBLE", "int": "BIGINT", "bool": "BOOLEAN"}
     # The default connection: a relation of DuckDB 1 does not keep its own one alive.

@@ -1,0 +1,47 @@
+"""Sections of other results in the page of an audit: one page for whoever has to sign a model off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from evenhand.analyses.counterfactual import page as counterfactual
+from evenhand.analyses.individual import page as individual
+from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.report.page.figures import Room
+
+Section = tuple[str, str, Any]
+SECTIONS: dict[str, Callable[[dict[str, Any], Room], list[Section]]] = {
+    "evenhand/individual/1": individual.sections,
+    "evenhand/counterfactual/1": counterfactual.sections,
+}
+"""What can stand in another page, by the schema of its document."""
+
+
+def documents(also: Any) -> list[dict[str, Any]]:
+    """Results, or what they wrote as JSON, as documents that have sections."""
+    given = also if isinstance(also, Sequence) and not isinstance(also, str | bytes) else [also]
+    found = [one.to_dict() if hasattr(one, "to_dict") else one for one in given]
+    for document in found:
+        schema = document.get("schema") if isinstance(document, dict) else None
+        if schema not in SECTIONS:
+            raise UsageError(
+                "also= (--also) takes results of individual or counterfactual fairness, or their JSON "
+                f"({listed(SECTIONS)}), not {shown(schema or document)}"
+            )
+    return found
+
+
+def sections(also: list[dict[str, Any]], room: Room) -> list[Section]:
+    """The sections of each document, under ids of their own."""
+    found: list[Section] = []
+    for place, document in enumerate(also):
+        try:
+            parts = SECTIONS[document["schema"]](document, room)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(
+                f"this JSON says it is {shown(document['schema'])}, but it is not complete ({type(error).__name__}: "
+                f"{error}): write it again"
+            ) from error
+        found += [(id_ if place == 0 else f"{id_}-{place}", heading, content) for id_, heading, content in parts]
+    return found

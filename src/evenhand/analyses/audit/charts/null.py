@@ -1,0 +1,96 @@
+"""The chance behind a p-value: what a measure would show if groups were alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenhand.analyses.audit.charts.subject import Subject
+from evenhand.analyses.audit.gaps import Gap
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.inference.null import Null
+from evenhand.measures.registry import Measure, find
+from evenhand.report.charts import theme
+from evenhand.report.charts.chart import Chart
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
+from evenhand.tables.cells import Floats
+
+BARS, HEIGHT = 40, 220
+
+
+def null(s: Subject, measure: str | None) -> Chart:
+    """The distribution of a measure when groups are alike, and where the observed value lies."""
+    gap, m, chance = _tested(s, measure)
+    ratio = gap.scale == "ratio"
+    observed = min(gap.value, 1 / gap.value) if ratio and gap.value > 0 else abs(gap.value)
+    share, edges = _histogram(chance)
+    stays = f"chance stays {'above' if ratio else 'below'} this 95 times of 100: {chance.high:.3f}"
+    marks = {f"observed: {observed:.3f}": observed, stays: chance.high}
+    title = f"{m.title}, the lower over the higher" if ratio else m.title
+    body = _bars(share, edges, {text: at for text, at in marks.items() if np.isfinite(at)}, title, ratio)
+    a, b = s.pair
+    how = "its exact distribution" if chance.method == "exact" else chance.method
+    adjusted = "" if gap.p_adjusted is None else f" ({_p(gap.p_adjusted)} adjusted for all comparisons)"
+    subtitle = f"{a} and {b} if they were alike: {how}. Observed {observed:.3f}, {_p(chance.p_value)}{adjusted}."
+    lost = f"{100 * chance.undefined:.2g}% of the tables have no value; they count as the largest"
+    return chart(
+        "null", f"What chance alone shows: {m.title}", subtitle, subtitle, body,
+        {m.title: (edges[:-1] + edges[1:]) / 2, "share": share}, [lost if chance.undefined else None],
+    )  # fmt: skip
+
+
+def _bars(share: Floats, edges: Floats, marks: dict[str, float], title: str, ratio: bool) -> Spec:
+    """A histogram with lines at some values, the value of no gap on the axis."""
+    ends = [*marks.values(), float(edges[0]), float(edges[-1]), 1.0 if ratio else 0.0]
+    margin = 0.02 * (max(ends) - min(ends)) or 0.01
+    x = quantitative("value", title, [min(ends) - margin, 1.0] if ratio else [0.0, max(ends) + margin])
+    most = float(share.max(initial=0.01)) * 1.05
+    y = quantitative("share", "how often chance alone shows it", [0, most], format="~%")
+    colour = coloured(list(marks), [theme.LIMIT, theme.INK], field="what")
+    colour["legend"] = {**colour["legend"], "symbolType": "stroke", "columns": 1}
+    bars: Spec = {
+        "data": inline(rows(value=edges[:-1], end=edges[1:], share=share)),
+        "mark": {"type": "rect", "color": theme.AXIS, "opacity": 0.8},
+        "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"datum": 0}},
+    }
+    lines: Spec = {
+        "data": inline([rows(what=text, value=at)[0] for text, at in marks.items()]),
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"x": x, "color": colour},
+    }
+    return {"width": theme.WIDTH, "height": HEIGHT, "layer": [bars, lines]}
+
+
+def _histogram(chance: Null) -> tuple[Floats, Floats]:
+    """Shares of the distribution and where they start and end; what is rarer than one in 100,000 is not drawn."""
+    sample, weight = chance.sample, chance.chance
+    if weight is not None:
+        keep = np.cumsum(weight) - weight <= (1 - 1e-5) * weight.sum()
+        sample, weight = sample[keep], weight[keep]
+    low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 1.0)
+    span = (low, high) if high > low else (low - 0.005, high + 0.005)
+    found, edges = np.histogram(sample, BARS, span, weights=weight)
+    return found / max(found.sum(), 1e-300) * (1 - chance.undefined), edges
+
+
+def _p(value: float) -> str:
+    return f"p = {value:.2g}" if value >= 1e-4 else "p < 0.0001"
+
+
+def tested(s: Subject) -> list[str]:
+    """The measures of the pair that have a p-value."""
+    return [g.id for g in s.attribute.measures if g.group == s.group and g.null is not None]
+
+
+def _tested(s: Subject, measure: Any) -> tuple[Gap, Measure, Null]:
+    known = tested(s)
+    id_ = known[0] if measure is None else measure
+    m = find(id_) if isinstance(id_, str) else None
+    gap = None if m is None else s.gap(m.id)
+    if m is None or gap is None or gap.null is None:
+        raise UsageError(
+            f"there is no p-value of {shown(id_)} for {shown(s.group)} (there are: {listed(known, 40)})"
+            f"{nearest(str(id_), known)}"
+        )
+    return gap, m, gap.null

@@ -1,0 +1,232 @@
+"""What a chart is about: an attribute of an audit, the groups that are drawn, and the pair that is compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.analyses.audit.curves import Curves, curves
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.report.charts import theme
+from evenhand.tables.cells import Floats
+from evenhand.tables.groups import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.analyses.audit.attribute import AttributeAudit
+    from evenhand.analyses.audit.audit import Audit
+    from evenhand.analyses.audit.gaps import Gap
+    from evenhand.tables.table import Table
+
+FEWEST_POINTS, MOST_POINTS, ALL_POINTS = 60, 200, 640
+"""Of one curve, and of all curves of a chart together: a specification stays small enough for a page."""
+CALIBRATION_BINS = 10
+DENSITY_BINS = 40
+FURTHEST_BY = ("abcc", "independence_uniform", "demographic_parity", "delta_dp_b")
+LABEL = 32
+MOST_LISTED = 40
+
+Line = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One attribute of an audit, and the group that is compared with its reference."""
+
+    audit: Audit
+    attribute: AttributeAudit
+    group: str
+    given: bool
+    """Whether the user named the group."""
+
+    @property
+    def reference(self) -> str:
+        return self.attribute.reference
+
+    @property
+    def _reference(self) -> dict[str, str]:
+        """The reference by attribute, as a product of attributes needs it."""
+        members = next(g.members for g in self.attribute.groups if g.name == self.reference)
+        names = [self.attribute.name] if len(members) == 1 else [a.name for a in self.table.attributes]
+        return dict(zip(names, members, strict=True))
+
+    @property
+    def table(self) -> Table:
+        return self.audit.table
+
+    @cached_property
+    def drawn(self) -> tuple[str, ...]:
+        """The groups that get a colour: the reference, the group of the pair, and those furthest from the reference."""
+        others = [self.group, *(g for g in furthest(self.attribute) if g != self.group)]
+        kept = set(others[: theme.MOST_COLOURED - 1])
+        return self.reference, *(g.name for g in self.attribute.groups if g.name in kept)
+
+    @cached_property
+    def label(self) -> dict[str, str]:
+        """What each group that may be drawn is called."""
+        return labels(dict.fromkeys([*self.drawn, *self.listed]))
+
+    @cached_property
+    def listed(self) -> list[str]:
+        """The reference and those furthest from it, as many as a list can hold."""
+        return [self.reference, *furthest(self.attribute)][:MOST_LISTED]
+
+    @cached_property
+    def colour(self) -> dict[str, str]:
+        return dict(zip(self.drawn, (theme.REFERENCE, *theme.GROUPS), strict=False))
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """How the group and its reference are called."""
+        return self.label[self.group], self.label[self.reference]
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there are so many groups that the pair has to stand out from the others."""
+        return len(self.drawn) > 4
+
+    @property
+    def left_out(self) -> str | None:
+        """The remark that not every group is drawn."""
+        count = len(self.attribute.groups)
+        if count == len(self.drawn):
+            return None
+        return f"of {count:,} groups the reference and the {len(self.drawn) - 1} furthest from it are drawn"
+
+    # ---- the score ------------------------------------------------------------------------------------------
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.table.score_range
+
+    @property
+    def score(self) -> str:
+        return shown_name(self.table.meaning.score or "score")
+
+    @property
+    def threshold(self) -> float | None:
+        """Where decisions are made, if it is on the axis."""
+        t = self.audit.options.threshold
+        return t if t is not None and self.range[0] <= t <= self.range[1] else None
+
+    @cached_property
+    def few(self) -> bool:
+        """Whether there are so few scores that every one of them is drawn, as a step."""
+        return self.scores <= self.points
+
+    @cached_property
+    def scores(self) -> int:
+        """How many different scores there are."""
+        score = self.table.score
+        return 0 if score is None else int(np.count_nonzero(np.diff(score))) + 1  # they are sorted
+
+    @property
+    def points(self) -> int:
+        return max(FEWEST_POINTS, min(MOST_POINTS, ALL_POINTS // len(self.drawn)))
+
+    # ---- what is known --------------------------------------------------------------------------------------
+
+    def gap(self, id: str) -> Gap | None:
+        """The pair by one measure, if the audit has it and it is defined."""
+        found = (g for g in self.attribute.measures if g.id == id and g.group == self.group)
+        return next((g for g in found if not g.undefined), None)
+
+    @cached_property
+    def curves(self) -> Curves:
+        """The curves of the groups drawn. All charts of an attribute share them."""
+        if self.table.score is None:
+            raise UsageError("this chart needs a score, but the data hold decisions only: pass score= as well")
+        kept: dict[Any, Curves] = vars(self.audit).setdefault("_curves", {})
+        key = (self.attribute.name, self.drawn)
+        if key not in kept:
+            scores = self.audit.options.scores
+            kept[key] = curves(
+                self.table, self.attribute.name, group=list(self.drawn[1:]), reference=self._reference,
+                points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
+                density_bins=min(self.scores, DENSITY_BINS),
+            )  # fmt: skip
+        return kept[key]
+
+    def columns(self, name: str, **where: str) -> dict[str, Any]:
+        """A curve as columns, only the rows that agree."""
+        found = self.curves.columns(name)
+        keep = np.ones(len(found["group"]), np.bool_)
+        for column, value in where.items():
+            keep &= found[column] == value
+        return {column: values[keep] for column, values in found.items()}
+
+    def lines(self, name: str, x: str, y: str, **where: str) -> dict[str, Line]:
+        """A curve of every group drawn that has one."""
+        found = {g: self.columns(name, group=g, **where) for g in self.drawn}
+        return {g: (c[x], c[y]) for g, c in found.items() if len(c[x])}
+
+    def thinned(self, name: str) -> str | None:
+        """The remark that a curve has more points than are drawn."""
+        error = self.curves.max_error.get(name, 0.0)
+        if self.few or not error:
+            return None
+        most = at_most(error)
+        return f"drawn at {self.points} of {self.scores:,} scores at most; no curve is off by more than {most} there"
+
+
+def at_most(error: float) -> str:
+    """A bound with one digit, never less than it is.
+
+    >>> at_most(0.00204), at_most(0.3), at_most(1e-9)
+    ('0.003', '0.3', '0.000001')
+    """
+    if error < 1e-6:
+        return "0.000001"
+    digits = -math.floor(math.log10(error))
+    return f"{math.ceil(error * 10**digits - 1e-9) / 10**digits:g}"
+
+
+def subject(audit: Audit, attribute: Any, group: Any) -> Subject:
+    """What was asked for, if the audit has it; by default the first attribute and the furthest group."""
+    names = [a.name for a in audit.attributes]
+    if attribute is not None and attribute not in names:
+        raise UsageError(
+            f"this audit has no attribute {shown(attribute)} (it has: {listed(names)}){nearest(str(attribute), names)}"
+        )
+    found = audit.attributes[0 if attribute is None else names.index(attribute)]
+    groups = [g.name for g in found.groups]
+    if group is not None and str(group) not in groups:
+        raise UsageError(
+            f"{shown(group)} is not a group of {shown(found.name)} (there are: {listed(groups)})"
+            f"{nearest(str(group), groups)}"
+        )
+    if group is not None and str(group) == found.reference:
+        raise UsageError(f"{shown(group)} is the reference, with which others are compared: name another group")
+    return Subject(audit, found, furthest(found)[0] if group is None else str(group), group is not None)
+
+
+def furthest(attribute: AttributeAudit) -> list[str]:
+    """The groups other than the reference, the furthest from it first; those too small to tell come last."""
+    there = {g.id for g in attribute.measures}
+    by = next((id_ for id_ in FURTHEST_BY if id_ in there), None)
+    away = {g.group: g.value for g in attribute.measures if g.id == by and not g.undefined}
+    others = [g.name for g in attribute.groups if g.name != attribute.reference]
+    return sorted(others, key=lambda name: (name in attribute.too_small, -away.get(name, -1.0)))
+
+
+def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
+    """A short name for the eye for each name, no two of them alike.
+
+    >>> labels(["ab", "a" * 9, "a" * 8], limit=5)
+    {'ab': 'ab', 'aaaaaaaaa': 'aaa…a', 'aaaaaaaa': 'aa… 2'}
+    """
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for name in names:
+        text, count = shown_name(name, limit), 1
+        while text in used:
+            count += 1
+            mark = f"… {count}"
+            text = shown_name(name, 10**6)[: limit - len(mark)] + mark
+        used.add(text)
+        found[name] = text
+    return found

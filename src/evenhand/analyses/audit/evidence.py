@@ -1,0 +1,78 @@
+"""A gap → the gap with what tells it from chance: p-values, the noise floor, and what the sample could have found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from evenhand.analyses.audit.gaps import Gap
+from evenhand.inference.null import Null
+from evenhand.inference.power import detectable
+from evenhand.inference.significance import TestResult, benjamini_hochberg, cohens_h, fisher, holm, two_proportion_z
+from evenhand.measures.registry import Measure, Profile, RateMeasure
+
+MISSED = 3.0
+"""A comparison that may miss a gap of three times its tolerance cannot conclude anything."""
+
+
+def with_null(m: Measure, gap: Gap, null: Null) -> Gap:
+    """The gap with the distribution that chance alone would give it."""
+    found = None if np.isnan(null.detectable) else null.detectable
+    return replace(gap, null=null, detectable=found, underpowered=_misses(m, gap, found))
+
+
+def with_rate_tests(m: RateMeasure, gap: Gap, profile: Profile, whole: bool, confidence: float) -> Gap:
+    """The gap between two shares with the classical tests, and what these people could have shown.
+
+    The profile is that of the group and its reference; `whole` says that it counts people, not weights.
+    """
+    if gap.undefined or profile.trials is None or len(m.components) != 1:
+        return gap
+    (p, q), (n, n_ref) = profile.values[0].tolist(), profile.trials[0].tolist()
+    tests: tuple[TestResult, ...] = (two_proportion_z(p * n, n, q * n_ref, n_ref),)
+    if whole:
+        tests += (fisher(round(p * n), round(n), round(q * n_ref), round(n_ref)),)
+    reach = detectable(q, n, n_ref, 1 - confidence)
+    size = reach.ratio(q) if m.scale == "ratio" else reach.gap(q)
+    found = None if np.isnan(size) else float(size)
+    return replace(
+        gap, tests=tests, cohens_h=float(cohens_h(p, q)), detectable=found, underpowered=_misses(m, gap, found)
+    )
+
+
+def _misses(m: Measure, gap: Gap, found: float | None) -> bool:
+    """Whether a gap of three times the tolerance could go unnoticed."""
+    if found is None:
+        return True
+    if m.scale == "ratio":
+        return 1 - found > MISSED * (1 - gap.tolerance)
+    return found > MISSED * gap.tolerance
+
+
+def too_small(gaps: Sequence[Gap]) -> tuple[str, ...]:
+    """Groups too small to conclude anything: their decisions may hide a gap of three times the tolerance.
+
+    Selection rates rest on everybody, so other rates hide even more. Where they were not asked for, all measures must
+    say so.
+    """
+    told: dict[str, dict[str, bool]] = {}
+    for g in gaps:
+        if g.underpowered is not None:
+            told.setdefault(g.group, {})[g.id] = g.underpowered
+    return tuple(group for group, by_id in told.items() if by_id.get("demographic_parity", all(by_id.values())))
+
+
+def adjusted(gaps: Sequence[Sequence[Gap]]) -> list[tuple[Gap, ...]]:
+    """All gaps of an audit, with p-values adjusted for there being so many."""
+    p = [g.null.p_value for members in gaps for g in members if g.null is not None]
+    pairs = zip(holm(p), benjamini_hochberg(p), strict=True)
+
+    def one(gap: Gap) -> Gap:
+        if gap.null is None:
+            return gap
+        a, b = next(pairs)
+        return replace(gap, p_adjusted=a, p_adjusted_bh=b)
+
+    return [tuple(one(g) for g in members) for members in gaps]

@@ -1,0 +1,143 @@
+"""Each group on its own: size and rates, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.analyses.audit.gaps import Pair
+from evenhand.analyses.audit.largest_gap import smoothed_rates
+from evenhand.inference import interval
+from evenhand.inference.resample import bootstrap
+from evenhand.measures.calibration import errors, observed
+from evenhand.measures.rates import jaccard, share, trials
+from evenhand.measures.registry import RATES
+from evenhand.tables.cells import Floats
+from evenhand.tables.table import Counts, Grouping, Table, tally_key
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval, or the reason why there is none."""
+
+    value: float
+    ci: Pair | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class GroupSummary:
+    """One group."""
+
+    name: str
+    members: tuple[str, ...]
+    """The group's value of each attribute."""
+    n: int
+    left_out: int
+    rates: Mapping[str, Estimate]
+
+
+def summarise(
+    table: Table,
+    grouping: Grouping,
+    decisions: Counts,
+    bins: Counts | None,
+    confidence: float,
+    draws: int,
+    rng: np.random.Generator,
+    stratified: bool = False,
+) -> tuple[GroupSummary, ...]:
+    """Every group's size and rates."""
+    columns = {r: _rate(decisions, r, confidence) for r in RATES if decisions.has_label or not RATES[r].needs_label}
+    if decisions.has_label:
+        columns["balanced_accuracy"] = _balanced_accuracy(decisions, confidence)
+        columns["f1"] = _f1(decisions, confidence)
+    if bins is not None:
+        columns["ece"], columns["mce"] = _calibration_errors(table, grouping, bins, confidence, draws, rng, stratified)
+    gone = table.left_out_groups.get(grouping.name, {})
+    sizes = table.sizes(grouping)
+    return tuple(
+        GroupSummary(
+            name=name,
+            members=members,
+            n=int(n),
+            left_out=gone.get(tally_key(members), 0),
+            rates={r: column[i] for r, column in columns.items()},
+        )
+        for i, (name, members, n) in enumerate(zip(grouping.groups, grouping.members, sizes, strict=True))
+    )
+
+
+def _rate(decisions: Counts, rate: str, confidence: float) -> list[Estimate]:
+    values = share(decisions, rate)
+    return _estimates(values, interval.wilson(values, trials(decisions, rate), confidence), RATES[rate].empty)
+
+
+def _balanced_accuracy(decisions: Counts, confidence: float) -> list[Estimate]:
+    tpr, tnr = share(decisions, "tpr"), share(decisions, "tnr")
+    a = interval.wilson(tpr, trials(decisions, "tpr"), confidence)
+    b = interval.wilson(tnr, trials(decisions, "tnr"), confidence)
+    lo, hi = interval.difference(tpr, a, -tnr, (-b[1], -b[0]))  # TPR + TNR
+    return _estimates((tpr + tnr) / 2, (lo / 2, hi / 2), "lacks one of the two labels")
+
+
+def _f1(decisions: Counts, confidence: float) -> list[Estimate]:
+    j, n = jaccard(decisions)
+    lo, hi = interval.wilson(j, n, confidence)
+    return _estimates(
+        2 * j / (1 + j), (2 * lo / (1 + lo), 2 * hi / (1 + hi)), "has neither a favourable label nor decision"
+    )
+
+
+def _calibration_errors(
+    table: Table,
+    grouping: Grouping,
+    bins: Counts,
+    confidence: float,
+    draws: int,
+    rng: np.random.Generator,
+    stratified: bool,
+) -> tuple[list[Estimate], list[Estimate]]:
+    if table.score_range != (0.0, 1.0):
+        because = "because the score runs from {:g} to {:g} and is no probability".format(*table.score_range)
+        nothing = [Estimate(np.nan, None, because) for _ in grouping.groups]
+        return nothing, nothing
+    ece, mce, gap = errors(table, grouping, bins)
+    rate, n = observed(bins)
+    each = confidence ** (1 / np.maximum((n > 0).sum(0), 1))
+    lo, hi = interval.wilson(rate, n, each)
+    predicted = rate - gap
+    low, high = interval.largest_difference((lo - predicted).T, (hi - predicted).T)
+    mce_column = _estimates(mce, (low, high), "has no rows")
+    if not draws:
+        return [Estimate(float(v), None) for v in ece], mce_column
+    # ECE is the L1 norm of (favourable people − sum of scores) per bin, over all people: an interval of a norm.
+    population = smoothed_rates("bins", bins)
+    mean = np.nan_to_num(predicted)
+
+    def excess(array: Any) -> Any:
+        people = array.sum(-1)
+        return (array[..., 1] - people * mean) / np.maximum(people.sum(-2, keepdims=True), 1e-300)
+
+    centre = excess(population)
+    moved = [
+        np.abs(excess(batch.array) - centre).sum(-2) for batch in bootstrap(bins, draws, rng, population, stratified)
+    ]
+    deviations = np.concatenate(moved)
+    ece_column = [
+        Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0))
+        for g, v in enumerate(ece)
+    ]
+    return ece_column, mce_column
+
+
+def _estimates(values: Floats, limits: interval.Interval, empty: str) -> list[Estimate]:
+    return [
+        Estimate(float(v), (float(lo), float(hi)))
+        if np.isfinite(v)
+        else Estimate(np.nan, None, f"because the group {empty}")
+        for v, lo, hi in zip(values, *limits, strict=True)
+    ]

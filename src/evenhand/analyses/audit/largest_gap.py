@@ -1,0 +1,287 @@
+"""One measure on one grouping → the two groups that differ most, and the mean over all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.analyses.audit.gaps import Gap, Pair, undefined_gap, verdict
+from evenhand.inference import interval
+from evenhand.inference.null import Null, NullKind, bounded, exchange_of, null_of, rate_outward, share_at_least
+from evenhand.inference.permutation import exchanged
+from evenhand.inference.resample import bootstrap, smoothed
+from evenhand.measures.registry import RateMeasure, ScoreMeasure
+from evenhand.tables.cells import Floats
+from evenhand.tables.table import Counts
+
+MOST_STRANGERS = 100
+
+
+@dataclass(frozen=True)
+class LargestGap:
+    """The pair of groups that differ most by one measure."""
+
+    id: str
+    pair: tuple[str, str] | None
+    """The group with the higher rate first; of a measure of whole scores, the one its sign favours."""
+    value: float
+    ci: Pair | None
+    method: str | None
+    tolerance: float
+    passes: bool | None
+    undefined: str | None
+    left_out: tuple[str, ...] = ()
+    """Groups for which the measure is undefined."""
+    mean: float | None = None
+    """The mean gap over all pairs of groups, where a gap is one number."""
+    ci_mean: Pair | None = None
+    null: Null | None = None
+    """What chance alone shows of the largest gap, when all groups are alike."""
+    signed: float | None = None
+    """First of the pair minus second, where a single sign exists."""
+    positive_share: float | None = None
+    """How much of the gap favours the first of the pair, of a measure of whole scores."""
+    strangers: tuple[Gap, ...] = ()
+    """Pairs that cannot be compared though both groups have the measure; the first hundred of them."""
+
+    @property
+    def excess(self) -> float | None:
+        """The value minus what chance alone shows on average."""
+        return None if self.null is None else self.value - self.null.mean
+
+
+def smoothed_rates(levels: str, counts: Counts) -> Floats:
+    """Half a person more in each cell of a group, or of a bin, so that a rate of 0 or 1 is not taken for certain."""
+    return smoothed(counts, np.full(counts.array.shape, 0.5), within=(-3, -1) if levels == "decision" else (-1,))
+
+
+def resampled_ranges(
+    measures: list[RateMeasure], counts: Counts, draws: int, rng: np.random.Generator, stratified: bool = False
+) -> dict[str, Floats]:
+    """For each measure how far the profiles of all groups moved apart in each resample, at most and on average.
+
+    Arrays (draws, 2).
+    """
+    population = smoothed_rates(measures[0].levels, counts)
+    centre = Counts(population, counts.groups)
+    observed = {m.id: _comparable(m, m.profile(counts).values) for m in measures}
+    middle = {m.id: _log(m, m.profile(centre).values) for m in measures}
+    out: dict[str, list[Floats]] = {m.id: [] for m in measures}
+    for batch in bootstrap(counts, draws, rng, population, stratified):
+        for m in measures:
+            profile = m.profile(batch)
+            with np.errstate(invalid="ignore"):
+                move = _log(m, profile.values) - middle[m.id]
+            # a group that lost the people of a rate may have moved as far as a rate can, a ratio without end
+            worst = np.full_like(middle[m.id], np.inf)
+            if m.scale == "difference" and profile.trials is not None:
+                worst = np.where(middle[m.id] >= 0.5, -middle[m.id], 1 - middle[m.id])
+            move = np.where(np.isnan(move), worst, move)
+            move = np.where(np.isnan(observed[m.id]), np.nan, move)
+            out[m.id].append(np.stack([_range(move).max(-1), _mean_gap(move[..., 0, :])], axis=-1))
+    return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
+
+
+def range_nulls(
+    measures: Sequence[RateMeasure],
+    counts: Counts,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> dict[str, Null]:
+    """What chance alone shows of the largest gap between several groups, which all exchange their people."""
+    found = {}
+    for within in ("all", "label", "level"):
+        members = [m for m in measures if exchange_of(m, kind) == within]
+        random = deepcopy(rng)  # so that a measure alone has the p-value it has among others
+        pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
+        for block in exchanged(counts, draws, random, within) if members else ():
+            for m in members:
+                pieces[m.id].append(m.profile(block).values)
+        for m in members:
+            plain = replace(m, scale="difference")  # see nulls.rate_null
+            profiles = np.concatenate(pieces[m.id])
+            observed = float(_spread(plain, counts, m.profile(counts).values))
+            found[m.id] = null_of(
+                observed, _spread(m, counts, profiles), f"{draws} exchanges", confidence, outward=rate_outward(m),
+                p_value=share_at_least(_spread(plain, counts, profiles), observed), highest=m.highest,
+            )  # fmt: skip
+    return found
+
+
+def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
+    """The same where people cannot exchange groups: how far rates move apart in resamples."""
+    observed = float(_spread(m, counts, m.profile(counts).values))
+    moved = bounded(moved * interval.student(float(counts.people().min()), confidence), m.highest)
+    return null_of(
+        observed, moved, f"{len(moved)} resamples, recentred", confidence, outward=rate_outward(m), highest=m.highest
+    )
+
+
+def _spread(m: RateMeasure, counts: Counts, values: Floats) -> Floats:
+    """How far the profiles of all groups are apart; groups for which the measure is undefined stand aside."""
+    gone = np.isnan(_comparable(m, m.profile(counts).values))
+    with np.errstate(invalid="ignore"):
+        spread = _range(_log(m, np.where(gone, np.nan, values))).max(-1)
+    lost = (np.isnan(values) & ~gone).any((-2, -1))
+    return np.where(lost, np.nan, spread) if m.levels == "decision" else spread
+
+
+def _comparable(m: RateMeasure, values: Floats) -> Floats:
+    """Profiles with a group blanked out entirely when one of its rates is undefined (but not for bins)."""
+    if m.levels == "bins":
+        return values
+    return np.where(np.isnan(values).any(-2, keepdims=True), np.nan, values)
+
+
+def _log(m: RateMeasure, values: Floats) -> Floats:
+    if m.scale == "difference":
+        return values
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def _range(values: Floats, nothing: float = 0.0) -> Floats:
+    """Highest minus lowest over groups, undefined ones aside; `nothing` where fewer than two are defined."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        spread = np.where(known, values, -np.inf).max(-1) - np.where(known, values, np.inf).min(-1)
+    return np.where(known.sum(-1) >= 2, spread, nothing)
+
+
+def _mean_gap(values: Floats) -> Floats:
+    """Mean |difference| over all pairs of groups, undefined ones aside: a sum over sorted values."""
+    ordered = np.sort(values, axis=-1)  # NaN last
+    n = (~np.isnan(values)).sum(-1, keepdims=True)
+    place = np.arange(values.shape[-1])
+    factor = np.where(place < n, 2 * place - n + 1, 0)
+    with np.errstate(invalid="ignore"):
+        total = np.where(factor != 0, ordered * factor, 0.0).sum(-1)
+    return np.asarray(total / np.maximum(n * (n - 1) / 2, 1)[..., 0])
+
+
+def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Floats | None) -> LargestGap:
+    """The two groups that differ most, among those for which the measure is defined."""
+    profile = m.profile(counts)
+    values = _comparable(m, profile.values)
+    gone = np.isnan(values).all(0)
+    left_out = tuple(counts.groups[g] for g in np.flatnonzero(gone))
+    if (~np.isnan(values)).sum(-1).max() < 2:
+        because = "because fewer than two groups have the rates it compares"
+        return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
+    spread = _range(values, nothing=-1.0)
+    k = int(np.argmax(spread))
+    high, low = _ends(values[k])
+    pair = counts.groups[high], counts.groups[low]
+    if m.scale == "ratio" and values[k, high] == 0:
+        because = "because nobody receives the favourable decision"
+        return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
+    value = float(values[k, low] / values[k, high]) if m.scale == "ratio" else float(spread[k])
+    ci = None
+    highest = np.inf if profile.trials is None else 1.0
+    if ranges is not None and m.scale == "ratio":
+        ci = _ratio_range(value, counts, m, ranges[:, 0], confidence)
+    elif ranges is not None:
+        ci = interval.norm(value, ranges[:, 0], confidence, highest)
+    mean, ci_mean = None, None
+    if m.signed:
+        mean = float(_mean_gap(values[0]))
+        ci_mean = None if ranges is None else interval.norm(mean, ranges[:, 1], confidence, highest)
+    method = None if ci is None else "bootstrap of the norm"
+    passes, _ = verdict(m, value, None)
+    signed = float(values[k, high] - values[k, low]) if len(values) == 1 else None
+    return LargestGap(
+        m.id, pair, value, ci, method, m.tolerance, passes, None, left_out, mean, ci_mean,
+        signed=signed, strangers=_strangers(m, values, counts.groups),
+    )  # fmt: skip
+
+
+def _ends(values: Floats) -> tuple[int, int]:
+    """The groups with the highest and the lowest value; two different ones even if all are alike."""
+    high, low = int(np.nanargmax(values)), int(np.nanargmin(values))
+    return high, low if low != high else int(np.flatnonzero(~np.isnan(values))[-1])
+
+
+def _strangers(m: RateMeasure, values: Floats, groups: Sequence[str]) -> tuple[Gap, ...]:
+    """Pairs of groups, each with people in some score bin, that share none."""
+    known = ~np.isnan(values)
+    found: list[Gap] = []
+    for g in np.flatnonzero(known.any(0)).tolist():
+        apart = np.flatnonzero(known[:, :g].any(0) & ~known[known[:, g], :g].any(0))
+        because = "because no score bin holds people of both groups"
+        found += [undefined_gap(m, groups[g], groups[other], because) for other in apart.tolist()]
+        if len(found) >= MOST_STRANGERS:
+            break
+    return tuple(found[:MOST_STRANGERS])
+
+
+def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
+    """On the log scale the smallest ratio is a range too. A rate of 0 has no logarithm: its smoothed rate has."""
+    q = interval.upper_quantile(ranges, confidence)
+    centre = Counts(smoothed_rates(m.levels, counts), counts.groups)
+    middle = float(_range(_log(m, m.profile(centre).values)).max())
+    observed = min(-np.log(value), middle) if value > 0 else middle
+    return min(value, float(np.exp(-observed - q))), min(float(np.exp(q - observed)), 1.0)
+
+
+def largest_distance(
+    m: ScoreMeasure,
+    gaps: Sequence[Gap],
+    distances: Sequence[Floats | None],
+    confidence: float,
+    recentred: bool = False,
+) -> LargestGap:
+    """The two groups whose scores differ most, and the mean over pairs, from the comparison of every pair.
+
+    A maximum of norms changes by no more than the largest change of one; pairs were resampled apart, which makes that
+    a little larger than it is. A mean of norms changes by no more than the mean of the changes, here at their worst.
+    `recentred` asks for a p-value from these changes, where people cannot exchange groups.
+    """
+    defined = [i for i, gap in enumerate(gaps) if gap.undefined is None]
+    names = list(dict.fromkeys(name for gap in gaps for name in (gap.group, gap.reference)))
+    present = {name for i in defined for name in (gaps[i].group, gaps[i].reference)}
+    left_out = tuple(name for name in names if name not in present)
+    if not defined:
+        because = "because no two groups can be compared"
+        return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
+    worst = max((gaps[i] for i in defined), key=lambda gap: m.inward(gap.value))
+    pair, favoured = (worst.group, worst.reference), worst.positive_share
+    if (worst.signed or 0) < 0:
+        pair, favoured = pair[::-1], worst.negative_share
+    mean = float(np.mean([gaps[i].value for i in defined]))
+    passes = all(gaps[i].passes for i in defined)  # the limit of information differs from pair to pair
+    strangers = [g for g in gaps if g.undefined and not {g.group, g.reference} & set(left_out)][:MOST_STRANGERS]
+    found = LargestGap(
+        m.id, pair, worst.value, None, None, worst.tolerance, passes, None, left_out, mean,
+        signed=None if worst.signed is None else abs(worst.signed), positive_share=favoured, strangers=tuple(strangers),
+    )  # fmt: skip
+    moved = [d for i in defined if (d := distances[i]) is not None]
+    if not moved:
+        return found
+
+    def limits(value: float, distance: Floats) -> Pair:
+        return m.outward_interval(*interval.norm(m.inward(value), distance, confidence, m.highest))
+
+    draws = min(map(len, moved))
+    farthest = np.max([d[:draws] for d in moved], axis=0)
+    ci = limits(worst.value, farthest)
+    p = 2 if m.information else 1  # a mean of squares is the square of a norm
+    size, move = (
+        float(np.mean(np.power(numbers, p)) ** (1 / p))
+        for numbers in (
+            [m.inward(gaps[i].value) for i in defined],
+            [interval.upper_quantile(d, confidence) for d in moved],
+        )
+    )
+    ci_mean = m.outward_interval(max(size - move, 0.0), min(size + move, m.highest))
+    null = None
+    if recentred:
+        null = null_of(
+            m.inward(worst.value), bounded(farthest, m.highest), f"{draws} resamples, recentred", confidence,
+            outward=m.outward, highest=m.highest,
+        )  # fmt: skip
+    return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=ci_mean, null=null)

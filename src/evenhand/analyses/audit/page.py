@@ -1,0 +1,276 @@
+"""The page of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from evenhand.analyses.audit import explorer
+from evenhand.analyses.audit.attachments import documents
+from evenhand.analyses.audit.attachments import sections as other_sections
+from evenhand.analyses.audit.charts import CHARTS
+from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
+from evenhand.analyses.audit.measure_table import about, comparison, measure_of, plain
+from evenhand.report.page.figures import Room
+from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.shell import fitted, page
+from evenhand.tables.groups import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.analyses.audit.audit import Audit
+
+MOST_TABLES = 12
+"""Groups of one attribute whose measures are shown one by one."""
+MOST_ROWS = 200
+_RATES = {
+    "base_rate": "base rate", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV", "npv": "NPV",
+    "accuracy": "accuracy",
+}  # fmt: skip
+
+
+def audit_page(audit: Audit, also: Any = ()) -> str:
+    """The whole audit as one page, with the sections of other results."""
+    document, others = audit.to_dict(), documents(also)
+    return fitted(lambda room: _page(audit, document, others, room))
+
+
+def _page(audit: Audit, document: dict[str, Any], others: list[dict[str, Any]], room: Room) -> str:
+    many = len(document["attributes"]) > 1
+    sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
+    references = {a["name"]: a["reference"] for a in document["attributes"]}
+    counts = None
+    if audit.table.score is not None:
+        counts = explorer.counted(audit.table, references, audit.options.threshold, room)
+        explored = explorer.section(audit.table, references, counts, document["data"]["decision_rule"], room)
+        sections.append(("explorer", "Try another threshold", explored))
+    for i, attribute in enumerate(document["attributes"]):
+        heading = f"By {shown_name(attribute['name'])}" if many else f"Groups of {shown_name(attribute['name'])}"
+        sections.append((f"by-{i}", heading, join(_attribute(audit, attribute, document, room))))
+    ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
+    sections += [
+        *other_sections(others, room),
+        ("measures", "What each measure asks", about(ids)),
+        ("method", "How it was computed", join(method(document, room.remarks()))),
+    ]
+    document = {**document, "also": others} if others else document
+    return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
+
+
+def title_of(document: dict[str, Any]) -> str:
+    """What was audited, in a line."""
+    data = document["data"]
+    groups = ", ".join(shown_name(a["name"]) for a in document["attributes"][:3])
+    return f"Fairness of {shown_name(data['score'] or data['prediction'])} by {groups}"
+
+
+def facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What was audited."""
+    data = document["data"]
+    yield "People", f"{data['rows']:,}"
+    left = [f"{count:,} rows {shown_name(reason, 100)}" for reason, count in data["left_out"].items()]
+    yield "Left out", "; ".join(left) or "nobody"
+    if data["score"] is not None:
+        lo, hi = data["score_range"]
+        kind = "high is bad for the person" if data["risk"] else "high is good for the person"
+        yield "Score", f"{shown_name(data['score'])}, from {lo:.12g} to {hi:.12g}, {kind}"
+    if data["label"] is not None:
+        yield "Outcome", f"{shown_name(data['label'])}, favourable: {shown_name(data['favorable'])}"
+    yield "Favourable decision", shown_name(data["decision_rule"], 120)
+    for a in document["attributes"]:
+        yield f"Groups of {shown_name(a['name'])}", _sizes(a)
+    if data["weight"] is not None:
+        yield "Weights", shown_name(data["weight"])
+    if data["cluster"] is not None:
+        yield "Clusters", f"{data['clusters']:,} of {shown_name(data['cluster'])}"
+
+
+def _sizes(attribute: dict[str, Any]) -> str:
+    """The largest groups, with their base rates."""
+    groups = sorted(attribute["groups"], key=lambda g: -g["n"])
+    told = []
+    for g in groups[:8]:
+        base = g["rates"].get("base_rate", {"value": None})["value"]
+        told.append(f"{shown_name(g['name'])} {g['n']:,}" + ("" if base is None else f" (base rate {base:.3f})"))
+    more = f" and {len(groups) - 8:,} more" if len(groups) > 8 else ""
+    return ", ".join(told) + more
+
+
+def verdict(document: dict[str, Any]) -> Iterator[Markup]:
+    """What was found, in sentences."""
+    many = len(document["attributes"]) > 1
+    for attribute in document["attributes"]:
+        found = findings(attribute)
+        if many:
+            yield tag("h3", summary(found, attribute))
+        yield from (_finding(f, "h4" if many else "h3") for f in found[:MOST_TOLD])
+        yield from (tag("p", sentence) for sentence in remaining(found))
+    for note in document["notes"]:
+        yield tag("p", tag("strong", "Note: "), shown_name(note, 600))
+
+
+def _finding(f: Finding, heading: str) -> Markup:
+    """What is beyond a limit and chance is said at once, the rest on request."""
+    told = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if p.shown]
+    rest = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if not p.shown]
+    more = [tag("ul", *rest) if rest else None, [tag("p", w) for w in f.warnings]]
+    return tag(
+        "div",
+        tag(heading, f.headline),
+        tag("p", f.tally),
+        tag("ul", *told) if told else None,
+        tag("details", tag("summary", "What is within, not settled or not told apart from chance"), *more)
+        if rest or f.warnings
+        else None,
+        class_=f"finding {f.kind}",
+    )
+
+
+def _attribute(
+    audit: Audit, attribute: dict[str, Any], document: dict[str, Any], room: Room
+) -> Iterator[Markup | None]:
+    yield groups_table(attribute, room.most(MOST_ROWS) // len(document["attributes"]))
+    yield from _impossibility(attribute)
+    found = findings(attribute)
+    if found:
+        yield tag("div", *_charts(audit, attribute["name"], found[0].group, room), class_="charts")
+    yield from measures_tables(audit, attribute, document["options"]["confidence"], room)
+    if attribute["largest"]:
+        yield _largest(attribute)
+
+
+def measures_tables(audit: Audit, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
+    """Every measure of every group: the most affected first, others on request."""
+    found = findings(attribute)
+    gaps = {(g.id, g.group): g for a in audit.attributes if a.name == attribute["name"] for g in a.measures}
+    shown = [f for f in found[:MOST_TABLES] if room.table()]
+    for place, f in enumerate(shown):
+        measures = [m for m in attribute["measures"] if m["group"] == f.group]
+        own = {m["id"]: gaps[m["id"], f.group] for m in measures}
+        table = comparison(measures, own, confidence, room)
+        heading = join(name(f.group), " against ", name(attribute["reference"]))
+        if place == 0 or len(found) <= 3:
+            yield join(tag("h3", heading), table)
+        else:
+            yield tag("details", tag("summary", "All measures: ", heading), table)
+    if len(found) > len(shown):
+        yield tag("p", f"The measures of {len(found) - len(shown):,} more groups are in the JSON.", class_="note")
+
+
+def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = "") -> Markup:
+    """Sizes and rates of the groups, to sort."""
+    columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
+    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:most]
+    rows, kinds = [], []
+    least = next(g["n"] for g in attribute["groups"] if g["name"] == attribute["reference"])
+    for g in shown:
+        mark = " (reference)" if g["name"] == attribute["reference"] else ""
+        left = f" ({g['left_out']:,} left out)" if g["left_out"] else ""
+        rates = [_rate(g["rates"][r]) for r in columns]
+        rows.append([join(name(g["name"]), mark), cell(f"{g['n']:,}", left, data_value=g["n"]), *rates])
+        kinds.append("small" if g["name"] in attribute["too_small"] and g["n"] <= least else None)
+    more = len(attribute["groups"]) - len(shown)
+    caption = f"Groups of {shown_name(attribute['name'])}{whose}, with the interval of each rate"
+    caption += "; too small to conclude anything: in italics" if any(kinds) else ""
+    caption += f"; {more:,} smaller groups are not shown" if more else ""
+    return grid(caption, ["group", "people", *columns.values()], rows, kinds=kinds, class_="sortable")
+
+
+def _rate(estimate: dict[str, Any]) -> Markup:
+    value, ci = estimate["value"], estimate["ci"]
+    if value is None:
+        return cell("–", title=estimate["undefined"], data_value="NaN")
+    bounds = None if ci is None or None in ci else tag("div", f"{ci[0]:.3f}–{ci[1]:.3f}", class_="muted")
+    return cell(f"{value:.3f}", bounds, data_value=value)
+
+
+def _charts(audit: Audit, attribute: str, group: str, room: Room) -> Iterator[Markup | None]:
+    for chart in audit.plots(attribute, group):
+        if chart != "null":  # its distributions are in the tables
+            words = f"plot({chart!r}, attribute={shown_name(attribute)!r})"
+            about = group if CHARTS[chart].pair else None
+            yield room.figure(audit.plot(chart, attribute=attribute, group=about), words)
+
+
+def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
+    found = attribute["impossibility"]
+    if found["undefined"]:
+        return
+    p = p_words(found["p_value"])
+    if not found["base_rates_differ"]:
+        yield tag("p", f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
+        return
+    lines = [tag("li", " + ".join(measure_of({"id": id_}).title for id_ in c)) for c in found["conflicts"]]
+    yield tag("p", f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
+    yield tag("ul", *lines)
+
+
+def _largest(attribute: dict[str, Any]) -> Markup:
+    rows = []
+    for m in attribute["largest"]:
+        measure = measure_of(m)
+        pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
+        ci = "–" if m["ci"] is None else " to ".join("…" if b is None else f"{b:.3f}" for b in m["ci"])
+        chance = plain(measure, m["null_95"])
+        rows.append([measure.title, plain(measure, m["value"]), ci, chance, cell(pair, class_="words")])
+    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "chance, 95%", "pair"],
+                 rows)  # fmt: skip
+    return tag("details", tag("summary", "The most different pair of groups"), table)
+
+
+_REPEATED = (
+    "The same table, version and options give the same numbers to the last digit. Every number comes from counts of "
+    "people by score, group and outcome; no row of the data is in this page."
+)
+
+
+def method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
+    """What it takes to repeat an audit."""
+    options = {k: v for k, v in document["options"].items() if v is not None}
+    yield tag("p", _REPEATED)
+    rows = [["version", document["version"]], ["hash of the table", tag("code", document["data"]["table"])],
+            *([k.replace("_", " "), str(v)] for k, v in options.items())]  # fmt: skip
+    yield grid("What it takes to repeat this audit", ["what", "value"], [[k, cell(v, class_="words")] for k, v in rows])
+    yield tag("h3", "Checklist")
+    yield tag("p", "What a report of fairness should state (after 003, section 3.4).")
+    items = [[k, cell(v, class_="words"), cell(w, class_="words")] for k, v, w in checklist(document)]
+    yield grid("Checklist", ["item", "answer", "why"], items)
+    yield from (tag("p", remark, class_="note") for remark in remarks)
+
+
+def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The choices behind the numbers, said aloud."""
+    data, options = document["data"], document["options"]
+    for a in document["attributes"]:
+        smallest = min(a["groups"], key=lambda g: g["n"])
+        yield (
+            f"data, by {shown_name(a['name'])}",
+            f"{len(a['groups']):,} groups, the smallest {shown_name(smallest['name'])} with {smallest['n']:,} people",
+            f"compared with {shown_name(a['reference'])}; whom one compares with decides the sign",
+        )
+    yield (
+        "metric",
+        f"{len({m['id'] for a in document['attributes'] for m in a['measures']})} measures, one by one",
+        ("no single number: they answer different questions and can exclude each other"),
+    )
+    yield (
+        "unit",
+        "differences between a group and the reference; ratios where the measure is one",
+        ("limits of 0.1 and 0.8 are conventions: state your own with evenhand check"),
+    )
+    yield (
+        "aggregation over groups",
+        "none; the most different pair is named where there are more than two",
+        ("an average would hide the group that fares worst"),
+    )
+    yield (
+        "uncertainty",
+        (
+            f"{100 * options['confidence']:g}% intervals, {options['bootstrap']:,} resamples, "
+            f"{options['permutations']:,} exchanges, p-values adjusted for all comparisons (Holm)"
+        ),
+        "samples never show parity exactly",
+    )
+    others = "no score is known, so no other threshold can be tried"
+    if data["score"] is not None:
+        others = "other thresholds: see the explorer and the charts over scores"
+    yield "decision", shown_name(data["decision_rule"], 120), others

@@ -1,0 +1,344 @@
+"""The document as tables for a terminal: 80 columns, colour only where it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evenhand.analyses.audit.document import least
+from evenhand.measures.registry import Measure, ScoreMeasure, find
+from evenhand.tables.table import shown_name
+
+WIDTH = 80
+MANY_ROWS = 30
+FEW_GROUPS = 6
+"""Up to so many groups, every comparison gets a table of its own."""
+_COLUMNS = {
+    "base_rate": "base", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV", "npv": "NPV",
+    "accuracy": "acc.",
+}  # fmt: skip
+_FAMILIES = {
+    "independence": "Independence: all alike?",
+    "separation": "Separation: same outcome?",
+    "sufficiency": "Sufficiency: one meaning?",
+    "accuracy": "Accuracy",
+}
+_SHORT = {
+    "demographic_parity": "dem. parity", "disparate_impact": "impact", "equalized_odds": "odds", "abcc": "ABCC",
+    "equal_opportunity": "eq. opp.", "predictive_equality": "pred. eq.", "xroc": "cross-ROC", "roc": "ROC",
+    "abpc": "ABPC",
+}  # fmt: skip
+_MOST_COLUMNS = 5
+_ABBREVIATED = {
+    "negative predictive": "neg. predictive", "predictive equality": "pred. equality",
+    "equal opportunity": "equal opport.",
+}  # fmt: skip
+
+
+def render(document: dict[str, Any]) -> RenderableType:
+    """The report as rich renderables."""
+    parts: list[RenderableType] = [*_header(document)]
+    for attribute in document["attributes"]:
+        parts += _attribute(attribute, document["options"]["confidence"])
+    if document["notes"]:
+        parts += [Text(), Text("Notes", style="bold")]
+        parts += [_indented(Text(f"• {shown_name(note, 600)}")) for note in document["notes"]]
+    return Group(*parts)
+
+
+def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
+    data = document["data"]
+    facts = [f"{data['rows']:,} people"]
+    if data["score"] is not None:
+        lo, hi = data["score_range"]
+        kind = "risk score" if data["risk"] else "score"
+        facts.append(f"{kind} {shown_name(data['score'])}, {lo:.12g} to {hi:.12g}")
+    if data["label"] is not None:
+        facts.append(f"label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}")
+    if data["cluster"] is not None:
+        facts.append(f"{data['clusters']:,} clusters {shown_name(data['cluster'])}")
+    yield Text("Evenhand audit", style="bold")
+    yield Text(" · ".join(facts))
+    yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
+    for reason, count in data["left_out"].items():
+        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+
+
+def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+    yield Text()
+    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
+    yield _groups(attribute)
+    others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
+    if len(attribute["groups"]) <= FEW_GROUPS:
+        for group in others:
+            yield Text()
+            yield from _comparison(attribute, group, confidence)
+    else:
+        yield Text()
+        yield from _matrix(attribute, others, confidence)
+    if attribute["largest"]:
+        yield Text()
+        yield from _largest(attribute, confidence)
+    yield from _impossibility(attribute)
+
+
+def _groups(attribute: dict[str, Any]) -> Grid:
+    columns = {r: title for r, title in _COLUMNS.items() if r in attribute["groups"][0]["rates"]}
+    grid = _grid("group", "n", *columns.values())
+    shown, more = _most_people(attribute["groups"])
+    for g in shown:
+        mark = "*" if g["name"] == attribute["reference"] else ""
+        rates = (g["rates"][r]["value"] for r in columns)
+        left = f" (−{g['left_out']:,})" if g["left_out"] else ""
+        grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *(_rate(r) for r in rates))
+    left_out = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
+    grid.caption = Text(f"* reference{left_out}{more}")
+    grid.caption_justify = "left"
+    return grid
+
+
+def _most_people(groups: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """The largest groups in their order, and how many more there are."""
+    if len(groups) <= MANY_ROWS:
+        return groups, ""
+    least = sorted((g["n"] for g in groups), reverse=True)[MANY_ROWS - 1]
+    shown = [g for g in groups if g["n"] >= least][:MANY_ROWS]
+    return shown, f"; {len(groups) - len(shown):,} smaller groups are not shown (--json has them)"
+
+
+def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[RenderableType]:
+    found = [m for m in attribute["measures"] if m["group"] == group]
+    title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
+    yield title
+    tested = any(m["p_value"] is not None for m in found)
+    chance = ("chance", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *chance, "for", "limit", "verdict", tight=True)
+    reasons: dict[str, list[str]] = {}
+    for family, heading in _FAMILIES.items():
+        members = [m for m in found if m["family"] == family]
+        if members:
+            grid.add_row(Text(heading, style="italic"))
+        for m in members:
+            measure = _measure(m)
+            if m["undefined"]:
+                reasons.setdefault(m["undefined"], []).append(measure.title)
+            grid.add_row(
+                Text(" " + shorter(measure.title)),
+                _gap(measure, m),
+                _interval(measure, m["ci"]),
+                *((_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_adjusted"], least(m))) if tested else ()),
+                "" if m["positive_share"] is None or measure.signed else f"{100 * m['positive_share']:.0f}%",
+                _limit(measure, m["tolerance"]),
+                _verdict(m),
+            )
+    yield grid
+    if tested:
+        yield _indented(
+            Text("chance: alone it stays within this, 95 of 100 times; p: adjusted for all comparisons", style="dim")
+        )
+    if any(m["positive_share"] is not None for m in found):
+        yield _indented(Text(f"for: how much of the gap favours {shown_name(group)}", style="dim"))
+    for m in found:
+        if m["left_out_share"]:
+            why = "no people of both groups" if _measure(m).scale == "difference" else "too few people selected"
+            yield _indented(Text(f"{_measure(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there"))
+    for because, titles in reasons.items():
+        yield _indented(Text(f"Undefined: {', '.join(titles)}: {shown_name(because, 200)}"))
+    if any(m["passes"] is not None for m in found):
+        yield _indented(Text(_summary(found, group)))
+    if group in attribute["too_small"]:
+        yield _indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
+                             "limit could go unnoticed.", style="yellow"))  # fmt: skip
+    for m in found:
+        if m["id"] == "demographic_parity" and m["detectable"] is not None:
+            size = m["detectable"]
+            yield _indented(Text(f"A gap in selection of {size:.3f} would be found 80 times of 100 with these people."))
+
+
+def _summary(found: list[dict[str, Any]], group: str) -> str:
+    """Which gaps are certain, in words."""
+    name = shown_name(group)
+    sure = [m for m in found if m["passes"] is False and m["conclusive"]]
+    unsure = [m for m in found if m["conclusive"] is False]
+    told = _directions([m for m in sure if _measure(m).signed]) or _directions(sure)
+    text = ""
+    if told:
+        text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
+    elif not sure and any(m["conclusive"] is not None for m in found):
+        text = f"No gap of {name} is certainly beyond its limit. "
+    if unsure:
+        text += f"These data cannot settle: {', '.join(_measure(m).title for m in unsure)} (marked ?)."
+    return text.strip()
+
+
+def _directions(sure: list[dict[str, Any]]) -> list[str]:
+    """In whose favour gaps go, where they mostly go one way."""
+    told = []
+    for m in sure:
+        measure, share = _measure(m), m["positive_share"]
+        up = bool(m["signed"] and m["signed"] > 0)
+        if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
+            told.append(measure.more if up else measure.less)
+    return list(dict.fromkeys(told))
+
+
+def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> Iterator[RenderableType]:
+    yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
+    ids = list(dict.fromkeys(m["id"] for m in attribute["measures"]))
+    shown_ids = [id_ for id_ in (*_SHORT, *ids) if id_ in ids] if len(ids) > _MOST_COLUMNS else ids
+    shown_ids = shown_ids[:_MOST_COLUMNS]
+    grid = _grid("group", "n", *(_SHORT.get(id_, _measure({"id": id_}).title) for id_ in shown_ids))
+    shown, more = _most_people([g for g in attribute["groups"] if g["name"] in set(others)])
+    sizes = {g["name"]: g["n"] for g in shown}
+    by_group: dict[str, dict[str, Any]] = {}
+    for m in attribute["measures"]:
+        if m["group"] in sizes:
+            by_group.setdefault(m["group"], {})[m["id"]] = m
+    for group in sizes:
+        found = by_group[group]
+        cells = [_mark(_gap(_measure(found[id_]), found[id_]), found[id_]) for id_ in shown_ids]
+        grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
+    yield grid
+    legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled"
+    left = f"; {len(ids) - len(shown_ids)} more measures are in --json" if len(ids) > len(shown_ids) else ""
+    yield _indented(Text(legend + left + more))
+
+
+def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+    yield Text("The most different pair of groups", style="bold")
+    tested = any(m["p_value"] is not None for m in attribute["largest"])
+    chance = ("chance", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *chance, "pair", text_from=3 + len(chance), tight=True)
+    for m in attribute["largest"]:
+        measure = _measure(m)
+        cells = (_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_value"], least(m))) if tested else ()
+        grid.add_row(
+            Text(shorter(measure.title)), _plain(measure, m["value"]), _interval(measure, m["ci"], signed=False),
+            *cells, Text(_pair(measure, m)),
+        )  # fmt: skip
+    yield grid
+    yield _indented(Text("> has the higher rate, or is favoured over all scores; – without direction"))
+
+
+def _pair(measure: Measure, m: dict[str, Any]) -> str:
+    if m["pair"] is None:
+        return "–"
+    sign = "–" if isinstance(measure, ScoreMeasure) and not measure.directed else ">"
+    return f" {sign} ".join(shown_name(g, 24) for g in m["pair"])
+
+
+def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
+    found = attribute["impossibility"]
+    if found["undefined"]:
+        return
+    yield Text()
+    p = "p < 0.001" if found["p_value"] is not None and found["p_value"] < 0.001 else f"p = {found['p_value'] or 0:.3f}"
+    if not found["base_rates_differ"]:
+        yield Text(f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
+        return
+    yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
+    for conflict in found["conflicts"]:
+        yield _indented(Text("• " + " + ".join(_measure({"id": id_}).title for id_ in conflict)))
+    changes = [
+        f"{shown_name(f['group'], 24)} {f['fpr']:.3f} → {f['forced_fpr']:.3f}"
+        + (" (impossible)" if f["forced_fpr"] > 1 else "")
+        for f in found["forced"]
+        if f["group"] != found["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
+    ]
+    if changes and len(changes) <= FEW_GROUPS:
+        reference = shown_name(found["equalised_to"])
+        yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
+
+
+def _measure(m: dict[str, Any]) -> Measure:
+    measure = find(m["id"])
+    assert measure is not None
+    return measure
+
+
+def _level(confidence: float) -> str:
+    return f"{100 * confidence:g}% interval"
+
+
+# ---- cells -----------------------------------------------------------------------------------------------
+
+
+def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0) if tight else (0, 1), header_style="dim")
+    grid.add_column(first, overflow="fold", min_width=12)
+    for i, name in enumerate(rest, start=1):
+        left = i >= text_from or name == "verdict"
+        grid.add_column(name, justify="left" if left else "right", no_wrap=not left, overflow="ellipsis")
+    return grid
+
+
+def _indented(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2))
+
+
+def _rate(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _plain(measure: Measure, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"×{value:.3f}" if measure.scale == "ratio" else f"{value:.3f}"
+
+
+def _gap(measure: Measure, m: dict[str, Any]) -> str:
+    return f"{m['signed']:+.3f}" if measure.signed and m["signed"] is not None else _plain(measure, m["value"])
+
+
+def _interval(measure: Measure, ci: list[float | None] | None, signed: bool = True) -> str:
+    if ci is None:
+        return "–"
+    sign = "+" if measure.signed and signed else ""
+    return ", ".join("…" if bound is None else f"{bound:{sign}.3f}" for bound in ci)
+
+
+def _p(value: float | None, least: bool) -> str:
+    """A p-value; `least` says that no table came near, so that it may be smaller."""
+    if value is None:
+        return "–"
+    if value < 0.0005:
+        return "<.001"
+    return ("≤" if least else "") + f"{value:.3f}".removeprefix("0")
+
+
+def shorter(title: str) -> str:
+    """A title that leaves room for numbers."""
+    for long, short in _ABBREVIATED.items():
+        title = title.replace(long, short) if len(title) > 24 else title
+    return title
+
+
+def _limit(measure: Measure, tolerance: float) -> str:
+    if measure.scale == "ratio":
+        return f"×÷{tolerance:g}"
+    return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
+
+
+def _verdict(m: dict[str, Any]) -> Text:
+    if m["passes"] is None:
+        return Text("undefined", style="dim")
+    word = "within" if m["passes"] else "beyond"
+    if m["conclusive"] is False:
+        return Text(word + " ?", style="yellow")
+    return Text(word, style="green" if m["passes"] else "bold red")
+
+
+def _mark(text: str, m: dict[str, Any]) -> Text:
+    if m["passes"] is None:
+        return Text("–", style="dim")
+    if m["conclusive"] is False:
+        return Text(text + "?", style="yellow")
+    if m["passes"] or m["conclusive"] is None:
+        return Text(text + " ", style="green" if m["passes"] else "red")
+    return Text(text + "!", style="bold red")

@@ -1,0 +1,171 @@
+"""Groups whose figures would mislead, lost in the noise of a private table or withheld in part: listed as undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.analyses.audit.attribute import AttributeAudit, Impossibility
+from evenhand.analyses.audit.evidence import too_small
+from evenhand.analyses.audit.gaps import undefined_gap
+from evenhand.analyses.audit.groups import Estimate, GroupSummary
+from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.measures.registry import RATES, Measure, RateMeasure
+from evenhand.tables.cells import Ints
+from evenhand.tables.groups import sum_by
+from evenhand.tables.table import Grouping, Table
+
+CLEAR = 10.0
+"""So many times its noise a group must count with each label: below that, intervals were seen to be too narrow."""
+EXPECTED = 5.0
+"""So many times the noise people must be expected with each decision (and label): intervals hold from about 3."""
+BECAUSE = "because it has too few people for the noise of the private table"
+UNSETTLED = "because too few people can be expected with some decision for the noise of the private table"
+NOISY = "because the counts hold noise, which this would take for people"
+WITHHELD = "because some of its people were withheld"
+NOTHING = "because fewer than two groups can be compared"
+
+
+def lost(table: Table, grouping: Grouping) -> dict[int, str]:
+    """The groups that cannot be compared, and why."""
+    lacking = {g for a, g in table.provenance.incomplete if a == grouping.name}
+    return {
+        **dict.fromkeys(drowned(table, grouping).tolist(), BECAUSE),
+        **{i: WITHHELD for i, name in enumerate(grouping.groups) if name in lacking},
+    }
+
+
+def drowned(table: Table, grouping: Grouping) -> Ints:
+    """The groups that have fewer people, of some label, than ten times the noise on their number."""
+    if table.noise is None or table.weight2 is None:
+        return np.zeros(0, np.int64)
+    labels = 1 if table.label is None else 2
+    size = len(grouping.groups) * labels
+    key = grouping.codes * labels + (0 if table.label is None else table.label)
+    people = sum_by(key, table.n, size)
+    noise = np.sqrt(sum_by(key, table.weight2 - table.n, size))
+    clear = (people > 0) & (people >= CLEAR * noise)
+    return np.flatnonzero(~clear.reshape(-1, labels).all(1))
+
+
+def unsettled(table: Table, grouping: Grouping, threshold: float | None, by_label: bool) -> frozenset[str]:
+    """The groups of which, with some decision (and label), few are expected beside the noise on their number.
+
+    Expected if all groups had the same rates: whoever looked at the number itself would keep those groups of which
+    noise happens to make many.
+    """
+    assert table.weight2 is not None
+    counts = table.decisions(grouping, threshold)
+    assert counts.squares is not None
+    people, squares = np.asarray(counts.array, np.float64), counts.squares
+    if not by_label:
+        people, squares = people.sum(-1, keepdims=True), squares.sum(-1, keepdims=True)
+    noise = np.sqrt(np.maximum(squares - people, 0.0))
+    told = noise.max(1, keepdims=True)  # an empty cell does not tell its own: that of other groups, else the largest
+    noise = np.where(told > 0, told, noise.max())
+    pooled, own = people.sum(1, keepdims=True), people.sum(0, keepdims=True)
+    expected = own * pooled / np.maximum(pooled.sum(0, keepdims=True), 1.0)
+    few = (expected < EXPECTED * noise).any((0, 2))
+    return frozenset(grouping.groups[g] for g in np.flatnonzero(few).tolist())
+
+
+def settled(
+    found: AttributeAudit, table: Table, grouping: Grouping, threshold: float | None, chosen: Sequence[Measure]
+) -> AttributeAudit:
+    """The audit of a private table without rates of decisions that rest on too few people for its noise."""
+    kinds = (False,) if table.label is None else (False, True)
+    few = {by_label: unsettled(table, grouping, threshold, by_label) for by_label in kinds}
+    measures = {m.id: m for m in chosen}
+
+    def names(id_: str) -> frozenset[str]:
+        m = measures[id_]
+        return few[m.needs_label] if isinstance(m, RateMeasure) else frozenset()
+
+    gaps = tuple(
+        undefined_gap(measures[gap.id], gap.group, gap.reference, UNSETTLED)
+        if not gap.undefined and names(gap.id) & {gap.group, gap.reference}
+        else gap
+        for gap in found.measures
+    )
+    return replace(
+        found,
+        groups=tuple(_without_few(group, few) for group in found.groups),
+        measures=gaps,
+        largest=tuple(_no_largest(one) if names(one.id) else one for one in found.largest),
+        impossibility=replace(found.impossibility, forced=()) if few[kinds[-1]] else found.impossibility,
+        tests=tuple(test for test in found.tests if test.rate == "base_rate" or not few[RATES[test.rate].needs_label]),
+        too_small=too_small(gaps),
+    )
+
+
+def _without_few(group: GroupSummary, few: Mapping[bool, frozenset[str]]) -> GroupSummary:
+    def estimate(rate: str, known: Estimate) -> Estimate:
+        if rate in ("ece", "mce"):
+            return Estimate(np.nan, None, NOISY)
+        by_label = rate not in RATES or RATES[rate].needs_label
+        return Estimate(np.nan, None, UNSETTLED) if rate != "base_rate" and group.name in few[by_label] else known
+
+    return replace(group, rates={rate: estimate(rate, known) for rate, known in group.rates.items()})
+
+
+def _no_largest(gap: LargestGap) -> LargestGap:
+    return LargestGap(gap.id, None, np.nan, None, None, gap.tolerance, None, UNSETTLED)
+
+
+def without(table: Table, grouping: Grouping, groups: Sequence[int]) -> tuple[Table, Grouping]:
+    """The people of the other groups."""
+    cells = ~np.isin(grouping.codes, groups)
+    arrays = ("n", "score", "decision", "label", "weight2")
+    parts: dict[str, Any] = {name: None if (a := getattr(table, name)) is None else a[cells] for name in arrays}
+    meaning = table.meaning if table.score is None else replace(table.meaning, score_range=table.score_range)
+    some = Table.of_cells(
+        attributes=table.attributes, codes=table.codes[:, cells], meaning=meaning, spans=table.spans,
+        noise=table.noise, provenance=table.provenance, left_out=table.left_out, left_out_groups=table.left_out_groups,
+        **parts,
+    )  # fmt: skip
+    return some, some.grouping(grouping.name)
+
+
+def restored(
+    found: AttributeAudit, table: Table, grouping: Grouping, groups: Mapping[int, str], chosen: Sequence[Measure]
+) -> AttributeAudit:
+    """The audit of the others, in which these groups are listed too, without numbers."""
+    summaries = {g.name: g for g in found.groups}
+    rates = tuple(found.groups[0].rates)
+    summaries |= {grouping.groups[g]: _unknown(table, grouping, g, because, rates) for g, because in groups.items()}
+    gaps = list(found.measures)
+    for m in chosen:
+        gaps += [undefined_gap(m, grouping.groups[g], found.reference, because) for g, because in groups.items()]
+    order = {m.id: i for i, m in enumerate(chosen)}
+    place = {name: i for i, name in enumerate(grouping.groups)}
+    return replace(
+        found,
+        groups=tuple(summaries[name] for name in grouping.groups),
+        measures=tuple(sorted(gaps, key=lambda gap: (order[gap.id], place[gap.group]))),
+    )
+
+
+def nothing(
+    table: Table, grouping: Grouping, reference: int, groups: Mapping[int, str], chosen: Sequence[Measure]
+) -> AttributeAudit:
+    """The audit of an attribute of which fewer than two groups can be compared: their names, and why not."""
+    ref = grouping.groups[reference]
+    rates = tuple(r for r in RATES if table.label is not None or not RATES[r].needs_label)
+    because = {g: groups.get(g, NOTHING) for g in range(len(grouping.groups))}
+    return AttributeAudit(
+        grouping.name,
+        ref,
+        tuple(_unknown(table, grouping, g, why, rates) for g, why in because.items()),
+        tuple(undefined_gap(m, grouping.groups[g], ref, because[g]) for m in chosen for g in because if g != reference),
+        (),
+        Impossibility(False, np.nan, (), (), NOTHING),
+    )
+
+
+def _unknown(table: Table, grouping: Grouping, group: int, because: str, rates: Sequence[str]) -> GroupSummary:
+    size = int(table.sizes(grouping)[group])
+    unknown = {rate: Estimate(np.nan, None, because) for rate in rates}
+    return GroupSummary(grouping.groups[group], grouping.members[group], size, 0, unknown)

@@ -1,0 +1,101 @@
+"""Whom a policy is held against: a table given, saved, or counted with the words of the policy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evenhand.analyses.audit.audit import as_table, cuts_of
+from evenhand.analyses.check.policy import COLUMNS, Rulebook
+from evenhand.errors import EvenhandError, UsageError, shown
+from evenhand.files.toml_lines import Path
+from evenhand.ingest.tabulation import names_of
+from evenhand.ingest.values import label_key
+from evenhand.tables.confusion import Confusion
+from evenhand.tables.joint import JointTable
+from evenhand.tables.storage import is_table_file, load
+from evenhand.tables.table import Table
+
+
+def counted(data: Any, book: Rulebook) -> Table:
+    """The table given, saved, or counted with the words of the policy."""
+    words = {word: value for word in COLUMNS if (value := book.audit.get(word)) is not None}
+    if isinstance(words.get("score_range"), list):
+        words["score_range"] = tuple(words["score_range"])
+    if isinstance(data, str | os.PathLike) and is_table_file(data):
+        data = load(data)
+    if isinstance(data, Table):
+        return as_table(data, _beyond_table(data, words, book))
+    if words.get("risk") is False:  # as if it were not said
+        del words["risk"]
+    try:
+        return as_table(data, words, cuts_of(book.options))
+    except EvenhandError as error:
+        place = None if isinstance(data, Confusion | JointTable) else _mistaken(data, book, error)
+        if place is None:
+            raise
+        raise book.places.refuse(place, error) from None
+
+
+# ---- counted already ----------------------------------------------------------------------------------------------
+
+
+def _beyond_table(table: Table, words: Mapping[str, Any], book: Rulebook) -> dict[str, Any]:
+    """The words that a table cannot confirm; one that it contradicts is refused."""
+    known = _known(table)
+    for word, value in words.items():
+        if word in known and _said(word, value) not in known[word]:
+            had = " or ".join("none" if one is None else shown(one) for one in known[word])
+            message = f"{word} is said to be {shown(value)}, but the table was counted with {had}"
+            raise book.places.refuse(("audit", word), message) if word in book.written else UsageError(message)
+    return {word: value for word, value in words.items() if word not in known}
+
+
+def _known(table: Table) -> dict[str, list[Any]]:
+    """What a table tells about how it was counted: by word, all that agrees with it."""
+    known = {word: [value] for word, value in vars(table.meaning).items()}
+    dropped = any(not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out)
+    return known | {
+        "group": [[a.name for a in table.attributes]],
+        "weight_kind": ["frequency" if table.weight is None else "sampling", "auto"],
+        "missing": ["drop"] if dropped else ["refuse", "drop"],
+    }
+
+
+def _said(word: str, value: Any) -> Any:
+    """A word as a table keeps it."""
+    if word == "group":
+        return [value] if isinstance(value, str) else list(value)
+    return label_key(value) if word == "favorable" else value
+
+
+# ---- rows ---------------------------------------------------------------------------------------------------------
+
+
+def _mistaken(data: Any, book: Rulebook, error: EvenhandError) -> Path | None:
+    """Where the policy names a column that the data do not have."""
+    if data is None or not book.written:
+        return None
+    try:
+        there = set(names_of(data))
+    except EvenhandError:  # no data at all
+        return None
+    lost = next((path for path, name in _columns(book) if there and name not in there), None)
+    if lost is None and "where" in book.written and str(error).startswith("where: "):  # a value that no row has
+        return ("audit", "where")
+    return lost
+
+
+def _columns(book: Rulebook) -> Iterator[tuple[Path, Any]]:
+    """Every column that the policy itself names, and where."""
+    for word in ("score", "label", "prediction", "weight", "cluster", "group", "where"):
+        if word not in book.written:
+            continue
+        value = book.audit[word]
+        if isinstance(value, str):
+            yield ("audit", word), value
+        elif isinstance(value, Mapping):
+            yield from ((("audit", word, name), name) for name in value)
+        else:
+            yield from ((("audit", word, i), name) for i, name in enumerate(value))

@@ -1,0 +1,75 @@
+"""The policy that `evenhand policy init` writes: valid as it is, and every key explained."""
+
+from __future__ import annotations
+
+STARTER = """\
+# A fairness policy for `evenhand check DATA --policy policy.toml`.
+# Exit code 0: every rule is kept to. 1: a rule is not. 2: the policy, the words or the data make no sense.
+# Which measure asks what: `evenhand guide`. What every word means: docs/analyses/check.md.
+
+[policy]
+name = "my model"
+
+# Groups of fewer people are not judged. "fail" stops the pipeline for such a group, "skip" leaves it out and says so.
+min_group_size = 30
+small_groups = "fail"
+
+# What it means if a measure is undefined for a group, such as equal_opportunity without a single favourable label:
+# "fail", or "skip". A rule may say otherwise for itself.
+undefined = "fail"
+
+# Level of intervals, unless a rule names its own.
+confidence = 0.95
+
+# How the data are to be read, with the words of `evenhand audit`. Flags on the command line prevail.
+[audit]
+# score = "probability"
+# label = "repaid"
+# group = ["sex", "region"]      # each on its own, and their product
+# favorable = 1                  # the good value of the label
+# risk = false                   # true: a high score is bad for the person
+# threshold = 0.5
+# reference = { sex = "male" }   # whom the others are compared with; by default the largest group
+# seed = 0
+
+# ---- rules: all of them must be kept to, by every group ------------------------------------------------------------
+#
+# judge = "value"     the number seen keeps to the limit. Luck can let a model pass, or fail.
+# judge = "interval"  all of its interval does: the data must show it. Small groups fail, because they show little.
+# judge = "excess"    what is above the gap that chance alone would show does.
+
+# The four-fifths rule: the lower selection rate is at least 0.8 of the higher.
+[[rule]]
+measure = "disparate_impact"
+at_least = 0.8
+judge = "value"
+reason = "four-fifths rule: 29 CFR 1607.4 (D)"
+
+# The data must show that selection rates differ by no more than 0.2.
+[[rule]]
+measure = "demographic_parity"
+at_most = 0.2
+judge = "interval"
+confidence = 0.95
+
+# The deserving are recognised equally often, in whichever group. (Needs the label.)
+# [[rule]]
+# measure = "equal_opportunity"
+# at_most = 0.1
+# judge = "interval"
+# attribute = "sex"              # by default every attribute, and the product of several
+# groups = ["female"]            # by default every group but the reference
+# undefined = "skip"
+
+# Scores are spread alike at all thresholds together, chance aside. (Needs the score.)
+# [[rule]]
+# measure = "abcc"
+# at_most = 0.05
+# judge = "excess"
+
+# No two groups differ by more, whoever is the reference: the most different pair is judged.
+# [[rule]]
+# measure = "demographic_parity"
+# at_most = 0.25
+# pairs = "all"
+"""

@@ -1,0 +1,421 @@
+"""One number for a problem of many classes: rates of every class and group, aggregated as 003 does, in the open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.analyses.classes.matrix import Chance, Matrix, Pair, Task, Uncertainty, matrix, uncertainties
+from evenhand.analyses.options import Options, checked
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.inference.interval import wilson
+from evenhand.inference.resample import generator
+from evenhand.ingest.confusion_counts import LONG, counts_words, lacking
+from evenhand.ingest.tabulation import library_of, tabulate
+from evenhand.measures.aggregation import ClassRate, Recipe
+from evenhand.measures.aggregation_spec import checked_baseline, metric_named, recipe, weights_of
+from evenhand.report.result import Result
+from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.confusion import ClassCounts, Confusion, classes_table
+from evenhand.tables.groups import Grouping, shown_name, tally_key
+from evenhand.tables.table import Table
+
+if TYPE_CHECKING:
+    pass
+
+REASONS = ("metric", "unit", "groups", "classes")
+TYPES = {
+    "class": "str", "group": "str", "n": "float", "share": "float", "value": "float", "ci_low": "float",
+    "ci_high": "float", "overall": "float", "difference": "float", "gap": "float", "ratio": "float", "undefined": "str",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How an aggregate was asked for."""
+
+    rate: ClassRate
+    recipe: Recipe
+    baseline: str
+    empty: float | None
+    why: Mapping[str, str]
+
+
+@dataclass(frozen=True, repr=False)
+class Aggregate(Result):
+    """A rate of every class and group, and what two steps make of it. Print it, or take `to_dict`, `to_frame`."""
+
+    table: Confusion
+    grouping: Grouping
+    choices: Choices
+    matrix: Floats
+    """The rate, axes (class, group); NaN where undefined."""
+    overall: Floats
+    """What groups are compared with, by class."""
+    people: Floats
+    """How many people each rate rests on."""
+    joint: Ints
+    """People by true class and group."""
+    result: Uncertainty
+    options: Options
+    notes: tuple[str, ...] = ()
+    library: str | None = None
+
+    @property
+    def value(self) -> float:
+        """δ, the number that is left in the end; NaN if undefined."""
+        return self.result.value if np.isfinite(self.result.value) else np.nan
+
+    @property
+    def beta(self) -> Floats:
+        """What the first step makes of each class."""
+        return self.result.beta
+
+    @property
+    def ci(self) -> Pair | None:
+        return self.result.ci
+
+    @property
+    def chance(self) -> Chance | None:
+        """What the number is when groups are alike, with the p-value."""
+        return self.result.chance
+
+    @property
+    def p_value(self) -> float | None:
+        return None if self.chance is None else self.chance.p_value
+
+    @property
+    def excess(self) -> float | None:
+        """The value minus what chance alone shows on average."""
+        return None if self.chance is None else self.value - self.chance.mean
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return self.grouping.groups
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.table.classes
+
+    @property
+    def vacant(self) -> Bools:
+        """Cells without rows."""
+        return np.asarray(self.people <= 0)
+
+    @property
+    def undefined(self) -> str | None:
+        """Why there is no value."""
+        return None if np.isfinite(self.result.value) else _no_value(self)
+
+    def undefined_cells(self) -> list[tuple[str, str, str]]:
+        """Class, group and reason of every rate that does not exist."""
+        return [(self.classes[c], self.groups[g], _lacks(self, self.groups[g], c)) for c, g in np.argwhere(self.vacant)]
+
+    def undefined_class(self, c: int) -> str | None:
+        """Why a class has no value after the first step."""
+        if np.isfinite(self.beta[c]):
+            return None
+        if np.isnan(self.overall[c]) and self.choices.recipe.unit != "score":
+            return f"because there is {self.choices.rate.empty.format(shown_name(self.classes[c]))}"
+        if np.isposinf(self.beta[c]):
+            return "because its lowest rate is 0 and its highest is not: the ratio is infinite"
+        known = np.flatnonzero(~np.isnan(self.matrix[c])).tolist()
+        if len(known) == 1 and self.choices.recipe.compares:
+            whom = self.choices.rate.present.format(shown_name(self.classes[c]))
+            return f"because only group {shown_name(self.groups[known[0]])} has {whom}"
+        return "because its rate is 0 overall" if known else "because no group has a rate"
+
+    def rate_ci(self) -> tuple[Floats, Floats]:
+        """Wilson's interval of every rate that is a share of people."""
+        measured = np.where(self.vacant, np.nan, self.matrix)
+        share = measured / (2 - measured) if self.choices.rate.trials is not None else measured
+        lo, hi = wilson(share, self.people, self.options.confidence)
+        return (2 * lo / (1 + lo), 2 * hi / (1 + hi)) if self.choices.rate.trials is not None else (lo, hi)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One entry per class and group."""
+        lo, hi = self.rate_ci()
+        base = self.overall[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(base > 0, self.matrix / np.where(base > 0, base, 1.0), np.nan)
+        shape = self.matrix.shape
+        why = {(c, g): reason for c, g, reason in self.undefined_cells()}
+        numbers = {
+            "n": self.joint, "share": self.joint / self.joint.sum(), "value": self.matrix, "ci_low": lo, "ci_high": hi,
+            "overall": np.broadcast_to(base, shape), "difference": self.matrix - base,
+            "gap": np.abs(self.matrix - base), "ratio": ratio,
+        }  # fmt: skip
+        names = [(c, g) for c in self.classes for g in self.groups]
+        return {
+            "class": [c for c, _ in names],
+            "group": [g for _, g in names],
+            **{k: [None if np.isnan(x) else float(x) for x in np.ravel(v)] for k, v in numbers.items()},
+            "undefined": [why.get(name) for name in names],
+        }
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Every rate in one row, with its gap and ratio, to draw: in the library of the data, or the one named."""
+        from evenhand.report.frame import plain_frame
+
+        return plain_frame(self.columns(), TYPES, library or self.library)
+
+    @property
+    def interpretation(self) -> str:
+        """The finding in a sentence."""
+        from evenhand.analyses.classes.aggregate_document import sentence
+
+        return sentence(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, in the form that docs/reference/json.md describes."""
+        from evenhand.analyses.classes.aggregate_document import document
+
+        return document(self)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __rich__(self) -> Any:
+        from evenhand.analyses.classes.aggregate_document import render
+
+        return render(self.to_dict())
+
+
+def aggregate(
+    data: Any = None,
+    *,
+    metric: str = "tpr",
+    unit: str | None = None,
+    group: Any = None,
+    classes: Any = None,
+    across_groups: Any = None,
+    across_classes: Any = None,
+    baseline: str = "overall",
+    empty: float | None = None,
+    gamma: float | None = None,
+    positive: Any = None,
+    weights: Any = None,
+    class_weights: Any = None,
+    attribute: str | Sequence[str] | None = None,
+    why: Mapping[str, str] | None = None,
+    label: Any = None,
+    prediction: Any = None,
+    weight: Any = None,
+    missing: str = "refuse",
+    weight_kind: str = "auto",
+    where: Mapping[str, Any] | None = None,
+    confidence: float = 0.95,
+    bootstrap: int = 1000,
+    permutations: int = 1000,
+    rng: int | np.random.Generator | None = None,
+) -> Aggregate:
+    """Make one number of a rate by class and group: over groups, then over classes (docs/analyses/classes.md).
+
+    `data` is a `Confusion`, a `Table` with a decision and a label, a path to a saved one, confusion counts with the
+    columns group, true, pred and count, or whatever `evenhand.tabulate` takes, with its words.
+
+    Parameters
+    ----------
+    metric
+        A rate of one class against the rest: "tpr", "fnr", "fpr", "tnr", "ppv", "fdr", "npv", "for",
+        "selection_rate", "accuracy" or "f1".
+    unit
+        What is aggregated: the "gap" |M − M̄| (the default), the "score" M, or the "ratio" M / M̄.
+    across_groups
+        A power (1 by default, inf for the largest, -inf for the smallest), or a name: "mean gap", "variance",
+        "max gap", "min score", "min ratio", "max difference", "max ratio", "difference threshold", "ratio threshold",
+        "sum of gaps", "fairlib". A name fixes the unit.
+    across_classes
+        A power (2 by default), "mean", "quadratic mean" or "binary": the `positive` class alone.
+    group, classes
+        Of data that are no table yet, `group` names the group columns. Of a table, `group=` and `classes=` are short
+        for `across_groups=` and `across_classes=`.
+    baseline
+        M̄: the rate over all rows ("overall") or the mean over groups ("mean").
+    empty
+        What a class and group without rows counts as, such as 0.5; by default it is left out and named.
+    gamma
+        The limit of the thresholds, by default 0.1 for differences and 0.2 for ratios.
+    weights, class_weights
+        Of groups and of classes: "size", or a dict with a number for every name.
+    attribute
+        Which group column, if there are several; by default their product.
+    why
+        Your reasons, by "metric", "unit", "groups" and "classes", for the checklist.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> jobs = {"job": list("nnnnppppdd"), "guess": list("nnnnppnndd"), "sex": list("ffmmffmmfm")}
+    >>> a = evenhand.aggregate(jobs, label="job", prediction="guess", group="sex")
+    >>> a.matrix.tolist(), a.overall.tolist()
+    ([[1.0, 1.0], [1.0, 1.0], [1.0, 0.0]], [1.0, 1.0, 0.5])
+    >>> a.beta.tolist(), round(a.value, 4)
+    ([0.0, 0.0, 0.5], 0.2887)
+    >>> evenhand.aggregate(a.table, group="max difference", classes=1).value.__round__(4)
+    0.3333
+    """
+    options = checked(None, confidence, bootstrap, rng, permutations=permutations)
+    rows = {"label": label, "prediction": prediction, "weight": weight, "where": where}
+    rows = {k: v for k, v in rows.items() if v is not None}
+    rows |= {k: v for k, v, usual in (("missing", missing, "refuse"), ("weight_kind", weight_kind, "auto"))
+             if v != usual}  # fmt: skip
+    names = isinstance(group, list | tuple) and bool(group) and all(isinstance(g, str) for g in group)
+    if label is None and prediction is None and not names:  # a table, or counts that need no words
+        across_groups = _either(across_groups, group, "across_groups", "group")
+    elif group is not None:
+        rows["group"] = group
+    across_classes = _either(across_classes, classes, "across_classes", "classes")
+    choices = chosen(metric, unit, across_groups, across_classes, baseline, empty, gamma, why)
+    table = as_confusion(data, rows)
+    grouping, notes = _grouping(table, attribute)
+    counts = table.counts(grouping)
+    recipe_ = _settled(choices.recipe, table, counts, positive, weights, class_weights)
+    rates = matrix(choices.rate, counts, choices.baseline, choices.empty)
+    task = Task(rates.comparing() if recipe_.compares else rates, recipe_)
+    random = streams_of(table, generator(rng))[[g.name for g in table.groupings].index(grouping.name)].spawn(2)[0]
+    found = uncertainties([task], counts, options.confidence, options.bootstrap, options.permutations, random)
+    choices = replace(choices, recipe=recipe_)
+    made = assembled(table, grouping, choices, rates, found[0], options, (*table.notes, *notes))
+    return replace(made, library=library_of(data))
+
+
+def chosen(
+    metric: Any, unit: Any, across_groups: Any, across_classes: Any, baseline: Any, empty: Any, gamma: Any = None,
+    why: Any = None,
+) -> Choices:  # fmt: skip
+    """The choices, if they make sense; better known before the data are read."""
+    rate = metric_named(metric)
+    how = recipe(unit, across_groups, across_classes, gamma)
+    which, vacant = checked_baseline(baseline, empty)
+    if why is not None and (not isinstance(why, Mapping) or not all(isinstance(v, str) for v in why.values())):
+        raise UsageError(f"why is a dict of texts by {listed(REASONS)}, not {shown(why)}")
+    for word in why or {}:
+        if word not in REASONS:
+            raise UsageError(f"why has reasons for {listed(REASONS)}, not for {shown(word)}{nearest(word, REASONS)}")
+    return Choices(rate, how, which, vacant, dict(why or {}))
+
+
+def _either(long: Any, short: Any, name: str, short_name: str) -> Any:
+    if long is not None and short is not None:
+        raise UsageError(f"{name} and {short_name} say the same of a table: pass one of them")
+    return short if long is None else long
+
+
+def as_confusion(data: Any, words: Mapping[str, Any]) -> Confusion:
+    """The confusion table given, saved, or counted."""
+    from evenhand.tables.storage import is_table_file, load
+
+    saved = isinstance(data, str | os.PathLike) and is_table_file(data)
+    if isinstance(data, Table | Confusion) or saved:
+        if words:
+            raise UsageError(f"a table knows its columns already: leave out {listed(words)}")
+        return classes_table(load(data) if saved else data)
+    if "label" in words or "prediction" in words:
+        for word, flag in (("label", "--label"), ("prediction", "--prediction"), ("group", "--group")):
+            if words.get(word) is None:
+                raise UsageError(f"an aggregate needs true classes, predictions and groups: name {word}= ({flag}) too")
+        table = tabulate(data, **words, classes=True)
+    else:
+        table = tabulate(data, **_long_words(data, words), classes=True)
+    assert isinstance(table, Confusion)
+    return table
+
+
+def _long_words(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of confusion counts, if their columns are called as usual."""
+    from evenhand.tables.storage import check_whole
+
+    if isinstance(data, str | os.PathLike):
+        check_whole(data)
+    missing = lacking(data, words)
+    if missing:
+        raise UsageError(
+            f"name the columns of true classes, predictions and groups (label=, prediction=, group=); only counts with "
+            f"the columns {listed(LONG.values())} need no words, and there is no {listed(missing)}"
+        )
+    return counts_words(data, words)
+
+
+def _grouping(table: Confusion, attribute: Any) -> tuple[Grouping, list[str]]:
+    grouping = table.groupings[-1] if attribute is None else table.refuse_incomplete(table.grouping(attribute))
+    if len(grouping.groups) < 2:
+        raise UsageError(
+            f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"
+        )
+    if attribute is None and len(table.attributes) > 1:
+        return grouping, [f"groups are those of {shown(grouping.name)}; name attribute= to compare by one column"]
+    return grouping, []
+
+
+def _settled(
+    how: Recipe, table: Confusion, counts: ClassCounts, positive: Any, weights: Any, class_weights: Any
+) -> Recipe:
+    """The recipe with its positive class and its weights."""
+    place = 0
+    if how.classes.kind == "binary":
+        if positive is None:
+            usual = [c for c in (table.meaning.favorable, "1") if c in table.classes]
+            if not usual:
+                raise UsageError(f"'binary' is about one class: say which is positive= ({listed(table.classes)})")
+            positive = usual[0]
+        place = table.class_named(positive)
+    elif positive is not None:
+        raise UsageError("positive is for across_classes='binary': leave it out, or say so")
+    sums = counts.sums()
+    return replace(
+        how,
+        positive=place,
+        group_weights=weights_of(weights, counts.groups, sums.total[0], "weights", how.group),
+        class_weights=weights_of(class_weights, counts.classes, sums.true.sum(-1), "class_weights", how.classes),
+    )
+
+
+def assembled(
+    table: Confusion, grouping: Grouping, choices: Choices, m: Matrix, found: Uncertainty, options: Options,
+    notes: tuple[str, ...] = (),
+) -> Aggregate:  # fmt: skip
+    """The result of one matrix and its uncertainty."""
+    joint = table.counts(grouping).people.sums().true
+    people = np.where(m.vacant, 0.0, m.people)
+    least = int(np.ceil(2 / (1 - options.confidence) - 1 - 1e-9))
+    few = found.method is not None and "bootstrap" in found.method and 0 < options.bootstrap < least
+    if few:
+        notes = (*notes, f"{options.bootstrap} resamples are too few to know an interval at "
+                         f"{100 * options.confidence:g}%: take at least {least}")  # fmt: skip
+    vacant = int(m.vacant.sum())
+    if vacant and choices.empty is not None:
+        notes = (*notes, f"the {choices.rate.title} of {vacant:,} {'cell' if vacant == 1 else 'cells'} without rows "
+                         f"counts as {choices.empty:g}, as asked (empty)")  # fmt: skip
+    return Aggregate(
+        table, grouping, choices, m.values, m.base[:, 0], people, np.rint(joint).astype(np.int64), found, options, notes
+    )
+
+
+def _lacks(a: Aggregate, group: str, c: int) -> str:
+    return f"because {shown_name(group)} has {a.choices.rate.empty.format(shown_name(a.classes[c]))}"
+
+
+def _no_value(a: Aggregate) -> str:
+    infinite = np.flatnonzero(np.isposinf(a.beta))
+    if len(infinite) and a.choices.recipe.classes.kind != "binary":
+        names = listed([a.classes[c] for c in infinite.tolist()], 4)
+        return f"because the lowest rate of some classes is 0, so that their ratio is infinite: {names}"
+    if a.choices.recipe.classes.kind == "binary":
+        return a.undefined_class(a.choices.recipe.positive) or "because the class has no value"
+    return "because no class has a value"
+
+
+def streams_of(table: Confusion, rng: np.random.Generator) -> list[np.random.Generator]:
+    """A stream for every grouping, so that an aggregate alone is what it is in an audit."""
+    return rng.spawn(len(table.groupings))
+
+
+def left_out_of(table: Confusion, grouping: Grouping) -> list[int]:
+    """Rows left out of each group."""
+    tally = table.left_out_groups.get(grouping.name, {})
+    return [int(tally.get(tally_key(m), 0)) for m in grouping.members]

@@ -1,0 +1,314 @@
+"""An aggregate over classes and groups: its document, its sentence, and its tables for a terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from evenhand import __version__
+from evenhand.analyses.classes.text import brief, indented, interval, joint_of, matrix_of, undefined_of
+from evenhand.measures.aggregation import METRICS, Recipe, Step
+from evenhand.measures.aggregation_spec import describe_step
+from evenhand.tables.table import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.analyses.classes.aggregate import Aggregate
+
+SCHEMA = "evenhand/aggregate/1"
+_WHY_METRIC = {
+    "tpr": "equal opportunity: people of a class should be recognised equally often",
+    "fnr": "equal opportunity: people of a class should be missed equally often",
+    "fpr": "predictive equality: other people should be taken for the class equally often",
+    "tnr": "predictive equality: other people should be told apart from the class equally often",
+    "ppv": "predictive parity: a prediction should mean the same",
+    "fdr": "predictive parity: a prediction should be wrong equally often",
+    "npv": "predictive parity: not to be predicted should mean the same",
+    "for": "predictive parity: not to be predicted should be wrong equally often",
+    "selection_rate": "demographic parity: a class should be predicted equally often",
+    "accuracy": "decisions for or against a class should be right equally often",
+    "f1": "both kinds of error of a class, misses and false alarms, in one rate",
+}
+_WHY_UNIT = {
+    "gap": "differences between groups, on the scale of the rate itself",
+    "score": "how each group fares, on the scale of the rate itself",
+    "ratio": "differences between groups in relative terms, as in the four-fifths rule",
+}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    text = files("evenhand.report.schemas").joinpath("aggregate.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def document(a: Aggregate) -> dict[str, Any]:
+    """The whole result as plain values."""
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "data": data_of(a.table),
+        "options": {**options_of(a), **choices_of(a)},
+        "attribute": a.grouping.name,
+        **finding(a),
+        **body(a),
+        "checklist": checklist(a),
+        "interpretation": a.interpretation,
+        "notes": list(a.notes),
+    }
+
+
+def data_of(table: Any) -> dict[str, Any]:
+    m = table.meaning
+    return {
+        "rows": table.rows,
+        "left_out": dict(table.left_out),
+        "label": m.label,
+        "prediction": m.prediction,
+        "weight": m.weight,
+        "classes": len(table.classes),
+        "table": table.digest(),
+    }
+
+
+def options_of(a: Aggregate) -> dict[str, Any]:
+    o = a.options
+    return {
+        "confidence": o.confidence,
+        "bootstrap": o.bootstrap,
+        "permutations": o.permutations,
+        "seed": o.seed,
+    }
+
+
+def choices_of(a: Aggregate) -> dict[str, Any]:
+    c = a.choices
+    return {
+        "metric": c.rate.id,
+        "unit": c.recipe.unit,
+        "across_groups": _step(c.recipe.group, c.recipe.gamma, c.recipe.group_weights, a.groups),
+        "across_classes": {
+            **_step(c.recipe.classes, 0.0, c.recipe.class_weights, a.classes),
+            "positive": a.classes[c.recipe.positive] if c.recipe.classes.kind == "binary" else None,
+        },
+        "baseline": c.baseline,
+        "empty": c.empty,
+    }
+
+
+def _step(step: Step, gamma: float, weights: Any, names: Sequence[str]) -> dict[str, Any]:
+    power: Any = step.power
+    if power is not None and math.isinf(power):
+        power = "inf" if power > 0 else "-inf"
+    return {
+        "name": step.name,
+        "power": power,
+        "gamma": gamma if step.kind == "threshold" else None,
+        "formula": step.formula,
+        "weights": None if weights is None else [number(float(w)) for w in weights],
+    }
+
+
+def finding(a: Aggregate) -> dict[str, Any]:
+    """The number, and how sure it is."""
+    chance = a.chance
+    return {
+        "value": number(a.value),
+        "ci": pair(a.ci),
+        "method": a.result.method if a.ci is not None else None,
+        "undefined": a.undefined,
+        "p_value": None if chance is None else chance.p_value,
+        "null_mean": None if chance is None else number(chance.mean),
+        "null_95": None if chance is None else number(chance.high),
+        "excess": number(a.excess),
+        "null_method": None if chance is None else chance.method,
+        "untested": a.result.untested,
+    }
+
+
+def body(a: Aggregate) -> dict[str, Any]:
+    """Groups, classes with the rate of every group, and what is undefined."""
+    from evenhand.analyses.classes.aggregate import left_out_of
+
+    columns = a.columns()
+    width = len(a.groups)
+    keys = [k for k in columns if k not in ("class", "overall", "share")]
+    cells = [{k: columns[k][i] for k in keys} for i in range(len(columns["class"]))]
+    for cell in cells:
+        cell["n"] = int(cell["n"])
+        cell["ci"] = None if cell["ci_low"] is None else [cell.pop("ci_low"), cell.pop("ci_high")]
+        cell.pop("ci_low", None), cell.pop("ci_high", None)
+    sizes, left = a.table.sizes(a.grouping).tolist(), left_out_of(a.table, a.grouping)
+    return {
+        "groups": [
+            {"name": g, "members": list(m), "n": n, "left_out": out}
+            for g, m, n, out in zip(a.groups, a.grouping.members, sizes, left, strict=True)
+        ],
+        "classes": [
+            {
+                "name": name,
+                "n": int(a.joint[c].sum()),
+                "overall": number(float(a.overall[c])),
+                "value": number(float(a.beta[c])),
+                "ci": pair(a.result.beta_ci[c]),
+                "undefined": a.undefined_class(c),
+                "cells": cells[c * width : (c + 1) * width],
+            }
+            for c, name in enumerate(a.classes)
+        ],
+        "undefined_cells": [{"class": c, "group": g, "because": why} for c, g, why in a.undefined_cells()],
+    }
+
+
+def checklist(a: Aggregate) -> list[dict[str, Any]]:
+    """What 003 §3.4 asks every report to state."""
+    c, total = a.choices, a.table.rows
+    recipe, why = c.recipe, c.why
+    smallest = a.joint[a.joint > 0].min()
+    sizes = (
+        f"{total:,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of {shown_name(a.grouping.name)}; "
+        f"the smallest non-empty of {a.joint.size:,} cells has {smallest:,}, {int((a.joint == 0).sum()):,} are empty"
+    )
+    with_weights = {True: ", weighted", False: ""}
+    return [
+        {"item": "data", "answer": sizes, "why": "the joint distribution of class and group is in classes[].cells[].n"},
+        {"item": "metric", "answer": f"{c.rate.id} ({c.rate.title})", "why": why.get("metric", _WHY_METRIC[c.rate.id])},
+        {"item": "unit", "answer": recipe.unit, "why": why.get("unit", _WHY_UNIT[recipe.unit])},
+        {
+            "item": "groups",
+            "answer": describe_step(recipe.group, recipe.gamma) + with_weights[recipe.group_weights is not None],
+            "why": why.get("groups", _why_step(recipe.group, "group", recipe.unit)),
+        },
+        {
+            "item": "classes",
+            "answer": describe_step(recipe.classes, 0.0)
+            + (f": {shown_name(a.classes[recipe.positive])}" if recipe.classes.kind == "binary" else "")
+            + with_weights[recipe.class_weights is not None],
+            "why": why.get("classes", _why_step(recipe.classes, "class", recipe.unit)),
+        },
+    ]
+
+
+def _why_step(step: Step, what: str, unit: str) -> str:
+    few = {"variance": "groups with larger gaps count more", "difference": "the two groups farthest apart decide",
+           "quotient": "the two groups farthest apart decide", "sum": "every group counts the same",
+           "threshold": "how many groups keep to a limit",
+           "binary": "one class is the outcome that matters"}  # fmt: skip
+    if step.kind != "power":
+        return few[step.kind]
+    assert step.power is not None
+    large = "gaps" if unit == "gap" else f"{unit}s"
+    if math.isinf(step.power):
+        return f"the {what} with the {'largest' if step.power > 0 else 'smallest'} value decides"
+    if step.power == 1:
+        return f"every {what} counts the same"
+    plural = "classes" if what == "class" else "groups"
+    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {large} count more"
+
+
+def sentence(a: Aggregate) -> str:
+    """The finding in a sentence."""
+    recipe = a.choices.recipe
+    what = f"{_what(recipe)} of the {a.choices.rate.title}"
+    if not np.isfinite(a.value):
+        return f"{what} is undefined {a.undefined}."
+    gone = sum(a.undefined_class(c) is not None for c in range(len(a.classes)))
+    text = f"{what} is {brief(a.value)}"
+    if gone and recipe.classes.kind != "binary":
+        text += f", with {gone:,} of {len(a.classes):,} classes left out because they have no value"
+    if a.ci is not None:
+        text += f" ({100 * a.options.confidence:g}% interval {_bound(a.ci[0])} to {_bound(a.ci[1])})"
+    if a.chance is None or not math.isfinite(a.chance.mean):
+        return text + "."
+    if a.chance.p_value <= 0.05:
+        how = "chance alone does not explain that"
+    else:
+        how = "chance alone could explain that, which does not show that groups are alike"
+    mean, p = brief(a.chance.mean), f"{a.chance.p_value:.3g}"
+    return f"{text}. If groups were alike, it would be {mean} on average: {how} (p = {p})."
+
+
+def _what(recipe: Recipe) -> str:
+    if recipe.complement:
+        return "1 − the quadratic mean over classes of the sum of gaps over groups"
+    inner = recipe.group.name
+    if recipe.group.unit is None:
+        inner += f" of {recipe.unit}s"
+    outer = "of the positive class" if recipe.classes.kind == "binary" else f"over classes ({recipe.classes.name})"
+    return f"the {inner} over groups, {outer},"
+
+
+def _bound(value: float) -> str:
+    return brief(value) if math.isfinite(value) else "∞"
+
+
+def number(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def pair(ends: tuple[float, float] | None) -> list[float | None] | None:
+    return None if ends is None else [number(ends[0]), number(ends[1])]
+
+
+# ---- terminal ------------------------------------------------------------------------------------------------------
+
+
+def render(document: dict[str, Any]) -> RenderableType:
+    """The document as rich renderables."""
+    parts: list[RenderableType] = [Text("Evenhand aggregate", style="bold"), *facts(document["data"])]
+    parts += [Text(), *headline(document, document["options"], document["attribute"]), Text()]
+    parts += matrix_of(document, document["options"])
+    parts += undefined_of(document, document["options"])
+    parts += [Text(), *checklist_of(document["checklist"]), *joint_of(document, document["options"])]
+    parts += notes_of(document["notes"])
+    return Group(*parts)
+
+
+def facts(data: dict[str, Any]) -> Iterator[RenderableType]:
+    label, guess = shown_name(data["label"]), shown_name(data["prediction"])
+    text = f"{data['rows']:,} people · {data['classes']:,} classes · label {label} · prediction {guess}"
+    if data["weight"] is not None:
+        text += f" · weight {shown_name(data['weight'])}"
+    yield Text(text)
+    for reason, count in data["left_out"].items():
+        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+
+
+def headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
+    """The number, and how sure it is."""
+    rate = METRICS[options["metric"]].title
+    steps = f"{options['across_groups']['name']} over groups, {options['across_classes']['name']} over classes"
+    yield Text(f"{rate}, unit {options['unit']}: {steps} ({shown_name(attribute)})", style="bold")
+    if found["undefined"]:
+        yield indented(f"undefined {shown_name(found['undefined'], 300)}")
+        return
+    text = f"δ = {brief(found['value'], 4)}"
+    if found["ci"] is not None:
+        text += f"   {100 * options['confidence']:g}% interval {interval(found['ci'], 4)}"
+    yield indented(text)
+    if found["p_value"] is not None:
+        mean, high = (brief(found[k], 4) for k in ("null_mean", "null_95"))
+        yield indented(f"chance alone: {mean} on average, {high} one time in twenty; p = {found['p_value']:.3g}")
+    elif found["untested"] and found["untested"] != "tests were switched off":
+        yield indented(f"not tested: {found['untested']}")
+
+
+def checklist_of(items: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    yield Text("Checklist", style="bold")
+    for entry in items:
+        yield indented(f"☑ {entry['item']}: {shown_name(entry['answer'], 300)} ({shown_name(entry['why'], 300)})")
+
+
+def notes_of(notes: list[str]) -> Iterator[RenderableType]:
+    if notes:
+        yield Text()
+        yield Text("Notes", style="bold")
+        for note in notes:
+            yield indented(f"• {shown_name(note, 600)}")

@@ -1,0 +1,103 @@
+"""Many classes: where a group's rate differs from everybody's, as a table of colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.analyses.audit.charts.subject import labels
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.report.charts import theme
+from evenhand.report.charts.chart import Chart
+from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, rows
+from evenhand.tables.groups import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.analyses.classes.aggregate import Aggregate
+    from evenhand.analyses.classes.audit import ClassAudit
+
+CHARTS = ("matrix",)
+MOST_CLASSES, MOST_GROUPS = 40, 12
+ABOVE, BELOW = "above", "below"
+
+
+def plot(audit: ClassAudit, name: Any, attribute: Any, measure: Any) -> Chart:
+    """The chart of that name."""
+    if not isinstance(name, str) or name not in CHARTS:
+        raise UsageError(f"there is no chart {shown(name)} (there are: {listed(CHARTS)}){nearest(str(name), CHARTS)}")
+    return matrix(audit.aggregate(measure, attribute))
+
+
+def matrix(a: Aggregate) -> Chart:
+    """The gap of every class and group to the rate of the class."""
+    gaps = a.matrix - a.overall[:, None]
+    widest = np.nanmax(np.where(np.isnan(gaps), -1.0, np.abs(gaps)), axis=1)
+    keep = np.sort(np.argsort(-widest, kind="stable")[:MOST_CLASSES])
+    by_group = np.nanmax(np.where(np.isnan(gaps), -1.0, np.abs(gaps)), axis=0)
+    columns = np.sort(np.argsort(-by_group, kind="stable")[:MOST_GROUPS])
+    classes = labels(a.classes[c] for c in keep.tolist())
+    groups = labels((a.groups[g] for g in columns.tolist()), 20)
+    cells = [
+        {"class": classes[a.classes[c]], "group": groups[a.groups[g]], **_cell(float(gaps[c, g]))}
+        for c in keep.tolist()
+        for g in columns.tolist()
+    ]
+    most = float(np.nanmax(np.abs(gaps))) if np.isfinite(gaps).any() else 0.0
+    rate = a.choices.rate.id.upper() if len(a.choices.rate.id) <= 3 else a.choices.rate.id.replace("_", " ")
+    title = f"{rate} of each class by {shown_name(a.grouping.name)}, minus that of the class"
+    worst = max((x for x in cells if x["gap"] is not None), key=lambda x: abs(x["gap"]), default=None)
+    told = (
+        f"The widest gap is {worst['gap']:+.3f}: {worst['class']}, {worst['group']}."
+        if worst
+        else "No rate is defined."
+    )
+    body = _body(
+        cells, [classes[a.classes[c]] for c in keep.tolist()], [groups[a.groups[g]] for g in columns.tolist()], most
+    )
+    table = beside("class", list(classes), {groups[a.groups[g]]: gaps[keep, g] for g in columns.tolist()})
+    fewer = [
+        f"the {len(kept)} of {len(there):,} {what} with the widest gaps" if len(kept) < len(there) else None
+        for kept, there, what in ((keep, a.classes, "classes"), (columns, a.groups, "groups"))
+    ]
+    empty = sum(x["gap"] is None for x in cells)
+    note = f"rates without people are left empty: {empty}" if empty else None
+    subtitle = f"Darker cells are further from the rate of everybody in the class. {told}"
+    return chart("matrix", title, subtitle, told, body, table, [*fewer, note])
+
+
+def _cell(gap: float) -> dict[str, Any]:
+    if not np.isfinite(gap):
+        return {"gap": None, "size": 0, "side": ABOVE, "text": "–"}
+    return {
+        **rows(gap=gap, size=abs(gap))[0],
+        "side": BELOW if gap < 0 else ABOVE,
+        "text": f"{gap:+.2f}" if abs(gap) >= 0.005 else "0.00",
+    }
+
+
+def _body(cells: list[dict[str, Any]], classes: list[str], groups: list[str], most: float) -> Spec:
+    x: Spec = {"field": "group", "type": "nominal", "sort": groups, "title": None, "scale": {"domain": groups}}
+    x["axis"] = {
+        "orient": "top",
+        "labelAngle": 0 if len(groups) <= 5 else -40,
+        "labelLimit": 120,
+        "domain": False,
+        "ticks": False,
+    }
+    y: Spec = {"field": "class", "type": "nominal", "sort": classes, "title": None, "scale": {"domain": classes}}
+    y["axis"] = {"labelLimit": 200, "domain": False, "ticks": False}
+    colour = coloured([ABOVE, BELOW], theme.GROUPS[:2], field="side")
+    colour["legend"] = {**colour["legend"], "title": "than the class", "orient": "bottom"}
+    scale = {"domain": [0, most or 1], "range": [0, 0.85]}
+    opacity: Spec = {"field": "size", "type": "quantitative", "legend": None, "scale": scale}
+    wide = min(90, 420 // max(len(groups), 1))
+    layers: list[Spec] = [
+        {"mark": {"type": "rect", "tooltip": True, "stroke": theme.GRID},
+         "encoding": {"x": x, "y": y, "color": colour, "opacity": opacity}},
+    ]  # fmt: skip
+    if wide >= 34:
+        layers.append(
+            {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}}
+        )
+    return {"width": {"step": wide}, "height": {"step": 18}, "data": inline(cells), "layer": layers}

@@ -1,0 +1,215 @@
+"""Charts of counterfactual fairness, made from its document: changes, their ways, the curve of confounding, worlds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.report.charts import theme
+from evenhand.report.charts.chart import Chart
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows, zero
+from evenhand.report.charts.plane import check_name
+from evenhand.tables.groups import shown_name
+
+HEIGHT, ROW = 220, 26
+MOST_PAIRS = len(theme.GROUPS)
+Document = dict[str, Any]
+
+
+def available(document: Document) -> tuple[str, ...]:
+    """The names of the charts that a document has."""
+    worlds = document["worlds"]
+    names = []
+    if worlds or document["flip"]["answer"] is not None:
+        names.append("changes")
+    if any(w["paths"] for w in worlds):
+        names.append("paths")
+    if any(w["confounding"] for w in worlds):
+        names.append("confounding")
+    if document["ranges"]:
+        names.append("worlds")
+    return tuple(names)
+
+
+def plot(document: Document, name: Any, world: Any = None) -> Chart:
+    """A chart of one world; without its name the first, or the flip if there is none."""
+    check_name(name, available(document))
+    if name == "worlds":
+        return _worlds(document)
+    there = {w["name"]: w for w in document["worlds"]}
+    if document["flip"]["answer"] is not None:
+        there["flip"] = {"name": "flip", **document["flip"], "paths": [], "confounding": []}
+    chosen = next(iter(there)) if world is None else world
+    if chosen not in there:
+        raise UsageError(f"there is no world {shown(chosen)} (there are: {listed(there)}){nearest(str(chosen), there)}")
+    found = there[chosen]
+    if name == "changes":
+        return _changes(document, found)
+    if not found[name]:
+        raise UsageError(f"{shown(chosen)} has no chart {shown(name)}: name another world")
+    return _paths(document, found) if name == "paths" else _confounding(document, found)
+
+
+def _pair(c: dict[str, Any]) -> str:
+    return f"{shown_name(c['group'], 24)} as {shown_name(c['other'], 24)}"
+
+
+def _pairs(found: list[dict[str, Any]]) -> tuple[list[str], str | None]:
+    """The pairs that are drawn, and what is said of the others."""
+    names = list(dict.fromkeys(_pair(c) for c in found))
+    more = len(names) - MOST_PAIRS
+    return names[:MOST_PAIRS], f"{more} more pairs of groups are in the JSON" if more > 0 else None
+
+
+def _where(world: dict[str, Any]) -> str:
+    return "if only the attribute is flipped" if world["name"] == "flip" else f"in {shown_name(world['name'], 60)}"
+
+
+def _level(document: Document) -> str:
+    return f"{100 * document['options']['confidence']:g}%"
+
+
+def _changes(document: Document, world: dict[str, Any]) -> Chart:
+    answer = world["answer"]
+    changes = answer["changes"]
+    names, more = _pairs(changes)
+    edges = answer["bins"]
+    values = []
+    for c in changes[: len(names)]:
+        total = sum(c["histogram"]) or 1
+        values += rows(
+            pair=_pair(c), low=edges[:-1], high=edges[1:], share=[count / total for count in c["histogram"]], zero=0.0
+        )
+    x = quantitative("low", "change of the score", [edges[0], edges[-1]], format=".2~f", tickCount=8)
+    bars: Spec = {
+        "mark": {"type": "bar", "stroke": theme.PAPER, "strokeWidth": 0.5, "tooltip": True},
+        "encoding": {
+            "x": {**x, "bin": {"binned": True}},
+            "x2": {"field": "high"},
+            "y": quantitative("share", "share of people", format="%"),
+            "color": coloured(names, theme.GROUPS[: len(names)], legend=False, field="pair"),
+        },
+    }
+    nothing = {"mark": {"type": "rule", "color": theme.AXIS}, "encoding": {"x": {**x, "field": "zero"}}}
+    body: Spec = {
+        "data": inline(values),
+        "facet": {"row": {"field": "pair", "title": None, "sort": names,
+                          "header": {"labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}}},
+        "spec": {"width": theme.WIDTH, "height": max(50, HEIGHT // len(names)), "layer": [bars, nothing]},
+    }  # fmt: skip
+    title = f"Change of scores in another world, {_where(world)}"
+    told = " ".join(c["interpretation"] for c in changes[: len(names)])
+    columns = {
+        "pair": [_pair(c) for c in changes],
+        "mean": [c["mean"]["value"] for c in changes],
+        **{q: [c["quantiles"][q] for c in changes] for q in ("q05", "q25", "q50", "q75", "q95")},
+    }
+    return chart("changes", title, "Line: no change.", f"Line: no change. {told}", body, columns, [more])
+
+
+def _paths(document: Document, world: dict[str, Any]) -> Chart:
+    names, more = _pairs(world["paths"])
+    shown_ones = [p for p in world["paths"] if _pair(p) in names]
+    total = {_pair(c): c["mean"] for c in world["answer"]["changes"]}
+    lines = [{"pair": pair, "way": "total", **_estimate(total[pair])} for pair in names]
+    lines += [{"pair": _pair(p), "way": _way(p["via"]), **_estimate(p["mean"])} for p in shown_ones]
+    ways = list(dict.fromkeys(line["way"] for line in lines))
+    ends = [v for line in lines for v in (line["value"], line["low"], line["high"], 0.0) if v is not None]
+    margin = 0.05 * (max(ends) - min(ends)) or 0.01
+    x = quantitative(
+        "value", "mean change of the score", [min(ends) - margin, max(ends) + margin], format=".2~f", tickCount=7
+    )
+    y: Spec = {"field": "way", "type": "nominal", "title": None, "sort": ways, "axis": _room(ways)}
+    offset = {"field": "pair", "sort": names}
+    colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
+    colour["legend"] = {**colour["legend"], "symbolType": "circle"}
+    data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}))
+    whisker = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "yOffset": offset, "color": colour}
+    point = {"x": x, "y": y, "yOffset": offset, "color": colour}
+    height = ROW * len(ways) * max(1, len(names) // 2)
+    body: Spec = {"width": theme.WIDTH - 150, "height": height, "layer": [
+        zero("x", x),
+        {"data": data, "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6}, "encoding": whisker},
+        {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
+         "encoding": point},
+    ]}  # fmt: skip
+    subtitle = f"Lines: {_level(document)} intervals."
+    told = "; ".join(
+        f"{li['pair']}, {li['way']}: {round(li['value'], 3) + 0.0:+.3f}" for li in lines if li["value"] is not None
+    )
+    columns = {key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}
+    title = f"Which way the change takes, {_where(world)}"
+    return chart("paths", title, subtitle, f"{subtitle} {told}.", body, columns, [more])
+
+
+def _room(names: list[str]) -> Spec:
+    """Room for names beside the axis: a browser's letters may be wider than those it was drawn with."""
+    return {"labelLimit": 260, "minExtent": 8 * max(map(len, names)) + 10}
+
+
+def _way(via: str) -> str:
+    return {"direct": "direct", "rest": "acting together"}.get(via, f"through {shown_name(via, 24)}")
+
+
+def _estimate(e: dict[str, Any]) -> dict[str, Any]:
+    low, high = e["ci"] or (None, None)
+    return {"value": e["value"], "low": low, "high": high}
+
+
+def _confounding(document: Document, world: dict[str, Any]) -> Chart:
+    names, more = _pairs(world["confounding"])
+    curves = [c for c in world["confounding"] if _pair(c) in names]
+    lines = [
+        {"pair": _pair(c), "share": p["share"], "correlation": p["correlation"], **_estimate(p["mean"])}
+        for c in curves
+        for p in c["points"]
+    ]
+    data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "share", "value", "low", "high")}))
+    shares = [line["share"] for line in lines]
+    what = "share of the fitted effects that a hidden cause accounts for"
+    x = quantitative("share", what, [min(shares), max(shares)], format="%", tickCount=7)
+    y = quantitative("value", "mean change of the score", format=".2~f")
+    colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
+    colour["legend"] = {**colour["legend"], "symbolType": "stroke"}
+    band = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": {**colour, "legend": None}}
+    body: Spec = {"width": theme.WIDTH, "height": HEIGHT, "layer": [
+        {"data": data, "mark": {"type": "area", "opacity": 0.2}, "encoding": band},
+        zero("y", y),
+        {"data": data, "mark": {"type": "line", "point": True, "tooltip": True},
+         "encoding": {"x": x, "y": y, "color": colour}},
+    ]}  # fmt: skip
+    subtitle = (
+        f"Bands: {_level(document)} intervals. At 0% there is no hidden cause; below it one hides part of the effect."
+    )
+    told = " ".join(c["interpretation"] for c in curves)
+    columns = {key: [line[key] for line in lines] for key in ("pair", "share", "correlation", "value", "low", "high")}
+    title = f"If there is a hidden cause, {_where(world)}"
+    return chart("confounding", title, subtitle, f"{subtitle} {told}", body, columns, [more])
+
+
+def _worlds(document: Document) -> Chart:
+    lines = [
+        {"pair": _pair(c), "world": shown_name(w["name"], 30), **_estimate(c["mean"])}
+        for w in document["worlds"]
+        for c in w["answer"]["changes"]
+    ]
+    names, more = _pairs(document["worlds"][0]["answer"]["changes"])
+    lines = [line for line in lines if line["pair"] in names]
+    worlds = list(dict.fromkeys(line["world"] for line in lines))
+    x = quantitative("value", "mean change of the score", format=".2~f")
+    y: Spec = {"field": "world", "type": "nominal", "title": None, "sort": worlds, "axis": _room(worlds)}
+    colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
+    colour["legend"] = {**colour["legend"], "symbolType": "circle"}
+    offset = {"field": "pair", "sort": names}
+    data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "world", "value", "low", "high")}))
+    whisker = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "yOffset": offset, "color": colour}
+    body: Spec = {"width": theme.WIDTH - 150, "height": ROW * len(worlds) * max(1, len(names) // 2), "layer": [
+        zero("x", x),
+        {"data": data, "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6}, "encoding": whisker},
+        {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
+         "encoding": {"x": x, "y": y, "yOffset": offset, "color": colour}},
+    ]}  # fmt: skip
+    told = " ".join(r["interpretation"] for r in document["ranges"] if r["figure"] == "mean" and r["group"] is not None)
+    subtitle = f"Lines: {_level(document)} intervals."
+    columns = {key: [line[key] for line in lines] for key in ("world", "pair", "value", "low", "high")}
+    return chart("worlds", "The mean change in every world", subtitle, f"{subtitle} {told}", body, columns, [more])

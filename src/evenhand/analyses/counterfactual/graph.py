@@ -1,0 +1,208 @@
+"""Causal graphs: read from whatever they come in, checked, and put into one order."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.tables.groups import shown_name
+
+ACCEPTED = (
+    "a networkx.DiGraph, a list of (cause, effect) pairs, text such as 'sex -> job -> pay', DOT or GML, the path of "
+    "such a file, or a fitted gcm.InvertibleStructuralCausalModel"
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """What causes what: one possible world."""
+
+    name: str
+    parents: dict[str, tuple[str, ...]]
+    """The causes of every variable; causes come before their effects, and names decide where either could be first."""
+    given: Any = None
+    """A structural model fitted by the user, whose graph this is."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        return tuple(self.parents)
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        return [(cause, effect) for effect, causes in self.parents.items() for cause in causes]
+
+    @cached_property
+    def _effects(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {node: [] for node in self.parents}
+        for cause, effect in self.edges:
+            found[cause].append(effect)
+        return found
+
+    def descendants(self, node: str) -> set[str]:
+        """Everything that a variable acts on, at once or in the end."""
+        return _reached([node], self._effects)
+
+    def ancestors(self, nodes: Iterable[str]) -> set[str]:
+        """Everything that acts on these, and these themselves."""
+        there = [n for n in nodes if n in self.parents]
+        return _reached(there, self.parents) | set(there)
+
+
+def _reached(start: Iterable[str], following: Mapping[str, Iterable[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = [n for s in start for n in following[s]]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += following[node]
+    return found
+
+
+def worlds_of(graph: Any) -> list[World]:
+    """One graph, a list of graphs, or a dict of them by name.
+
+    >>> [w.nodes for w in worlds_of("sex -> job -> pay; age -> pay")]
+    [('age', 'sex', 'job', 'pay')]
+    >>> [w.name for w in worlds_of({"simple": [("sex", "pay")], "with job": "sex -> job -> pay"})]
+    ['simple', 'with job']
+    """
+    if isinstance(graph, Mapping):
+        named = {str(name): one for name, one in graph.items()}
+    elif isinstance(graph, list | tuple) and not is_edge_list(graph):
+        names = [f"world {i}" for i in range(1, len(graph) + 1)]
+        named = dict(zip(names, graph, strict=True)) if len(graph) > 1 else {"world": graph[0]} if graph else {}
+    else:
+        named = {"world": graph}
+    if not named:
+        raise UsageError(f"a list of graphs needs at least one of them: graph is {ACCEPTED}")
+    return [_world(name, one) for name, one in named.items()]
+
+
+def is_edge_list(graph: Sequence[Any]) -> bool:
+    """Whether these are pairs of names, and not several graphs; a graph of pairs holds no plain name."""
+    return bool(graph) and all(_is_edge(e) for e in graph)
+
+
+def _is_edge(edge: Any) -> bool:
+    return isinstance(edge, list | tuple) and len(edge) == 2 and all(isinstance(n, str | int) for n in edge)
+
+
+def _world(name: str, graph: Any) -> World:
+    given = graph if hasattr(graph, "causal_mechanism") else None  # a structural model of DoWhy
+    nodes, edges = _parts(graph if given is None else graph.graph)
+    return World(name, ordered(nodes, edges), given)
+
+
+def _parts(graph: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    """The variables and edges of anything that is a graph."""
+    if isinstance(graph, list | tuple) and is_edge_list(graph):
+        return [], [(str(a), str(b)) for a, b in graph]
+    if hasattr(graph, "is_directed"):  # networkx, which need not be imported to be understood
+        if not graph.is_directed():
+            raise UsageError("a causal graph is directed, but this one is not: say what causes what (networkx.DiGraph)")
+        return [str(n) for n in graph.nodes()], [(str(e[0]), str(e[1])) for e in graph.edges()]
+    from evenhand.analyses.counterfactual.graph_text import is_text, read_graph
+
+    if is_text(graph):
+        return read_graph(graph)
+    raise UsageError(f"graph must be {ACCEPTED}, not {shown(graph)}")
+
+
+def ordered(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """The causes of every variable, causes first. A cycle is refused by name.
+
+    >>> ordered([], [("b", "c"), ("a", "c"), ("b", "c")])
+    {'a': (), 'b': (), 'c': ('a', 'b')}
+    """
+    causes: dict[str, set[str]] = {node: set() for node in nodes}
+    effects: dict[str, set[str]] = {}
+    for cause, effect in edges:
+        if cause == effect:
+            raise UsageError(f"nothing causes itself, but the graph has an edge from {shown(cause)} to {shown(effect)}")
+        causes.setdefault(cause, set())
+        causes.setdefault(effect, set()).add(cause)
+        effects.setdefault(cause, set()).add(effect)
+    if not any(causes.values()):
+        raise UsageError("the graph has no edges: say at least what the attribute acts on, e.g. 'sex -> job'")
+    waits = {node: len(found) for node, found in causes.items()}
+    ready = [node for node, count in waits.items() if not count]
+    heapq.heapify(ready)
+    order: dict[str, tuple[str, ...]] = {}
+    while ready:
+        node = heapq.heappop(ready)
+        order[node] = tuple(sorted(causes[node]))
+        for effect in effects.get(node, ()):
+            waits[effect] -= 1
+            if not waits[effect]:
+                heapq.heappush(ready, effect)
+    if len(order) < len(causes):
+        raise UsageError(_cycle({n: c for n, c in causes.items() if n not in order}))
+    return order
+
+
+def _cycle(causes: dict[str, set[str]]) -> str:
+    """Walk from effect to cause until a variable comes back."""
+    node = next(iter(causes))
+    walked: dict[str, int] = {}
+    while node not in walked:
+        walked[node] = len(walked)
+        node = min(c for c in causes[node] if c in causes)
+    around = [*list(walked)[walked[node] :], node][::-1]
+    names = around if len(around) <= 12 else [*around[:6], "…", *around[-5:]]
+    return (
+        f"causes cannot go round in a circle, but the graph has {' → '.join(shown_name(n) for n in names)}: "
+        "leave one of these edges out, or name the same thing at two times as two variables"
+    )
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of a world matters: what the attribute acts on and the model gets to see."""
+
+    order: tuple[str, ...]
+    """What is computed anew in another world, causes first."""
+    first: tuple[str, ...]
+    """Those of them on which the attribute acts directly."""
+    needed: tuple[str, ...]
+    """The columns this takes."""
+    notes: tuple[str, ...]
+
+
+def part_of(world: World, attribute: str, features: Sequence[str], columns: Sequence[str]) -> Part:
+    """What of a world matters for these inputs of a model; refused if the data lack it."""
+    told = f"graph {shown(world.name)}"
+    if attribute not in world.parents:
+        raise UsageError(
+            f"the attribute {shown(attribute)} is not in {told} (it has: {listed(world.nodes)}): add it and what it "
+            f"acts on{nearest(attribute, world.nodes)}"
+        )
+    below = world.descendants(attribute)
+    active = below & world.ancestors(features)
+    order = tuple(n for n in world.nodes if n in active)
+    first = tuple(n for n in order if attribute in world.parents[n])
+    used = {attribute, *order, *(p for n in order for p in world.parents[n])}
+    needed = tuple(n for n in world.nodes if n in used)
+    _check_columns(world, needed, columns)
+    notes = []
+    idle = [n for n in world.nodes if n in below and n not in active]
+    if idle:
+        notes.append(
+            f"{told}: {listed(idle)} {'is' if len(idle) == 1 else 'are'} ignored, because the model takes neither "
+            f"{'it' if len(idle) == 1 else 'them'} nor anything that depends on {'it' if len(idle) == 1 else 'them'}"
+        )
+    return Part(order, first, needed, tuple(notes))
+
+
+def _check_columns(world: World, needed: Sequence[str], columns: Sequence[str]) -> None:
+    absent = [n for n in needed if n not in columns]
+    if absent:
+        raise DataError(
+            f"every variable of graph {shown(world.name)} needs a column, but the data have no {shown(absent[0])} "
+            f"(they have: {listed(columns, 12)}): if nobody observed it, take it out of the graph and join its causes "
+            f"to its effects, and see the curve of confounding for what it may hide{nearest(absent[0], columns)}"
+        )

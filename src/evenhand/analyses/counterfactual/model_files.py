@@ -1,0 +1,161 @@
+"""Models from files and import paths. What could run any code when it is opened is refused unless it is asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.files.paths import as_path, shown_path
+
+PICKLES = (".pkl", ".pickle", ".joblib")
+_IMPORT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def loaded(model: str | os.PathLike[str], *, trust: Sequence[str] = (), unsafe_pickle: bool = False) -> Any:
+    """The model at a path (.skops, .onnx) or at 'package.module:name'."""
+    if isinstance(model, str) and _IMPORT.fullmatch(model) and not os.path.exists(model):
+        return _imported(model)
+    path = as_path(model)
+    suffix = path.suffix.lower()
+    if suffix not in (".skops", ".onnx", ".pt", ".pth", *PICKLES):
+        raise UsageError(
+            f"a model is a file .skops or .onnx, or an import path 'package.module:name', not {shown(str(model))}"
+        )
+    if suffix in (".pt", ".pth") or (suffix in PICKLES and not unsafe_pickle):
+        raise UsageError(_refusal(path, suffix))
+    if not path.is_file():
+        raise UsageError(f"there is no model {shown_path(path)}")
+    try:
+        if suffix == ".skops":
+            return _skops(path, trust)
+        return OnnxModel(path) if suffix == ".onnx" else _pickle(path)
+    except (MissingLibrary, UsageError):
+        raise
+    except Exception as error:  # a damaged file fails in whatever way its reader does
+        words = " ".join(str(error).split())[:300]
+        raise DataError(f"cannot load the model {shown_path(path)}: {type(error).__name__}: {words}") from error
+
+
+def _refusal(path: Path, suffix: str) -> str:
+    if suffix in (".pt", ".pth"):
+        return f"{shown_path(path)} can run any code when it is loaded: export it to ONNX, or name a Python import path"
+    return (
+        f"{shown_path(path)} is a pickle, and a pickle can run any code when it is loaded: convert it with skops "
+        f"(skops.io.dump(model, 'model.skops')), or name a Python import path; if you trust whoever made it, say so "
+        "(unsafe_pickle=True, --unsafe-pickle)"
+    )
+
+
+def _imported(path: str) -> Any:
+    module, _, name = path.partition(":")
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"cannot import {shown(module)}: there is no module {shown(error.name)}; it must be installed, or lie in "
+            "the current directory"
+        ) from None
+    except Exception as error:  # whatever the module does when it is imported
+        raise DataError(f"importing {shown(module)} fails: {type(error).__name__}: {error}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f"{shown(module)} has no {shown(part)}{nearest(part, dir(found))}")
+        found = getattr(found, part)
+    return found
+
+
+def _skops(path: Path, trust: Sequence[str]) -> Any:
+    try:
+        from skops import io
+    except ImportError:
+        raise MissingLibrary("a .skops model needs skops: pip install 'evenhand[models]'") from None
+    unknown = [t for t in io.get_untrusted_types(file=path) if t not in trust]
+    if unknown:
+        raise UsageError(
+            f"{shown_path(path)} holds types that skops does not know to be harmless: {listed(unknown)}; if you know "
+            f"them, name each (trust=[…], --trust {unknown[0]})"
+        )
+    return io.load(path, trusted=list(trust))
+
+
+def _pickle(path: Path) -> Any:
+    if path.suffix.lower() == ".joblib":
+        try:
+            import joblib
+        except ImportError:
+            raise MissingLibrary("a .joblib model needs joblib: pip install joblib") from None
+        return joblib.load(path)
+    import pickle
+
+    with open(path, "rb") as file:
+        return pickle.load(file)
+
+
+_KINDS = {
+    "tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64, "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_, "tensor(string)": object,
+}  # fmt: skip
+
+
+class OnnxModel:
+    """An ONNX graph that takes one matrix, or one input for each column.
+
+    Its last output is read: probabilities by class (a matrix, or a dict for each person), or one score.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingLibrary("an .onnx model needs onnxruntime: pip install 'evenhand[models]'") from None
+        self.session = onnxruntime.InferenceSession(os.fspath(path), providers=["CPUExecutionProvider"])
+        self.inputs = self.session.get_inputs()
+        odd = [i.type for i in self.inputs if i.type not in _KINDS]
+        if odd:
+            raise UsageError(
+                f"an ONNX model of people takes numbers, truth values or text, but this one takes {odd[0]}"
+            )
+        if len(self.inputs) > 1:
+            self.feature_names_in_ = [i.name for i in self.inputs]
+        else:
+            self.n_features_in_ = (self.inputs[0].shape or [None])[-1]
+        self.classes_ = self._classes()
+
+    def _classes(self) -> list[Any] | None:
+        """Names of classes, if the last output has them: of a matrix of two columns they are 0 and 1."""
+        last = self.session.get_outputs()[-1]
+        if last.type.startswith("seq(map(int64"):
+            return None  # each person's dict names them
+        width = (last.shape or [None])[-1]
+        several = isinstance(width, int) and width > 1 and last.type in ("tensor(float)", "tensor(double)")
+        return list(range(width)) if several and len(last.shape) == 2 else None
+
+    def predict_proba(self, rows: Any) -> Any:
+        found = self.session.run(None, self._fed(rows))[-1]
+        if isinstance(found, list) and found and isinstance(found[0], dict):
+            self.classes_ = list(found[0])
+            return np.array([list(one.values()) for one in found])
+        return np.asarray(found)
+
+    def _fed(self, rows: Any) -> dict[str, Any]:
+        if len(self.inputs) == 1:
+            only = self.inputs[0]
+            return {only.name: _typed(np.asarray(rows), _KINDS[only.type])}
+        return {i.name: _typed(_column(rows[i.name]), _KINDS[i.type]).reshape(-1, 1) for i in self.inputs}
+
+
+def _column(column: Any) -> Any:
+    return column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+
+
+def _typed(values: Any, kind: Any) -> Any:
+    if kind is object:
+        return np.array([str(v) for v in values.ravel()], object).reshape(values.shape)
+    return values.astype(kind)

@@ -1,0 +1,102 @@
+"""What a model is given: the user's own data, in their own library and types, with some values from another world."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from evenhand.ingest.people import People, as_array
+from evenhand.ingest.rows import read_rows
+from evenhand.tables.cells import Floats, Ints
+
+
+class Inputs:
+    """Rows for a model.
+
+    A category of another world is copied from a person who has it, so that it is of the same type; a number of another
+    world is a float.
+    """
+
+    def __init__(self, data: Any, people: People, features: Sequence[str], *, matrix: bool = False) -> None:
+        self.people, self.features, self.matrix = people, tuple(features), matrix
+        self.held = _held(data, list(features))
+        if matrix and not isinstance(self.held, np.ndarray):
+            self.held = _as_matrix(self.held, self.features)
+        self._example = {
+            f.name: people.kept[np.unique(f.values, return_index=True)[1]] for f in people.features if not f.numeric
+        }
+        """Where in the data each category of a column is first seen."""
+
+    def rows(self, people: Ints, replaced: Mapping[str, Floats | Ints] | None = None) -> Any:
+        """These people, with other values of some columns: numbers, or codes of categories."""
+        own = self.people.kept[people]
+        picked: dict[str, Ints] = {}
+        numbers: dict[str, Floats] = {}
+        for name, values in (replaced or {}).items():
+            if name not in self.features:
+                continue
+            if name in self._example:
+                picked[name] = self._example[name][values]
+            else:
+                numbers[name] = np.asarray(values, np.float64)
+        if isinstance(self.held, np.ndarray):
+            return self._matrix(own, picked, numbers)
+        if isinstance(self.held, dict):
+            return {n: numbers[n] if n in numbers else c[picked.get(n, own)] for n, c in self.held.items()}
+        from evenhand.ingest.engines.dataframes import regathered
+
+        return regathered(self.held, own, picked, numbers)
+
+    def _matrix(self, own: Ints, picked: dict[str, Ints], numbers: dict[str, Floats]) -> Any:
+        found = self.held[own]
+        if numbers and found.dtype.kind in "iub":
+            found = found.astype(np.float64)
+        for place, name in enumerate(self.features):
+            if name in numbers:
+                found[:, place] = numbers[name]
+            elif name in picked:
+                found[:, place] = self.held[picked[name], place]
+        return found
+
+
+def _held(data: Any, features: list[str]) -> Any:
+    """The data as they are held while other worlds are made of them: a matrix, a frame, or a dict of arrays."""
+    data = as_array(data)
+    if isinstance(data, np.ndarray) and not data.dtype.names:
+        return data[:, [int(name[1:]) for name in features]]
+    plain = isinstance(data, np.ndarray | Mapping | str | os.PathLike) or type(data).__name__ == "DuckDBPyRelation"
+    if not plain:
+        from evenhand.ingest.engines.dataframes import in_memory
+
+        return in_memory(data, features)
+    values = read_rows(data, {}, [], features).values
+    columns = {name: _array(values[name]) for name in features}
+    if not find_spec("pandas"):
+        return columns
+    import pandas
+
+    return pandas.DataFrame(columns)
+
+
+def _array(values: Any) -> Any:
+    """One column as an array: numbers if all of them are."""
+    distinct = getattr(values, "distinct", None)
+    if distinct is None:
+        masked = isinstance(values, np.ma.MaskedArray)
+        return np.ma.filled(values.astype(object), None) if masked else np.asarray(values)
+    kinds = {type(v) for v in distinct}
+    if kinds <= {int, float}:
+        return np.asarray(distinct)[values.codes]
+    if kinds <= {int, float, type(None)}:
+        return np.asarray(distinct, np.float64)[values.codes]
+    return np.asarray(distinct, object)[values.codes]
+
+
+def _as_matrix(held: Any, features: Sequence[str]) -> Any:
+    if isinstance(held, dict):
+        return np.column_stack([held[name] for name in features])
+    return np.asarray(held) if hasattr(held, "to_numpy") else held.to_pandas().to_numpy()  # Arrow has no matrix

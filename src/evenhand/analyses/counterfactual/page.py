@@ -1,0 +1,159 @@
+"""The page of counterfactual fairness, made from its document alone, so that its sections fit into other pages too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from evenhand.analyses.counterfactual.charts import plot
+from evenhand.analyses.counterfactual.sentences import FIGURE, percent
+from evenhand.report.page.figures import Room
+from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.shell import fitted, page
+from evenhand.tables.groups import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness
+
+MOST_ROWS = 200
+Document = dict[str, Any]
+
+
+def counterfactual_page(result: CounterfactualFairness) -> str:
+    """What would change for whom, which way, and what that rests on."""
+    document = result.to_dict()
+    title = f"Fairness of {shown_name(document['data']['model'])} in other worlds"
+    return fitted(lambda room: page(title, facts_of(_facts(document)), sections(document, room), document))
+
+
+def sections(document: Document, room: Room) -> list[tuple[str, str, Any]]:
+    """Sections as (id, heading, content)."""
+    found: list[tuple[str, str, Any]] = []
+    for place, world in enumerate(document["worlds"]):
+        one = len(document["worlds"]) == 1
+        heading = "Had they been of another group" if one else f"In {shown_name(world['name'], 80)}"
+        found.append((f"cf-world-{place}", heading, join(_world(document, world, room))))
+    if document["ranges"]:
+        found.append(("cf-worlds", "Over all worlds", join(_ranges(document, room))))
+    found.append(("cf-flip", "The plain attribute flip", join(_flip(document, room))))
+    found.append(("cf-method", "How it was computed", join(_method(document, room.remarks()))))
+    return found
+
+
+def _facts(document: Document) -> Iterator[tuple[str, str]]:
+    data = document["data"]
+    yield "People", f"{data['rows']:,}"
+    left = [f"{count:,} rows without {shown_name(column)}" for column, count in data["left_out"].items()]
+    yield "Left out", "; ".join(left) or "nobody"
+    groups = ", ".join(f"{shown_name(g['name'])} ({g['n']:,})" for g in data["groups"])
+    yield f"Groups of {shown_name(data['attribute'])}", groups
+    yield "Model", shown_name(data["model"], 80)
+    sign = "below" if data["risk"] else "at or above"
+    yield "Favourable decision", f"score {sign} {data['threshold']:g}"
+
+
+def _world(document: Document, world: dict[str, Any], room: Room) -> Iterator[Any]:
+    if world["because"]:
+        yield tag("div", tag("h3", "Nothing changes"), tag("p", f"{world['because']}."), class_="finding good")
+    else:
+        yield _findings(world["answer"], document)
+        for chart in ("changes", "paths", "confounding"):
+            if chart == "changes" or world[chart]:
+                yield room.figure(plot(document, chart, world["name"]), f"plot({chart!r}, {world['name']!r})")
+        yield _changes(world["answer"], room)
+    yield tag("h3", "What this rests on")
+    yield tag("ul", *(tag("li", sentence) for sentence in world["assumptions"]))
+    if world["mechanisms"]:
+        rows = [
+            [name(m["node"]), m["kind"], cell("–" if m["explained"] is None else percent(m["explained"]))]
+            for m in world["mechanisms"]
+        ]
+        caption = "How much of each variable its causes explain, in people its mechanism was not fitted to"
+        yield grid(caption, ["variable", "kind", "explained"], rows)
+
+
+def _findings(answer: dict[str, Any], document: Document) -> Markup:
+    largest = max(answer["changes"], key=lambda c: c["size"]["value"])
+    size = answer["overall"]["size"]
+    small = size["ci"] is not None and size["ci"][1] <= document["options"]["tolerance"]
+    chance = size["floor_95"] is not None and size["value"] <= size["floor_95"]
+    kind, head = ("good", "Little or nothing changes") if small or chance else ("bad", "Scores depend on the group")
+    return tag(
+        "div", tag("h3", head), tag("p", largest["interpretation"]), tag("p", answer["overall"]["interpretation"]),
+        class_=f"finding {kind}",
+    )  # fmt: skip
+
+
+def _changes(answer: dict[str, Any], room: Room) -> Markup:
+    heads = ["had been", "people", "mean change", "mean size", "beyond the tolerance", "decided otherwise",
+             "then favourably", "then unfavourably", "p"]  # fmt: skip
+    changes = [*answer["changes"][: room.most(MOST_ROWS)], answer["overall"]]
+    rows = []
+    for c in changes:
+        who = "everybody" if c["group"] is None else join(name(c["group"], 30), " as ", name(c["other"], 30))
+        p = c["p_adjusted"]
+        rows.append([
+            who, cell(f"{c['people']:,}", data_value=c["people"]), _number(c["mean"], signed=True), _number(c["size"]),
+            *(_share(c[figure]) for figure in ("moved", "changed", "favoured", "disfavoured")),
+            cell("–" if p is None else "<.001" if p < 0.001 else f"{p:.3f}", title=c["undefined"]),
+        ])  # fmt: skip
+    more = len(answer["changes"]) - len(changes) + 1
+    caption = "Changes with their intervals; p: of no mean change, adjusted for all pairs"
+    caption += f"; {more:,} more pairs are in the JSON" if more > 0 else ""
+    return grid(caption, heads, rows, class_="sortable")
+
+
+def _number(e: dict[str, Any], signed: bool = False) -> Markup:
+    form = "+.3f" if signed else ".3f"
+    if e["value"] is None:
+        return cell("–", data_value="NaN")
+    bounds = None if e["ci"] is None else tag("div", f"{e['ci'][0]:{form}} to {e['ci'][1]:{form}}", class_="muted")
+    floor = None if e["floor_95"] is None else tag("div", f"chance up to {e['floor_95']:.3f}", class_="muted")
+    return cell(f"{round(e['value'], 3) + 0.0:{form}}", bounds, floor, data_value=e["value"])
+
+
+def _share(e: dict[str, Any]) -> Markup:
+    if e["value"] is None:
+        return cell("–", data_value="NaN")
+    ci = e["ci"]
+    bounds = None if ci is None else tag("div", f"{percent(ci[0])} to {percent(ci[1])}", class_="muted")
+    return cell(percent(e["value"]), bounds, data_value=e["value"])
+
+
+def _ranges(document: Document, room: Room) -> Iterator[Any]:
+    yield room.figure(plot(document, "worlds"), "plot('worlds')")
+    rows = []
+    for r in document["ranges"][: room.most(MOST_ROWS)]:
+        who = "everybody" if r["group"] is None else join(name(r["group"], 30), " as ", name(r["other"], 30))
+        ci = "–" if r["ci"] is None else f"{r['ci'][0]:.3f} to {r['ci'][1]:.3f}"
+        agree = "yes" if r["agree"] else "no"
+        rows.append([who, FIGURE[r["figure"]], f"{r['lowest']:.3f} to {r['highest']:.3f}", ci, agree])
+    heads = ["had been", "what", "lowest to highest", "intervals together", "same conclusion"]
+    yield grid("The range of answers over all graphs", heads, rows)
+
+
+def _flip(document: Document, room: Room) -> Iterator[Any]:
+    flip = document["flip"]
+    yield tag("p", flip["label"][0].upper(), flip["label"][1:], ".", class_="note")
+    if flip["answer"] is None:
+        yield tag("p", tag("strong", "Undefined: "), flip["undefined"], ".")
+        return
+    yield tag("p", max(flip["answer"]["changes"], key=lambda c: c["size"]["value"])["interpretation"])
+    yield room.figure(plot(document, "changes", "flip"), "plot('changes', 'flip')")
+    yield _changes(flip["answer"], room)
+
+
+_HOW = (
+    "Each person's own noise is found from what is observed, the attribute is set to every other group, and all that "
+    "depends on it is computed anew. Intervals rest on resampled people with mechanisms fitted to them anew. See "
+    "docs/analyses/counterfactual.md."
+)
+
+
+def _method(document: Document, remarks: list[str]) -> Iterator[Markup]:
+    yield tag("p", _HOW)
+    options = [["version", document["version"]], *([k, str(v)] for k, v in document["options"].items())]
+    options.append(["columns of the model", ", ".join(shown_name(f) for f in document["data"]["features"])])
+    yield grid("What it takes to repeat this", ["what", "value"], [[k, cell(v, class_="words")] for k, v in options])
+    yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
+    yield from (tag("p", remark, class_="note") for remark in remarks)

@@ -1,0 +1,282 @@
+"""Fairness over time: every measure in every period, its change against a baseline, and an alarm to be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.analyses.audit.audit import Audit
+from evenhand.analyses.monitor.history import Alarm, History, Period
+from evenhand.analyses.monitor.sequential import Rule, Yardstick
+from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
+from evenhand.analyses.options import Options, Progress, checked, chosen_measures, whole, with_threshold
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.inference.resample import generator
+from evenhand.ingest.columns import UNSAID, WeightKind
+from evenhand.ingest.periods import every_of
+from evenhand.ingest.tabulation import library_of
+from evenhand.measures.registry import find
+from evenhand.report.result import Result, kept
+from evenhand.tables.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evenhand.report.charts.chart import Chart
+
+SMALL = ("merge", "keep")
+POWER = 0.8
+"""How surely a change is found that a note calls possible to find."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the watch was asked for."""
+
+    time: str | None
+    every: str | None
+    small: str
+    rule: Rule
+
+
+@dataclass(frozen=True, repr=False)
+class Watch(Result):
+    """What a watch found. Print it, or take `to_dict`, `to_json`, `to_frame`, `plot`."""
+
+    baseline: Audit
+    baseline_name: str
+    periods: tuple[Period, ...]
+    alarms: tuple[Alarm, ...]
+    options: Options
+    settings: Settings
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...]
+    library: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The watch as plain values, in the form that docs/reference/json.md describes."""
+        from evenhand.analyses.monitor.document import document
+
+        return document(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The watch as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.monitor.page import watch_page
+
+        return kept(watch_page(self), path)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per period, attribute, measure and group."""
+        from evenhand.analyses.monitor.document import frame
+
+        return frame(self, library)
+
+    def plot(self, measure: str | None = None, group: str | None = None, *, attribute: str | None = None) -> Chart:
+        """A measure of one group over all periods; by default the first that has changed, else the first there is.
+
+        >>> import evenhand
+        >>> months = {name: evenhand.compas() for name in ("2024-01", "2024-02")}
+        >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
+        'Demographic parity over time: Caucasian against African-American'
+        """
+        from evenhand.analyses.monitor.charts import plot
+
+        return plot(self, measure, group, attribute)
+
+    def __rich__(self) -> Any:
+        from evenhand.analyses.monitor.document import render
+
+        return render(self.to_dict())
+
+
+def monitor(
+    data: Any,
+    *,
+    time: Any = None,
+    every: str | int | None = None,
+    baseline: Any = None,
+    score: Any = None,
+    label: Any = None,
+    group: Any = None,
+    prediction: Any = None,
+    weight: Any = None,
+    favorable: Any = UNSAID,
+    risk: bool = False,
+    score_range: tuple[float, float] | None = None,
+    missing: str = "refuse",
+    weight_kind: WeightKind = "auto",
+    cluster: Any = None,
+    where: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+    reference: str | Mapping[str, str] | None = None,
+    measures: Sequence[str] | None = None,
+    looks: int = 200,
+    false_alarms: float = 0.05,
+    small: str = "merge",
+    min_people: int = 30,
+    confidence: float = 0.95,
+    bootstrap: int = 199,
+    rng: int | np.random.Generator | None = None,
+    ranks: str = "published",
+    calibration_bins: int = 50,
+    bandwidth: str | float = "scott",
+    progress: Progress | None = None,
+) -> Watch:
+    """Watch fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
+
+    Parameters
+    ----------
+    data
+        Rows, as `evenhand.tabulate` takes them with the same words, and `time`; or one saved table for each period: a
+        folder, a pattern, a list of files, or a dict from the name of a period to its `Table`.
+    time, every
+        The column that tells when, and how long a period is: "day", "week", "month" (the default), "quarter", "year",
+        a number of rows in order of time ("1000-rows"), or "value" if each value of the column is a period.
+    baseline
+        What periods are compared with: a number of first periods, the name of a period, ("first", "last") or
+        "first..last", or a `Table` (or the file of one). By default as many first periods as hold 5,000 people of every
+        group, at most 12.
+    looks, false_alarms
+        How many periods will be looked at in all, and the chance of a false alarm in all of them together.
+    small, min_people
+        Periods in which an attribute has fewer than two groups of so many people are put together with the next
+        ("merge"), or left as they are ("keep"). Smaller groups are not tested, but those of several periods are.
+    threshold, reference, measures, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth
+        As in `evenhand.audit`. The reference is the largest group of the baseline.
+
+    Examples
+    --------
+    >>> import evenhand, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> n, month = 24_000, np.arange(24_000) // 1000
+    >>> sex = rng.choice(["f", "m"], n)
+    >>> falls = 0.15 * ((month >= 16) & (sex == "f"))
+    >>> data = {"hired": (rng.random(n) < 0.5 - falls).astype(int), "sex": sex, "month": month}
+    >>> watch = evenhand.monitor(data, time="month", every="value", prediction="hired", group="sex", reference="m",
+    ...                          measures=["demographic_parity"], baseline=8)
+    >>> [(a.id, a.period, a.direction) for a in watch.alarms]
+    [('demographic_parity', '16', 'worse')]
+    """
+    words = _said(
+        {"score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
+         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
+         "weight_kind": weight_kind, "cluster": cluster, "where": where}
+    )  # fmt: skip
+    options = checked(threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, 0)
+    chosen = chosen_measures(measures)
+    rule = checked_rule(looks, false_alarms, small, min_people)
+    if time is None and every is not None:
+        raise UsageError(f"every={shown(every)} needs to know when: name the time column (--time)")
+    length = every_of("month" if every is None else every)
+    elsewhere = baseline_table(baseline)
+    stream = read(data, time, length, words)
+    spans, elsewhere, remarks = one_range(stream.spans, elsewhere)
+    spans = merged(spans, rule.min_people) if small == "merge" else list(spans)
+    start = baseline_of(spans, baseline) if elsewhere is None else Baseline(elsewhere, "the table given", 0, 0)
+    if elsewhere is not None and spans:
+        _check_meaning(start.table, spans[0].table)
+    options, more = with_threshold(replace(options, brief=True), start.table)
+    settings = Settings(None if time is None else time if isinstance(time, str) else "time",
+                        None if time is None or isinstance(data, Table) else str(length), small, rule)  # fmt: skip
+    work = History(spans, start, options, chosen, reference, rule, generator(rng), progress or (lambda *_: None))
+    periods, alarms, first = work.done()
+    notes = (*stream.notes, *remarks, *more, *work.notes, *_remarks(periods, start, settings, first, work.yardsticks))
+    return Watch(
+        first, start.name, periods, alarms, options, settings, dict(stream.left_out or {}),
+        tuple(dict.fromkeys(notes)), library_of(data),
+    )  # fmt: skip
+
+
+def _blind(first: Audit, rule: Rule) -> Iterator[str]:
+    """The change that a baseline hides because it is small, where that is more than a gap may be at all."""
+    from scipy.special import ndtri
+
+    gaps = [g for a in first.attributes for g in a.measures if g.undefined is None]
+    tests = len(gaps) * len(rule.windows) * rule.looks
+    needed = float(ndtri(1 - rule.false_alarms / (2 * max(tests, 1))) + ndtri(POWER))
+    hidden = {}
+    for g in gaps:
+        measure = find(g.id)
+        if g.ci is not None and measure is not None and measure.signed and None not in g.ci:
+            noise = (g.ci[1] - g.ci[0]) / (2 * float(ndtri((1 + first.options.confidence) / 2)))
+            hidden[g] = needed * noise - g.tolerance
+    if hidden and max(hidden.values()) > 0:
+        worst = max(hidden, key=lambda g: hidden[g])
+        change = hidden[worst] + worst.tolerance
+        yield (
+            f"with this baseline, changes of {worst.id} of {shown(worst.group)} smaller than about {change:.2f} may "
+            "never be found: take a larger one (--baseline), or fewer measures"
+        )
+
+
+def _said(words: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = {"favorable": UNSAID, "risk": False, "missing": "refuse", "weight_kind": "auto"}
+    return {k: v for k, v in words.items() if v is not defaults.get(k)}
+
+
+def checked_rule(looks: Any, false_alarms: Any, small: Any, min_people: Any) -> Rule:
+    """When to raise an alarm, if that makes sense."""
+    if not whole(looks) or not 1 <= looks <= 1_000_000:
+        raise UsageError(f"looks must be a whole number from 1 to a million, not {shown(looks)}")
+    number = isinstance(false_alarms, int | float | np.number) and not isinstance(false_alarms, bool)
+    if not number or not 0 < false_alarms <= 0.5:
+        raise UsageError(f"false_alarms is a chance above 0 and at most 0.5, such as 0.05, not {shown(false_alarms)}")
+    if not isinstance(small, str) or small not in SMALL:
+        raise UsageError(f"small is one of {listed(SMALL)}, not {shown(small)}{nearest(str(small), SMALL)}")
+    if not whole(min_people) or not 2 <= min_people <= 10**9:
+        raise UsageError(f"min_people must be a whole number from 2, not {shown(min_people)}")
+    return Rule(int(looks), float(false_alarms), int(min_people))
+
+
+def _check_meaning(baseline: Table, first: Table) -> None:
+    try:
+        baseline + first
+    except UsageError as error:
+        raise UsageError(f"the baseline and the periods: {error}") from None
+
+
+def _remarks(
+    periods: Sequence[Period], start: Baseline, settings: Settings, first: Audit, yardsticks: Sequence[Yardstick]
+) -> Iterator[str]:
+    """What a careful colleague would point out."""
+    rule = settings.rule
+    tested = [p for p in periods if p.status == "tested"]
+    together = [p for p in periods if p.members]
+    waiting = [p for p in periods if p.status == "waiting"]
+    if not tested:
+        yield (
+            f"every period belongs to the baseline ({start.name}), so no change was looked for: name a shorter one "
+            f"(baseline=1, --baseline FIRST..LAST), or wait for more periods"
+        )
+    yield from _blind(first, rule)
+    if together:
+        yield f"too small alone, and put together: {listed([p.name for p in together])}"
+    if waiting:
+        yield f"waits for more rows and was not looked at yet: {listed([p.name for p in waiting])}"
+    if settings.small == "keep":
+        small = [p.name for p in periods if len(p.too_small) and p.status != "waiting"]
+        if small:
+            yield f"groups of fewer than {rule.min_people} people, in: {listed(small)}"
+    if len(tested) > rule.looks:
+        yield (
+            f"{len(tested):,} periods were looked at, more than the {rule.looks:,} planned, so false alarms are no "
+            "longer kept to what was promised: go on with a newer baseline, or plan more looks (--looks)"
+        )
+    new = list(dict.fromkeys(g for p in periods for g in p.new))
+    if new:
+        yield (
+            f"not in the baseline, so shown but not tested: {listed(new)}; take a newer baseline that has them "
+            "(--baseline)"
+        )
+    undefined = [p.name for p in periods if p.undefined]
+    if undefined:
+        yield f"nothing could be compared in: {listed(undefined)}"
+    if start.table.clustered:
+        yield "rows of one cluster in several periods are taken for different ones"
+    for y in yardsticks:
+        if y.untested_scores:
+            why = "there are no resamples" if not first.options.bootstrap else f"it has {len(y.groups):,} groups"
+            yield f"changes over whole scores were not tested by {shown(y.name)}: {why}"

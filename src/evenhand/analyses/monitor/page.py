@@ -1,0 +1,156 @@
+"""The page of a watch: what has changed, and every measure over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from evenhand.analyses.audit.findings import KEY
+from evenhand.analyses.audit.measure_table import about, value
+from evenhand.analyses.monitor.new_groups import compared
+from evenhand.measures.registry import find
+from evenhand.report.page.figures import Room
+from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.shell import fitted, page
+from evenhand.tables.groups import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.analyses.monitor.monitor import Watch
+
+MOST_CHARTS = 12
+MOST_ALARMS = 30
+MOST_PERIODS = 400
+
+Comparison = tuple[str, str, str]
+"""Attribute, measure and group."""
+
+
+def watch_page(watch: Watch) -> str:
+    """Alarms, charts over time, and a table of periods."""
+    document = watch.to_dict()
+    return fitted(lambda room: _page(watch, document, room))
+
+
+def _page(watch: Watch, document: dict[str, Any], room: Room) -> str:
+    shown = _shown(document)
+    charts = [
+        room.figure(watch.plot(id_, group, attribute=attribute), f"plot({id_!r}, {shown_name(group)!r})")
+        for attribute, id_, group in shown[:MOST_CHARTS]
+    ]
+    sections: list[tuple[str, str, Any]] = [
+        ("alarms", "What has changed", join(_alarms(document))),
+        ("charts", "Over time", tag("div", charts, class_="charts")),
+        ("periods", "Every period", _periods(document, shown, room)),
+        ("measures", "What each measure asks", about(list(dict.fromkeys(id_ for _, id_, _ in shown)))),
+        ("method", "How it was computed", join(_method(document, room.remarks()))),
+    ]
+    what = document["data"]["score"] or document["data"]["prediction"]
+    return page(f"Fairness of {shown_name(what)} over time", facts_of(_facts(document)), sections, document)
+
+
+def _shown(document: dict[str, Any]) -> list[Comparison]:
+    """What has changed first, then one measure for each question."""
+    known = {(c["attribute"], c["id"], c["group"]) for p in document["periods"] for c in p["comparisons"]
+             if c["value"] is not None}  # fmt: skip
+    there = [(c["attribute"], c["id"], c["group"]) for c in compared(document)]
+    there = [c for c in there if c in known]
+    alarmed = [(a["attribute"], a["id"], a["group"]) for a in document["alarms"]]
+    ids = {id_ for _, id_, _ in there}
+    key = [c for c in there if c[1] in KEY] if ids & set(KEY) else there
+    return list(dict.fromkeys([*(c for c in alarmed if c in there), *key]))
+
+
+def _facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    data, periods = document["data"], document["periods"]
+    yield "People", f"{data['rows']:,} in {len(periods):,} periods"
+    left = [f"{count:,} rows {shown_name(reason, 100)}" for reason, count in data["left_out"].items()]
+    yield "Left out", "; ".join(left) or "nobody"
+    if data["time"] is not None:
+        yield "Time", f"{shown_name(data['time'])}, every {shown_name(data['every'])}"
+    baseline = document["baseline"]
+    yield "Baseline", f"{shown_name(baseline['name'], 100)}, {baseline['rows']:,} people"
+    for attribute, reference in baseline["references"].items():
+        yield f"Groups of {shown_name(attribute)}", f"compared with {shown_name(reference)}"
+    yield "Looks", f"{document['looks']:,} of {document['options']['looks']:,} planned"
+
+
+def _alarms(document: dict[str, Any]) -> Iterator[Markup]:
+    chance = f"{100 * document['options']['false_alarms']:g}%"
+    if not document["alarms"]:
+        text = f"No gap is shown to have changed since the baseline, in {document['looks']:,} looks."
+        yield tag("div", tag("h3", "No alarm"), tag("p", text), class_="finding good")
+    for a in document["alarms"][:MOST_ALARMS]:
+        measure = find(a["id"])
+        title = a["id"] if measure is None else measure.title
+        far = "further from parity" if a["direction"] == "worse" else "nearer to parity"
+        head = f"{title[0].upper()}{title[1:]} of {shown_name(a['group'])} is {far} since "
+        lasted = f" Seen at {a['looks']:,} looks, the last {shown_name(a['last'])}." if a["looks"] > 1 else ""
+        kind = "bad" if a["direction"] == "worse" else "good"
+        told = a["interpretation"], lasted, _now(a)
+        yield tag("div", tag("h3", head, name(a["since"])), tag("p", *told), class_=f"finding {kind}")
+    if len(document["alarms"]) > MOST_ALARMS:
+        yield tag("p", f"{len(document['alarms']) - MOST_ALARMS:,} more alarms are in the JSON.")
+    yield tag("p", f"If nothing changes, the chance of any false alarm over all planned looks is at most {chance}.",
+              class_="note")  # fmt: skip
+    yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
+
+
+def _now(a: dict[str, Any]) -> str:
+    """Who fares how since the change, where a gap has a direction."""
+    measure = find(a["id"])
+    if measure is None or not (measure.signed or measure.scale == "ratio") or a["after"] is None:
+        return ""
+    gap = a["after"] - (1 if measure.scale == "ratio" else 0)
+    how = measure.more if gap > 0 else measure.less
+    return f" Since then {shown_name(a['group'])} {how} than {shown_name(a['reference'])}." if gap else ""
+
+
+def _periods(document: dict[str, Any], shown: list[Comparison], room: Room) -> Markup:
+    few = shown[:6]
+    heads: list[Any] = ["period", "people", "status"]
+    heads += [join(_title(id_), ", ", name(group, 24)) for _, id_, group in few]
+    periods = document["periods"][-room.most(MOST_PERIODS) :]
+    rows, kinds = [], []
+    for p in periods:
+        found = {(c["attribute"], c["id"], c["group"]): c for c in p["comparisons"]}
+        rows.append([name(p["name"]), cell(f"{p['rows']:,}", data_value=p["rows"]), p["status"],
+                     *(_gap(found.get(key)) for key in few)])  # fmt: skip
+        kinds.append("small" if p["undefined"] or p["status"] not in ("tested", "baseline") else None)
+    more = len(document["periods"]) - len(periods)
+    caption = "Gaps with their intervals; changed since the baseline: in bold"
+    return grid(f"{caption}; {more:,} earlier periods are in the JSON" if more else caption, heads, rows, kinds=kinds,
+                class_="sortable")  # fmt: skip
+
+
+def _title(id_: str) -> str:
+    measure = find(id_)
+    return id_ if measure is None else measure.title
+
+
+def _gap(c: dict[str, Any] | None) -> Markup:
+    measure = None if c is None else find(c["id"])
+    if c is None or measure is None or c["value"] is None:
+        return cell("–", data_value="NaN", title=None if c is None else c["undefined"])
+    ci = c["ci"]
+    bounds = None if ci is None or None in ci else tag("div", f"{ci[0]:.3f} to {ci[1]:.3f}", class_="muted")
+    number = c["signed"] if measure.signed else c["value"]
+    text = value(measure, c)
+    return cell(tag("strong", text, " changed") if c["alarm"] else text, bounds, data_value=number)
+
+
+_RULE = (
+    "Each look compares the last period, the last 4 and the last 16 together with the baseline. All tests of a look "
+    "are adjusted by Holm's rule, and every planned look has an equal share of the chance of a false alarm, so that "
+    "nothing that comes later changes an earlier verdict. See docs/analyses/monitor.md."
+)
+
+
+def _method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
+    yield tag("p", _RULE)
+    options = [
+        ["version", document["version"]],
+        *([k.replace("_", " "), str(v)] for k, v in document["options"].items()),
+    ]
+    rows = [[k, cell(v, class_="words")] for k, v in options]
+    yield grid("What it takes to repeat this watch", ["what", "value"], rows)
+    yield from (tag("p", remark, class_="note") for remark in remarks)

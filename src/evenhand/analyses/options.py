@@ -1,0 +1,186 @@
+"""How an audit was asked for, and whether that makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.inference.null import NULLS, NullKind
+from evenhand.inference.resample import generator
+from evenhand.measures.curve import BANDWIDTHS, RANKS
+from evenhand.measures.performance import PERFORMANCES, Performance
+from evenhand.measures.registry import MEASURES, Measure, ScoreOptions, find
+from evenhand.tables.table import Table
+
+Progress = Callable[[float, str], None]
+"""Told how far the work is, and what is being done."""
+
+LEAST_BANDWIDTH = 1e-5
+INTERVALS = ("auto", "percentile", "basic", "bca")
+
+
+PERFORMANCE, FAIRNESS = "accuracy", ("equalized_odds", "demographic_parity")
+"""What the trade-off between models is about unless the user says so: with labels, and without."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the trade-off between models is about."""
+
+    performance: Performance
+    fairness: Measure
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an audit was asked for."""
+
+    threshold: float | None
+    confidence: float
+    bootstrap: int
+    seed: int | None
+    scores: ScoreOptions
+    permutations: int = 1000
+    null: NullKind = "concept"
+    interval: str = "auto"
+    stratified: bool = False
+    brief: bool = False
+    """Only comparisons with the reference, and their intervals: for one of many audits."""
+
+
+def checked(
+    threshold: Any,
+    confidence: Any,
+    bootstrap: Any,
+    rng: Any,
+    ranks: Any = "published",
+    calibration_bins: Any = 50,
+    bandwidth: Any = "scott",
+    permutations: Any = 1000,
+    null: Any = "concept",
+    interval: Any = "auto",
+    stratified: Any = False,
+) -> Options:
+    """The options, if they make sense; better known before ten minutes of counting."""
+    if threshold is not None and not np.isfinite(_number(threshold)):
+        raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
+    if not 0.5 <= _number(confidence) <= 1 - 1e-9:
+        raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
+    for word, number in (("bootstrap", bootstrap), ("permutations", permutations)):
+        if not whole(number) or not 0 <= number <= 1_000_000:
+            raise UsageError(f"{word} must be a whole number from 0 (none) to a million, not {shown(number)}")
+    for word, choice, known in (("null", null, NULLS), ("interval", interval, INTERVALS)):
+        if not isinstance(choice, str) or choice not in known:
+            raise UsageError(f"{word} must be one of {listed(known)}, not {shown(choice)}{nearest(str(choice), known)}")
+    if interval != "auto" and not bootstrap:
+        raise UsageError(f"interval={interval!r} rests on resamples: ask for some (bootstrap=1000), or leave it out")
+    if not isinstance(stratified, bool | np.bool_):
+        raise UsageError(f"stratified is True or False, not {shown(stratified)}")
+    generator(rng)  # refuse a bad seed before the work
+    seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
+    scores = checked_scores(ranks, calibration_bins, bandwidth)
+    return Options(
+        None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed, scores,
+        int(permutations), null, interval, bool(stratified),
+    )  # fmt: skip
+
+
+def checked_scores(ranks: Any, calibration_bins: Any, bandwidth: Any) -> ScoreOptions:
+    """The conventions for whole scores, if they make sense."""
+    if not isinstance(ranks, str) or ranks not in RANKS:
+        raise UsageError(f"ranks must be one of {listed(RANKS)}, not {shown(ranks)}{nearest(str(ranks), RANKS)}")
+    if not whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
+        raise UsageError(f"calibration_bins must be a whole number from 2 to 10,000, not {shown(calibration_bins)}")
+    if isinstance(bandwidth, str):
+        if bandwidth not in BANDWIDTHS:
+            raise UsageError(f"bandwidth must be {listed(BANDWIDTHS)} or a number, not {shown(bandwidth)}")
+    elif not LEAST_BANDWIDTH <= _number(bandwidth) <= 10:
+        raise UsageError(
+            f"bandwidth is a share of the score range, from {LEAST_BANDWIDTH:g} to 10, not {shown(bandwidth)}"
+        )
+    else:
+        bandwidth = float(bandwidth)
+    return ScoreOptions(ranks, int(calibration_bins), bandwidth)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return float("nan")
+    try:
+        return float(value)
+    except (OverflowError, TypeError):
+        return float("nan")
+
+
+def least_resamples(confidence: float) -> int:
+    """So many resamples are needed to know both ends of an interval.
+
+    >>> least_resamples(0.95), least_resamples(0.99)
+    (39, 199)
+    """
+    return int(np.ceil(2 / (1 - confidence) - 1 - 1e-9))
+
+
+def whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def chosen_measures(ids: Sequence[str] | None) -> list[Measure]:
+    if ids is not None and (isinstance(ids, str) or not isinstance(ids, Sequence)):
+        raise UsageError(f"measures is a list of ids, not {shown(ids)}")
+    if ids is None:
+        return list(MEASURES.values())
+    found = {}
+    for id_ in ids:
+        m = find(id_) if isinstance(id_, str) else None
+        if m is None:
+            raise UsageError(
+                f"there is no measure {shown(id_)} (there are: {listed(MEASURES, 40)}){nearest(str(id_), MEASURES)}"
+            )
+        found[m.id] = m
+    if not found:
+        raise UsageError("name at least one measure, or leave measures out for all")
+    known = [m for m in MEASURES.values() if m.id in found]
+    return known + [m for m in found.values() if m.id not in MEASURES]
+
+
+def checked_axes(performance: Any = None, fairness: Any = None, has_label: bool = True) -> Axes:
+    """What the trade-off is about, if it exists."""
+    performance = PERFORMANCE if performance is None else performance
+    if not isinstance(performance, str) or performance not in PERFORMANCES:
+        raise UsageError(
+            f"performance must be one of {listed(PERFORMANCES)}, not {shown(performance)}"
+            f"{nearest(str(performance), PERFORMANCES)}"
+        )
+    fairness = FAIRNESS[0 if has_label else 1] if fairness is None else fairness
+    measure = find(fairness) if isinstance(fairness, str) else None
+    if measure is None:
+        raise UsageError(
+            f"fairness must be a measure ({listed(MEASURES, 40)}), not {shown(fairness)}"
+            f"{nearest(str(fairness), MEASURES)}"
+        )
+    return Axes(PERFORMANCES[performance], measure)
+
+
+def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
+    """Settle the threshold, and say so when it was chosen here."""
+    if table.decision is not None:
+        if options.threshold is not None:
+            raise UsageError("the prediction column decides already: leave the threshold out, or the prediction")
+        return options, []
+    if options.threshold is not None:
+        return options, []
+    lo, hi = table.score_range
+    middle = lo + (hi - lo) / 2
+    if table.spans is not None and table.spans.holding(np.array([middle]))[0]:
+        close = float(table.cutoffs[np.abs(table.cutoffs - middle).argmin()])
+        note = f"no threshold was given, and the scores around {middle:.12g} are not told apart: {close!r} is used"
+        return replace(options, threshold=close), [note]
+    if (lo, hi) == (0.0, 1.0):
+        return replace(options, threshold=0.5), []
+    note = f"no threshold was given, so the middle of the score range [{lo:.12g}, {hi:.12g}] is used: {middle:.12g}"
+    return replace(options, threshold=middle), [note]

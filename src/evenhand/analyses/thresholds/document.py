@@ -1,0 +1,447 @@
+"""All thresholds of a score: their document, and its tables for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evenhand import __version__
+from evenhand.analyses.audit.document import number, pair
+from evenhand.measures.registry import find
+from evenhand.report.frame import plain_frame
+from evenhand.tables.table import shown_name
+
+if TYPE_CHECKING:
+    from evenhand.analyses.thresholds.by_group import ByGroup, Separate
+    from evenhand.analyses.thresholds.selection import Check, Cutoff, Policy
+    from evenhand.analyses.thresholds.thresholds import Thresholds
+    from evenhand.tables.cells import Bools, Ints
+
+SCHEMA = "evenhand/thresholds/1"
+POINTS = 1000
+FRONT = 500
+RANGES = 100
+ROWS = 12
+ANALYSIS = "an analysis of what separate thresholds would achieve, not advice to use them"
+_TYPES = {
+    "threshold": "float", "selection_rate": "float", "performance": "float", "value": "float", "group": "str",
+    "fairness": "float", "dto": "float", "on_front": "bool", "trivial": "bool", "meets": "bool",
+}  # fmt: skip
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    text = files("evenhand.report.schemas").joinpath("thresholds.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def document(found: Thresholds) -> dict[str, Any]:
+    """The whole result as plain values."""
+    s, trivial = found.sweep, found.sweep.trivial
+    kept = _kept(found)
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "data": _data(found),
+        "options": _options(found),
+        "attribute": found.grouping.name,
+        "reference": found.reference,
+        "groups": list(found.grouping.groups),
+        "thresholds": {
+            "count": len(s.thresholds),
+            "lowest": found.table.extremes[0],
+            "highest": found.table.extremes[1],
+            "undefined": int((np.isnan(found.swept.size) & ~trivial).sum()),
+            "front": int(found.on_front.sum()),
+        },
+        "performance_undefined": found.goal.undefined,
+        "best": _optional(found.best),
+        "nearest": _optional(found.nearest),
+        "current": _optional(found.current),
+        "policy": None if found.policy is None else _policy(found.policy),
+        "by_group": None if found.by_group is None else _by_group(found.by_group),
+        "trivial": [_cutoff(found.at(int(i))) for i in np.flatnonzero(trivial)[[0, -1]]] if trivial.any() else [],
+        "curve": [_cutoff(found.at(int(i))) for i in kept],
+        "interpretation": _sentence(found),
+        "notes": list(found.notes),
+    }
+
+
+def _data(found: Thresholds) -> dict[str, Any]:
+    table, m = found.table, found.table.meaning
+    return {
+        "rows": table.rows,
+        "left_out": dict(table.left_out),
+        "score": m.score,
+        "score_range": list(table.score_range),
+        "risk": m.risk,
+        "label": m.label,
+        "favorable": m.favorable,
+        "weight": m.weight,
+        "cluster": m.cluster,
+        "table": table.digest(),
+    }
+
+
+def _options(found: Thresholds) -> dict[str, Any]:
+    return {
+        "performance": found.goal.id,
+        "cost": None if found.cost is None else list(found.cost),
+        "fairness": found.fairness.id,
+        "require": [str(r) for r in found.requirements],
+        "threshold": found.options.threshold,
+        "allow_trivial": found.allow_trivial,
+        "confidence": found.options.confidence,
+        "bootstrap": found.options.bootstrap,
+        "seed": found.options.seed,
+    }
+
+
+def _optional(cutoff: Cutoff | None) -> dict[str, Any] | None:
+    return None if cutoff is None else _cutoff(cutoff)
+
+
+def _cutoff(c: Cutoff) -> dict[str, Any]:
+    rates = c.selection_rates
+    return {
+        "threshold": number(c.threshold),
+        "selection_rate": number(c.selection_rate),
+        "selection_rates": None if rates is None else {g: number(r) for g, r in rates.items()},
+        "performance": number(c.performance),
+        "value": number(c.value),
+        "group": c.group,
+        "fairness": number(c.fairness),
+        "dto": number(c.dto),
+        "on_front": c.on_front,
+        "trivial": c.trivial,
+        "meets": c.meets,
+        "values": {id_: number(v) for id_, v in c.values.items()},
+    }
+
+
+def _policy(p: Policy) -> dict[str, Any]:
+    widest = sorted(sorted(p.ranges, key=lambda r: -r.thresholds)[:RANGES], key=lambda r: r.start)
+    return {
+        "feasible": p.feasible,
+        "ranges": [{"from": r.start, "to": r.end, "thresholds": r.thresholds} for r in widest],
+        "ranges_left_out": len(p.ranges) - len(widest),
+        "trivial": list(p.trivial),
+        "chosen": _optional(p.chosen),
+        "undefined": p.undefined,
+        "lost": number(p.lost),
+        "lost_to_current": number(p.lost_to_current),
+        "checks": [_check(c) for c in p.checks],
+        "settled": p.settled,
+        "nearest": _optional(p.nearest),
+        "missed_by": None if p.missed_by is None else {text: number(by) for text, by in p.missed_by.items()},
+    }
+
+
+def _check(c: Check) -> dict[str, Any]:
+    return {
+        "requirement": str(c.requirement),
+        "group": c.gap.group,
+        "value": number(c.gap.value),
+        "ci": pair(c.gap.ci),
+        "settled": c.settled,
+    }
+
+
+def _by_group(b: ByGroup) -> dict[str, Any]:
+    return {
+        "what": ANALYSIS,
+        "measure": b.measure,
+        "curve": [_separate(s) for s in b.curve],
+        "at_limit": None if b.at_limit is None else _separate(b.at_limit),
+        "exact": b.exact,
+        "undefined": b.undefined,
+    }
+
+
+def _separate(s: Separate) -> dict[str, Any]:
+    return {
+        "limit": number(s.limit),
+        "performance": number(s.performance),
+        "value": number(s.value),
+        "trivial": s.trivial,
+        "thresholds": {g: {"threshold": number(lv.threshold), "rate": number(lv.rate)} for g, lv in s.levels.items()},
+    }
+
+
+def _kept(found: Thresholds) -> Ints:
+    """Which thresholds the curve of the document shows: what matters, and of the others evenly many."""
+    s = found.sweep
+    shown = {0, len(s.thresholds) - 1}
+    missed = None if found.policy is None else found.policy.nearest
+    for cutoff in (found.best, found.nearest, found.current, found.chosen, missed):
+        if cutoff is not None:
+            shown.add(s.index(cutoff.threshold))
+    must = np.unique(np.concatenate([sorted(shown), spread(found.on_front, FRONT)]).astype(np.int64))
+    others = np.ones(len(s.thresholds), np.bool_)
+    others[must] = False
+    return np.sort(np.concatenate([must, spread(others, POINTS - len(must))]))
+
+
+def spread(among: Bools, most: int) -> Ints:
+    """At most so many of the places that are true, evenly, with both ends.
+
+    >>> spread(np.array([True, False, True, True, True, True]), 3).tolist()
+    [0, 3, 5]
+    """
+    places = np.flatnonzero(among)
+    if len(places) <= most:
+        return places
+    return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).round().astype(np.int64))])
+
+
+def frame(found: Thresholds, library: str | None) -> Any:
+    """One row for each threshold; selection rates by group in columns of their own, where they were kept."""
+    s, swept = found.sweep, found.swept
+    names = np.array([*found.grouping.groups, None], object)
+    columns: dict[str, list[Any]] = {
+        "threshold": s.thresholds.tolist(),
+        "selection_rate": s.selection_rate.tolist(),
+        "performance": s.performance.tolist(),
+        "value": swept.size.tolist(),
+        "group": names[swept.group].tolist(),
+        "fairness": swept.fairness.tolist(),
+        "dto": found.dto.tolist(),
+        "on_front": found.on_front.tolist(),
+        "trivial": s.trivial.tolist(),
+        "meets": found.meets.tolist() if found.requirements else [None] * len(s.thresholds),
+    }
+    types = dict(_TYPES)
+    if s.selection_rates is not None:
+        for g, name in enumerate(found.grouping.groups):
+            columns[f"selection_rate: {name}"] = s.selection_rates[:, g].tolist()
+            types[f"selection_rate: {name}"] = "float"
+    return plain_frame(columns, types, library or found.library)
+
+
+# ---- words ------------------------------------------------------------------------------------------------------
+
+
+def _sentence(found: Thresholds) -> str:
+    """The verdict, for people who read nothing else."""
+    if found.policy is not None:
+        return _verdict(found, found.policy)
+    best, nearest_ = found.best, found.nearest
+    if best is None or nearest_ is None:
+        return f"No threshold can be recommended {found.goal.undefined or _why_none(found)}."
+    return (
+        f"{_rule(found, best)} has the best {found.goal.title}, {best.performance:.3f}, with {_valued(found, best)}; "
+        f"{_rule(found, nearest_)} is the nearest to the optimum: {nearest_.performance:.3f} with "
+        f"{_valued(found, nearest_)}."
+    )
+
+
+def _why_none(found: Thresholds) -> str:
+    if found.sweep.trivial.all():
+        return "because every threshold selects everybody or nobody"
+    return f"because {found.fairness.title} is undefined at every threshold"
+
+
+def _verdict(found: Thresholds, p: Policy) -> str:
+    asked = " and ".join(str(r) for r in p.requirements)
+    if p.chosen is not None:
+        lost = "which costs nothing" if p.lost == 0 else f"{p.lost:.3f} less than the best without the policy"
+        sure = {
+            True: "The intervals leave no doubt that it is met.",
+            False: "But an interval reaches beyond the limit: these people do not settle that it is met.",
+            None: "There is no interval to tell how sure that is.",
+        }[p.settled]
+        return (
+            f"{_rule(found, p.chosen)} meets the policy ({asked}) with the best {found.goal.title}: "
+            f"{p.chosen.performance:.3f}, {lost}. {sure}"
+        )
+    if p.nearest is not None and p.missed_by is not None:
+        missed = " and ".join(f"{text} by {by:.2g}" for text, by in p.missed_by.items() if by > 0) or asked
+        only = " except by selecting everybody or nobody" if p.trivial else ""
+        return (
+            f"No threshold meets the policy ({asked}){only}. {_rule(found, p.nearest)} comes nearest: "
+            f"it misses {missed}."
+        )
+    if p.feasible:
+        return f"{p.feasible:,} thresholds meet the policy ({asked}); which is best is undefined {p.undefined}."
+    return f"Whether a threshold meets the policy ({asked}) is undefined {p.undefined}."
+
+
+def _rule(found: Thresholds, c: Cutoff) -> str:
+    return f"{shown_name(found.table.meaning.score)} {'<' if found.table.meaning.risk else '≥'} {_exact(c.threshold)}"
+
+
+def _exact(threshold: float) -> str:
+    """As short as possible, but the same number: a rounded threshold would be another rule."""
+    short = f"{threshold:.6g}"
+    return short if float(short) == threshold else repr(threshold)
+
+
+def _valued(found: Thresholds, c: Cutoff) -> str:
+    return f"{found.fairness.title} {c.value:.3f}" if c.value == c.value else f"{found.fairness.title} undefined"
+
+
+# ---- terminal ---------------------------------------------------------------------------------------------------
+
+
+def render(found: dict[str, Any]) -> RenderableType:
+    """The result as rich renderables."""
+    parts: list[RenderableType] = [*_header(found), Text(), *_points(found)]
+    if found["policy"] is not None:
+        parts += [Text(), *_shown_policy(found)]
+    if found["by_group"] is not None:
+        parts += [Text(), *_shown_by_group(found)]
+    parts += [Text(), Text("→ " + found["interpretation"])]
+    if found["notes"]:
+        parts += [Text(), Text("Notes", style="bold")]
+        parts += [_indented(f"• {shown_name(note, 600)}") for note in found["notes"]]
+    return Group(*parts)
+
+
+def _header(found: dict[str, Any]) -> Iterator[RenderableType]:
+    data = found["data"]
+    kind = "risk score" if data["risk"] else "score"
+    label = "" if data["label"] is None else f" · label {shown_name(data['label'])}"
+    favourable = "" if data["label"] is None else f", favourable {shown_name(data['favorable'])}"
+    yield Text("Evenhand thresholds", style="bold")
+    yield Text(f"{data['rows']:,} people · {kind} {shown_name(data['score'])}{label}{favourable}")
+    for reason, count in data["left_out"].items():
+        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+    others = [g for g in found["groups"] if g != found["reference"]]
+    who = shown_name(others[0]) if len(others) == 1 else "the group furthest from parity"
+    title = f"{shown_name(found['attribute'])}: {who} against {shown_name(found['reference'])}"
+    yield Rule(Text(title, style="bold"), align="left", style="dim")
+
+
+def _points(found: dict[str, Any]) -> Iterator[RenderableType]:
+    measure = find(found["options"]["fairness"])
+    assert measure is not None
+    sign = "<" if found["data"]["risk"] else "≥"
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    grid.add_column(Text(f"favourable {sign}"), justify="right")
+    for name in ("selected", found["options"]["performance"].replace("_", " "), shown_name(measure.title, 26)):
+        grid.add_column(Text(name), justify="right")
+    several = len(found["groups"]) > 2
+    if several:
+        grid.add_column(Text("group"), overflow="fold")
+    grid.add_column(Text("distance"), justify="right")
+    grid.add_column(Text(""), overflow="fold")
+    for point, marks in _chosen_rows(found):
+        grid.add_row(
+            _at(point["threshold"], found), _number(point["selection_rate"]), _number(point["performance"]),
+            _number(point["value"]), *([Text(shown_name(point["group"] or "–", 24))] if several else []),
+            _number(point["dto"]),
+            Text(", ".join(marks), style="bold" if "chosen" in marks else ""),
+        )  # fmt: skip
+    yield grid
+    t = found["thresholds"]
+    yield _indented(f"{t['count']:,} thresholds, {t['front']:,} on the front; distance: to the optimum (1, 1)")
+
+
+def _chosen_rows(found: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
+    """Some of the front, and every threshold that has a name."""
+    policy = found["policy"] or {}
+    named = {
+        "current": found["current"], "best": found["best"], "nearest (1, 1)": found["nearest"],
+        "chosen": policy.get("chosen"), "misses least": policy.get("nearest"),
+    }  # fmt: skip
+    rows: dict[float, tuple[dict[str, Any], list[str]]] = {}
+    for mark, point in named.items():
+        if point is not None:
+            rows.setdefault(point["threshold"], (point, []))[1].append(mark)
+    front = [p for p in found["curve"] if p["on_front"]] or [p for p in found["curve"] if not p["trivial"]]
+    for i in spread(np.ones(len(front), np.bool_), ROWS):
+        rows.setdefault(front[i]["threshold"], (front[i], []))
+    for point in found["trivial"]:
+        rows.setdefault(point["threshold"], (point, []))[1].append(f"trivial: {_who(point)}")
+    return [(point, _marked(point, marks)) for _, (point, marks) in sorted(rows.items())]
+
+
+def _who(point: dict[str, Any]) -> str:
+    """Whom a trivial threshold selects."""
+    return "everybody" if (point["selection_rate"] or 0) > 0.5 else "nobody"
+
+
+def _marked(point: dict[str, Any], marks: list[str]) -> list[str]:
+    meets = point["meets"] and not point["trivial"] and "chosen" not in marks
+    return [*marks, *(["front"] if point["on_front"] else []), *(["meets"] if meets else [])]
+
+
+def _shown_policy(found: dict[str, Any]) -> Iterator[RenderableType]:
+    policy, options = found["policy"], found["options"]
+    yield Text("Policy: " + " and ".join(options["require"]), style="bold")
+    meet = "threshold meets" if policy["feasible"] == 1 else "thresholds meet"
+    yield _indented(f"{policy['feasible']:,} {meet} it{_stretches(policy)}")
+    if policy["trivial"] and not options["allow_trivial"]:
+        met = [_who(p) for p in found["trivial"] if p["threshold"] in policy["trivial"]]
+        yield _indented(f"selecting {' or '.join(met) or 'everybody or nobody'} meets it too, and says nothing")
+    if policy["lost_to_current"] is not None:
+        gained = round(-policy["lost_to_current"], 3) + 0.0
+        yield _indented(f"against the current threshold {gained:+.3f} {options['performance']}")
+    for c in policy["checks"]:
+        ci = "no interval" if c["ci"] is None else f"{100 * options['confidence']:g}% interval {_interval(c['ci'])}"
+        sure = {True: "settled", False: "not settled", None: "not known how sure"}[c["settled"]]
+        group = shown_name(c["group"])
+        yield _indented(f"{c['requirement'].split()[0]} of {group}: {_number(c['value'])} ({ci}), {sure}")
+
+
+def _stretches(policy: dict[str, Any]) -> str:
+    if not policy["ranges"]:
+        return ""
+    shown = [f"{_exact(r['from'])} to {_exact(r['to'])}" for r in policy["ranges"][:4]]
+    more = len(policy["ranges"]) + policy["ranges_left_out"] - len(shown)
+    return ": " + ", ".join(shown) + (f" and {more} more ranges" if more else "")
+
+
+def _interval(ci: list[float | None]) -> str:
+    return " to ".join(_number(bound) for bound in ci)
+
+
+def _shown_by_group(found: dict[str, Any]) -> Iterator[RenderableType]:
+    b = found["by_group"]
+    yield Text("Thresholds by group: an analysis", style="bold")
+    yield _indented(ANALYSIS)
+    if b["undefined"]:
+        yield _indented(f"undefined {b['undefined']}")
+        return
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    for name in (b["measure"].replace("_", " ") + " allowed", found["options"]["performance"].replace("_", " ")):
+        grid.add_column(Text(name), justify="right")
+    grid.add_column(Text("thresholds"), overflow="fold")
+    steps = b["curve"][:: max(1, (len(b["curve"]) - 1) // 5)]
+    far = -1 if steps and steps[0]["limit"] else 1
+    for step in sorted([*steps, *([b["at_limit"]] if b["at_limit"] else [])], key=lambda s: far * s["limit"]):
+        required = " (required)" if step is b["at_limit"] else ""
+        trivial = " (trivial)" if step["trivial"] else ""
+        grid.add_row(
+            f"{step['limit']:.3f}", _number(step["performance"]), Text(_levels(step, found) + required + trivial)
+        )
+    yield grid
+
+
+def _levels(step: dict[str, Any], found: dict[str, Any]) -> str:
+    named = [f"{shown_name(g, 20)} {_at(lv['threshold'], found)}" for g, lv in list(step["thresholds"].items())[:4]]
+    more = len(step["thresholds"]) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def _at(threshold: float, found: dict[str, Any]) -> str:
+    highest = found["thresholds"]["highest"]
+    return f"over {_exact(highest)}" if threshold == np.nextafter(highest, np.inf) else _exact(threshold)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _indented(text: str) -> Padding:
+    return Padding(Text(text, style="dim"), (0, 0, 0, 2))

@@ -1,0 +1,174 @@
+"""Which thresholds meet a policy, which of them is the best, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.analyses.audit.attribute import audit_attribute
+from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.requirement import SLACK, Requirement
+from evenhand.measures.registry import RateMeasure
+from evenhand.tables.cells import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from evenhand.analyses.thresholds.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """One threshold: who is selected, how good that is, how far apart groups are."""
+
+    threshold: float
+    selection_rate: float
+    performance: float
+    """NaN without labels."""
+    value: float
+    """Of the fairness measure, for the group furthest from parity; NaN if it is undefined for any."""
+    group: str | None
+    fairness: float
+    """1 − the distance from parity."""
+    dto: float
+    on_front: bool
+    trivial: bool
+    """Everybody or nobody is selected, which says nothing."""
+    meets: bool | None
+    """Whether it meets every requirement; None if there are none."""
+    values: Mapping[str, float]
+    """Of the measures required."""
+    selection_rates: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One requirement at the chosen threshold, for one group."""
+
+    requirement: Requirement
+    gap: Gap
+    settled: bool | None
+    """Whether the whole interval meets it."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Thresholds that meet the policy, without a gap between them."""
+
+    start: float
+    end: float
+    thresholds: int
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which thresholds meet all requirements, and which of them is the best."""
+
+    requirements: tuple[Requirement, ...]
+    feasible: int
+    """How many thresholds meet them, trivial ones aside."""
+    ranges: tuple[Stretch, ...]
+    trivial: tuple[float, ...]
+    """Thresholds that meet them by selecting everybody or nobody."""
+    chosen: Cutoff | None = None
+    undefined: str | None = None
+    """Why none was chosen."""
+    lost: float | None = None
+    """Performance of the best threshold without the policy, minus that of the chosen one."""
+    lost_to_current: float | None = None
+    checks: tuple[Check, ...] = ()
+    nearest: Cutoff | None = None
+    """If none is feasible: the threshold that misses by the least."""
+    missed_by: Mapping[str, float] | None = None
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether the intervals at the chosen threshold leave no doubt about any requirement."""
+        known = [c.settled for c in self.checks]
+        return None if not known or None in known else all(known)
+
+
+def best_of(performance: Floats, among: Bools) -> Ints:
+    """The places of the highest performance, rounding aside."""
+    known = among & ~np.isnan(performance)
+    if not known.any():
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(known & (performance >= performance[known].max() - SLACK))
+
+
+def choose(found: Thresholds, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator) -> Policy:
+    feasible = found.meets & found.allowed
+    trivial = found.meets & found.sweep.trivial
+    policy = Policy(
+        found.requirements, int(feasible.sum()), _ranges(found.sweep.thresholds, feasible),
+        tuple(found.sweep.thresholds[trivial].tolist()),
+    )  # fmt: skip
+    if not feasible.any():
+        return _infeasible(found, policy, reference, measures, rng)
+    if found.goal.undefined:
+        return replace(policy, undefined=found.goal.undefined)
+    place = _cheapest(found, feasible)
+    chosen, best, current = found.at(place), found.best, found.current
+    assert best is not None
+    return replace(
+        policy,
+        chosen=chosen,
+        lost=max(best.performance - chosen.performance, 0.0),
+        lost_to_current=None if current is None else current.performance - chosen.performance,
+        checks=_checks(found, chosen.threshold, reference, measures, rng),
+    )
+
+
+def _cheapest(found: Thresholds, feasible: Bools) -> int:
+    """The best performance; of equals the one nearest to the best threshold without a policy."""
+    assert found.best_place is not None
+    tied = best_of(found.sweep.performance, feasible)
+    away = np.abs(found.sweep.thresholds[tied] / 2 - found.sweep.thresholds[found.best_place] / 2)
+    return int(tied[np.argmin(away)])
+
+
+def _ranges(at: Floats, feasible: Bools) -> tuple[Stretch, ...]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], feasible, [False]]).astype(np.int8)))
+    return tuple(Stretch(float(at[a]), float(at[b - 1]), int(b - a)) for a, b in edges.reshape(-1, 2))
+
+
+def _infeasible(
+    found: Thresholds, policy: Policy, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
+) -> Policy:
+    """The threshold that misses by the least, or the reason why none can be judged."""
+    sizes = {str(r): found.sweep.measures[r.measure.id].size for r in found.requirements}
+    short = {str(r): r.shortfall(sizes[str(r)]) for r in found.requirements}
+    most = np.where(found.allowed, np.maximum.reduce(list(short.values())), np.inf)
+    if not found.allowed.any():
+        return replace(policy, undefined="because every threshold selects everybody or nobody")
+    if np.isinf(most).all():
+        some = float(found.sweep.thresholds[np.flatnonzero(found.allowed)[0]])
+        gaps = _gaps(found, some, reference, measures, rng)
+        why = next((g.undefined for g in gaps if g.undefined), None)
+        return replace(policy, undefined=why or "because no threshold has a value of every measure required")
+    tied = np.flatnonzero(most <= most.min() + SLACK)
+    performance = np.nan_to_num(found.sweep.performance[tied], nan=-np.inf)
+    place = int(tied[np.argmax(performance)])
+    return replace(
+        policy,
+        undefined="because no threshold meets the policy",
+        nearest=found.at(place),
+        missed_by={text: float(by[place]) for text, by in short.items()},
+    )
+
+
+def _gaps(
+    found: Thresholds, threshold: float, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
+) -> tuple[Gap, ...]:
+    unique = list({m.id: m for m in measures}.values())
+    options = replace(found.options, threshold=threshold)
+    audit = audit_attribute(found.table, found.grouping, reference, list(unique), options, rng, lambda done: None)
+    return audit.measures
+
+
+def _checks(
+    found: Thresholds, threshold: float, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
+) -> tuple[Check, ...]:
+    gaps = _gaps(found, threshold, reference, measures, rng)
+    return tuple(Check(r, g, r.settled(g)) for r in found.requirements for g in gaps if g.id == r.measure.id)

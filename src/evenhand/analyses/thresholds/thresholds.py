@@ -1,0 +1,354 @@
+"""One score → which threshold: performance against fairness at all of them, and the one that meets a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evenhand.analyses.audit.audit import as_table, cuts_of
+from evenhand.analyses.options import Options, checked
+from evenhand.analyses.reference import grouping_named, reference_group
+from evenhand.analyses.requirement import SLACK, Requirement, required
+from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group
+from evenhand.analyses.thresholds.selection import Cutoff as Cutoff  # part of what the result is to those who use it
+from evenhand.analyses.thresholds.selection import Policy as Policy
+from evenhand.analyses.thresholds.selection import best_of, choose
+from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
+from evenhand.errors import UsageError, shown
+from evenhand.inference.resample import generator
+from evenhand.ingest.columns import WeightKind
+from evenhand.ingest.tabulation import library_of
+from evenhand.measures.pareto import dto, pareto
+from evenhand.measures.registry import RateMeasure
+from evenhand.report.result import Result
+from evenhand.tables.cells import Bools, Floats
+from evenhand.tables.table import Grouping, Table, shown_name
+
+FAIRNESS = "demographic_parity"
+
+
+@dataclass(frozen=True, repr=False)
+class Thresholds(Result):
+    """What all thresholds of a score would do. Print it, or take `to_dict`, `to_json`, `to_frame`."""
+
+    table: Table
+    grouping: Grouping
+    reference: str
+    options: Options
+    goal: Goal
+    cost: tuple[float, float] | None
+    fairness: RateMeasure
+    sweep: Sweep
+    requirements: tuple[Requirement, ...]
+    allow_trivial: bool
+    policy: Policy | None = None
+    by_group: ByGroup | None = None
+    notes: tuple[str, ...] = ()
+    library: str | None = None
+
+    @property
+    def swept(self) -> Swept:
+        return self.sweep.measures[self.fairness.id]
+
+    @cached_property
+    def allowed(self) -> Bools:
+        """Which thresholds may be recommended at all."""
+        return np.ones(len(self.sweep.trivial), np.bool_) if self.allow_trivial else ~self.sweep.trivial
+
+    @cached_property
+    def meets(self) -> Bools:
+        """Which thresholds meet every requirement."""
+        found = np.ones(len(self.sweep.thresholds), np.bool_)
+        for r in self.requirements:
+            found &= r.meets(self.sweep.measures[r.measure.id].size)
+        return found
+
+    @cached_property
+    def on_front(self) -> Bools:
+        """Which thresholds no other is better than in both performance and fairness."""
+        performance = np.where(self.allowed, self.sweep.performance, np.nan)
+        return pareto(performance, self.swept.fairness) & ~np.isnan(performance + self.swept.fairness)
+
+    @cached_property
+    def dto(self) -> Floats:
+        """Distance to perfect performance and fairness."""
+        return dto(self.sweep.performance, self.swept.fairness)
+
+    @cached_property
+    def best_place(self) -> int | None:
+        """Of the best performance without any requirement; the fairest of several."""
+        tied = best_of(self.sweep.performance, self.allowed)
+        if not len(tied):
+            return None
+        fairness = np.nan_to_num(self.swept.fairness[tied], nan=-np.inf)
+        return int(tied[np.argmax(fairness)])
+
+    @property
+    def best(self) -> Cutoff | None:
+        """The threshold with the best performance, whatever the gap."""
+        return None if self.best_place is None else self.at(self.best_place)
+
+    @property
+    def nearest(self) -> Cutoff | None:
+        """The threshold nearest to perfect performance and fairness."""
+        away = np.where(self.allowed & ~np.isnan(self.dto), self.dto, np.inf)
+        place = int(np.argmin(away))
+        return self.at(place) if np.isfinite(away[place]) else None
+
+    @property
+    def current(self) -> Cutoff | None:
+        """The threshold in use, if it was told."""
+        stated = self.options.threshold
+        return None if stated is None else replace(self.at(self.sweep.index(stated)), threshold=stated)
+
+    @property
+    def chosen(self) -> Cutoff | None:
+        """The threshold that meets the policy at the least cost."""
+        return None if self.policy is None else self.policy.chosen
+
+    def at(self, place: int) -> Cutoff:
+        """The threshold at one place of the sweep."""
+        s, swept = self.sweep, self.swept
+        group = int(swept.group[place])
+        rates = None
+        if s.selection_rates is not None:
+            rates = dict(zip(self.grouping.groups, s.selection_rates[place].tolist(), strict=True))
+        return Cutoff(
+            float(s.thresholds[place]), float(s.selection_rate[place]), float(s.performance[place]),
+            float(swept.size[place]), None if group < 0 else self.grouping.groups[group],
+            float(swept.fairness[place]), float(self.dto[place]), bool(self.on_front[place]), bool(s.trivial[place]),
+            bool(self.meets[place]) if self.requirements else None,
+            {r.measure.id: float(s.measures[r.measure.id].size[place]) for r in self.requirements}, rates,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values (docs/reference/json.md); the curve has at most 1,000 points."""
+        from evenhand.analyses.thresholds.document import document
+
+        return document(self)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Every threshold, one row each."""
+        from evenhand.analyses.thresholds.document import frame
+
+        return frame(self, library)
+
+    def __rich__(self) -> Any:
+        from evenhand.analyses.thresholds.document import render
+
+        return render(self.to_dict())
+
+
+def thresholds(
+    data: Any = None,
+    *,
+    score: Any = None,
+    label: Any = None,
+    group: Any = None,
+    weight: Any = None,
+    favorable: Any = None,
+    risk: bool = False,
+    score_range: tuple[float, float] | None = None,
+    missing: str = "refuse",
+    weight_kind: WeightKind = "auto",
+    cluster: Any = None,
+    where: Mapping[str, Any] | None = None,
+    attribute: Any = None,
+    reference: str | Mapping[str, str] | None = None,
+    performance: str = "accuracy",
+    cost: tuple[float, float] | None = None,
+    fairness: str | None = None,
+    require: str | Sequence[str] = (),
+    threshold: float | None = None,
+    allow_trivial: bool = False,
+    by_group: bool = False,
+    confidence: float = 0.95,
+    bootstrap: int = 1000,
+    rng: int | np.random.Generator | None = None,
+) -> Thresholds:
+    """Performance and fairness of a score at every threshold, and the threshold that meets a policy at the least cost.
+
+    `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
+
+    Parameters
+    ----------
+    attribute, reference
+        Which attribute, if there are several (a list of all their names means their product), and the group all others
+        are compared with, by default the largest.
+    performance, cost
+        "accuracy" or "balanced_accuracy"; or the costs of a false favourable and of a false unfavourable decision,
+        which become 1 − cost / worst possible cost.
+    fairness
+        The id of a measure of decisions; by default the first one required, else demographic parity. Of several groups
+        the one furthest from parity with the reference counts.
+    require
+        The policy: texts such as "disparate_impact >= 0.8" and "equal_opportunity <= 0.05". A ratio is the lower
+        rate over the higher, a difference its magnitude.
+    threshold
+        The threshold in use, to compare with.
+    allow_trivial
+        Whether a threshold that selects everybody or nobody may be recommended.
+    by_group
+        Also analyse what separate thresholds for each group could achieve. Using them treats people differently by
+        group, which the law forbids in many places.
+    confidence, bootstrap, rng
+        Of the intervals at the chosen threshold, as in `evenhand.audit`.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> found = evenhand.thresholds(evenhand.compas(), reference="Caucasian", require="disparate_impact >= 0.8")
+    >>> found.best.threshold, round(found.best.performance, 3), round(found.best.value, 3)
+    (6.0, 0.656, 0.681)
+    >>> found.chosen.threshold, round(found.chosen.value, 3), round(found.policy.lost, 3), found.policy.settled
+    (8.0, 0.814, 0.029, False)
+    """
+    asked = checked_words(
+        performance, cost, fairness, require, threshold, allow_trivial, by_group, confidence, bootstrap, rng
+    )
+    words = {
+        "score": score, "label": label, "group": group, "weight": weight, "favorable": favorable, "risk": risk,
+        "score_range": score_range, "missing": missing, "weight_kind": weight_kind, "cluster": cluster, "where": where,
+    }  # fmt: skip
+    defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
+    table = as_table(data, {k: v for k, v in words.items() if v is not defaults.get(k)}, cuts_of(asked.options))
+    _check_table(table, asked.measures)
+    if asked.options.threshold is not None:
+        table.selected(asked.options.threshold)  # refuses one that goes through a range of scores
+    grouping = grouping_named(table, attribute)
+    ref, notes = reference_group(table, grouping, reference)
+    goal = goal_of(table, asked.performance, asked.cost)
+    found = Thresholds(
+        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness,
+        sweep(table, grouping, ref, goal, asked.measures), asked.requirements, bool(allow_trivial),
+        library=library_of(data),
+    )  # fmt: skip
+    if asked.requirements:
+        found = replace(found, policy=choose(found, ref, asked.required, generator(rng)))
+    if by_group:
+        found = replace(found, by_group=_separate(found, ref))
+    return replace(found, notes=(*table.notes, *notes, *_remarks(found)))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for, once it is known to make sense."""
+
+    options: Options
+    performance: str
+    cost: tuple[float, float] | None
+    fairness: RateMeasure
+    requirements: tuple[Requirement, ...]
+    required: tuple[RateMeasure, ...]
+
+    @property
+    def measures(self) -> list[RateMeasure]:
+        return list({m.id: m for m in (self.fairness, *self.required)}.values())
+
+
+def checked_words(
+    performance: Any,
+    cost: Any,
+    fairness: Any,
+    require: Any,
+    threshold: Any,
+    allow_trivial: Any,
+    by_group: Any,
+    confidence: Any,
+    bootstrap: Any,
+    rng: Any,
+) -> Asked:
+    """What was asked for, if it makes sense; better known before ten minutes of counting."""
+    for word, value in (("allow_trivial", allow_trivial), ("by_group", by_group)):
+        if not isinstance(value, bool | np.bool_):
+            raise UsageError(f"{word} is True or False, not {shown(value)}")
+    options = replace(checked(threshold, confidence, bootstrap, rng), permutations=0)
+    kind, costs = checked_goal(performance, cost)
+    requirements = required(require)
+    measures = tuple(decided_measure(r.measure) for r in requirements)
+    named = fairness if fairness is not None else measures[0] if measures else FAIRNESS
+    return Asked(options, kind, costs, decided_measure(named), requirements, measures)
+
+
+def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:
+    if table.score is None:
+        raise UsageError("thresholds are of a score, but there is none: name its column (--score)")
+    if table.decision is not None:
+        raise UsageError(
+            f"the prediction {shown(table.meaning.prediction)} decides already, whatever the threshold: "
+            "tabulate the data without it"
+        )
+    if table.noise is not None:
+        raise UsageError(
+            "the table is private: a search over thresholds would take its noise for people; audit it instead"
+        )
+    unlabelled = [m.id for m in measures if m.needs_label]
+    if table.label is None and unlabelled:
+        raise UsageError(f"{unlabelled[0]} needs true outcomes: name their column (--label), or take {FAIRNESS}")
+
+
+def _separate(found: Thresholds, reference: int) -> ByGroup:
+    limits = [r.limit for r in found.requirements if r.measure.id == found.fairness.id]
+    return by_group(found.table, found.grouping, reference, found.goal, found.fairness, limits)
+
+
+# ---- remarks ----------------------------------------------------------------------------------------------------
+
+
+def _remarks(found: Thresholds) -> list[str]:
+    s, notes = found.sweep, []
+    if found.goal.undefined:
+        notes.append(f"{found.goal.title} is undefined {found.goal.undefined}: thresholds are not weighed against it")
+    if s.trivial.all():
+        notes.append(f"the score is constant ({found.table.scores[0]:g}): every threshold selects everybody or nobody")
+    unknown = int((np.isnan(found.swept.size) & ~s.trivial).sum())
+    if unknown:
+        notes.append(
+            f"{found.fairness.title} is undefined at {unknown:,} of {int((~s.trivial).sum()):,} thresholds, where a "
+            "group has nobody to compare: they are on no front and meet no requirement"
+        )
+    notes += _about_trivial(found)
+    if found.chosen is not None:
+        notes.append(
+            "the threshold was chosen on the same people that it is judged by, which flatters it: confirm it on a "
+            "fresh sample"
+        )
+    if s.selection_rates is None:
+        notes.append(f"{len(found.grouping.groups):,} groups and {len(s.thresholds):,} thresholds: selection rates by "
+                     "group are left out")  # fmt: skip
+    if found.by_group is not None:
+        notes += _about_separate(found, found.by_group)
+    return notes
+
+
+def _about_trivial(found: Thresholds) -> list[str]:
+    s, best = found.sweep, found.best
+    if best is None or found.allow_trivial:
+        return []
+    performance = np.where(s.trivial, s.performance, -np.inf)
+    if performance.max() <= best.performance + SLACK:
+        return []
+    who = "everybody" if s.selection_rate[int(np.argmax(performance))] > 0.5 else "nobody"
+    return [
+        f"selecting {who} has {found.goal.title} {performance.max():.3f}, more than any other threshold "
+        f"({best.performance:.3f}): by this performance the score is of no use"
+    ]
+
+
+def _about_separate(found: Thresholds, separate: ByGroup) -> list[str]:
+    notes = [
+        "thresholds by group are an analysis of what they would achieve: using them treats people differently by "
+        "group, which the law forbids in many places (in the USA for credit and hiring)"
+    ]
+    if not separate.exact:
+        notes.append(
+            f"a group has more than {LEVELS:,} different rates: of neighbouring ones the best was taken, so that "
+            "thresholds by group may achieve more than is shown"
+        )
+    if separate.at_limit is not None and len(found.requirements) > 1:
+        notes.append(f"thresholds by group keep to the limit of {shown_name(found.fairness.id)} only")
+    return notes

@@ -1,0 +1,133 @@
+"""Paths a user names, and writing files so that nobody ever sees half of one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import DataError, UsageError, shown
+from evenhand.files.secrets import is_address, masked
+
+
+def as_path(path: Any) -> Path:
+    """A path from what the user gave, `~` expanded."""
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a path must be a text or a Path, not {shown(path)}")
+    text = os.fspath(path)
+    if not isinstance(text, str) or "\0" in text:
+        raise UsageError(f"{shown_path(text)} is not a path")
+    return Path(os.path.expanduser(text))
+
+
+def shown_path(path: Any) -> str:
+    """A path as it may appear inside a message: without the secrets of an address.
+
+    >>> shown_path("people.csv"), shown_path("https://ann:hush@x.org/a.csv?sig=AbC1")
+    ("'people.csv'", "'https://***@x.org/a.csv?sig=***'")
+    """
+    return shown(masked(str(path)), 120)
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name the system refuses is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def whole_files(names: Iterable[str]) -> list[str]:
+    """Those that are files, not folders; a link to nothing or a pipe among them would be a part that nobody counts."""
+    found = []
+    for name in names:
+        if os.path.isfile(name):
+            found.append(name)
+        elif not os.path.isdir(name):
+            raise DataError(f"cannot read {shown_path(name)}: {_why_no_file(name)}")
+    return found
+
+
+def _why_no_file(name: str) -> str:
+    if os.path.islink(name) and not os.path.exists(name):
+        return f"it is a link to {shown_path(os.readlink(name))}, which is not there: repair the link or remove it"
+    return "it is no regular file but a pipe or a device: save what it holds to a file first"
+
+
+def literal(path: str) -> str:
+    """A path that DuckDB takes as it is, though it may hold a character that patterns use."""
+    return path if is_address(path) else re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def check_target(path: Any) -> None:
+    """Refuse a file that could not be written, before the work that fills it."""
+    target = Path(os.path.realpath(as_path(path)))
+    if is_address(str(path)):
+        raise UsageError(f"cannot write {shown_path(path)}: files are written to disk only; name one, then copy it")
+    try:
+        if target.is_dir():
+            raise UsageError(f"cannot write {shown_path(path)}: it is a folder; name a file")
+        if not target.parent.is_dir():
+            raise UsageError(f"cannot write {shown_path(path)}: there is no folder {shown_path(target.parent)}")
+    except OSError as error:
+        raise UsageError(f"cannot write {shown_path(path)}: {error.strerror or error}") from error
+
+
+@contextmanager
+def replacing(path: Any) -> Iterator[Path]:
+    """A temporary file that takes the place of `path` if all goes well, and disappears otherwise.
+
+    Only a process that is killed leaves it behind, as .NAME.….part beside the file. A link is followed. A device or
+    pipe cannot be replaced: it gets the finished content.
+    """
+    check_target(path)
+    given = as_path(path)
+    target = Path(os.path.realpath(given))
+    try:
+        replace = not target.exists() or target.is_file()
+        before = stat.S_IMODE(target.stat().st_mode) if target.is_file() else None
+        temporary = _beside(target, private=before is not None) if replace else _elsewhere()
+    except OSError as error:
+        raise UsageError(f"cannot write {shown_path(given)}: {error.strerror or error}") from error
+    try:
+        yield temporary
+        if replace:
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())  # or a machine that loses power could have the name without the content
+            if before is not None:
+                os.chmod(temporary, before)
+            os.replace(temporary, target)
+        else:
+            with temporary.open("rb") as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+    except OSError as error:
+        raise UsageError(f"cannot write {shown_path(given)}: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _beside(target: Path, private: bool) -> Path:
+    """A new file in the same folder, as open to others as the system makes new files, or to nobody."""
+    while True:
+        found = target.with_name(f".{target.name[:50]}.{os.urandom(6).hex()}.part")
+        with suppress(FileExistsError):
+            os.close(os.open(found, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600 if private else 0o666))
+            return found
+
+
+def _elsewhere() -> Path:
+    handle, name = tempfile.mkstemp(prefix="evenhand-", suffix=".part")
+    os.close(handle)
+    return Path(name)
+
+
+def write_text(path: Any, text: str) -> None:
+    """Write a text file in one step."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

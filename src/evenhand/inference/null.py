@@ -1,0 +1,385 @@
+"""What chance alone shows: each measure when the two groups are alike, and how the observed gap compares.
+
+Every distance between two finite samples is positive. So a gap is compared with those of tables in which people have
+exchanged their groups: within the label for separation, within the decision or the score bin for sufficiency, among
+all people for independence. Rates need no draws, their distribution is hypergeometric. With sampling weights people
+are not exchangeable: rates then count as many people as would know them as well, and whole scores compare the gap
+with how far it moves in resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand.inference.permutation import all_exchanged, exchanged
+from evenhand.inference.significance import LEAST_P, splits
+from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.tables.cells import Bools, Floats
+from evenhand.tables.scores import ScoreCounts
+from evenhand.tables.table import Counts, Within
+
+NullKind = Literal["concept", "published"]
+NULLS = ("concept", "published")
+EXCHANGED_SCORES = 256
+"""So many scores at most are exchanged; more are put together to as many cells."""
+MOST_GRID = 250_000
+
+
+@dataclass(frozen=True)
+class Null:
+    """The distribution of a measure when groups are alike."""
+
+    p_value: float
+    """How often chance alone shows a gap at least as large; never 0."""
+    mean: float
+    high: float
+    """The point that chance stays below 95 times of 100; for a ratio, above."""
+    detectable: float
+    """A gap of this size would be found about 80 times of 100; NaN if none would."""
+    method: str
+    sample: Floats = field(compare=False, repr=False)
+    """The distribution itself, from the least gap to the largest: draw it."""
+    chance: Floats | None = field(default=None, compare=False, repr=False)
+    """The probability of each value, if they are all there are; None if they were drawn."""
+    undefined: float = 0.0
+    """The share of tables without a value. They count as the largest."""
+
+
+Outward = Callable[[Any], Any]
+
+
+def null_of(
+    observed: float,
+    sizes: Floats,
+    method: str,
+    confidence: float,
+    *,
+    chance: Floats | None = None,
+    p_value: float | None = None,
+    outward: Outward = lambda size: size,
+    highest: float = np.inf,
+) -> Null:
+    """From the sizes of gaps, on a scale where more is worse (`outward` leads to the one of the measure)."""
+    order = np.argsort(sizes, kind="stable")  # NaN last
+    sizes = np.where(np.isnan(sizes), np.inf, sizes)[order]
+    unknown = ~np.isfinite(outward(sizes))
+    chance = None if chance is None else chance[order]
+    if p_value is None:
+        p_value = share_at_least(sizes, observed, chance)
+
+    def point(share: float) -> float:
+        if chance is None:
+            return float(sizes[min(int(np.ceil(share * (len(sizes) + 1) - 1e-9)), len(sizes)) - 1])
+        return float(sizes[min(int(np.searchsorted(np.cumsum(chance), share - 1e-12)), len(sizes) - 1)])
+
+    shown = np.asarray(outward(sizes), np.float64)
+    known = ~unknown
+    found = _found(sizes, chance, point(confidence))
+    return Null(
+        p_value=1.0 if p_value > 1 - 1e-12 else max(float(p_value), LEAST_P),
+        mean=float(np.average(shown[known], weights=None if chance is None else chance[known]))
+        if known.any()
+        else np.nan,
+        high=float(outward(point(0.95))),
+        detectable=float(outward(found)) if found <= highest else np.nan,
+        method=method,
+        sample=shown[known],
+        chance=None if chance is None else chance[known],
+        undefined=min(float(unknown.mean() if chance is None else chance[unknown].sum()), 1.0),
+    )
+
+
+def share_at_least(sizes: Floats, observed: float, chance: Floats | None = None) -> float:
+    """The p-value: how often sizes reach the observed one; a size without a value does."""
+    far = at_least(np.where(np.isnan(sizes), np.inf, sizes), observed)
+    return float((1 + far.sum()) / (1 + len(far)) if chance is None else chance[far].sum())
+
+
+def bounded(moves: Floats, highest: float) -> Floats:
+    """How far resamples moved, no further than possible; one without a value as far as that."""
+    return np.where(np.isnan(moves), highest, np.minimum(moves, highest))
+
+
+def _found(sizes: Floats, chance: Floats | None, threshold: float) -> float:
+    """The true gap that makes a measure exceed a threshold 80 times of 100, if it is alike everywhere.
+
+    A gap d under normal noise of mean size m shows as E|d + ε| on average, with the mean m at d = 0; how much it varies
+    around that is known from chance, where it varies least.
+    """
+    from scipy.special import ndtr, ndtri
+
+    known = np.isfinite(sizes)
+    if not known.any() or not np.isfinite(threshold):
+        return np.inf
+    weights = None if chance is None else chance[known]
+    mean = float(np.average(sizes[known], weights=weights))
+    spread = float(np.sqrt(np.average((sizes[known] - mean) ** 2, weights=weights)))
+    noise = mean * np.sqrt(np.pi / 2)
+    wanted = threshold + ndtri(0.8) * spread / np.sqrt(1 - 2 / np.pi)
+    if noise == 0:
+        return float(wanted)
+    lo, hi = 0.0, wanted
+    for _ in range(60):
+        d = (lo + hi) / 2
+        shows = noise * np.sqrt(2 / np.pi) * np.exp(-((d / noise) ** 2) / 2) + d * (1 - 2 * ndtr(-d / noise))
+        lo, hi = (d, hi) if shows < wanted else (lo, d)
+    return float(hi)
+
+
+def at_least(sizes: Floats, observed: float) -> Bools:
+    """Which sizes reach the observed one, rounding errors aside. An infinite one is reached by infinite ones."""
+    return np.asarray(sizes >= observed * (1 - 1e-9) - 1e-12)
+
+
+# ---- rates ---------------------------------------------------------------------------------------------------
+
+
+def rate_null(
+    m: RateMeasure,
+    pair: Counts,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> Null:
+    """Of one rate measure on a group and its reference."""
+    profile = m.profile(pair)
+    outward, highest = rate_outward(m), m.highest
+    # A ratio of 0 is infinitely far from 1 however few people show it: tables are compared by the difference of rates.
+    plain = replace(m, scale="difference")
+    if kind == "published":
+        blocks, chance, method = _tables(pair, "all", rng)(draws)
+        profiles = np.concatenate([m.profile(c).values for c in blocks])
+        p_value = share_at_least(rate_size(plain, profiles), float(rate_size(plain, profile.values)), chance)
+        return null_of(
+            0.0, rate_size(m, profiles), method, confidence, chance=chance, p_value=p_value, outward=outward,
+            highest=highest,
+        )  # fmt: skip
+    method = "exact" if pair.exchangeable else "exact, effective numbers"
+    if profile.quotient is not None:
+        observed, sizes, chance = _quotient(profile.quotient, draws, rng)
+        method = method if chance is not None else f"{draws} exchanges"
+        p_value = max(share_at_least(sizes, observed, chance), 1e-14)  # the far ends are left out
+        return null_of(observed, sizes, method, confidence, chance=chance, p_value=p_value)
+    components = np.flatnonzero(~np.isnan(profile.values).any(-1)).tolist()
+    parts = [_component(plain, profile, c) for c in components]
+    observed = max(own for own, _, _ in parts)
+    tails = [np.exp(log_p[at_least(sizes, observed)]).sum() for _, sizes, log_p in parts]
+    p_value = float(-np.expm1(np.log1p(-np.minimum(tails, 1.0)).sum())) if max(tails) < 1 else 1.0
+    sizes, chance = _largest([(s, np.exp(log_p)) for _, s, log_p in (_component(m, profile, c) for c in components)])
+    return null_of(
+        observed, sizes, method, confidence, chance=chance, p_value=p_value, outward=outward, highest=highest
+    )
+
+
+def widened(null: Null, other: Null) -> Null:
+    """A null with the larger p-value of two: where neither knows everything."""
+    return replace(null, p_value=max(null.p_value, other.p_value), method=f"{null.method}; {other.method}")
+
+
+def rate_outward(m: RateMeasure) -> Outward:
+    """From the size of a gap between rates to the measure; a ratio is the lower rate over the higher."""
+    return (lambda size: np.exp(-np.asarray(size))) if m.scale == "ratio" else (lambda size: size)
+
+
+def rate_size(m: RateMeasure, values: Floats) -> Floats:
+    """How far two groups are apart, from profiles (…, component, group): more is worse. NaN if undefined."""
+    a, b = values[..., 0], values[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.abs(np.log(a / b)) if m.scale == "ratio" else np.abs(a - b)
+    if m.levels == "decision":
+        return np.asarray(apart.max(-1))
+    known = ~np.isnan(apart)
+    return np.where(known.any(-1), np.where(known, apart, 0.0).max(-1), np.nan)
+
+
+def _whole(profile: Profile, component: int) -> tuple[int, int, int, int]:
+    """People with and among a share: of the group, of the reference. Effective numbers are rounded."""
+    assert profile.trials is not None
+    n = np.maximum(np.rint(profile.trials[component]), 1).astype(np.int64)
+    k = np.rint(profile.values[component] * n).astype(np.int64)
+    return int(k[0]), int(n[0]), int(k[1]), int(n[1])
+
+
+def _component(m: RateMeasure, profile: Profile, component: int) -> tuple[float, Floats, Floats]:
+    """A gap between two shares, those there are when people exchange groups, and the logarithm of their chances."""
+    a, n_a, b, n_b = _whole(profile, component)
+    k, log_p = splits(a + b, n_a, n_a + n_b)
+    shares = np.stack([np.r_[a, k] / n_a, np.r_[b, a + b - k] / n_b], axis=-1)[:, None, :]
+    sizes = rate_size(replace(m, levels="decision"), shares)
+    sizes = np.where(np.isnan(sizes), 0.0, sizes)  # 0 against 0: alike
+    return float(sizes[0]), sizes[1:], log_p
+
+
+def _largest(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The distribution of the largest of independent sizes."""
+    likely = [(s[p > 1e-16], p[p > 1e-16]) for s, p in parts]
+    values = np.unique(np.concatenate([s for s, _ in likely]))
+    below = np.ones(len(values))
+    for sizes, chance in likely:
+        order = np.argsort(sizes, kind="stable")
+        upto = np.concatenate([[0.0], np.cumsum(chance[order])])
+        below *= upto[np.searchsorted(sizes[order], values, side="right")] / upto[-1]
+    return values, np.diff(below, prepend=0.0)
+
+
+def _quotient(
+    profiles: tuple[Profile, Profile], draws: int, rng: np.random.Generator
+) -> tuple[float, Floats, Floats | None]:
+    """|ratio of the group − ratio of the reference| for a ratio of two independent shares: observed, and by chance."""
+    shares, chances, seen = [], [], []
+    for profile in profiles:
+        a, n_a, b, n_b = _whole(profile, 0)
+        k, log_p = splits(a + b, n_a, n_a + n_b)
+        likely = log_p > -36
+        k, own = k[likely], np.exp(log_p[likely])
+        shares.append((k / n_a, (a + b - k) / n_b))
+        seen.append((a / n_a, b / n_b))
+        chances.append(own / own.sum())
+    chance: Floats | None
+    sides = len(chances[0]), len(chances[1])
+    if sides[0] * sides[1] <= MOST_GRID:
+        i, j = (axis.ravel() for axis in np.indices(sides))
+        chance = np.multiply.outer(*chances).ravel()
+    else:
+        i, j = (rng.choice(len(p), size=draws, p=p) for p in chances)
+        chance = None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = [shares[0][g][i] / shares[1][g][j] for g in (0, 1)]
+        own = np.array(seen[0]) / np.array(seen[1])
+        observed = abs(float(own[0] - own[1]))
+        sizes = np.abs(ratios[0] - ratios[1])
+    return np.inf if np.isnan(observed) else observed, sizes, chance
+
+
+# ---- whole scores ----------------------------------------------------------------------------------------------
+
+
+def score_nulls(
+    measures: Sequence[ScoreMeasure],
+    pair: ScoreCounts,
+    options: ScoreOptions,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> dict[str, Null]:
+    """Of measures of whole scores on a group and its reference, by id. People must count one each."""
+    return joint_nulls(measures, pair, [(0, 1)], options, kind, draws, rng, confidence)
+
+
+def _studentised(counts: ScoreCounts) -> Floats:
+    """|difference of means| over its standard error: so that groups of other spread, but the same mean, are alike.
+
+    One of everybody is added to each group for its spread, as in Welch's interval: two people with one score are not
+    certain.
+    """
+    people, sizes = counts.of(), counts.sizes()
+    mean = (people * counts.unit).sum(-1) / sizes
+    more = people + (counts.pooled / counts.pooled.sum(-1, keepdims=True))[..., None, :]
+    middle = (more * counts.unit).sum(-1) / (sizes + 1)
+    away = (more * (counts.unit - middle[..., None]) ** 2).sum(-1) / (sizes + 1)
+    error = np.sqrt((away / np.maximum(sizes - 1, 0.5)).sum(-1))
+    apart = np.abs(mean[..., 0] - mean[..., 1])
+    return np.asarray(np.divide(apart, error, out=np.zeros_like(apart), where=apart > 1e-12))
+
+
+def joint_nulls(
+    measures: Sequence[ScoreMeasure],
+    everyone: ScoreCounts,
+    pairs: Sequence[tuple[int, int]],
+    options: ScoreOptions,
+    kind: NullKind,
+    draws: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> dict[str, Null]:
+    """Of the largest gap over pairs of groups, which all exchange their people."""
+    found: dict[str, Null] = {}
+    for tables, counts, members in _tasks(measures, everyone, options, kind, rng):
+        sizes: dict[tuple[str, tuple[int, int]], Callable[[Any], Floats]] = {}
+        compared = {m.id: f"{m.id}, studentised" if m.single else m.id for m in members}
+        for p in pairs:
+            sizes |= {(m.id, p): _size(m, counts.only(p), options) for m in members}
+            sizes |= {(compared[m.id], p): _studentised for m in members if m.single}
+        seen = {key: float(size(counts.only(key[1]))) for key, size in sizes.items()}
+        names = dict.fromkeys(name for name, _ in sizes)
+        blocks, chance, method = tables(draws)
+        pieces: dict[str, list[Floats]] = {name: [] for name in names}
+        for block in blocks:
+            most = {name: np.zeros(len(block.array)) for name in names}
+            for p in pairs:
+                two = block.only(p)
+                for name in names:
+                    if np.isfinite(seen[name, p]):
+                        np.maximum(most[name], sizes[name, p](two), out=most[name])
+            for name in names:
+                pieces[name].append(most[name])
+        for m in members:
+            name = compared[m.id]
+            observed = max((seen[name, p] for p in pairs if np.isfinite(seen[name, p])), default=np.nan)
+            p_value = share_at_least(np.concatenate(pieces[name]), observed, chance)
+            found[m.id] = null_of(
+                observed, np.concatenate(pieces[m.id]), method, confidence, chance=chance, p_value=p_value,
+                outward=m.outward, highest=m.highest,
+            )  # fmt: skip
+    return found
+
+
+Tables = Callable[[int], tuple[Iterator[Any], Floats | None, str]]
+
+
+def _tasks(
+    measures: Sequence[ScoreMeasure], pair: ScoreCounts, options: ScoreOptions, kind: NullKind, rng: np.random.Generator
+) -> Iterator[tuple[Tables, Any, list[ScoreMeasure]]]:
+    """Measures that share exchanged tables: how to make these, the observed table, and the measures."""
+    coarse = pair.coarse(EXCHANGED_SCORES)
+    streams = rng.spawn(4)  # always, so that a measure alone has the p-value it has among others
+    for within, random in (("all", streams[0]), ("label", streams[1])):
+        members = [m for m in measures if m.view is None and exchange_of(m, kind) == within]
+        if members:
+            needs = kind == "published" or within == "label"
+            counts = coarse if needs else replace(coarse, array=coarse.array.sum(-1, keepdims=True))
+            yield _tables(counts, within, random), counts, members
+    binned = [m for m in measures if m.view is not None]
+    for m, random in zip(binned, (streams[2 + m.ranked] for m in binned), strict=True):
+        assert m.view is not None
+        bins = m.view(pair, options)
+        yield _tables(bins, exchange_of(m, kind), random), bins, [m]
+
+
+def exchange_of(m: ScoreMeasure | RateMeasure, kind: NullKind) -> Within:
+    """Who exchanges groups with whom."""
+    return "all" if kind == "published" else m.within
+
+
+def _tables(counts: Any, within: Any, rng: np.random.Generator) -> Tables:
+    """Exchanged tables: all there are with their chances where they are few, else drawn ones."""
+
+    def tables(draws: int) -> tuple[Iterator[Any], Floats | None, str]:
+        listed = all_exchanged(counts, within)
+        if listed is not None:
+            return iter([listed[0]]), listed[1], "exact"
+        return exchanged(counts, draws, rng, within), None, f"{draws} exchanges"
+
+    return tables
+
+
+def _size(m: ScoreMeasure, counts: Any, options: ScoreOptions) -> Callable[[Any], Floats]:
+    """The size of a gap as a function of exchanged tables, and of the observed one.
+
+    A density needs a bandwidth. That of both groups together stays the same whoever is in which.
+    """
+    grid = m.grid(_alike(counts), options) if m.smooth and m.grid else None
+    return lambda tables: m.curve(tables, options, grid).norm(m.order)
+
+
+def _alike(counts: ScoreCounts) -> ScoreCounts:
+    """Two groups with the scores of both together, each as large as it is."""
+    size = counts.array.sum((-3, -1))
+    share = counts.array.sum(-2, keepdims=True) / size.sum()
+    return replace(counts, array=share * size[:, None])

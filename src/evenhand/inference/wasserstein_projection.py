@@ -1,0 +1,434 @@
+"""How far people must move until a criterion holds: the Wasserstein projection of 004, on arrays.
+
+A person with logit z moves by u along the coefficients at the cost (u/‖β‖)². For a multiplier γ each person minimises
+that cost + γλσ(z + u), with λ = 1/p̂ for the group and −1/p̂ for its reference. Seen in the direction of its move, a
+point t goes down to the x that minimises (t − x)²/c + σ(x), with c = |γ|‖β‖²/p̂. All people of a group have the same
+c, so the whole inner problem is one function of t:
+
+- stationary points are t = x + c/2 · σ'(x), and k = (t − x)/c = σ'(x)/2, which lies in [0, 1/8];
+- for c ≤ 12√3 there is one for every t. Beyond, there can be two minima; the lower one is best up to one t, the
+  `switch`, where both are equally good, and the upper one after it.
+
+‖β‖ enters through c only: moves in logits, and p-values, do not depend on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import DataError
+from evenhand.tables.cells import Bools, Floats, Ints
+
+FOLD = 12 * math.sqrt(3)
+"""c at which a second minimum appears: −1/min σ'' = 6√3, and the half of c counts."""
+KNEE = math.log(2 + math.sqrt(3))
+"""σ' is convex beyond ±KNEE and concave between them; σ'(KNEE) = 1/6."""
+CHUNK = 1 << 15
+MANY = 50_000
+BINS = 4096
+ROUNDING = 1e-13
+"""A relative gap of means no larger than this is none: sums of many numbers are not more exact."""
+SAME = 1e-5
+"""Two places of a person no further apart than this are one: their middle is off by 1e-12 at most."""
+
+
+@dataclass(frozen=True)
+class Projection:
+    """What it takes to make the means of two groups equal, among people with one label."""
+
+    gamma: float
+    theta: float
+    statistic: float
+    """N·R: the squared distances of all people moved, added up."""
+    means: tuple[float, float]
+    """Mean score of the group and of its reference."""
+    wald: float
+    """The squared difference of these means over its estimated variance; 0 if both are 0."""
+    cell: Ints
+    """The cells moved. A cell of which a part goes to one place and the rest to another stands twice."""
+    n: Floats
+    """How many of its people go there."""
+    shifted: Floats
+    """To which logit."""
+    k: Floats
+
+
+def project(z: Floats, n: Floats, group: Bools, people: float, beta_norm: float) -> Projection:
+    """Project cells of n people with logits z, in the group or its reference, all with one label.
+
+    `people` are all people, also those with the other label.
+
+    >>> import numpy as np
+    >>> p = project(np.array([1.0, -1.0]), np.ones(2), np.array([True, False]), 2, 1.0)
+    >>> np.abs(p.shifted).round(9).tolist(), round(p.statistic, 9), round(p.gamma, 9)
+    ([0.0, 0.0], 2.0, 4.0)
+    """
+    sides = [_Side.of(z, n, which, people) for which in (group, ~group)]
+    order: Any = np.concatenate([s.cell for s in sides])
+    still = Projection(0.0, 0.0, 0.0, (0.0, 0.0), 0.0, order, n[order], z[order], np.zeros(len(z)))
+    pooled = sum(s.p * s.mean(s.t) for s in sides) / sum(s.p for s in sides)
+    if z.min() == z.max():
+        return replace(still, means=(pooled, pooled))
+    # Near 1, what is missing to 1 has more digits than the score.
+    values = [_value(s.t, pooled > 0.5) for s in sides]
+    means = [_sum(s.w, v) for s, v in zip(sides, values, strict=True)]
+    gap = means[0] - means[1]
+    about = [_sum(s.w, (v - m) ** 2) for s, v, m in zip(sides, values, means[::-1], strict=True)]
+    variance = [_sum(s.w, (v - m) ** 2) for s, v, m in zip(sides, values, means, strict=True)]
+    steep = sum(_sum(s.w, _slope(s.t) ** 2) / s.p for s in sides)  # T/‖β‖² of 004
+    theta = math.inf if steep < 1e-280 else sum(v / s.p for v, s in zip(about, sides, strict=True)) / steep
+    theta = theta / beta_norm / beta_norm
+    noise = sum(v / s.p for v, s in zip(variance, sides, strict=True)) / people
+    still = replace(
+        still,
+        theta=theta,
+        means=(float(sides[0].mean(sides[0].t)), float(sides[1].mean(sides[1].t))),
+        wald=gap * gap / noise if noise > 0 else (math.inf if gap else 0.0),
+    )
+    scale = max(abs(m) for m in means)
+    if not math.isfinite(theta) or abs(gap) <= ROUNDING * scale:
+        return still  # no limit law, which the caller refuses; or no gap but rounding
+    pair = _Pair.of(sides, gap > 0, pooled > 0.5)
+    start = 2 * abs(gap) / steep  # exact for small gaps
+    found = _solved(pair, start)
+    gamma = math.copysign(found.c / beta_norm / beta_norm, gap)
+    if not math.isfinite(gamma):
+        raise DataError(TOO_NEAR)
+    return replace(still, gamma=gamma, **_plan(pair, found, z, n, beta_norm))
+
+
+TOO_NEAR = (
+    "the scores are so near 0 or 1 that floating-point numbers cannot tell how they respond to a change, and the "
+    "limit law of the projection test needs that: the test does not exist for these scores"
+)
+
+
+# ---- both sides, and the multiplier that balances them ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The people of one group: where they are, in the direction of the move, rising."""
+
+    t: Floats
+    w: Floats
+    """Their weights, which add up to 1."""
+    p: float
+    """Share of all people, p̂."""
+    cell: Ints
+
+    @classmethod
+    def of(cls, z: Floats, n: Floats, which: Bools, people: float) -> _Side:
+        cell = np.flatnonzero(which)
+        t, w = z[cell], n[cell].astype(np.float64)
+        if (t[1:] < t[:-1]).any():
+            order = np.argsort(t, kind="stable")
+            t, w, cell = t[order], w[order], cell[order]
+        total = float(w.sum())
+        return cls(t, w / total, total / people, cell)
+
+    def mean(self, z: Floats) -> float:
+        return _sum(self.w, _value(z, False))
+
+    def mirrored(self) -> _Side:
+        # copies: sums over reversed views are slow
+        return _Side(-self.t[::-1], self.w[::-1].copy(), self.p, self.cell[::-1].copy())
+
+    def coarse(self) -> _Side:
+        """Neighbours put together, for a good guess at little cost."""
+        lo, hi = float(self.t[0]), float(self.t[-1])
+        if len(self.t) <= BINS or not hi > lo:
+            return self
+        # the middle of the scores finely, whatever the outliers
+        lo, hi = max(lo, -50.0), min(hi, 50.0)
+        place = np.clip((self.t - lo) * (BINS / max(hi - lo, 1e-300)), -1, BINS).astype(np.int64) + 1
+        w: Floats = np.bincount(place, self.w).astype(np.float64)
+        some = w > 0
+        return _Side(np.bincount(place, self.w * self.t)[some] / w[some], w[some], self.p, self.cell[:0])
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The side with the higher mean, which moves down, and the other, mirrored, which does so in its mirror."""
+
+    high: _Side
+    low: _Side
+    near_one: bool
+
+    @classmethod
+    def of(cls, sides: list[_Side], group_is_high: bool, near_one: bool) -> _Pair:
+        high, low = sides if group_is_high else sides[::-1]
+        return cls(high, low.mirrored(), near_one)
+
+    def at(self, c: float, start: _Move | None = None) -> _Move:
+        """Everybody's best move for |γ|‖β‖² = c, and the gap that is left."""
+        high = descend(self.high.t, c / self.high.p, None if start is None else start.high)
+        low = descend(self.low.t, c / self.low.p, None if start is None else start.low)
+        gap = _sum(self.high.w, _value(high, self.near_one)) - _sum(self.low.w, _value(-low, self.near_one))
+        return _Move(c, high, low, gap)
+
+
+@dataclass(frozen=True)
+class _Move:
+    c: float
+    high: Floats
+    low: Floats
+    gap: float
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Two moves next to each other, one of which closes the gap too little and the other too much."""
+
+    less: _Move
+    more: _Move
+
+    @property
+    def part(self) -> float:
+        """The share of `more` that closes the gap exactly."""
+        spread = self.less.gap - self.more.gap
+        return self.less.gap / spread if spread > 0 else 0.0
+
+    @property
+    def c(self) -> float:
+        return self.less.c + self.part * (self.more.c - self.less.c)
+
+
+def _solved(pair: _Pair, start: float) -> _Found:
+    """The multiplier at which the gap is closed. The gap falls with it; it can jump where somebody switches."""
+    ratio = 2.0
+    if len(pair.high.t) + len(pair.low.t) > MANY:
+        rough = _Pair(pair.high.coarse(), pair.low.coarse(), pair.near_one)
+        start, ratio = _search(rough.at, start, 2.0, 1e-9).c, 1 + 1e-5
+    heaviest = max(float(pair.high.w.max()), float(pair.low.w.max()))
+    return _search(pair.at, start, ratio, min(1e-9, 2e-15 / heaviest))
+
+
+def _search(at: Callable[[float, _Move | None], _Move], start: float, ratio: float, tolerance: float) -> _Found:
+    """Bracket by growing steps, then shrink the bracket to a relative width."""
+    here = at(start, None)
+    if here.gap == 0:
+        return _Found(here, here)
+    rising = here.gap > 0
+    while True:
+        c = here.c * ratio if rising else here.c / ratio
+        if not 0 < c < math.inf:
+            raise DataError(TOO_NEAR)
+        there = at(c, here)
+        if (there.gap > 0) != rising:
+            break
+        here, ratio = there, ratio * ratio
+    less, more = (here, there) if rising else (there, here)
+    while more.c > 4 * less.c:
+        mid = at(math.sqrt(less.c) * math.sqrt(more.c), None)
+        less, more = (mid, more) if mid.gap > 0 else (less, mid)
+    return _shrunk(at, less, more, tolerance)
+
+
+def _shrunk(at: Callable[[float, _Move | None], _Move], less: _Move, more: _Move, tolerance: float) -> _Found:
+    """Chandrupatla's root search: inverse quadratic steps where the gap is smooth, halving where it is not."""
+    a, b = less, more
+    share = 0.5
+    for _ in range(200):
+        x = at(a.c + share * (b.c - a.c), a if abs(a.gap) < abs(b.gap) else b)
+        if (x.gap > 0) == (a.gap > 0):
+            c, a = a, x
+        else:
+            c, b, a = b, a, x
+        best = a if abs(a.gap) < abs(b.gap) else b
+        width = abs(b.c - a.c)
+        least = tolerance * best.c / (2 * width) if width else 1.0
+        if least > 0.5 or best.gap == 0:
+            break
+        x_i, f_i = (a.c - b.c) / (c.c - b.c), (a.gap - b.gap) / (c.gap - b.gap)
+        share = 0.5
+        if f_i * f_i < x_i and (1 - f_i) * (1 - f_i) < 1 - x_i:
+            share = a.gap / (b.gap - a.gap) * c.gap / (b.gap - c.gap) + (c.c - a.c) / (b.c - a.c) * a.gap / (
+                c.gap - a.gap
+            ) * b.gap / (c.gap - b.gap)
+        share = min(max(share, least), 1 - least)
+    if best.gap == 0:
+        return _Found(best, best)
+    return _Found(a, b) if a.gap > 0 else _Found(b, a)
+
+
+def _plan(pair: _Pair, found: _Found, z: Floats, n: Floats, beta_norm: float) -> dict[str, Any]:
+    """Where people go. Most cells go to one place; one at its switch is split, or the criterion would not hold."""
+    part = found.part
+    pieces = []
+    for side, less, more, down in (
+        (pair.high, found.less.high, found.more.high, True),
+        (pair.low, found.less.low, found.more.low, False),
+    ):
+        split = np.flatnonzero(np.abs(more - less) > SAME)
+        x = less + part * (more - less)
+        x[split] = less[split]
+        cell, share = np.concatenate([side.cell, side.cell[split]]), np.ones(len(x) + len(split))
+        share[split], share[len(x) :] = 1 - part, part
+        x = np.concatenate([x, more[split]])
+        k = 0.5 * _slope(x)
+        cost = (found.c / side.p * k) ** 2
+        pieces.append((cell, share * n[cell], x if down else -x, k, _sum(share * n[cell], cost)))
+    cell, count, shifted, k = (np.concatenate([p[i] for p in pieces]) for i in range(4))
+    kept = count > 0
+    return {
+        "statistic": sum(p[4] for p in pieces) / beta_norm / beta_norm,
+        "cell": cell[kept], "n": count[kept], "shifted": shifted[kept], "k": k[kept],
+    }  # fmt: skip
+
+
+# ---- the inner problem ------------------------------------------------------------------------------------
+
+
+def _sum(weights: Floats, values: Floats) -> float:
+    """Σ wv, by numpy's own sum: a product of vectors depends on the number of threads in its last digits."""
+    return float((weights * values).sum())
+
+
+def _value(z: Floats, near_one: bool) -> Floats:
+    """The score σ(z), or minus what is missing to 1."""
+    with np.errstate(over="ignore"):
+        return np.asarray(-1 / (1 + np.exp(z)) if near_one else 1 / (1 + np.exp(-z)))
+
+
+def _slope(x: Floats) -> Floats:
+    """σ'(x)."""
+    e = np.exp(-np.abs(x))
+    return np.asarray(e / ((1 + e) * (1 + e)))
+
+
+def descend(t: Floats, c: float, start: Floats | None = None) -> Floats:
+    """The x that minimises (t − x)²/c + σ(x), for rising t; `start` is a guess at it.
+
+    >>> import numpy as np
+    >>> descend(np.array([0.0, 3.0, 12.0]), 100.0).round(4)
+    array([-2.7713, -2.0505, 11.9997])
+    """
+    knee = c / 12
+    ends = [knee - KNEE, knee + KNEE if c <= FOLD else switch(c)]
+    lower, upper = np.searchsorted(t, [min(ends), ends[1]], side="right")
+    x = np.empty(len(t))
+    # On each piece x + c/2·σ'(x) rises and is convex (or concave), so that Newton's steps, kept on the piece, cannot
+    # miss: the first lands on one side of the solution, and the others come nearer from there.
+    for lo in range(0, len(t), CHUNK):
+        for first, last, newton in ((0, lower, _bottom), (lower, upper, _middle), (upper, len(t), _top)):
+            some = slice(max(lo, int(first)), min(lo + CHUNK, int(last)))
+            if some.start < some.stop:
+                x[some] = newton(t[some], c, None if start is None else start[some])
+    return x
+
+
+def _bottom(t: Floats, c: float, start: Floats | None) -> Floats:
+    """x ≤ −KNEE, convex. Without the denominator of σ' it is a Lambert function, which makes a good start."""
+    most = np.minimum(t, -KNEE)
+    if start is None:
+        w = np.logaddexp(0, t + math.log(c / 2))
+        w *= 1 - np.log1p(w) / (2 + w)
+        start = t - w
+        far = t > 30  # where the difference would have no digits left
+        if far.any():
+            start[far] = np.log(w[far]) - math.log(c / 2)
+    return _newton(t, c, np.minimum(start, most), most, 1)
+
+
+def _middle(t: Floats, c: float, start: Floats | None) -> Floats:
+    """−KNEE < x < KNEE, concave, from a chord."""
+    most = KNEE if c <= FOLD else _folds(c)[0]
+    if start is None:
+        start = t - c / 12
+    return _newton(t, c, np.clip(start, -KNEE, most), -KNEE, -1)
+
+
+def _top(t: Floats, c: float, start: Floats | None) -> Floats:
+    """x > KNEE, convex."""
+    least = KNEE if c <= FOLD else _folds(c)[1]
+    return _newton(t, c, t if start is None else np.clip(start, least, t), t, -1)
+
+
+def _newton(t: Floats, c: float, x: Floats, end: Any, sign: int) -> Floats:
+    """Solve x + c/2·σ'(x) = t. `end` bounds x above where that is convex and below where it is concave."""
+    half = c / 2
+    bound = np.maximum if np.isscalar(end) else np.minimum
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for _ in range(400):
+            e = np.exp(x if sign > 0 else -x)
+            q = 1 / (1 + e)
+            s = (half * e) * q * q
+            slope = 1 + sign * (1 - e) * q * s
+            new = np.where(slope > 0, bound(x - (x + s - t) / slope, end), end)
+            change = np.abs(new - x)
+            x = new
+            if (change <= 1e-8 * (1 + np.abs(x))).all():
+                break
+    return x
+
+
+@lru_cache(maxsize=256)
+def switch(c: float) -> float:
+    """The t at which both minima are equally good, for c > 12√3.
+
+    >>> round(switch(100.0), 6)
+    7.563726
+    """
+    lo, hi = (x + c / 2 * _slope_at(x) for x in reversed(_folds(c)))
+    t = min(KNEE + c / 12, math.sqrt(c))
+    for _ in range(200):
+        t = t if lo < t < hi else lo + (hi - lo) / 2
+        low, up = _minima(t, c)
+        # the first minimum less the second, and its derivative
+        excess = (t - low) * (t - low) / c - (t - up) * (t - up) / c + (_sigma(low) - _sigma(up))
+        lo, hi = (lo, t) if excess > 0 else (t, hi)
+        step = excess * c / 2 / (up - low) if up > low else 0.0
+        t -= step
+        if abs(step) <= 1e-15 * t or hi - lo <= 1e-15 * hi:
+            break
+    return t
+
+
+def _folds(c: float) -> tuple[float, float]:
+    """Where x + c/2·σ'(x) turns down and up again: σ'' = −2/c, a cubic in σ'."""
+    angle = math.acos(max(1 - 864 / c / c, -1.0)) / 3
+    down = 1 / 12 + math.cos(angle) / 6
+    up = 1 / 12 + math.cos(angle - 2 * math.pi / 3) / 6
+    if c > 1e4:  # the cosine cancels; the fixed point converges
+        up = 2 / c
+        for _ in range(4):
+            up = 2 / c / math.sqrt(1 - 4 * up)
+    return _place(down), _place(up)
+
+
+def _place(slope: float) -> float:
+    """The x ≥ 0 with σ'(x) = slope ≤ 1/4."""
+    return 2 * math.acosh(max(0.5 / math.sqrt(slope), 1.0))
+
+
+def _minima(t: float, c: float) -> tuple[float, float]:
+    low = float(_bottom(np.array([t]), c, None)[0]) if t <= c / 12 - KNEE else _climb(t, c, -KNEE)
+    return low, _climb(t, c, t)
+
+
+def _climb(t: float, c: float, x: float) -> float:
+    """Newton's steps for one number, from a side that they do not leave."""
+    for _ in range(200):
+        s = c / 2 * _slope_at(x)
+        slope = 1 - math.tanh(x / 2) * s
+        step = (x + s - t) / slope if slope > 0 else 0.0
+        x -= step
+        if abs(step) <= 1e-15 * (1 + abs(x)):
+            break
+    return x
+
+
+def _sigma(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
+
+
+def _slope_at(x: float) -> float:
+    e = math.exp(-abs(x))
+    return e / (1 + e) / (1 + e)

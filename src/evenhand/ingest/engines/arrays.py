@@ -1,0 +1,146 @@
+"""Columns in memory, counted by numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evenhand.ingest.columns import Columns, Weights
+from evenhand.ingest.values import Encoded, encode, to_floats
+from evenhand.ingest.where import taken
+from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.grid import Grid
+
+
+class Rows:
+    """Entries of columns, each a row (or a cell of rows), as `Counting` has them."""
+
+    split = False
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+
+    @property
+    def length(self) -> int:
+        return len(self.columns.n)
+
+    def size(self) -> int:
+        """How many rows there are: as many as entries."""
+        return int(self.columns.n.sum())
+
+    @cached_property
+    def score(self) -> Floats:
+        return to_floats(self.columns.score, self.columns.names["score"], "score")
+
+    @cached_property
+    def _strata(self) -> tuple[Ints, Columns]:
+        """Entries that differ in nothing but their score: the number of each, and one of each (`n` tells which)."""
+        c = self.columns
+        groups = {name: Encoded(*encode(values)) for name, values in c.groups.items()}
+        label, prediction = (None if v is None else Encoded(*encode(v)) for v in (c.label, c.prediction))
+        encoded = [e for e in (*groups.values(), label, prediction) if e is not None]
+        parts: list[tuple[int, Ints]] = [(max(len(e.distinct), 1), e.codes) for e in encoded]
+        if c.weights is not None:
+            parts.append((4, c.weights.state))
+        stratum, size = np.zeros(len(c.n), np.int64), 1
+        for span, codes in parts:
+            found, stratum = _compact(stratum * span + codes, size * span)
+            size = len(found)
+        first = np.zeros(size, np.int64)
+        first[stratum[::-1]] = np.arange(len(stratum) - 1, -1, -1)
+        one = replace(c, groups=groups, score=None, label=label, prediction=prediction, n=first)
+        return stratum, _picked(one, first)
+
+    def totals(self) -> Columns:
+        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
+        stratum, one = self._strata
+        found, place = _compact(2 * stratum + np.isfinite(self.score), 2 * len(one.n))
+        lowest, highest = _extremes(place, len(found), self.score)
+        names = {**self.columns.names, "score_1": self.columns.names["score"]}
+        return replace(self._entries(place, found // 2), names=names, score=lowest, further=(highest,))
+
+    def exact(self) -> Columns:
+        """Rows by score: as they are."""
+        return self.columns
+
+    def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
+        """Those rows whose score lies strictly inside one of the ranges."""
+        chosen = np.zeros(len(self.score), np.bool_)
+        for low, high in ranges:
+            chosen |= (self.score > low) & (self.score < high)
+        return taken(self.columns, chosen)
+
+    def keyed(self, grid: Grid, extremes: bool) -> Columns:
+        """Rows by the cell of a grid: `score` is its key."""
+        stratum, _ = self._strata
+        known, key = _places(grid.keys(self.score))
+        found, place = _compact(stratum * len(known) + key, len(self._strata[1].n) * len(known))
+        columns = replace(self._entries(place, found // len(known)), score=known[found % len(known)])
+        if not extremes:
+            return columns
+        score = self.columns.names["score"]
+        names = {**columns.names, "score_1": score, "score_2": score}
+        return replace(columns, names=names, further=_extremes(place, len(found), self.score))
+
+    def _entries(self, place: Ints, stratum: Ints) -> Columns:
+        """Rows by place; the stratum of each place is given."""
+        c, (_, one) = self.columns, self._strata
+
+        def total(values: Any) -> Floats:
+            return np.asarray(np.bincount(place, weights=values, minlength=len(stratum)), np.float64)
+
+        w = c.weights
+        if w is not None:
+            state, fractional = w.state[one.n[stratum]], total(w.fractional).astype(np.int64)
+            w = Weights(total(w.total), total(w.squares), state, fractional)
+        return replace(_picked(one, stratum), n=np.rint(total(c.n)).astype(np.int64), weights=w)
+
+
+def _extremes(place: Ints, size: int, score: Floats) -> tuple[Floats, Floats]:
+    """The lowest and the highest score at each place; NaN where one is not finite."""
+    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
+    score = np.where(np.isfinite(score), score, np.nan)
+    with np.errstate(invalid="ignore"):
+        np.minimum.at(lowest, place, score)
+        np.maximum.at(highest, place, score)
+    return lowest, highest
+
+
+def _places(keys: Floats) -> tuple[Floats, Ints]:
+    """The keys there may be, of which the last is NaN, and the place of each key among them."""
+    finite = np.isfinite(keys)
+    low, high = (float(keys[finite].min()), float(keys[finite].max())) if finite.any() else (0.0, 0.0)
+    if high - low > _dense(len(keys)):
+        known, place = np.unique(keys, return_inverse=True)  # NaN comes last
+        return np.append(known[~np.isnan(known)], np.nan), place.reshape(-1)
+    size = int(high - low) + 1
+    return np.append(low + np.arange(size), np.nan), np.where(finite, keys - low, size).astype(np.int64)
+
+
+def _compact(key: Ints, size: int) -> tuple[Ints, Ints]:
+    """Of numbers below `size`: those that occur, and the place of each among them."""
+    if size > _dense(len(key)):
+        found, place = np.unique(key, return_inverse=True)
+        return found, place.reshape(-1)
+    seen = np.zeros(size, np.bool_)
+    seen[key] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[key]
+
+
+def _dense(rows: int) -> int:
+    """Arrays up to this size are faster than sorting the rows."""
+    return 4 * rows + 1_000_000
+
+
+def _picked(columns: Columns, places: Ints) -> Columns:
+    """Groups, label and prediction, all encoded, of these entries."""
+
+    def of(e: Encoded | None) -> Encoded | None:
+        return None if e is None else Encoded(e.codes[places], e.distinct)
+
+    groups = {name: of(e) for name, e in columns.groups.items()}
+    return replace(columns, groups=groups, label=of(columns.label), prediction=of(columns.prediction))

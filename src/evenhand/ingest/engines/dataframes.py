@@ -1,0 +1,331 @@
+"""Dataframes → columns, counted through narwhals by the engine that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from evenhand.errors import DataError, UsageError, shown
+from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
+from evenhand.ingest.engines.arrays import Rows
+from evenhand.ingest.engines.sources import check_columns, problem
+from evenhand.ingest.values import encode, name_of
+from evenhand.tables.grid import Grid
+
+Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+
+
+ACCEPTED = "a dataframe, a dict of columns, a path, or None with arrays for the columns"
+
+
+def wrapped(data: Any, accepted: str = ACCEPTED) -> Frame:
+    """Any dataframe as narwhals sees it."""
+    try:
+        frame: Frame = nw.from_native(data)
+        return frame
+    except nw.exceptions.DuplicateError as error:
+        repeated = " ".join(str(error).split())
+        raise DataError(f"column names must be unique: rename or drop the ones repeated ({repeated})") from None
+    except TypeError:
+        raise UsageError(f"data must be {accepted}, not {shown(type(data).__name__)}") from None
+
+
+def columns_of(data: Any) -> dict[str, Any]:
+    """The columns of a dataframe in memory."""
+    frame = wrapped(data)
+    if not isinstance(frame, nw.DataFrame):
+        raise UsageError("arrays cannot stand beside a lazy frame: add them to it as columns, or collect it")
+    return {str(name): frame[name].to_native() for name in frame.columns}
+
+
+def rows_of(data: Any, names: list[str]) -> dict[str, Any]:
+    """Some columns of a dataframe, also of a lazy one, as plain values."""
+    frame = wrapped(data, "a dataframe, a dict of columns, or the path of a file")
+    try:
+        present = frame.collect_schema().names()
+    except Exception as error:
+        raise _failed(frame, error) from error
+    check_columns(names, present, "the data")
+    try:
+        found: Any = frame.select(names)
+        found = found.collect() if isinstance(found, nw.LazyFrame) else found
+        return {name: as_values(found[name].to_native())[0] for name in names}
+    except Exception as error:
+        raise _failed(frame, error) from error
+
+
+def in_memory(data: Any, names: list[str]) -> Any:
+    """Some columns of a dataframe as a frame in memory, of the library that holds them or nearest to it."""
+    frame = wrapped(data)
+    check_columns(names, frame.collect_schema().names(), "the data")
+    try:
+        found: Any = frame.select(names)
+        return (found.collect() if isinstance(found, nw.LazyFrame) else found).to_native()
+    except Exception as error:
+        raise _failed(frame, error) from error
+
+
+def regathered(data: Any, rows: Any, picked: Mapping[str, Any], numbers: Mapping[str, Any]) -> Any:
+    """The rows of a frame at these places, some columns taken from other places, some replaced by numbers.
+
+    What is taken keeps its type, whichever library holds it.
+    """
+    frame = nw.from_native(data, eager_only=True)
+    columns = []
+    for name in frame.columns:
+        if name in numbers:
+            column = nw.new_series(name, numbers[name], nw.Float64(), backend=frame.implementation)
+        else:  # pandas would put values back to the rows they were taken from
+            column = nw.maybe_reset_index(frame[name][picked.get(name, rows)])
+        columns.append(column.to_frame())
+    return nw.concat(columns, how="horizontal").to_native()
+
+
+def as_values(column: Any) -> tuple[Any, str | None]:
+    """An array, list or series of any library as plain values, and its name if it has one."""
+    try:
+        series = nw.from_native(column, series_only=True)
+    except TypeError:
+        return column, None
+    name = str(series.name) if series.name not in (None, "") else None
+    if not (isinstance(series.dtype, nw.Categorical | nw.Enum) and _text_categories(series)):
+        return _values(series), name
+    gaps = series.is_null().to_list()
+    return [None if gap else v for gap, v in zip(gaps, series.cast(nw.String).to_list(), strict=True)], name
+
+
+def counting_of(
+    frame: Frame, names: Mapping[str, str], groups: list[str], by_day: str | None = None
+) -> FrameCounting | Rows:
+    """A dataframe as `Counting` has it; of `by_day`, only days are told apart."""
+    try:
+        schema = frame.collect_schema()
+    except Exception as error:
+        raise _failed(frame, error) from error
+    check_columns([*names.values(), *groups], schema.names(), "the data")
+    for role, column in [*names.items(), *(("group", g) for g in groups)]:
+        _check_type(schema[column], column, role)
+    loose = nw.Object | nw.Unknown
+    if isinstance(frame, nw.DataFrame) and any(
+        isinstance(schema[c], loose)
+        or (isinstance(schema[c], nw.Categorical | nw.Enum) and not _text_categories(frame[c]))
+        for c in [*names.values(), *groups]
+    ):
+        return Rows(_rows(frame, names, groups))  # Python objects: no engine groups or spells them reliably
+    return FrameCounting(frame, schema, names, groups, by_day)
+
+
+class FrameCounting:
+    """Rows that the engine of a dataframe counts."""
+
+    split = False
+
+    def __init__(
+        self, frame: Frame, schema: Any, names: Mapping[str, str], groups: list[str], by_day: str | None
+    ) -> None:
+        self.frame, self.schema, self.names, self.groups = frame, schema, names, groups
+        self.keys = {role: name for role, name in names.items() if role != "weight"}
+        self.keys |= {f"group_{i}": g for i, g in enumerate(groups)}
+        spelt = {k: _day(c, schema[c]) if c == by_day else _key(k, c, schema[c]) for k, c in self.keys.items()}
+        self.select = {**spelt, **_weight_columns(names)}
+        self.by = [*self.keys, *(["state"] if "weight" in names else [])]
+
+    @property
+    def length(self) -> int | None:
+        return len(self.frame) if isinstance(self.frame, nw.DataFrame) else None
+
+    def size(self) -> int:
+        """How many rows there are, as the engine counts them."""
+        if self.length is not None:
+            return self.length
+        try:
+            return int(self.frame.lazy().select(nw.len()).collect().item())
+        except Exception as error:
+            raise _failed(self.frame, error) from error
+
+    def exact(self) -> Columns:
+        """Rows by score and everything else."""
+        return self._counted(lambda rows: rows, self.by, {}, self.names)
+
+    def totals(self) -> Columns:
+        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
+        score = nw.col("score")
+        finite = ~score.is_null() & ((score - score) == 0.0)  # all engines agree on this
+
+        def rows(frame: Any) -> Any:
+            return frame.with_columns(
+                finite=nw.when(finite).then(nw.lit(1)).otherwise(nw.lit(0)),
+                score=nw.when(finite).then(score).otherwise(nw.lit(0.0)),
+            )
+
+        names = {**self.names, "score_1": self.names["score"]}
+        by = [*(key for key in self.by if key != "score"), "finite"]
+        ends = {"score": score.min().alias("score"), "score_1": score.max().alias("score_1")}
+        return self._counted(rows, by, ends, names)
+
+    def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
+        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
+        score = nw.col("score")
+        inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
+        return self._counted(
+            lambda rows: rows.filter(inside & ~score.is_null() & ((score - score) == 0.0)), self.by, {}, self.names
+        )
+
+    def keyed(self, grid: Grid, extremes: bool) -> Columns:
+        """Rows by the cell of a grid: `score` is its key."""
+        names, ends = dict(self.names), {}
+        if extremes:
+            names |= {"score_1": names["score"], "score_2": names["score"]}
+            ends = {"score_1": nw.col("exact").min(), "score_2": nw.col("exact").max()}
+
+        def rows(frame: Any) -> Any:
+            return frame.with_columns(exact=nw.col("score"), score=key_of(grid, nw.col("score")))
+
+        columns = self._counted(rows, self.by, ends, names)
+        return replace(columns, score=np.where(np.isneginf(columns.score), np.nan, columns.score))
+
+    def _counted(
+        self, rows: Callable[[Any], Any], by: list[str], more: Mapping[str, nw.Expr], names: Mapping[str, str]
+    ) -> Columns:
+        sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in self.names}
+        try:
+            selected = rows(self.frame.select(**self.select))
+            cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums, **more)
+            if isinstance(cells, nw.LazyFrame):
+                cells = cells.collect()
+            columns = {name: _values(cells[name]) for name in cells.columns}
+        except Exception as error:
+            raise _failed(self.frame, error) from error
+        if "finite" in columns:
+            outside = np.asarray(columns["finite"]) == 0
+            for role in ("score", "score_1"):
+                columns[role] = np.where(outside, np.nan, np.asarray(columns[role], np.float64))
+        for key, column in self.keys.items():
+            if key.startswith("score"):
+                continue
+            if isinstance(self.schema[column], nw.Boolean):
+                columns[key] = _truth(columns[key])
+            elif self.schema[column].is_decimal():
+                columns[key] = [None if name_of(v) is None else Decimal(v) for v in columns[key]]
+        return counted(columns, names, self.groups)
+
+
+def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
+    """The key of a score as `Grid.keys` has it; −infinity where it is not finite: some engines mix up NaN and null."""
+
+    def leaf(i: int) -> nw.Expr:
+        piece = grid.pieces[i]
+        # A column as divisor: by a number, Polars multiplies with its rounded inverse.
+        up, down = x - x + piece.up, x - x + piece.down
+        place = ((x / down if piece.down > 1 else x * piece.up) + 0.5).floor()
+        nearest = place * piece.down if piece.down > 1 else place / up
+        above = nw.when(x > nearest).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        side = nw.when(x < nearest).then(nw.lit(-1.0)).otherwise(above)
+        key = place * 2.0 + side + float(grid.shifts[i])
+        if not grid.loose[i]:
+            return key
+        return nw.when(x == piece.start).then(nw.lit(float(grid.offsets[i]))).otherwise(key)
+
+    def fork(start: float, below: nw.Expr, above: nw.Expr) -> nw.Expr:
+        return nw.when(x < start).then(below).otherwise(above)
+
+    tree: nw.Expr = grid.branches(leaf, fork)
+    finite = ~x.is_null() & ((x - x) == 0.0)
+    return nw.when(finite).then(tree).otherwise(nw.lit(float("-inf")))
+
+
+def _failed(frame: Frame, error: Exception) -> DataError:
+    """Every engine fails in its own way."""
+    engine = type(nw.to_native(frame)).__module__.split(".")[0]
+    return DataError(f"{engine} cannot count these data: {problem(error)}")
+
+
+def _values(series: Any) -> Any:
+    numeric = series.dtype.is_numeric() and not series.dtype.is_decimal()
+    # with gaps, whole numbers would become fractions, and large ones lose digits
+    if numeric and not (series.dtype.is_integer() and series.null_count()):
+        return series.to_numpy()
+    return series.to_list()
+
+
+def _check_type(dtype: Any, column: str, role: str) -> None:
+    if isinstance(dtype, nw.List | nw.Array | nw.Struct | nw.Duration):
+        raise DataError(f"column {shown(column)} holds {dtype}; it must hold plain values such as text or numbers")
+    number = dtype.is_numeric() or isinstance(dtype, nw.Boolean | nw.Object | nw.Unknown)
+    if role.startswith(("score", "weight")) and not number:
+        raise DataError(
+            f"{role.split('_')[0]} column {shown(column)} must hold numbers, but holds {dtype}: convert or repair it"
+        )
+
+
+def _key(role: str, column: str, dtype: Any) -> nw.Expr:
+    key = nw.col(column)
+    number = role.startswith("score")
+    if dtype.is_decimal():  # Arrow's own cast to a float is off in the last digit
+        return key.cast(nw.String).cast(nw.Float64) if number else key.cast(nw.String)
+    if number:
+        return key.cast(nw.Float64)
+    if isinstance(dtype, nw.Boolean):
+        return key.cast(nw.Float64)  # engines spell truth values differently; whole numbers cannot have gaps in Dask
+    if isinstance(dtype, nw.Categorical | nw.Enum):
+        return nw.when(~key.is_null()).then(key.cast(nw.String))  # pandas 2 makes the text 'nan' of a gap
+    return key
+
+
+def _day(column: str, dtype: Any) -> nw.Expr:
+    """The day of a moment, in UTC if it knows its zone; other values as they are."""
+    if not isinstance(dtype, nw.Datetime):
+        return _key("group", column, dtype)
+    moment = nw.col(column)
+    return (moment if dtype.time_zone is None else moment.dt.convert_time_zone("UTC")).dt.truncate("1d")
+
+
+def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:
+    if "weight" not in names:
+        return {}
+    w = nw.col(names["weight"]).cast(nw.Float64)
+    # the test for a finite number on which all engines agree; not all of them take null for no
+    finite = ~w.is_null() & ((w - w) == 0.0)
+    sign = nw.when(w > 0).then(nw.lit(OK)).otherwise(nw.when(w == 0).then(nw.lit(ZERO)).otherwise(nw.lit(NEGATIVE)))
+    return {
+        "state": nw.when(finite).then(sign).otherwise(nw.lit(NOT_FINITE)),
+        "total": nw.when(finite).then(w).otherwise(nw.lit(0.0)),
+        "squares": nw.when(finite).then(w * w).otherwise(nw.lit(0.0)),
+        "fractional": nw.when(finite & (w.floor() != w)).then(nw.lit(1)).otherwise(nw.lit(0)),
+    }
+
+
+def _text_categories(series: Any) -> bool:
+    """Whether the categories are text; pandas and Arrow have them of any type, and spell those differently."""
+    native = series.to_native()
+    if hasattr(getattr(native, "cat", None), "categories"):
+        return all(isinstance(c, str) for c in native.cat.categories)
+    kind = getattr(getattr(native, "type", None), "value_type", "string")
+    return "string" in str(kind)
+
+
+def _rows(frame: nw.DataFrame[Any], names: Mapping[str, str], groups: list[str]) -> Columns:
+    columns = {c: as_values(frame[c].to_native())[0] for c in {*names.values(), *groups}}
+    # copies: the table freezes its arrays, and must not freeze the user's
+    columns = {c: v.copy() if isinstance(v, np.ndarray) else v for c, v in columns.items()}
+    return Columns(
+        names=names,
+        groups={g: columns[g] for g in groups},
+        n=np.ones(len(frame), np.int64),
+        **{role: columns[names[role]] for role in ("score", "label", "prediction") if role in names},
+        weights=weigh(columns[names["weight"]], names["weight"]) if "weight" in names else None,
+        further=tuple(columns[names[role]] for role in further_roles(names)),
+    )
+
+
+def _truth(values: Any) -> list[bool | None]:
+    codes, distinct = encode(values)
+    names = [None if name_of(v) is None else bool(v) for v in distinct]
+    return [names[c] for c in codes.tolist()]

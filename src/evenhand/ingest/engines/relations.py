@@ -1,0 +1,213 @@
+"""DuckDB relations → columns: the path of every file, and of relations the user holds.
+
+Plain SQL rather than narwhals: the same counts, and files then need no dataframe library at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import DataError, shown
+from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
+from evenhand.ingest.engines.sources import Source, check_columns, problem
+from evenhand.ingest.progress import followed
+from evenhand.ingest.values import NO_VALUE, Encoded, encode
+from evenhand.tables.grid import Grid, number
+
+_CHUNK = 1_000_000
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN", "UTINYINT",
+            "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
+
+
+class Relation:
+    """Rows that DuckDB counts, as `Counting` has them; of `by_day`, only days are told apart."""
+
+    length = None
+    split = False
+
+    def __init__(self, source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> None:
+        check_columns([*names.values(), *groups], source.columns, source.label)
+        self.source, self.names, self.groups = source, names, groups
+        types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
+
+        def type_of(name: str) -> str:
+            return types[source.names.get(name, name)]
+
+        self.scores = [role for role in names if role.startswith("score")]
+        keys = {role: as_number(source, names[role], type_of(names[role]), "score") for role in self.scores}
+        keys |= {r: as_name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
+        spelt = {g: as_day if g == by_day else as_name for g in groups}
+        keys |= {f"group_{i}": spelt[g](source, g, type_of(g)) for i, g in enumerate(groups)}
+        chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
+        self.by, self.sums = list(keys), ["count(*) AS n"]
+        if "weight" in names:
+            w = as_number(source, names["weight"], type_of(names["weight"]), "weight")
+            chosen += [f"{_state(w)} AS state", f"CASE WHEN {_finite(w)} THEN {w} ELSE 0 END AS w"]
+            self.by.append("state")
+            self.sums += [
+                "sum(w)::DOUBLE AS total",
+                "sum(CASE WHEN abs(w) < 1e150 THEN w * w ELSE 'inf'::DOUBLE END)::DOUBLE AS squares",
+                "count(*) FILTER (w <> floor(w)) AS fractional",
+            ]
+        self.rows = source.relation.project(", ".join(chosen))
+
+    def size(self) -> int:
+        """How many rows there are."""
+        count = self.source.relation.aggregate("count(*)")
+        return int(followed(self.source.connection, "counting rows", count.fetchall)[0][0])
+
+    def exact(self) -> Columns:
+        """Rows by score and everything else."""
+        return self._counted(self.rows, self.by, [], self.names)
+
+    def totals(self) -> Columns:
+        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
+        names = {**self.names, "score_1": self.names["score"]}
+        flagged = self.rows.project(f"*, coalesce({_finite('score')}, false) AS finite")
+        sums = ["min(CASE WHEN finite THEN score END) AS score", "max(CASE WHEN finite THEN score END) AS score_1"]
+        return self._counted(flagged, [*self._rest(), "finite"], sums, names)
+
+    def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
+        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
+        inside = (f"(score > {number(low)} AND score < {number(high)})" for low, high in ranges)
+        # NaN is the largest number to DuckDB, and null is neither
+        return self._counted(self.rows.filter(" OR ".join(inside)), self.by, [], self.names)
+
+    def keyed(self, grid: Grid, extremes: bool) -> Columns:
+        """Rows by the cell of a grid: `score` is its key."""
+        names, sums = dict(self.names), []
+        if extremes:
+            names |= {"score_1": names["score"], "score_2": names["score"]}
+            sums = ["min(exact) AS score_1", "max(exact) AS score_2"]
+        rows = self.rows.project(", ".join(["score AS exact", f"{grid.sql('score')} AS score", *self._carried()]))
+        return self._counted(rows, self.by, sums, names)
+
+    def _rest(self) -> list[str]:
+        return [key for key in self.by if key not in self.scores]
+
+    def _carried(self) -> list[str]:
+        return [*self._rest(), *(["w"] if "weight" in self.names else [])]
+
+    def _counted(self, rows: Any, by: list[str], more: list[str], names: Mapping[str, str]) -> Columns:
+        import duckdb
+
+        try:
+            shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
+            cells = rows.aggregate(", ".join([*shown_by, *self.sums, *more]), ", ".join(by))
+            columns = counted(dict(_fetched(cells, by, self.source)), names, self.groups, self.source.notes)
+            for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
+                if not np.isfinite(np.ma.filled(values, np.nan)).all():
+                    refuse_words(self.source, names[role])
+            if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
+                refuse_words(self.source, names["weight"])
+            return columns
+        except duckdb.Error as error:
+            if self.source.connection is not None:
+                raise  # whoever opened it knows which of the files it may be
+            raise DataError(f"cannot read {self.source.label}: {problem(error)}") from error
+
+
+def _finite(x: str) -> str:
+    """Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool."""
+    return f"(({x} - {x}) = 0)"
+
+
+def _state(w: str) -> str:
+    sign = f"CASE WHEN {w} > 0 THEN {OK} WHEN {w} = 0 THEN {ZERO} ELSE {NEGATIVE} END"
+    return f"CASE WHEN {_finite(w)} THEN {sign} ELSE {NOT_FINITE} END"
+
+
+def _text(source: Source, name: str) -> str:
+    column = source.column(name)
+    return f"json_extract_string({column}, '$')" if source.values == "json" else column
+
+
+def as_number(source: Source, name: str, type_: str, role: str) -> str:
+    if source.values != "typed":
+        # an underscore between digits is a habit of programmers, not of data: let it fail
+        return f"try_cast(replace(trim({_text(source, name)}), '_', '?') AS DOUBLE)"
+    if not type_.startswith(_NUMBERS) or type_.endswith("]"):
+        raise DataError(f"{role} column {shown(name)} must hold numbers, but holds {type_}: convert or repair it")
+    return f"CAST({source.column(name)} AS DOUBLE)"
+
+
+def as_name(source: Source, name: str, type_: str) -> str:
+    """SQL for a group or label, spelt as `values.name_of` spells it."""
+    column = source.column(name)
+    if source.values == "json":
+        text = _text(source, name)
+        return (
+            f"CASE json_type({column}) WHEN 'BOOLEAN' THEN upper({text}[1]) || {text}[2:] "
+            f"WHEN 'DOUBLE' THEN regexp_replace({text}, '\\.0+$', '') ELSE {text} END"
+        )
+    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "UNION", "INTERVAL")):
+        raise DataError(f"column {shown(name)} holds {type_}; it must hold plain values such as text or numbers")
+    if type_.startswith("DECIMAL"):
+        text = f"CAST({column} AS VARCHAR)"  # a double would merge long numbers
+        return f"CASE WHEN contains({text}, '.') THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END"
+    if type_.startswith("TIMESTAMP WITH"):
+        return f"CAST(make_timestamp(epoch_us({column})) AS VARCHAR) || '+00:00'"
+    if type_.startswith(("ENUM", "UUID", "TIME")) and not type_.startswith("TIMESTAMP"):
+        return f"CAST({column} AS VARCHAR)"
+    return column
+
+
+def as_day(source: Source, name: str, type_: str) -> str:
+    """SQL for the day of a moment; text that is not plainly one stays as it is, for `periods` to read or refuse."""
+    if type_.startswith("TIMESTAMP WITH"):
+        day = f"CAST(make_timestamp(epoch_us({source.column(name)})) AS DATE)"
+        return f"CAST({day} AS VARCHAR) || 'T00:00+00:00'"  # or nobody would know that there was a zone
+    if type_.startswith("TIMESTAMP"):
+        return f"CAST({source.column(name)} AS DATE)"
+    if source.values == "typed" and type_ != "VARCHAR":
+        return as_name(source, name, type_)
+    text = f"trim({_text(source, name)})"
+    moment = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?"
+    plain = f"regexp_full_match({text}, '{moment}') AND try_cast({text} AS TIMESTAMP) IS NOT NULL"
+    return f"CASE WHEN {plain} THEN {text}[:10] ELSE {text} END"
+
+
+def refuse_words(source: Source, name: str) -> None:
+    """Raise if a column of text holds something that is neither a number nor empty: it must not be dropped."""
+    if source.values == "typed":
+        return
+    text, number = f"trim({_text(source, name)})", as_number(source, name, "", "")
+    empty = ", ".join(f"'{word}'" for word in sorted(NO_VALUE))
+    words = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1)
+    found = followed(source.connection, f"checking {name}", words.fetchall)
+    if found:
+        raise DataError(
+            f"column {shown(name)} of {source.label} must hold numbers, but holds {shown(found[0][0])}: "
+            "repair it (decimals need a point)"
+        )
+
+
+def _fetched(cells: Any, by: list[str], source: Source) -> Iterator[tuple[str, Any]]:
+    if source.connection is None:
+        yield from followed(None, "counting rows", cells.fetchnumpy).items()
+        return
+    # Millions of Python strings would not fit, so text is fetched piece by piece and kept as codes.
+    # The engine sorts, because it can spill to disk while it does.
+    followed(source.connection, "counting rows", lambda: cells.order(", ".join(by)).create("evenhand_cells"))
+    run = source.connection.execute
+    rows = run("SELECT count(*) FROM evenhand_cells").fetchall()[0][0]
+    pieces: dict[str, list[Any]] = {name: [] for name in cells.columns}
+    known: dict[str, dict[Any, int]] = {name: {} for name in by if not name.startswith("score")}
+    for start in range(0, max(rows, 1), _CHUNK):
+        # All columns at once, or the engine's threads might hand over each in an order of its own.
+        where = f"rowid >= {start} AND rowid < {start + _CHUNK} ORDER BY rowid"
+        for name, values in run(f"FROM evenhand_cells WHERE {where}").fetchnumpy().items():
+            if name in known:
+                codes, found = encode(values)
+                place = known[name]
+                values = np.array([place.setdefault(v, len(place)) for v in found], np.int32)[codes]
+            elif isinstance(values, np.ma.MaskedArray):
+                values = values.filled(np.nan)
+            pieces[name].append(values)
+    for name in cells.columns:
+        joined = np.concatenate(pieces.pop(name))
+        yield name, (Encoded(joined, list(known[name])) if name in known else joined)
+    run("DROP TABLE evenhand_cells")

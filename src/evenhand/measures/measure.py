@@ -1,0 +1,164 @@
+"""What a measure is: of rates at a threshold, or of whole scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand.measures.curve import Curve, ScoreOptions
+from evenhand.tables.cells import Floats
+from evenhand.tables.scores import ScoreCounts
+from evenhand.tables.table import Counts, Within
+
+Family = Literal["independence", "separation", "sufficiency", "accuracy"]
+
+_WITHIN: dict[Family, Within] = {
+    "independence": "all", "separation": "label", "sufficiency": "level", "accuracy": "all",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A disparity between groups: what it asks, whom its sign favours, when it is small enough."""
+
+    id: str
+    title: str
+    family: Family
+    asks: str
+    formula: str
+    more: str
+    """How a group with the higher value fares: read by the interpretation."""
+    less: str
+    scale: Literal["difference", "ratio"] = "difference"
+    needs_label: bool = True
+    tolerance: float = 0.1
+    exchanges: Within | None = None
+    """Within what people may exchange groups when there is no gap, where it is not what the family says."""
+
+    @property
+    def within(self) -> Within:
+        """Within what people may exchange groups when there is no gap."""
+        return self.exchanges or _WITHIN[self.family]
+
+    @property
+    def signed(self) -> bool:
+        """Whether the gap is one signed number, so that its interval has a sign too."""
+        return False
+
+    @property
+    def highest(self) -> float:
+        """The most the gap can be."""
+        return float("inf")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is compared: values (…, component, group) and the people each rests on, if they are shares."""
+
+    values: Floats
+    trials: Floats | None = None
+    quotient: tuple[Profile, Profile] | None = None
+    """The two shares whose ratio the values are, if they are one."""
+
+    def only(self, group: int) -> Profile:
+        """The profile of one group."""
+        parts = None if self.quotient is None else (self.quotient[0].only(group), self.quotient[1].only(group))
+        return Profile(self.values[..., [group]], None if self.trials is None else self.trials[..., [group]], parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateMeasure(Measure):
+    """A disparity between rates of a decision, or of score bins."""
+
+    profile: Callable[[Counts], Profile]
+    components: tuple[str, ...]
+    """Names of what is compared; empty for score bins."""
+    levels: Literal["decision", "bins"] = "decision"
+    rests_on: tuple[str, ...] = ()
+    """The rates that must exist, where they are not the components themselves."""
+
+    @property
+    def signed(self) -> bool:
+        return self.scale == "difference" and len(self.components) == 1
+
+    @property
+    def highest(self) -> float:
+        return float("inf") if self.scale == "ratio" or self.rests_on else 1.0  # a ratio has no bound, a rate has
+
+
+Summary = tuple[str, float, float, float]
+"""A name, its value for the group and for the reference (NaN if it belongs to both), and the difference."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreMeasure(Measure):
+    """A disparity between the scores of two groups: the norm of a curve."""
+
+    curve: Callable[[Any, ScoreOptions, Curve | None], Curve]
+    """From counts at every score (or from `view` of them); the last argument is `grid` for resamples, else None."""
+    view: Callable[[ScoreCounts, ScoreOptions], Counts] | None = None
+    """Counts by calibration bin, for measures that work on these."""
+    grid: Callable[[ScoreCounts, ScoreOptions], Curve] | None = None
+    """Where resampled curves are compared, for curves whose own points depend on the counts."""
+    labels: tuple[int, ...] = ()
+    """Labels that people of both groups must have."""
+    ranked: bool = False
+    """Whether only the order of scores matters."""
+    smooth: bool = False
+    """Whether it needs a density of each group."""
+    order: float = 1.0
+    """p of the norm."""
+    information: bool = False
+    """Whether it is information about the group: a squared norm, and no more than the shares of the groups allow."""
+    directed: bool = True
+    """Whether the sign of the curve tells who is favoured."""
+    single: bool = False
+    """Whether the curve is one point."""
+    summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
+    """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
+
+    @property
+    def signed(self) -> bool:
+        return self.single
+
+    def of(self, counts: ScoreCounts, options: ScoreOptions) -> Curve:
+        """The exact curve."""
+        return self.curve(counts if self.view is None else self.view(counts, options), options, None)
+
+    def value(self, curve: Curve) -> Floats:
+        """The number, from the curve."""
+        return self.outward(curve.norm(self.order))
+
+    def limit(self, counts: ScoreCounts) -> float:
+        """The tolerance for these two groups; the one stated for information is for groups of equal size."""
+        if not self.information:
+            return self.tolerance
+        n = counts.sizes()
+        return float(4 * n[0] * n[1] / n.sum() ** 2) * self.tolerance
+
+    def outward(self, size: Floats) -> Floats:
+        """From the scale of the norm to that of the measure."""
+        if self.scale == "ratio":
+            return 1 - size
+        return size * size if self.information else size
+
+    def outward_interval(self, lo: float, hi: float) -> tuple[float, float]:
+        """An interval on the scale of the measure; 1 minus a norm turns it round."""
+        ends = sorted(float(self.outward(np.asarray(end))) for end in (lo, hi))
+        return ends[0], ends[1]
+
+    def inward(self, value: float) -> float:
+        """From the measure back to the norm."""
+        if self.scale == "ratio":
+            return 1 - value
+        return float(np.sqrt(value)) if self.information else value
+
+    @property
+    def highest(self) -> float:
+        """The most the norm can be."""
+        if self.smooth:
+            return float(np.sqrt(np.log(2))) if self.information else 2.0
+        return 1.0

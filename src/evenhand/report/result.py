@@ -1,0 +1,56 @@
+"""What every analysis gives back: plain values first, and every view made from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Result:
+    """Something found, as plain values (`to_dict`), JSON, text and in a notebook. The views cannot disagree."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, in the form that docs/reference/json.md describes."""
+        raise NotImplementedError
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The result as JSON text, also written to a file if a path is given."""
+        from evenhand.analyses.audit.document import as_json
+
+        return kept(as_json(self.to_dict()), path)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The result as one self-contained page, also written to a file if a path is given."""
+        from evenhand.report.page.plain import plain_page
+
+        return kept(plain_page(self), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
+        from evenhand.analyses.audit.markdown import fenced
+
+        return kept(fenced(self), path)
+
+    def __rich__(self) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        from evenhand.report.console import as_text
+
+        return as_text(self.__rich__())
+
+    def _repr_html_(self) -> str:
+        from evenhand.report.console import as_html
+
+        return as_html(self.__rich__())
+
+
+def kept(text: str, path: str | Path | None) -> str:
+    """A text, written to a file if a path is given."""
+    if path is not None:
+        from evenhand.files.paths import write_text
+
+        write_text(path, text)
+    return text

@@ -1,0 +1,529 @@
+"""The table: how many people stand in each cell of score × group × label.
+
+Everything Evenhand says about groups is computed from this object. It holds one entry per non-empty
+cell, joint over all attributes, so it stays small when there are many groups; `decisions`, `binned` and
+`scores.ScoreView` make the small dense arrays that measures work on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import UsageError, shown
+from evenhand.tables.cells import Attribute, Bools, Floats, Ints, tidy
+from evenhand.tables.groups import Grouped, added, added_groups, added_notes, aligned, both, provenance_of, same, sum_by
+from evenhand.tables.groups import Grouping as Grouping  # part of what a table is to those who use one
+from evenhand.tables.groups import shown_name as shown_name
+from evenhand.tables.groups import tally_key as tally_key
+from evenhand.tables.groups import tally_members as tally_members
+from evenhand.tables.invariants import check
+from evenhand.tables.noise import Noise
+from evenhand.tables.provenance import NOTHING, Provenance
+from evenhand.tables.ranges import Spans, united
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+FAR_OFF = 0.05
+"""Noise of so much of all people is worth a remark."""
+
+Within = Literal["all", "label", "level"]
+"""Some of the people: everybody, those with one label, those at one level (of a decision, of a score bin)."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the columns were called and how to read them: two tables add up only if these agree."""
+
+    score: str | None = None
+    label: str | None = None
+    prediction: str | None = None
+    weight: str | None = None
+    favorable: str | None = None
+    risk: bool = False
+    score_range: tuple[float, float] | None = None
+    cluster: str | None = None
+
+
+@dataclass(frozen=True)
+class Units:
+    """Rows that belong together, such as several of one person: what each cluster holds of dense counts."""
+
+    cluster: Ints
+    """Of each entry, from 0."""
+    place: Ints
+    """Where it stands in the flat array of counts."""
+    mass: Floats
+    rows: Floats
+    """How many rows it stands for."""
+    count: int
+    """How many clusters there are."""
+
+    def squares(self, kind: Ints, kinds: int, value: Floats) -> Floats:
+        """Σ over clusters of the square of each cluster's sum, by kind of entry; a kind of −1 stands aside."""
+        used = kind >= 0
+        key = self.cluster[used] * kinds + kind[used]
+        if self.count * kinds > 10 * len(key) + 10**6:  # a dense array would be nearly empty
+            keys, key = np.unique(key, return_inverse=True)
+            sums = np.bincount(key.reshape(-1), weights=value[used])
+            return np.asarray(np.bincount(keys % kinds, weights=sums**2, minlength=kinds), np.float64)
+        sums = np.bincount(key, weights=value[used], minlength=self.count * kinds)
+        return np.asarray((sums.reshape(self.count, kinds) ** 2).sum(0), np.float64)
+
+    def only(self, chosen: Bools, place: Ints) -> Units:
+        """Some of the entries, in new places; the clusters that are left count from 0."""
+        found, cluster = np.unique(self.cluster[chosen], return_inverse=True)
+        return Units(cluster.reshape(-1), place[chosen], self.mass[chosen], self.rows[chosen], len(found))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Dense counts of one grouping, axes (…, level, group, label).
+
+    A level is a decision (rejected, selected) or a score bin. The label axis is (unfavourable,
+    favourable), or has length one when there are no labels. Leading axes are resamples.
+    """
+
+    array: NDArray[Any]
+    groups: tuple[str, ...]
+    squares: Floats | None = None
+    """Sums of squared weights, in the shape of `array`: present only for sampling weights."""
+    units: Units | None = None
+    """Which rows belong together, if not every row is a person."""
+    noisy: bool = False
+    """Whether noise was added to the counts, so that `squares` are their variances."""
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether every row is one person like any other, so that people may exchange groups."""
+        return self.squares is None and self.units is None
+
+    @property
+    def has_label(self) -> bool:
+        return bool(self.array.shape[-1] == 2)
+
+    @property
+    def weight_of_a_person(self) -> Floats:
+        """In each group: 1, or Σw²/Σw, so that nothing depends on the unit of the weights."""
+        weights = np.asarray(self.array.sum((-3, -1)), np.float64)
+        people = self.people()
+        return np.asarray(np.divide(weights, people, out=np.ones_like(weights), where=people > 0))
+
+    def people(self, by_label: bool = False) -> Floats:
+        """How many people, or clusters, of equal weight would count as much, by group or by (group, label).
+
+        With sampling weights Kish's (Σw)²/Σw².
+        """
+        axes: Any = -3 if by_label else (-3, -1)
+        weights = np.asarray(self.array.sum(axes), np.float64)
+        if self.units is not None:
+            groups, labels = self.array.shape[-2:]
+            kind = self.units.place % (groups * labels) // (1 if by_label else labels)
+            squares = self.units.squares(kind, weights.size, self.units.mass).reshape(weights.shape)
+        elif self.squares is not None:
+            squares = np.asarray(self.squares.sum(axes))
+        else:
+            return weights
+        return np.asarray(np.divide(weights**2, squares, out=np.zeros_like(weights), where=weights > 0))
+
+    def only(self, groups: Sequence[int]) -> Self:
+        """The counts of some of the groups, in this order."""
+        chosen = list(groups)
+        units = self.units
+        if units is not None:
+            level, group, label = np.unravel_index(units.place, self.array.shape[-3:])
+            new = np.full(len(self.groups), -1)
+            new[chosen] = np.arange(len(chosen))
+            labels = self.array.shape[-1]
+            units = units.only(new[group] >= 0, (level * len(chosen) + new[group]) * labels + label)
+        return replace(
+            self,
+            array=self.array[..., chosen, :],
+            groups=tuple(self.groups[g] for g in chosen),
+            squares=None if self.squares is None else self.squares[..., chosen, :],
+            units=units,
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Grouped):
+    """Counts of people by score, decision, label and group.
+
+    Made by `evenhand.tabulate` or `evenhand.load`. Tables of the same meaning add up: `a + b` is the table
+    of all rows of both. (Clusters of two tables are taken for different ones: keep the rows of a person together.)
+
+    >>> import evenhand
+    >>> t = evenhand.tabulate({"s": [0.2, 0.7, 0.7], "y": [0, 1, 1], "g": ["f", "m", "m"]},
+    ...                       score="s", label="y", group="g")
+    >>> t
+    Table: 3 rows in 2 cells; score 's' (2 values, 0.2 to 0.7); label 'y' (favourable 1); g: m 2, f 1
+    >>> (t + t).rows
+    6
+    """
+
+    attributes: tuple[Attribute, ...]
+    codes: Ints
+    """Group of each cell, one row per attribute."""
+    n: Ints
+    """People in each cell."""
+    score: Floats | None = None
+    decision: Bools | None = None
+    label: Bools | None = None
+    weight: Floats | None = None
+    """Sum of the sampling weights in each cell; None when every person counts once."""
+    weight2: Floats | None = None
+    """Sum of their squares; of a private table, how much each count varies by chance and by its noise."""
+    cluster: Ints | None = None
+    """Which rows belong together: the cluster of each cell, if not every row is a person."""
+    spans: Spans | None = None
+    """Which scores stand for a range of scores; None if all are exact."""
+    noise: Noise | None = None
+    """What was added to the counts of a private table; None if they are true."""
+    meaning: Meaning = Meaning()
+    provenance: Provenance = NOTHING
+    """What was done to the people before they were counted here."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Rows left out, by reason. A row counts under its first reason only."""
+    left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Rows left out, by attribute and group; "" is for rows without one."""
+    notes: tuple[str, ...] = ()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        check(self)
+        self._freeze("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
+
+    @classmethod
+    def of_cells(
+        cls,
+        *,
+        meaning: Meaning = Meaning(),
+        left_out: Mapping[str, int] | None = None,
+        left_out_groups: Mapping[str, Mapping[str, int]] | None = None,
+        notes: Sequence[str] = (),
+        spans: Spans | None = None,
+        noise: Noise | None = None,
+        provenance: Provenance = NOTHING,
+        **cells: Any,
+    ) -> Table:
+        """A table from cells in any order, some of which may be the same; scores inside spans move to their middle."""
+        if spans is not None:
+            cells["score"] = spans.moved(cells["score"])
+            spans = spans.of(np.unique(cells["score"]))
+        return cls(
+            **tidy(**cells),
+            spans=spans,
+            noise=noise,
+            meaning=meaning,
+            provenance=provenance,
+            left_out=left_out or {},
+            left_out_groups=left_out_groups or {},
+            notes=tuple(notes),
+        )
+
+    # ---- what it knows ------------------------------------------------------------------------
+
+    @cached_property
+    def clustered(self) -> bool:
+        """Whether some rows belong together: clusters of one row each are none."""
+        return self.cluster is not None and int(self.cluster.max()) + 1 < self.rows
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether every row is one person like any other."""
+        return self.weight2 is None and not self.clustered
+
+    @property
+    def mass(self) -> NDArray[Any]:
+        """What each cell weighs: people, or their sampling weights."""
+        return self.n if self.weight is None else self.weight
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The distinct scores, increasing, as they were given."""
+        return np.unique(self._scores_of_cells())
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The lowest and the highest score that anybody has."""
+        if self.spans is not None:
+            return self.spans.lowest, self.spans.highest
+        score = self._scores_of_cells()  # cells are sorted by score
+        return float(score[0]), float(score[-1])
+
+    @property
+    def cutoff_of_cells(self) -> Floats:
+        """The threshold that just selects the people of each cell: their score, or the lower end of their span."""
+        score = self._scores_of_cells()
+        return score if self.spans is None else self.spans.ends(score)[0]
+
+    @cached_property
+    def cutoffs(self) -> Floats:
+        """Every threshold that tells people apart."""
+        return np.unique(self.cutoff_of_cells)
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """The stated range; else [0, 1] when all scores lie in it; else the observed one."""
+        if self.meaning.score_range is not None:
+            return self.meaning.score_range
+        lo, hi = self.extremes
+        return (0.0, 1.0) if lo >= 0 and hi <= 1 else (lo, hi)
+
+    def people_in(self, grouping: Grouping) -> Ints:
+        """People in each group: its clusters, where several rows may belong to one person, else its rows."""
+        if self.cluster is None:
+            return self.sizes(grouping)
+        clusters = int(self.cluster.max()) + 1
+        one_each = np.unique(grouping.codes * clusters + self.cluster)
+        return np.bincount(one_each // clusters, minlength=len(grouping.groups))
+
+    # ---- dense arrays for measures ---------------------------------------------------------------
+
+    def decisions(self, grouping: Grouping, threshold: float | None) -> Counts:
+        """Counts by decision (rejected, selected), group and label."""
+        return self.dense(self.selected(threshold).astype(np.int64), 2, grouping)
+
+    def binned(self, grouping: Grouping, bins: int) -> Counts:
+        """Counts by score bin, group and label."""
+        return self.dense(self.bin_of_cells(bins), bins, grouping)
+
+    def selected(self, threshold: float | None) -> Bools:
+        """Whether the people of each cell receive the favourable decision.
+
+        The prediction column decides if there is one. Otherwise a score at or above the threshold is
+        favourable; for a risk score, at or above the threshold is *un*favourable. The threshold is in
+        the units of the data either way.
+        """
+        if self.decision is not None:
+            return self.decision
+        score = self._scores_of_cells()
+        if threshold is None:
+            raise UsageError("a decision needs a threshold, or a prediction column")
+        if self.spans is not None:
+            _refuse_inside(self.spans, threshold)
+        return (score < threshold) if self.meaning.risk else (score >= threshold)
+
+    def bin_of_cells(self, bins: int) -> Ints:
+        """Equal-width bins over the score range, closed on the right, the first on both sides."""
+        return equal_bins(self._scores_of_cells(), self.score_range, bins, self.meaning.risk)
+
+    def oriented(self) -> Floats:
+        """Score of each cell with higher = more favourable: a risk score is reflected over its range."""
+        score = self._scores_of_cells()
+        lo, hi = self.score_range
+        return np.clip(lo + (hi - score), lo, hi) if self.meaning.risk else score
+
+    def dense(self, level: Ints, levels: int, grouping: Grouping) -> Counts:
+        """Counts by the level of each cell, group and label."""
+        labels = 1 if self.label is None else 2
+        shape = (levels, len(grouping.groups), labels)
+        key = (level * shape[1] + grouping.codes) * labels
+        if self.label is not None:
+            key += self.label
+        size = levels * shape[1] * labels
+        squares = None if self.weight2 is None else sum_by(key, self.weight2, size).reshape(shape)
+        array = sum_by(key, self.mass, size).reshape(shape)
+        return Counts(array, grouping.groups, squares, self.units(key), self.noise is not None)
+
+    def units(self, place: Ints, cells: Any = slice(None)) -> Units | None:
+        """Which rows belong together, in dense counts where cells stand in these places."""
+        if self.cluster is None or not self.clustered:
+            return None
+        found, cluster = np.unique(self.cluster[cells], return_inverse=True)
+        mass, rows = (array[cells].astype(np.float64) for array in (self.mass, self.n))
+        return Units(cluster.reshape(-1), place, mass, rows, len(found))
+
+    def _scores_of_cells(self) -> Floats:
+        if self.score is None:
+            raise UsageError("this needs scores, but the table has none: pass score= when you tabulate the data")
+        return self.score
+
+    # ---- adding, comparing, showing, keeping -------------------------------------------------------
+
+    def __add__(self, other: object) -> Table:
+        if not isinstance(other, Table):
+            return NotImplemented
+        a, b = _schema(self), _schema(other)
+        for what in a:
+            if a[what] != b[what]:
+                way_out = "count both with the same words"
+                if "weight" in what:
+                    way_out += " (whole weights count people unless you say weight_kind='sampling')"
+                raise UsageError(
+                    f"tables add up only if they mean the same: {what} is {shown(a[what])} in one and "
+                    f"{shown(b[what])} in the other; {way_out}"
+                )
+        attributes, codes = aligned(self, other)
+        return Table.of_cells(
+            attributes=attributes,
+            codes=codes,
+            n=np.concatenate([self.n, other.n]),
+            score=both(self.score, other.score),
+            decision=both(self.decision, other.decision),
+            label=both(self.label, other.label),
+            weight=both(self.weight, other.weight),
+            weight2=both(self.weight2, other.weight2),
+            cluster=None
+            if self.cluster is None or other.cluster is None
+            else np.concatenate([self.cluster, self.cluster.max() + 1 + other.cluster]),
+            spans=self._united_spans(other),
+            noise=None if self.noise is None or other.noise is None else self.noise + other.noise,
+            meaning=self.meaning,
+            provenance=self.provenance + other.provenance,
+            left_out=added(self.left_out, other.left_out),
+            left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
+            notes=self._added_notes(other),
+        )
+
+    def _added_notes(self, other: Table) -> tuple[str, ...]:
+        notes = added_notes(self, other)
+        if self.noise is None or other.noise is None:
+            return notes
+        return (*(n for n in notes if n not in (self.noise.note, other.noise.note)), (self.noise + other.noise).note)
+
+    def _united_spans(self, other: Table) -> Spans | None:
+        if self.spans is None and other.spans is None:
+            return None
+        (a, b), (c, d) = self.extremes, other.extremes
+        return united(self.spans, other.spans, (min(a, c), max(b, d)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (
+            (self.attributes, self.meaning, self.spans, self.noise, self.provenance.untallied)
+            == (other.attributes, other.meaning, other.spans, other.noise, other.provenance.untallied)
+            and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
+            and all(
+                same(getattr(self, name), getattr(other, name))
+                for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
+            )
+        )
+
+    def digest(self) -> str:
+        """A fingerprint of the counts and their meaning: equal tables have equal digests."""
+        h = hashlib.sha256()
+        h.update(json.dumps(describe(self), sort_keys=True).encode())
+        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster"):
+            array = getattr(self, name)
+            if array is not None:
+                h.update(name.encode())
+                h.update(np.ascontiguousarray(array).data)
+        if self.spans is not None:
+            for ends in (self.spans.low, self.spans.high, np.array(self.extremes)):
+                h.update(np.ascontiguousarray(ends).data)
+        return h.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to a Parquet file that `evenhand.load` and any Parquet reader can open."""
+        from evenhand.tables.storage import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.rows:,} rows in {self.cells:,} cells"]
+        if self.score is not None:
+            kind = "risk score" if self.meaning.risk else "score"
+            values = self.scores
+            low, high = self.extremes
+            parts.append(f"{kind} {shown(self.meaning.score)} ({len(values):,} values, {low:g} to {high:g})")
+        if self.spans is not None and len(self.spans.low):
+            parts.append(f"{len(self.spans.low):,} of them short ranges of scores")
+        if self.decision is not None:
+            parts.append(f"prediction {shown(self.meaning.prediction)}")
+        if self.label is not None:
+            parts.append(f"label {shown(self.meaning.label)} (favourable {shown_name(self.meaning.favorable)})")
+        if self.weight is not None:
+            parts.append(f"weight {shown(self.meaning.weight)}")
+        if self.cluster is not None:
+            parts.append(f"{self.cluster.max() + 1:,} clusters {shown(self.meaning.cluster)}")
+        parts += self._shown_groups()
+        if self.noise is not None:
+            names = "" if self.noise.stated else " (the names of groups that occur are public)"
+            parts.append(f"private, ε = {self.noise.epsilon:g}{names}")
+        if self.left_out:
+            reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
+            parts.append(f"left out: {reasons}")
+        return "Table: " + "; ".join(parts)
+
+
+def far_off(t: Table) -> str | None:
+    """A remark if the noise of a private table is large beside everybody in it."""
+    if t.noise is None or t.weight2 is None:
+        return None
+    noise = float(np.sqrt(np.maximum(t.weight2 - t.n, 0.0).sum()))
+    if noise < FAR_OFF * t.rows:
+        return None
+    return (
+        f"the noise is large beside the data: even the number of all people, {t.rows:,}, may be off by "
+        f"{2 * noise:,.0f} or more; take a larger ε or fewer cells"
+    )
+
+
+def _refuse_inside(spans: Spans, threshold: float) -> None:
+    """A threshold inside a span would decide about people whose score is not known that well."""
+    place = int(spans.place(np.array([threshold]))[0])
+    if place >= 0:
+        low, high = float(spans.low[place]), float(spans.high[place])
+        raise UsageError(
+            f"the table does not tell scores between {low!r} and {high!r} apart, so it cannot be cut at {threshold!r}: "
+            "take one of these two, or count the data again with this threshold"
+        )
+
+
+@lru_cache
+def bin_edges(score_range: tuple[float, float], bins: int) -> Floats:
+    """Borders of bins of equal width, rounded once: those between 0.1 and 0.7 are 0.16, 0.22, … to the last digit."""
+    lo, hi = (Fraction(repr(float(end))) for end in score_range)
+    edges = np.array([float(lo + (hi - lo) * k / bins) for k in range(bins + 1)])
+    edges.flags.writeable = False
+    return edges
+
+
+def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk: bool) -> Ints:
+    """Bins of equal width over the score range, closed on the right, the first on both sides.
+
+    Scores are compared with borders, never computed with: 0.7 * 10 is 7.000000000000001 and 1 - 0.7 is
+    0.30000000000000004, and both would leave their bin. So a risk score is not reflected; its bins are.
+    """
+    inner = bin_edges(score_range, bins)[1:-1]
+    if risk:
+        return bins - 1 - np.searchsorted(inner, scores, side="right")
+    return np.searchsorted(inner, scores, side="left")
+
+
+def describe(t: Table) -> dict[str, Any]:
+    """What a table means, beside its numbers: for its file and its digest."""
+    return {
+        "attributes": [{"name": a.name, "groups": list(a.groups)} for a in t.attributes],
+        "meaning": {
+            **{k: v for k, v in vars(t.meaning).items() if k not in ("score_range", "cluster")},
+            **({"cluster": t.meaning.cluster} if t.cluster is not None else {}),
+            "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
+        },
+        **({"noise": t.noise.to_dict()} if t.noise is not None else {}),
+        **provenance_of(t),
+        "left_out": dict(sorted(t.left_out.items())),
+        "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
+    }
+
+
+def _schema(t: Table) -> dict[str, Any]:
+    return {
+        "the list of attributes": [a.name for a in t.attributes],
+        **{f"the {k.replace('_', ' ')}": v for k, v in vars(t.meaning).items()},
+        "the use of sampling weights": t.weight is not None,
+        "the privacy of the counts": "none" if t.noise is None else "noise",
+    }

@@ -1,0 +1,150 @@
+"""How many people it takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evenhand
+from conftest import called as run
+from conftest import evenhand as process
+from evenhand.errors import UsageError
+from evenhand.inference.null import rate_null
+from evenhand.inference.power import CHUNK, _chunk, detectable, power_of
+from evenhand.measures.registry import MEASURES, RateMeasure
+from evenhand.tables.table import Counts
+
+
+def test_power_and_people_equal_statsmodels() -> None:
+    power = pytest.importorskip("statsmodels.stats.power").NormalIndPower()
+    effect = pytest.importorskip("statsmodels.stats.proportion").proportion_effectsize(0.42, 0.3)
+    assert evenhand.power((6000, 15000), base_rate=0.3, gap=0.012).power == pytest.approx(
+        power.power(
+            pytest.importorskip("statsmodels.stats.proportion").proportion_effectsize(0.312, 0.3), 6000, 0.05, 2.5
+        )
+    )
+    plan = evenhand.power(base_rate=0.3, gap=0.12, ratio=2.0, power=0.9, level=0.01)
+    assert plan.n == pytest.approx(power.solve_power(effect, None, 0.01, 0.9, ratio=2.0), rel=0.05)
+    exact = {(80, 1251, 0.06, 0.01): 0.419, (200, 10_000, 0.06, 0.02): 0.753, (500, 500, 0.05, 0.02): 0.696}
+    for (n, m, base, share), found in exact.items():  # by enumeration with scipy's hypergeometric and binomial laws
+        assert evenhand.power((n, m), base_rate=base, gap=share - base).power == pytest.approx(found, abs=6e-4)
+    assert plan.n_reference == pytest.approx(2 * plan.n, abs=2)
+
+
+def test_what_is_asked_for_fits_together() -> None:
+    plan = evenhand.power((200, 500), base_rate=0.4)
+    assert plan.below is not None
+    assert plan.above is not None
+    assert plan.gap is not None
+    for end in (plan.below, plan.above):
+        assert evenhand.power((200, 500), base_rate=0.4, gap=end - 0.4).power == pytest.approx(0.8, abs=1e-6)
+    assert abs(plan.gap) == pytest.approx(max(0.4 - plan.below, plan.above - 0.4))
+
+
+def test_the_planned_power_is_what_simulation_finds() -> None:
+    rng = np.random.default_rng(0)
+    plan = evenhand.power(base_rate=0.3, gap=0.15)
+    a, b = (rng.binomial(n, p, 2000) for n, p in ((plan.n, 0.45), (plan.n_reference, 0.3)))
+    found = [
+        stats.chi2_contingency([[x, plan.n - x], [y, plan.n_reference - y]], correction=False).pvalue < 0.05
+        for x, y in zip(a, b, strict=True)
+    ]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "base", "share"), [((12, 9), 0.4, 0.9), ((60, 600), 0.05, 0.15), ((30, 30), 0.2, 0.5)]
+)
+def test_the_power_of_small_samples_is_that_of_the_audit(sizes: tuple[int, int], base: float, share: float) -> None:
+    """Summed over all tables, against audits of random ones."""
+    rng = np.random.default_rng(0)
+    m = MEASURES["demographic_parity"]
+    assert isinstance(m, RateMeasure)
+    found = 0
+    for _ in range(500):
+        x, y = rng.binomial(sizes[0], share), rng.binomial(sizes[1], base)
+        counts = Counts(np.array([[[sizes[0] - x], [sizes[1] - y]], [[x], [y]]]), ("a", "b"))
+        found += rate_null(m, counts, "concept", 9, rng, 0.95).p_value <= 0.05
+    claimed = evenhand.power(sizes, base_rate=base, gap=share - base).power
+    assert stats.binomtest(found, 500, claimed).pvalue > 1e-3
+    reach = detectable(base, *sizes)
+    assert power_of(reach.above, base, *sizes) == pytest.approx(0.8, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "reference"), [(4, 1887), (14, 1887), (1887, 4), (3, 50)])
+def test_the_exact_test_of_very_uneven_groups_rejects_what_it_should(n: int, reference: int) -> None:
+    """Impossible tables used to count as infinitely likely, and nothing was ever rejected."""
+    chunk = 3 * (n + reference) // 4 // CHUNK
+    low, high = _chunk(n, reference, 0.05, chunk)
+    for i in range(0, CHUNK, 7):
+        total = chunk * CHUNK + i
+        if total > n + reference:
+            break
+        x = np.arange(max(0, total - reference), min(n, total) + 1)
+        chance = stats.hypergeom.pmf(x, n + reference, n, total)
+        apart = np.round(np.abs(x / n - (total - x) / reference), 12)
+        rejected = np.array([chance[apart >= size].sum() <= 0.05 for size in apart])
+        middle = n * total / (n + reference)
+        assert (rejected == ((x <= low[i]) & (x < middle)) | ((x >= high[i]) & (x > middle))).all()
+
+
+def test_people_needed_are_enough_for_the_exact_test() -> None:
+    plan = evenhand.power(base_rate=0.1, gap=0.3)
+    assert plan.n < 60
+    assert evenhand.power(plan.n, base_rate=0.1, gap=0.3).power >= 0.8
+    assert evenhand.power(plan.n - 3, base_rate=0.1, gap=0.3).power < 0.8
+
+
+def test_too_few_people_show_nothing() -> None:
+    plan = evenhand.power(2, base_rate=0.5)
+    assert plan.gap is None
+    assert "too few people" in str(plan)
+    one_way = evenhand.power(30, base_rate=0.02)
+    assert one_way.below is None
+    assert one_way.above is not None
+    assert np.isnan(detectable(0.5, 1, 1).gap(0.5))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"base_rate": 0.5}, "say n"),
+        ({"base_rate": 1.5, "n": 10}, "base_rate must be a number from 0 to 1"),
+        ({"base_rate": float("nan"), "n": 10}, "base_rate"),
+        ({"base_rate": "0.5", "n": 10}, "base_rate"),
+        ({"base_rate": 0.5, "gap": 0.6}, "gap must lead"),
+        ({"base_rate": 0.5, "gap": 0.0}, "gap must lead"),
+        ({"base_rate": 0.5, "gap": 1e-12}, "too small to plan for"),
+        ({"base_rate": 0.5, "n": 0}, "n is a number of people"),
+        ({"base_rate": 0.5, "n": (1, 2, 3)}, "n is a number of people"),
+        ({"base_rate": 0.5, "n": 1.5}, "n is a number of people"),
+        ({"base_rate": 0.5, "n": True}, "n is a number of people"),
+        ({"base_rate": 0.5, "n": 10, "level": 0}, "level"),
+        ({"base_rate": 0.5, "n": 10, "power": 1}, "power"),
+        ({"base_rate": 0.5, "n": 10, "power": 0.01}, "above the level"),
+        ({"base_rate": 0.5, "gap": 0.1, "ratio": float("inf")}, "ratio"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(words: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        evenhand.power(**words)
+
+
+def test_the_command_plans(tmp_path: Path) -> None:
+    done = process("power", "--n", "200,1000", "--base-rate", "0.3", "--gap", "0.1", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["schema"] == "evenhand/power/1"
+    assert found["power"] == pytest.approx(evenhand.power((200, 1000), base_rate=0.3, gap=0.1).power)
+    done = run("power", "--base-rate", "0.3", "--gap", "-0.1", "--json", tmp_path / "p.json")
+    assert done.stdout.startswith("To tell 0.2 against 0.3 with 80% power")
+    assert json.loads((tmp_path / "p.json").read_text())["asked"] == "n"
+    for bad in (["--n", "x"], ["--n", "1,2,3"], [], ["--gap", "2"], ["--n", "1", "--power", "nan"]):
+        done = run("power", "--base-rate", "0.3", *bad)
+        assert done.returncode == 2, bad
+        assert done.stderr.count("\n") == 1

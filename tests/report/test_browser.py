@@ -1,0 +1,402 @@
+"""The page in a real browser: it computes what Python computes, asks no network, and everybody can use it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenhand
+from evenhand.analyses.audit.explorer import outcomes
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'evenhand[test]'")
+
+CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
+if CHROMIUM is None and not os.environ.get("EVENHAND_BROWSER"):
+    pytest.skip("needs Chromium on the PATH", allow_module_level=True)
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run",
+]  # fmt: skip
+PHONE = {"width": 390, "height": 844}
+HOSTILE = (
+    "</script><script>window.pwned=1</script>", '"><img src=x onerror="window.pwned=1">', "\u202etxet sdrawkcab",
+    "👩🏽‍⚕️ emoji", "{{constructor.constructor('window.pwned=1')()}}", "a\u0000b\u2028c", "' onfocus=window.pwned=1 '",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as p:
+        found = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+Opened = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
+    """Opens a page without any network; a request, an error or a word on the console fails the test."""
+    contexts, heard = [], []
+
+    def open_(html: str, **how: Any) -> Any:
+        path = tmp_path / "report page.html"
+        path.write_text(html, encoding="utf-8")
+        context = browser.new_context(**how)
+        contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("request", lambda r: None if r.url == path.as_uri() else heard.append(f"asked for {r.url}"))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert heard == []
+
+
+def keep(page: Any, name: str) -> None:
+    """A screenshot for the eye, where one is wanted."""
+    if folder := os.environ.get("EVENHAND_SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+def people(n: int = 900, groups: tuple[str, ...] = ("f", "m", "x"), seed: int = 1, decimals: int = 6) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, len(groups), n)
+    score = np.clip(rng.normal(0.45 + 0.05 * group, 0.2), 0, 1).round(decimals)
+    return {
+        "p": score, "y": (rng.random(n) < score).astype(int), "sex": np.array(groups, object)[group],
+        "w": rng.uniform(0.5, 3, n).round(3),
+    }  # fmt: skip
+
+
+def quick(data: Any, **words: Any) -> Any:
+    return evenhand.audit(data, bootstrap=20, permutations=20, **words)
+
+
+@lru_cache
+def usual() -> tuple[Any, str]:
+    """An audit and its page, for whoever only reads them."""
+    audit = quick(people(), score="p", label="y", group="sex")
+    return audit, audit.to_html()
+
+
+@lru_cache
+def quick_compas() -> Any:
+    return quick(evenhand.compas(), threshold=5, reference="Caucasian")
+
+
+@pytest.fixture(scope="module")
+def compas() -> str:
+    audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
+    return audit.to_html()
+
+
+def numbers(page: Any, table: int = 0) -> dict[tuple[int, str], float]:
+    """What the explorer shows, to the last digit."""
+    found = page.evaluate(
+        """i => Array.from(document.querySelectorAll(`.explorer table[data-grouping="${i}"] td[data-key]`),
+                 c => [Number(c.dataset.group), c.dataset.key, c.dataset.value])""",
+        table,
+    )
+    return {(g, key): float(value) for g, key, value in found}
+
+
+def move(page: Any, stop: int) -> None:
+    page.evaluate(
+        """stop => { const s = document.getElementById("threshold"); s.value = stop;
+                     s.dispatchEvent(new Event("input")); }""",
+        stop,
+    )
+
+
+WEIGHTED = {"score": "p", "label": "y", "group": "sex", "weight": "w"}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (evenhand.compas(), {"threshold": 5}),
+        (people(), {"score": "p", "label": "y", "group": "sex"}),
+        (people(decimals=2), {"score": "p", "label": "y", "group": "sex", "risk": True}),
+        (people(), {"score": "p", "group": "sex"}),
+        (people(), WEIGHTED),
+    ],
+    ids=["compas", "continuous", "risk", "no label", "weights"],
+)
+def test_the_explorer_agrees_with_python(opened: Opened, data: Any, words: dict[str, Any]) -> None:
+    audit = quick(data, **words)
+    page = opened(audit.to_html())
+    table, (grouping, *_) = audit.table, audit.table.groupings
+    rng = np.random.default_rng(0)
+    for stop in [0, len(table.scores), *rng.integers(0, len(table.scores) + 1, 50).tolist()]:
+        move(page, stop)
+        threshold = table.scores[stop] if stop < len(table.scores) else np.inf
+        expected = outcomes(table, grouping, float(threshold))
+        base = expected[grouping.groups.index(audit.attributes[0].reference)]["selection_rate"]
+        shown = numbers(page)
+        assert {g for g, _ in shown} == set(range(len(grouping.groups)))
+        for (g, key), value in shown.items():
+            rate = expected[g]["selection_rate"]
+            own = {**expected[g], "gap": rate - base, "ratio": rate / base if base else np.nan}
+            assert value == pytest.approx(own[key], rel=1e-9, abs=1e-12, nan_ok=True), (stop, g, key)
+
+
+def test_the_explorer_starts_at_the_audited_decision(opened: Opened) -> None:
+    audit = quick_compas()
+    page = opened(audit.to_html())
+    assert "decile_score < 5 (the audited one)" in page.text_content(".explorer output")
+    rates = {g.name: g.rates["selection_rate"].value for g in audit.attributes[0].groups}
+    for g, name in enumerate(rates):
+        assert numbers(page)[g, "selection_rate"] == pytest.approx(rates[name], abs=1e-12)
+    page.press("#threshold", "ArrowRight")
+    assert "decile_score < 6" in page.text_content(".explorer output")
+    page.click("text=Back to the audited decision")
+    assert "decile_score < 5" in page.text_content(".explorer output")
+
+
+def test_browser_and_python_write_the_same_digits(opened: Opened) -> None:
+    """1/16 lies exactly between two numbers of three digits."""
+    data = {"p": [0.9] + [0.1] * 15 + [0.9] * 20 + [0.1] * 44, "g": ["a"] * 16 + ["b"] * 64}
+    html = quick(data, score="p", group="g", threshold=0.5, reference="b").to_html()
+    page, before = opened(html), opened(html, java_script_enabled=False)
+    cells = ".explorer td[data-key]"
+    assert page.locator(cells).all_inner_texts() == before.locator(cells).all_inner_texts()
+    assert page.locator(cells).first.inner_text().strip() == "0.062"
+
+
+def test_a_decision_that_is_no_threshold_stays_until_the_slider_moves(opened: Opened) -> None:
+    data = people()
+    data["d"] = (data["w"] > 1.7).astype(int)
+    audit = quick(data, score="p", label="y", group="sex", prediction="d")
+    page = opened(audit.to_html())
+    rate = audit.attributes[0].groups[0].rates["selection_rate"].value
+    first = page.locator(".explorer td[data-key=selection_rate]").first
+    assert first.inner_text().strip() == f"{rate:.3f}"
+    assert "d is 1" in page.text_content(".explorer output")
+    move(page, 5)
+    assert first.inner_text().strip() != f"{rate:.3f}"
+    page.click("text=Back to the audited decision")
+    assert first.inner_text().strip() == f"{rate:.3f}"
+
+
+def test_a_typed_threshold_between_scores_is_exact(opened: Opened) -> None:
+    audit, html = usual()
+    page = opened(html)
+    page.fill(".explorer input[type=number]", "0.47771")
+    page.press(".explorer input[type=number]", "Enter")
+    expected = outcomes(audit.table, audit.table.groupings[0], 0.47771)
+    for g, row in enumerate(expected):
+        assert numbers(page)[g, "tpr"] == pytest.approx(row["tpr"], abs=1e-12)
+    assert "≥ 0.47771" in page.text_content(".explorer output")
+
+
+def test_thinned_counts_are_exact_where_the_slider_stops(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.analyses.audit.explorer.MOST_STOPS", 50)
+    audit = quick(people(3000), score="p", label="y", group="sex", threshold=0.6)
+    page = opened(audit.to_html())
+    packed = json.loads(page.text_content("#counts"))["stops"]
+    stops = np.frombuffer(base64.b64decode(packed)).tolist()
+    assert len(stops) <= 51
+    assert "between two of them are at most" in page.text_content(".explorer")
+    assert numbers(page)[0, "tp"] == outcomes(audit.table, audit.table.groupings[0], 0.6)[0]["tp"]
+    for stop in range(0, len(stops), 7):
+        move(page, stop)
+        expected = outcomes(audit.table, audit.table.groupings[0], stops[stop])
+        assert numbers(page)[1, "fp"] == expected[1]["fp"]
+
+
+def test_every_chart_is_there_and_shows_something(opened: Opened, compas: str) -> None:
+    pytest.importorskip("vl_convert")
+    audit = quick_compas()
+    page = opened(compas)
+    found = page.evaluate(
+        """() => Array.from(document.querySelectorAll("figure[data-chart]"), f => {
+              const svg = f.querySelector("svg"), box = svg.getBoundingClientRect();
+              const inked = Array.from(svg.querySelectorAll("path, line, rect, text")).filter(
+                  e => e.getBoundingClientRect().width + e.getBoundingClientRect().height > 0);
+              return [f.dataset.chart, box.width, box.height, inked.length,
+                      f.querySelectorAll("details tbody tr").length, f.querySelector("figcaption").textContent.length];
+           })"""
+    )
+    assert [name for name, *_ in found] == [c for c in dict.fromkeys(n for n, *_ in found)]
+    assert {name for name, *_ in found} == set(audit.plots()) - {"null"}
+    for name, width, height, inked, rows, words in found:
+        assert min(width / 250, height / 100, inked / 10, rows, words / 40) >= 1, name
+
+
+def test_the_threshold_moves_in_the_charts(opened: Opened, compas: str) -> None:
+    pytest.importorskip("vl_convert")
+    page = opened(compas)
+    where = "() => document.querySelector('figure[data-chart=cdf] .threshold line').getBoundingClientRect().x"
+    before = page.evaluate(where)
+    move(page, 8)
+    assert page.evaluate(where) > before + 20
+
+
+def test_the_keyboard_reaches_everything(opened: Opened, compas: str) -> None:
+    page = opened(compas)
+    wanted = page.evaluate(
+        """() => Array.from(document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']"))
+                  .filter(e => e.offsetParent !== null || e.getClientRects().length)
+                  .filter(e => e.checkVisibility()).map((e, i) => { e.dataset.order = i; return i; })"""
+    )
+    reached = set()
+    for _ in range(3 * len(wanted)):
+        page.keyboard.press("Tab")
+        order = page.evaluate("() => document.activeElement.dataset.order ?? null")
+        if order is None and reached:
+            break
+        reached.add(order)
+    assert {int(o) for o in reached if o is not None} >= set(wanted)
+    page.focus("td summary")
+    page.keyboard.press("Enter")
+    assert page.is_visible("td details[open] svg.null")
+
+
+def test_groups_are_sorted_on_request(opened: Opened) -> None:
+    page = opened(usual()[1])
+    heads = page.locator("table.sortable thead button")
+    heads.nth(1).press("Enter")
+    sizes = page.evaluate(
+        "() => Array.from(document.querySelectorAll('table.sortable tbody tr'), r => +r.cells[1].dataset.value)"
+    )
+    assert sizes == sorted(sizes, reverse=True)
+    assert page.get_attribute("table.sortable thead th:nth-child(2)", "aria-sort") == "descending"
+    heads.nth(1).press("Enter")
+    assert page.get_attribute("table.sortable thead th:nth-child(2)", "aria-sort") == "ascending"
+
+
+def test_hostile_names_do_nothing(opened: Opened) -> None:
+    data = people(groups=HOSTILE)
+    score, label, group = "</title><script>window.pwned=1</script>", '"><svg onload=window.pwned=1>', HOSTILE[1]
+    named = {score: data["p"], label: data["y"], group: data["sex"]}
+    audit = quick(named, score=score, label=label, group=group)
+    page = opened(audit.to_html())
+    page.wait_for_timeout(100)
+    assert page.evaluate("() => window.pwned") is None
+    assert page.evaluate("() => document.querySelectorAll('img, svg[onload], [onfocus]').length") == 0
+    assert page.evaluate("() => document.querySelectorAll('script:not([type])').length") == 1
+    assert HOSTILE[0] in page.inner_text("main")
+    document = page.evaluate("() => JSON.parse(document.getElementById('document').textContent)")
+    assert document == json.loads(audit.to_json())
+
+
+def test_the_policy_refuses_what_it_did_not_write(browser: Any, compas: str, tmp_path: Path) -> None:
+    """Even if something got past the escaping, it would not run."""
+    path = tmp_path / "injected.html"
+    path.write_text(
+        compas.replace("</main>", "<script>window.pwned=1</script><img src=x onerror='window.pwned=1'></main>")
+    )
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_timeout(100)
+    assert page.evaluate("() => window.pwned") is None
+    assert page.evaluate("() => document.querySelector('.explorer output').textContent").endswith("(the audited one)")
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("light", {"viewport": {"width": 1100, "height": 900}}),
+        ("dark", {"viewport": {"width": 1100, "height": 900}, "color_scheme": "dark"}),
+        ("phone", {"viewport": PHONE}),
+    ],
+)
+def test_everybody_can_read_it(opened: Opened, compas: str, name: str, how: dict[str, Any]) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = opened(compas, bypass_csp=True, **how)  # axe is put into the page, which its policy would refuse
+    page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    found = axe.Axe().run(page).response["violations"]
+    grave = [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")]
+    assert grave == []
+    page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = false; })")
+    keep(page, f"compas-{name}")
+
+
+def others() -> dict[str, Any]:
+    data = people()
+    rival = {**data, "q": np.clip(data["p"] + 0.1, 0, 1)}
+    jobs = {"job": list("nnnnppppdd") * 20, "guess": list("nnnnppnndd") * 20, "sex": list("ffmmffmmfm") * 20}
+    month = [f"2024-{1 + i // 60:02d}-05" for i in range(720)]
+    stream = {**{k: v[:720] for k, v in data.items()}, "day": month}
+    words = {"score": "p", "label": "y", "group": "sex"}
+    few = ["demographic_parity", "abcc"]
+    return {
+        "models": quick(rival, **{**words, "score": ["p", "q"]}, measures=few),
+        "classes": quick(jobs, label="job", prediction="guess", group="sex"),
+        "thresholds": evenhand.thresholds(data, **words, bootstrap=20),
+        "check": evenhand.check(data, require="abcc <= 0.1", **words),
+        "watch": evenhand.monitor(stream, time="day", **words, min_people=10, bootstrap=20, measures=few),
+    }
+
+
+def test_other_pages_are_as_good(opened: Opened) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    for name, result in others().items():
+        page = opened(result.to_html(), bypass_csp=True)
+        page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        found = axe.Axe().run(page).response["violations"]
+        grave = [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")]
+        assert grave == [], name
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], name
+        keep(page, name)
+
+
+def test_a_notebook_shows_a_page_that_works(opened: Opened, browser: Any, tmp_path: Path) -> None:
+    audit = quick_compas()
+    page = opened(f"<!DOCTYPE html><html lang='en'><title>notebook</title><body>{audit._repr_html_()}</body></html>")
+    frame = page.frames[1]
+    frame.press("#threshold", "ArrowRight")
+    assert "decile_score < 6" in frame.text_content(".explorer output")
+
+
+def test_a_phone_does_not_scroll_sideways(opened: Opened, compas: str) -> None:
+    page = opened(compas, viewport=PHONE)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_it_prints(opened: Opened, compas: str) -> None:
+    page = opened(compas, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.is_visible("#threshold")
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    pages = printed.count(b"/Type /Page") - printed.count(b"/Type /Pages")
+    assert 2 <= pages <= 25
+    keep(page, "compas-print")
+
+
+def test_it_reads_without_scripts(opened: Opened, compas: str) -> None:
+    page = opened(compas, java_script_enabled=False)
+    text = page.inner_text("main")
+    assert "African-American receives the favourable decision less often than Caucasian" in text
+    assert "0.412" in page.inner_text(".explorer")
+    assert not page.is_visible("#threshold")
+
+
+def test_the_json_can_be_taken_away(opened: Opened, tmp_path: Path) -> None:
+    audit, html = usual()
+    page = opened(html, accept_downloads=True)
+    with page.expect_download() as got:
+        page.click("button.keep")
+    got.value.save_as(tmp_path / "taken.json")
+    assert json.loads((tmp_path / "taken.json").read_text()) == audit.to_dict()
