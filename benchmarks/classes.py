@@ -4,7 +4,7 @@ different; with --speed, how long many classes take.
     python benchmarks/classes.py
 
 The tables of docs/analyses/classes.md, the second with --overview. Samples are from several populations, none of which
-the methods were tuned on (that was seed 1). The truth is the aggregate of the true rates over the cells that a sample has.
+the methods were tuned on (seed 1). The truth is the aggregate of the true rates over the cells that a sample has.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 
 import evenhand
 from evenhand.measures.pareto import area, curve, dto, pareto, select
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 from stopwatch import seconds
 
 START = (0.3, 1.0)

@@ -14,8 +14,8 @@ from evenhand.analyses.audit.gaps import gaps
 from evenhand.analyses.audit.largest_gap import largest_gap, resampled_ranges
 from evenhand.analyses.audit.score_gaps import compare
 from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
-from evenhand.tables.table import Counts
 
 EVEN = np.array([[0.35, 0.15], [0.15, 0.35]])  # P(decision, label)
 SITUATIONS = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evenhand import datasets, metrics
-    from evenhand.analyses.audit.audit import Audit, audit
+    from evenhand.analyses.audit.audit import Audit
     from evenhand.analyses.audit.curves import Curves, curves
     from evenhand.analyses.check.check import Verdict, check
     from evenhand.analyses.classes.aggregate import Aggregate, aggregate
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.compare.compare import Comparison, compare
     from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness, counterfactual_fairness
     from evenhand.analyses.disclosure.disclosure import TableInfo, table_info
+    from evenhand.analyses.entry import audit
     from evenhand.analyses.individual.individual import IndividualFairness, individual_fairness
     from evenhand.analyses.models.models import CandidateAudit
     from evenhand.analyses.monitor.monitor import Watch, monitor
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
     from evenhand.ingest.tabulation import tabulate
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.document import schema
     from evenhand.tables.confusion import Confusion
     from evenhand.tables.privacy import privatized
     from evenhand.tables.storage import load
@@ -76,6 +78,7 @@ _HOME = {
     "monitor": "analyses.monitor.monitor",
     "power": "analyses.planning.power",
     "privatized": "tables.privacy",
+    "schema": "report.document",
     "projection_test": "analyses.projection.projection_test",
     "suppressed": "tables.suppression",
     "table_info": "analyses.disclosure.disclosure",
@@ -124,6 +127,7 @@ __all__ = [
     "power",
     "privatized",
     "projection_test",
+    "schema",
     "suppressed",
     "table_info",
     "tabulate",

@@ -70,3 +70,17 @@ def nearest(word: str, words: Iterable[str]) -> str:
     # difflib compares every pair of characters: very long names would make a typo cost seconds.
     close = get_close_matches(word.casefold()[:200], [c for c in candidates if len(c) <= 200], n=1)
     return f"; did you mean {shown(candidates[close[0]])}?" if close else ""
+
+
+def shown_name(name: object, limit: int = 40) -> str:
+    """A name for the eye: printable, short, unquoted. A long one keeps its end too, which often tells it from others.
+
+    >>> shown_name("a" * 50 + "1", 12)
+    'aaaaaaaa…aa1'
+    """
+    given = str(name)
+    if len(given) > 2 * limit:
+        given = given[:limit] + given[-limit:]
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in given)
+    tail = limit // 4
+    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"

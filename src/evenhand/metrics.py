@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.audit import Audit, audit
-from evenhand.analyses.audit.gaps import Gap, Pair
+from evenhand.analyses.audit.audit import Audit
+from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.entry import audit
 from evenhand.analyses.options import chosen_measures
 from evenhand.errors import DataError, UsageError
 from evenhand.ingest.values import encode, label_key
 from evenhand.measures.registry import RateMeasure, ScoreMeasure, find
+from evenhand.tables.arrays import Pair
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from test_confusion import WORDS, jobs
 import evenhand
 from conftest import called as run
 from conftest import evenhand as process
-from evenhand.analyses.classes.aggregate_document import schema
 from evenhand.measures.aggregation import GROUPWISE, METRICS, power_mean
 
 QUICK: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
@@ -280,7 +279,7 @@ def test_documents_keep_to_the_schema(words: dict[str, Any], tmp_path: Path) -> 
     text = a.to_json(tmp_path / "a.json")
     assert (tmp_path / "a.json").read_text(encoding="utf-8") == text
     document = json.loads(text, parse_constant=lambda c: pytest.fail(f"{c} in JSON"))
-    jsonschema.validate(document, schema(), cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(document, evenhand.schema("aggregate"), cls=jsonschema.Draft202012Validator)
     assert [item["item"] for item in document["checklist"]] == ["data", "metric", "unit", "groups", "classes"]
     assert document["checklist"][2]["why"] == "it is asked for"
     assert sum(cell["n"] for c in document["classes"] for cell in c["cells"]) == 30

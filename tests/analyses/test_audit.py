@@ -12,7 +12,6 @@ import pytest
 
 import evenhand
 from conftest import people
-from evenhand.analyses.audit.document import schema
 from evenhand.analyses.audit.text import render, shorter
 from evenhand.measures.impossibility import forced_fpr
 from evenhand.measures.registry import MEASURES
@@ -202,8 +201,8 @@ AUDITS = {
 def test_documents_follow_the_schema(name: str) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     document = json.loads(AUDITS[name]().to_json())
-    jsonschema.Draft202012Validator.check_schema(schema())
-    jsonschema.validate(document, schema())
+    jsonschema.Draft202012Validator.check_schema(evenhand.schema("audit"))
+    jsonschema.validate(document, evenhand.schema("audit"))
 
 
 @pytest.mark.parametrize("name", AUDITS)

@@ -19,9 +19,8 @@ from conftest import called as run
 from conftest import check_schema, people
 from conftest import evenhand as process
 from evenhand.analyses.check.check import Verdict
-from evenhand.analyses.check.document import schema
-from evenhand.analyses.requirement import sized
 from evenhand.errors import UsageError
+from evenhand.measures.measure import sized
 from evenhand.measures.registry import MEASURES
 
 COLUMNS = ["--score", "s", "--label", "y", "--group", "g"]
@@ -202,7 +201,7 @@ def test_what_is_written(compas: Path) -> None:
     result = run(*words, "--json", out, "--junit", junit, "--github")
     assert (result.returncode, result.stderr) == (1, "")
     document = json.loads(out.read_text(encoding="utf-8"))
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("check"))
     piped = run(*words, "--json", "-")
     assert (piped.returncode, json.loads(piped.stdout)) == (1, document)
     python = evenhand.check(compas, require=["abcc <= 0.1", "abcc <= 0.19 at 95%"])
@@ -837,7 +836,7 @@ def test_the_text_holds_no_commands(hostile: Verdict) -> None:
     assert "::" not in text
     assert "##[" not in text
     assert all(line.isprintable() for line in text.splitlines())
-    check_schema(hostile.to_dict(), schema())
+    check_schema(hostile.to_dict(), evenhand.schema("check"))
 
 
 def test_markdown_of_hostile_names(hostile: Verdict, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from test_confusion import WORDS, jobs
 import evenhand
 from conftest import called as run
 from conftest import evenhand as process
-from evenhand.analyses.classes.document import schema
 from evenhand.inference.significance import fisher, holm
 
 QUICK: dict[str, Any] = {"bootstrap": 99, "permutations": 99}
@@ -38,7 +37,7 @@ def test_every_attribute_and_their_product(audit: evenhand.ClassAudit) -> None:
 def test_the_document_keeps_to_its_schema(audit: evenhand.ClassAudit, tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     document = json.loads(audit.to_json(tmp_path / "a.json"), parse_constant=lambda c: pytest.fail(c))
-    jsonschema.validate(document, schema(), cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(document, evenhand.schema("classes"), cls=jsonschema.Draft202012Validator)
     assert document["schema"] == "evenhand/classes/1"
     first = document["attributes"][0]
     assert [m["metric"] for m in first["other_metrics"]] == ["fpr", "ppv", "npv", "selection_rate", "accuracy", "f1"]

@@ -19,7 +19,6 @@ import evenhand
 from conftest import called as run
 from conftest import check_schema
 from conftest import evenhand as process
-from evenhand.analyses.compare.document import schema
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.seed_resample import could_matter, freedom, interval, resampled_means
 from evenhand.measures.pareto import area, curve, dto, pareto, select
@@ -320,7 +319,7 @@ def test_partial_areas_and_utopia() -> None:
 def test_the_document_keeps_to_its_schema(more: dict[str, Any]) -> None:
     found = evenhand.compare(some_runs(), **WORDS, **more, bootstrap=50)
     document = json.loads(found.to_json(), parse_constant=lambda name: pytest.fail(name))
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("compare"))
     assert document == found.to_dict()
 
 

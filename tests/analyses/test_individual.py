@@ -15,7 +15,6 @@ from conftest import called, check_schema
 from conftest import evenhand as run
 from evenhand.analyses.individual import neighbours as search
 from evenhand.analyses.individual.distance import Matrix, Points, points
-from evenhand.analyses.individual.document import schema
 from evenhand.analyses.individual.estimates import inconsistency, pair_sums, variance
 from evenhand.analyses.individual.lipschitz import disjoint, upper_end
 from evenhand.analyses.individual.neighbours import Near, nearest_people, people_within
@@ -587,7 +586,7 @@ def test_a_radius_that_holds_nobody_is_undefined_not_zero():
     assert "nobody is near" in document["overall"]["alike"]["undefined"]
     assert "undefined" in document["interpretation"][0]
     assert found.plots() == ()
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("individual"))
     assert "undefined" in repr(found)
     assert found.to_html()
 
@@ -598,7 +597,7 @@ def test_a_radius_that_holds_nobody_is_undefined_not_zero():
 @pytest.mark.parametrize("words", [{}, {"group": "sex", "lipschitz": 1.0}, {"radius": 0.1, "group": "sex"}])
 def test_the_document_is_what_its_schema_says(words):
     found = evenhand.individual_fairness(crowd(80), "p", **words)
-    check_schema(json.loads(found.to_json()), schema())
+    check_schema(json.loads(found.to_json()), evenhand.schema("individual"))
     assert all(len(line) <= 80 for line in repr(found).splitlines())
     for name in found.plots():
         assert found.plot(name).columns
@@ -639,7 +638,7 @@ def test_the_command_writes_every_form(tmp_path):
     assert first.returncode == 0, first.stderr
     assert first.stdout.startswith("Individual fairness\n80 people · score p · distance: gower over age, pay")
     document = json.loads((tmp_path / "a.json").read_text())
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("individual"))
     assert document["options"]["k"] == 5
     assert "Are similar people treated alike by p?" in (tmp_path / "a.html").read_text()
     again = called(*words, "--json", "-")

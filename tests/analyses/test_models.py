@@ -14,8 +14,6 @@ import evenhand
 from conftest import called as run
 from conftest import check_schema
 from conftest import evenhand as process
-from evenhand.analyses.audit.document import schema as audit_schema
-from evenhand.analyses.models.document import schema
 from evenhand.analyses.models.paired import Question, distance, gap_errors, paired, plain_errors, resample
 from evenhand.errors import DataError, UsageError
 from evenhand.inference.paired_resample import Layout, Together
@@ -419,9 +417,9 @@ def test_the_document_fits_its_schema_and_the_same_seed_gives_the_same_bytes(tmp
     data = people(200)
     found = compared(data, rng=3)
     document = found.to_dict()
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("candidates"))
     for candidate in document["candidates"]:
-        check_schema(candidate["audit"], audit_schema())
+        check_schema(candidate["audit"], evenhand.schema("audit"))
     assert found.to_json(tmp_path / "x.json") == compared(data, rng=3).to_json()
     assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) == document
     assert set(found.to_frame("pandas")["model"]) == {"a", "b"}
@@ -441,7 +439,7 @@ def test_many_models_groups_and_hostile_names() -> None:
     assert "[red]x[/red]" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "2 more models" in text
-    check_schema(found.to_dict(), schema())
+    check_schema(found.to_dict(), evenhand.schema("candidates"))
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import evenhand
 from conftest import benchmark_of, check_schema
 from conftest import called as run
 from conftest import evenhand as process
-from evenhand.analyses.monitor.document import schema
 from evenhand.analyses.monitor.rate_changes import _exchanged, lower_limit, rate_changes
 from evenhand.analyses.monitor.sequential import Yardstick
 from evenhand.analyses.monitor.stream import Span, merged
@@ -26,7 +25,7 @@ from evenhand.analyses.options import checked
 from evenhand.ingest.periods import every_of, in_order, moment
 from evenhand.ingest.tabulation import tabulate_in_time
 from evenhand.measures.registry import MEASURES, RateMeasure
-from evenhand.tables.table import Counts
+from evenhand.tables.dense import Counts
 
 WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g"}
 FEW = ["demographic_parity", "equal_opportunity", "independence_uniform", "calibration_standardized"]
@@ -431,7 +430,7 @@ def test_a_reference_that_is_gone_leaves_comparisons_undefined() -> None:
     assert gone.undefined == "because nobody is in m × n, the reference of sex × region"
     assert np.isnan(gone.value)
     assert last["sex", "f"].value is not None
-    check_schema(json.loads(found.to_json()), schema())
+    check_schema(json.loads(found.to_json()), evenhand.schema("monitor"))
 
 
 def test_new_groups_are_shown_and_named() -> None:
@@ -448,7 +447,7 @@ def test_new_groups_are_shown_and_named() -> None:
     assert any("newer baseline" in note for note in found.notes)
     assert found.plot(group="new one").columns["what"] == ["not tested"] * 6
     assert "new one" in found.to_html()
-    check_schema(json.loads(found.to_json()), schema())
+    check_schema(json.loads(found.to_json()), evenhand.schema("monitor"))
 
 
 def test_weights_and_clusters_are_watched(tmp_path: Path) -> None:
@@ -484,7 +483,7 @@ def test_a_weighted_period_without_the_rare_outcome_knows_little() -> None:
 def test_the_document_is_what_its_schema_says() -> None:
     found = watch(stream(6, 200), baseline=2)
     document = json.loads(found.to_json())
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("monitor"))
     assert document["schema"] == "evenhand/monitor/1"
     assert document == json.loads(watch(stream(6, 200), baseline=2).to_json())
     pytest.importorskip("pandas")

@@ -17,7 +17,7 @@ from evenhand.errors import UsageError
 from evenhand.inference.null import rate_null
 from evenhand.inference.power import CHUNK, _chunk, detectable, power_of
 from evenhand.measures.registry import MEASURES, RateMeasure
-from evenhand.tables.table import Counts
+from evenhand.tables.dense import Counts
 
 
 def test_power_and_people_equal_statsmodels() -> None:

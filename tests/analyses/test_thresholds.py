@@ -17,11 +17,11 @@ import evenhand
 from conftest import called as run
 from conftest import check_schema, people
 from conftest import evenhand as process
-from evenhand.analyses.requirement import required, sized
+from evenhand.analyses.requirement import required
 from evenhand.analyses.thresholds import sweep as sweeping
-from evenhand.analyses.thresholds.document import schema
 from evenhand.analyses.thresholds.thresholds import Thresholds
 from evenhand.errors import DataError, UsageError
+from evenhand.measures.measure import sized
 from evenhand.measures.registry import MEASURES, RateMeasure
 
 DECISIONS = [m.id for m in MEASURES.values() if isinstance(m, RateMeasure) and m.levels == "decision"]
@@ -133,7 +133,7 @@ def test_many_distinct_scores() -> None:
     data = people(100_000, 3, 0, None)
     got = found(evenhand.tabulate(data, **WORDS), require="disparate_impact >= 0.9")
     document = got.to_dict()
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("thresholds"))
     assert document["thresholds"]["count"] == len(np.unique(data["s"])) + 1
     assert len(document["curve"]) <= 1000
     assert got.chosen is not None
@@ -218,7 +218,7 @@ def test_a_group_that_cannot_be_judged() -> None:
     assert got.chosen is None
     assert got.policy.undefined == "because group a has no row with the favourable label"
     assert "undefined because group a" in got.to_dict()["interpretation"]
-    check_schema(got.to_dict(), schema())
+    check_schema(got.to_dict(), evenhand.schema("thresholds"))
 
 
 def test_without_labels() -> None:
@@ -235,7 +235,7 @@ def test_without_labels() -> None:
     labelled = found(evenhand.tabulate(data, **WORDS), require="disparate_impact >= 0.5")
     assert labelled.policy is not None
     assert labelled.policy.ranges == got.policy.ranges
-    check_schema(got.to_dict(), schema())
+    check_schema(got.to_dict(), evenhand.schema("thresholds"))
     assert "No threshold can be recommended because there are no labels" in found(table).to_dict()["interpretation"]
     with pytest.raises(UsageError, match="equal_opportunity needs true outcomes"):
         found(table, fairness="equal_opportunity")
@@ -444,7 +444,7 @@ def test_hostile_names_and_the_document() -> None:
     data = people(200)
     data["g"] = np.array(names, object)[np.arange(200) % 3]
     got = evenhand.thresholds(data, **WORDS, require="disparate_impact >= 0.8", by_group=True, bootstrap=50)
-    check_schema(json.loads(got.to_json()), schema())
+    check_schema(json.loads(got.to_json()), evenhand.schema("thresholds"))
     assert "\x1b" not in repr(got)
     assert "<b>" not in got._repr_html_()
     assert max(map(len, repr(got).splitlines())) <= 80
@@ -468,7 +468,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "Evenhand thresholds" in shown.stdout
     document = json.loads(out.read_text())
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("thresholds"))
     assert document["options"]["cost"] == [1, 2]
     assert document["reference"] == "g1"
     called = evenhand.thresholds(

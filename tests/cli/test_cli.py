@@ -14,7 +14,6 @@ import pytest
 import evenhand
 from conftest import IMPATIENT, people, terminal
 from conftest import evenhand as run
-from evenhand.analyses.audit.document import schema
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def test_chosen_measures_and_conventions(scores: Path) -> None:
     assert "equal opportunity (scores, W2)" in result.stdout
     assert "disparate impact" not in result.stdout
     document = json.loads(out.read_text(encoding="utf-8"))
-    pytest.importorskip("jsonschema").validate(document, schema())
+    pytest.importorskip("jsonschema").validate(document, evenhand.schema("audit"))
     assert {m["id"] for m in document["attributes"][0]["measures"]} == {"abcc", "equal_opportunity_uniform_w2"}
     options = document["options"]
     assert (options["ranks"], options["calibration_bins"], options["bandwidth"]) == ("mid", 10, 0.1)
@@ -69,7 +68,7 @@ def test_audit_prints_and_writes(scores: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert "300 people · score s, 0 to 1 · label y, favourable 1" in result.stdout
     document = json.loads(out.read_text(encoding="utf-8"))
-    pytest.importorskip("jsonschema").validate(document, schema())
+    pytest.importorskip("jsonschema").validate(document, evenhand.schema("audit"))
     python = evenhand.audit(scores, score="s", label="y", group="g", bootstrap=50, permutations=50, rng=0)
     assert document == json.loads(python.to_json())
     assert repr(python) + "\n" == result.stdout

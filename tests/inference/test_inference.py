@@ -36,8 +36,8 @@ from evenhand.inference.significance import (
     two_proportion_z,
 )
 from evenhand.measures.registry import BINS, MEASURES, RateMeasure, ScoreMeasure, ScoreOptions, find
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreView
-from evenhand.tables.table import Counts
 
 SCORED = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
 RATED = [m for m in MEASURES.values() if isinstance(m, RateMeasure)]

@@ -20,7 +20,7 @@ from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, generator
 from evenhand.inference.significance import chi_squared
 from evenhand.measures.registry import MEASURES, RateMeasure
-from evenhand.tables.table import Counts
+from evenhand.tables.dense import Counts
 
 SIZES = [pytest.param(400, id="reduced"), pytest.param(4000, id="full", marks=pytest.mark.full)]
 

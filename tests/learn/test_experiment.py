@@ -24,7 +24,6 @@ from evenhand.datasets import Dataset
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.learn import Method, Source, experiment
 from evenhand.learn.experiments.config import DATASET, EXPERIMENT, METHOD, STARTER, read_config
-from evenhand.learn.experiments.document import schema
 from evenhand.learn.experiments.plan import methods_known, planned
 from evenhand.learn.experiments.records import Folder
 from evenhand.learn.experiments.splits import People
@@ -163,7 +162,7 @@ def test_another_measure_is_computed_from_the_tables(found: Any, monkeypatch: An
 
 def test_views_agree(found: Any) -> None:
     document = json.loads(found.to_json())
-    check_schema(document, schema())
+    check_schema(document, evenhand.schema("experiment"))
     assert document["planned"] == 8
     assert "Comparison of methods" in repr(found)
     assert found.plots() == ("tradeoff", "dto", "area")
@@ -203,7 +202,7 @@ def test_a_failing_method_stops_nobody(tmp_path: Path, monkeypatch: Any) -> None
     assert first.runs["method"] == ["Shrunk", "Shrunk", "Fails"]
     assert "1 of 4 runs failed" in first.notes[0]
     assert "nothing left" in repr(first)
-    check_schema(first.to_dict(), schema())
+    check_schema(first.to_dict(), evenhand.schema("experiment"))
     with pytest.raises(UsageError, match="it failed, ZeroDivisionError"):
         first.table(next(iter(first.failed)))
     monkeypatch.setenv("EVENHAND_TEST_REPAIRED", "1")
@@ -418,7 +417,7 @@ def test_the_command_ends_in_the_comparison_and_the_page(home: Path) -> None:
     assert "4 of 4 runs" in found.stdout
     assert "Comparison of methods" in found.stdout
     assert "4/4 loans shrunk" in found.stderr
-    check_schema(json.loads((home / "found.json").read_text()), schema())
+    check_schema(json.loads((home / "found.json").read_text()), evenhand.schema("experiment"))
     assert "<svg" in (home / "page.html").read_text()
     said = run("bench", "experiment.toml", "--markdown", "-", cwd=home)
     assert said.stdout.startswith("```") or said.stdout.startswith("#")

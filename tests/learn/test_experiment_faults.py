@@ -17,12 +17,12 @@ import pytest
 from rich.console import Console
 from test_experiment import CONFIG, SHRUNK, TESTS, done, home, toy
 
+import evenhand
 from conftest import check_schema
 from conftest import evenhand as run
 from evenhand.cli import experiment as bench
 from evenhand.errors import DataError, UsageError
 from evenhand.learn import Method
-from evenhand.learn.experiments.document import schema
 from evenhand.learn.experiments.experiment import Step
 from evenhand.learn.experiments.plan import planned
 from evenhand.learn.experiments.records import Folder
@@ -211,7 +211,7 @@ def test_too_few_people_are_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_schema(kept: Any) -> None:
-    check_schema(done(kept[0]).to_dict(), schema())
+    check_schema(done(kept[0]).to_dict(), evenhand.schema("experiment"))
 
 
 def test_the_result_says_whom_it_is_about(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_lines_and_results_are_clean(home: Path, jobs: int) -> None:
     config(home, method("standins:Chatty", "a\nb\u001b[31m" + "c" * 3000))
     found = run("bench", "experiment.toml", "--json", "-", "--jobs", jobs, cwd=home)
     assert found.returncode == 0, found.stderr
-    check_schema(json.loads(found.stdout), schema())
+    check_schema(json.loads(found.stdout), evenhand.schema("experiment"))
     told = [line for line in found.stderr.splitlines() if line.startswith(("1/2", "2/2"))]
     assert len(told) == 2
     assert "\x1b" not in found.stderr

@@ -14,7 +14,7 @@ import evenhand
 from evenhand.analyses.audit.gaps import gaps
 from evenhand.analyses.audit.largest_gap import largest_gap
 from evenhand.measures.registry import MEASURES, Measure, RateMeasure
-from evenhand.tables.table import Counts
+from evenhand.tables.dense import Counts
 
 LEVELS = {"decision": 2, "bins": 10}
 RATE_MEASURES = [m for m in MEASURES.values() if isinstance(m, RateMeasure)]

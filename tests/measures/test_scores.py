@@ -15,8 +15,9 @@ import evenhand
 from evenhand.analyses.audit.score_gaps import borrowed_rates, resampled_bins
 from evenhand.measures.distribution import bias_density
 from evenhand.measures.registry import MEASURES, ScoreMeasure, ScoreOptions, find
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts, ScoreView
-from evenhand.tables.table import Counts, bin_edges, equal_bins
+from evenhand.tables.table import bin_edges, equal_bins
 
 SCORE_MEASURES = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
 VARIANTS = ["w1", "w2", "w1.5", "l1", "l2", "linf", "ratio"]

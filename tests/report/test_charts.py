@@ -16,10 +16,9 @@ import pytest
 import evenhand
 from conftest import people
 from evenhand.analyses.audit.charts import CHARTS
-from evenhand.analyses.audit.charts.subject import labels
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import percent
+from evenhand.report.charts.layers import labels, percent
 from evenhand.report.charts.render import NEEDED, printable
 
 QUICK = {"bootstrap": 100, "permutations": 100}

@@ -17,7 +17,7 @@ from conftest import called as run
 from conftest import evenhand as process
 from conftest import people
 from evenhand.analyses.audit.findings import findings
-from evenhand.analyses.audit.markdown import escaped
+from evenhand.report.markdown import escaped
 from evenhand.report.page.markup import Markup, data_block, join, tag
 
 HOSTILE = "</script><script>alert(1)</script>"

@@ -16,8 +16,6 @@ import evenhand
 from conftest import called as run
 from conftest import check_schema
 from conftest import evenhand as process
-from evenhand.analyses.audit.document import schema
-from evenhand.analyses.disclosure import document as disclosure
 from evenhand.tables import privacy
 from evenhand.tables.noise import Noise
 from evenhand.tables.ranges import Spans
@@ -376,7 +374,7 @@ def test_groups_of_single_columns_that_lack_people_are_undefined() -> None:
     assert by_sex.impossibility.undefined
     product = found.attributes[-1]
     assert all(gap.undefined is None for gap in product.measures if gap.id == "demographic_parity")
-    check_schema(found.to_dict(), schema())
+    check_schema(found.to_dict(), evenhand.schema("audit"))
     assert because[8:] in repr(found)
     assert found.to_html()
     for refused in (
@@ -679,7 +677,7 @@ def test_groups_that_drown_in_noise_are_undefined() -> None:
     lost = next(g for g in found.attributes[0].groups if g.name == "g2")
     assert {e.undefined for e in lost.rates.values()} == {because}
     assert any(note.startswith("too few people for the noise of the private table") for note in found.notes)
-    check_schema(found.to_dict(), schema())
+    check_schema(found.to_dict(), evenhand.schema("audit"))
     assert "g2" in repr(found)
     assert because[8:] in found.to_html()
     with pytest.raises(evenhand.DataError, match="of no group column are two groups larger than the noise"):
@@ -739,7 +737,7 @@ def test_an_attribute_that_drowns_leaves_the_others() -> None:
     assert {gap.undefined for a in (race, both) for gap in a.measures} == {
         "because it has too few people for the noise of the private table"
     }
-    check_schema(found.to_dict(), schema())
+    check_schema(found.to_dict(), evenhand.schema("audit"))
     assert "race" in repr(found)
     assert found.to_html()
     assert found.plots("race") == ()
@@ -808,7 +806,7 @@ def test_people_who_stand_alone_are_counted() -> None:
     assert (d.smallest, d.alone, d.below[5], d.below[10]) == (1, 3, (4, 5), (4, 5))
     assert d.label_told == 3  # a at 0.1, a at 0.2
     assert d.one_label == ()
-    check_schema(found.to_dict(), disclosure.schema())
+    check_schema(found.to_dict(), evenhand.schema("table_info"))
     assert "3 people stand alone" in repr(found)
     assert json.loads(found.to_json())["format"] == "evenhand/table/1"
     assert "stand alone" in found.to_html()
@@ -819,12 +817,12 @@ def test_info_of_classes_and_of_decisions() -> None:
         {"y": list("aabbc"), "p": list("aabcc"), "g": list("xxxxz")}, label="y", prediction="p", group="g"
     )
     found = evenhand.table_info(classes)
-    check_schema(found.to_dict(), disclosure.schema())
+    check_schema(found.to_dict(), evenhand.schema("table_info"))
     assert found.disclosure is not None
     assert found.disclosure.one_label == (("z", 1),)
     assert found.to_dict()["columns"]["classes"] == ["a", "b", "c"]
     decisions = evenhand.table_info(counted({"d": [0, 1, 1], "g": list("aab")}, score=None, label=None, prediction="d"))
-    check_schema(decisions.to_dict(), disclosure.schema())
+    check_schema(decisions.to_dict(), evenhand.schema("table_info"))
     assert decisions.to_dict()["scores"] is None
 
 
@@ -837,7 +835,7 @@ def test_info_of_shared_tables() -> None:
     assert shared["scores"]["resolution"] > 0
     private = evenhand.table_info(evenhand.privatized(t, epsilon=1))
     document = private.to_dict()
-    check_schema(document, disclosure.schema())
+    check_schema(document, evenhand.schema("table_info"))
     assert document["disclosure"] is None
     assert document["format"] == "evenhand/table/3"
     assert "pure differential privacy with ε = 1 for each row" in " ".join(repr(private).split())
@@ -869,7 +867,7 @@ def test_the_command_line_shares_and_tells(rows: Path) -> None:
     assert info.returncode == 0
     assert "the smallest cell holds 10 people" in info.stdout
     document = json.loads(run("table", "info", shared, "--json", "-").stdout)
-    check_schema(document, disclosure.schema())
+    check_schema(document, evenhand.schema("table_info"))
     again = run("tabulate", shared, "--suppress-below", 40, "--ranges", 1, "-o", rows.with_name("again.table"))
     assert again.returncode == 0, again.stderr
     assert evenhand.load(rows.with_name("again.table")).n.min() >= 40

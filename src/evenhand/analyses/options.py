@@ -11,9 +11,10 @@ import numpy as np
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.null import NULLS, NullKind
 from evenhand.inference.resample import generator
+from evenhand.ingest.score_cells import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
-from evenhand.measures.registry import MEASURES, Measure, ScoreOptions, find
+from evenhand.measures.registry import BINS, MEASURES, Measure, ScoreOptions, find
 from evenhand.tables.table import Table
 
 Progress = Callable[[float, str], None]
@@ -184,3 +185,9 @@ def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
         return replace(options, threshold=0.5), []
     note = f"no threshold was given, so the middle of the score range [{lo:.12g}, {hi:.12g}] is used: {middle:.12g}"
     return replace(options, threshold=middle), [note]
+
+
+def cuts_of(options: Options) -> Cuts:
+    """Where scores must be told apart exactly for these options."""
+    thresholds = () if options.threshold is None else (options.threshold,)
+    return Cuts(thresholds, (BINS, options.scores.calibration_bins))

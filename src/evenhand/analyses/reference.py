@@ -10,7 +10,8 @@ import numpy as np
 
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.ingest.values import name_of
-from evenhand.tables.table import Grouping, Table
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -88,3 +89,15 @@ def _unknown(value: Any, where: str, present: list[str]) -> str:
         f"reference {shown(value)} is not a group of {where} (there are: {listed(present)})"
         f"{nearest(str(value), present)}"
     )
+
+
+MOST_PRODUCTS = 10_000
+
+
+def comparable(table: Table) -> tuple[list[Grouping], list[str]]:
+    """What is compared: everything, but not a product of so many columns that nearly everybody is a group."""
+    *single, last = table.groupings
+    if not single or len(last.groups) <= MOST_PRODUCTS:
+        return [*single, last], []
+    remark = f"{shown(last.name)} has {len(last.groups):,} groups, too many to compare: name fewer group columns"
+    return single, [remark]

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, Pair
+from evenhand.analyses.audit.gaps import Gap
 from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.measures.measure import SLACK, worst_of_interval
 from evenhand.measures.registry import MEASURES, Measure, ScoreMeasure, find
-from evenhand.tables.cells import Bools, Floats
-
-SLACK = 1e-12
-"""0.4 − 0.3 is 0.10000000000000003 in a computer, and keeps to 0.1 for everybody else."""
+from evenhand.tables.arrays import Bools, Floats
 
 _WORDS = re.compile(r"\s*([^<>=≤≥\s]+)\s*([<>=≤≥]+)\s*([^<>=≤≥]*?)\s*", re.DOTALL)
 _JUDGED = re.compile(r"\s(at\s.*%|above\s+chance|for\s).*", re.DOTALL)
@@ -69,25 +67,6 @@ class Requirement:
         if gap.undefined or gap.ci is None:
             return None
         return bool(self.meets(worst_of_interval(self.measure, gap.ci)))
-
-
-def sized(m: Measure, value: Any) -> Floats:
-    """A gap without its direction: its magnitude, of a ratio the lower rate over the higher.
-
-    >>> sized(MEASURES["demographic_parity"], -0.25).tolist(), sized(MEASURES["disparate_impact"], [0.5, 2.0]).tolist()
-    (0.25, [0.5, 0.5])
-    """
-    value = np.asarray(value, np.float64)
-    if m.scale != "ratio":
-        return np.asarray(np.abs(value))
-    with np.errstate(divide="ignore"):
-        return np.where(np.isnan(value), np.nan, np.minimum(value, 1 / np.maximum(value, 0.0)))
-
-
-def worst_of_interval(m: Measure, ci: Pair) -> float:
-    """The size furthest from parity that an interval holds."""
-    ends = sized(m, ci)
-    return float(ends.min() if m.scale == "ratio" else ends.max())
 
 
 def required(stated: Any) -> tuple[Requirement, ...]:

@@ -86,10 +86,11 @@ def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _show(data: Any, words: dict[str, Any], how: dict[str, Any], also: tuple[str, ...] = ()) -> None:
-    from evenhand.analyses.audit.audit import Audit, as_counts, cuts_of
-    from evenhand.analyses.audit.audit import audit as run
+    from evenhand.analyses.audit.audit import Audit
     from evenhand.analyses.classes.audit import checked_choices
-    from evenhand.analyses.options import checked, chosen_measures
+    from evenhand.analyses.entry import audit as run
+    from evenhand.analyses.options import checked, chosen_measures, cuts_of
+    from evenhand.ingest.resolve import as_counts
 
     paths = wanted(how, data, *also)
     page = {"also": _others(also)} if also else {}

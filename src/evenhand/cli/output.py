@@ -25,7 +25,7 @@ PATIENCE = 0.5
 
 def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
     """JSON to standard output, or to a file beside the text."""
-    from evenhand.analyses.audit.document import as_json
+    from evenhand.report.document import as_json
 
     if json_path == "-":
         sys.stdout.write(as_json(document))

@@ -39,9 +39,10 @@ _CUTOFFS = (
 @views
 def thresholds(data: str, seed: int, **words: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
-    from evenhand.analyses.audit.audit import as_table, cuts_of
+    from evenhand.analyses.options import cuts_of
     from evenhand.analyses.thresholds.thresholds import checked_words
     from evenhand.analyses.thresholds.thresholds import thresholds as found
+    from evenhand.ingest.resolve import as_table
 
     paths = wanted(words, data)
     if words.pop("prediction") is not None:

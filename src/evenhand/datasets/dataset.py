@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand.datasets.features import Features, Matrix
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.values import encode
-from evenhand.tables.cells import Ints
+from evenhand.tables.arrays import Ints
 
 Texts = NDArray[np.object_]
 Columns = Mapping[str, NDArray[Any]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.ingest.values import encode
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 Matrix = NDArray[np.float32]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenhand.errors import DataError, listed, nearest, shown
 from evenhand.files.paths import as_path, is_file, shown_path
 from evenhand.ingest.engines.damage import UNREADABLE
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 BATCH = 1_000  # rows that fit into the cache of a processor: larger batches take twice as long
 PARTS = ("train", "test")

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, shown
-from evenhand.tables.cells import Floats
-
-Pair = tuple[float, float]
+from evenhand.tables.arrays import Floats, Pair
 
 
 def two_normals(

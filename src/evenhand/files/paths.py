@@ -131,3 +131,7 @@ def write_text(path: Any, text: str) -> None:
     """Write a text file in one step."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

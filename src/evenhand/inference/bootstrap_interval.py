@@ -14,8 +14,8 @@ import numpy as np
 from evenhand.inference import interval
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap
 from evenhand.measures.registry import RateMeasure, ScoreMeasure, ScoreOptions
-from evenhand.tables.cells import Floats
-from evenhand.tables.table import Counts, Units
+from evenhand.tables.arrays import Floats
+from evenhand.tables.dense import Counts, Units
 
 Statistic = Callable[[Any], Floats]
 """From counts of a group and its reference, with leading axes for resamples, to a number each."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.inference.permutation import MOST_EXACT
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.confusion import ClassCounts, Sums
 
 AT_ONCE = 4_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 Interval = tuple[Floats, Floats]
 Number = Floats | float

@@ -18,9 +18,10 @@ import numpy as np
 from evenhand.inference.permutation import all_exchanged, exchanged
 from evenhand.inference.significance import LEAST_P, splits
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
-from evenhand.tables.cells import Bools, Floats
+from evenhand.tables.arrays import Bools, Floats
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
-from evenhand.tables.table import Counts, Within
+from evenhand.tables.table import Within
 
 NullKind = Literal["concept", "published"]
 NULLS = ("concept", "published")

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.tables.cells import Floats, Ints
-from evenhand.tables.table import Counts, Within
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.dense import Counts
+from evenhand.tables.table import Within
 
 BLOCK = 500
 """So many tables are made at once, each block from a stream of its own: results do not depend on how they are used."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.inference.significance import cohens_h
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 MOST_TABLES = 50_000
 """Up to so many likely pairs of counts, power is summed over all of them."""

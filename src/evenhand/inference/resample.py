@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
+from evenhand.tables.dense import Counts, Units
 from evenhand.tables.noise import rising
-from evenhand.tables.table import Counts, Units
 
 CELLS_AT_ONCE = 4_000_000
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 UNSEEN = 1 + math.sqrt(2)
 """Where settings tie, resamples show √2 − 1 of the bias that choosing the best of noisy means has."""

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 FOLD = 12 * math.sqrt(3)
 """c at which a second minimum appears: −1/min σ'' = 6√3, and the half of c counts."""

@@ -9,7 +9,8 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.columns import NOT_FINITE, UNSAID, ZERO, Columns, Words, _read_weights, _suspicious, _Tally
 from evenhand.ingest.values import encode, group_codes, label_key, writable
-from evenhand.tables.cells import Attribute, Bools, Ints
+from evenhand.tables.arrays import Bools, Ints
+from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import NO_CLUSTERS, Confusion
 from evenhand.tables.provenance import Provenance
 from evenhand.tables.table import Meaning

@@ -8,13 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, shown
+from evenhand.errors import DataError, UsageError, shown, shown_name
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
-from evenhand.tables.cells import Attribute, Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.cells import Attribute
 from evenhand.tables.grid import Grid
+from evenhand.tables.groups import tally_key
 from evenhand.tables.joint import JointTable
 from evenhand.tables.provenance import Provenance
-from evenhand.tables.table import Meaning, Table, shown_name, tally_key
+from evenhand.tables.table import Meaning, Table
 
 WeightKind = Literal["auto", "frequency", "sampling"]
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)

@@ -13,7 +13,7 @@ from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.engines.sources import column_names
 from evenhand.ingest.rows import read_rows
 from evenhand.ingest.values import encode, name_of, to_floats
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 MISSING = ("refuse", "drop")
 

@@ -14,7 +14,8 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.columns import Columns
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, in_utc, name_of
-from evenhand.tables.cells import Ints, natural
+from evenhand.tables.arrays import Ints
+from evenhand.tables.cells import natural
 from evenhand.tables.table import Table
 
 CALENDAR: dict[str, Callable[[datetime], str]] = {

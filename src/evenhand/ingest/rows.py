@@ -14,7 +14,7 @@ from evenhand.errors import DataError, shown
 from evenhand.ingest.engines.relations import as_name, as_number, refuse_words
 from evenhand.ingest.engines.sources import Source, check_columns, opened, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")

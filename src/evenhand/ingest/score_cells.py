@@ -16,7 +16,8 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import Columns, WeightKind, Words, checked
 from evenhand.ingest.values import encode, label_key, to_floats
-from evenhand.tables.cells import Bools, Floats, Ints, combined
+from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.cells import combined
 from evenhand.tables.grid import Change, Grid, are_ranges, base_grid, decimals_for
 from evenhand.tables.ranges import Spans, middle
 from evenhand.tables.table import Table, bin_edges

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import DataError, listed, nearest, shown
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 # Spellings of "nothing" that programs write into text columns of numbers and labels.
 NO_VALUE = frozenset({"", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "<NA>", "None"})

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.columns import Columns, Weights
 from evenhand.ingest.values import Encoded, encode, name_of
-from evenhand.tables.cells import Bools
+from evenhand.tables.arrays import Bools
 from evenhand.tables.provenance import where_note
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from evenhand.measures.rates import effective, ratio
-from evenhand.tables.cells import Bools, Floats
+from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.confusion import Sums
 
 Unit = Literal["score", "gap", "ratio"]

@@ -20,7 +20,7 @@ from evenhand.measures.aggregation import (
     Unit,
     power_step,
 )
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 BASELINES = ("overall", "mean")
 GAMMA = {"difference threshold": 0.1, "ratio threshold": 0.2}

@@ -6,9 +6,11 @@ import numpy as np
 
 from evenhand.measures.curve import Curve, ScoreOptions
 from evenhand.measures.rates import effective, effective_units, ratio
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.dense import Counts
+from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreCounts, moved
-from evenhand.tables.table import Counts, Grouping, Table
+from evenhand.tables.table import Table
 
 
 def observed(bins: Counts) -> tuple[Floats, Floats]:

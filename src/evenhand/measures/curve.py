@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 RANKS = ("published", "mid")
 BANDWIDTHS = ("scott", "silverman")

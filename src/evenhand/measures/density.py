@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 PER_WIDTH = 32
 """Grid points per bandwidth."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
 from evenhand.measures.density import Density, common_grid, estimate, trapezoid_weights
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 from evenhand.tables.scores import ScoreCounts
 from evenhand.tables.table import bin_edges
 

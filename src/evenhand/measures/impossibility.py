@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.measures.rates import ratio, share
-from evenhand.tables.cells import Floats
-from evenhand.tables.table import Counts
+from evenhand.tables.arrays import Floats
+from evenhand.tables.dense import Counts
 
 CONFLICTS = (
     ("predictive_parity", "equal_opportunity", "predictive_equality"),

@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.measures.curve import Curve, ScoreOptions
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
-from evenhand.tables.table import Counts, Within
+from evenhand.tables.table import Within
 
 Family = Literal["independence", "separation", "sufficiency", "accuracy"]
 
@@ -162,3 +163,27 @@ class ScoreMeasure(Measure):
         if self.smooth:
             return float(np.sqrt(np.log(2))) if self.information else 2.0
         return 1.0
+
+
+SLACK = 1e-12
+"""0.4 − 0.3 is 0.10000000000000003 in a computer, and keeps to 0.1 for everybody else."""
+
+
+def sized(m: Measure, value: Any) -> Floats:
+    """A gap without its direction: its magnitude, of a ratio the lower rate over the higher.
+
+    >>> from evenhand.measures.registry import MEASURES
+    >>> sized(MEASURES["demographic_parity"], -0.25).tolist(), sized(MEASURES["disparate_impact"], [0.5, 2.0]).tolist()
+    (0.25, [0.5, 0.5])
+    """
+    value = np.asarray(value, np.float64)
+    if m.scale != "ratio":
+        return np.asarray(np.abs(value))
+    with np.errstate(divide="ignore"):
+        return np.where(np.isnan(value), np.nan, np.minimum(value, 1 / np.maximum(value, 0.0)))
+
+
+def worst_of_interval(m: Measure, ci: Pair) -> float:
+    """The size furthest from parity that an interval holds."""
+    ends = sized(m, ci)
+    return float(ends.min() if m.scale == "ratio" else ends.max())

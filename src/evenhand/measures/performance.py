@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from evenhand.measures.rates import ratio
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
-from evenhand.tables.table import Counts
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.tables.cells import Bools, Floats, Ints
-from evenhand.tables.table import Counts, Units
+from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.dense import Counts, Units
 
 # A confusion cell is (decision, label): 1 is the favourable one.
 TP, FP, FN, TN = (1, 1), (1, 0), (0, 1), (0, 0)

@@ -18,8 +18,8 @@ from evenhand.measures import calibration, distribution, roc, score_bias
 from evenhand.measures.curve import Curve, ScoreOptions
 from evenhand.measures.measure import Family, Measure, Profile, RateMeasure, ScoreMeasure, Summary
 from evenhand.measures.rates import RATES, ratio, share, trials
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
-from evenhand.tables.table import Counts
 
 BINS = 10
 

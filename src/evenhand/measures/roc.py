@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.measures.curve import Curve, rowwise
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.scores import ScoreCounts
 
 RATES = 512

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 from evenhand.tables.scores import ScoreCounts
 
 LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0}

@@ -1,4 +1,4 @@
-"""Audit → a dataframe of the user's own library."""
+"""Columns → a dataframe of the user's own library."""
 
 from __future__ import annotations
 
@@ -12,21 +12,9 @@ import numpy as np
 from evenhand.errors import MissingLibrary, UsageError, listed, shown
 
 if TYPE_CHECKING:
-    from evenhand.analyses.audit.audit import Audit
+    pass
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
-_TYPES = {
-    "attribute": "str", "id": "str", "group": "str", "reference": "str", "value": "float", "signed": "float",
-    "positive": "float", "negative": "float", "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str",
-    "p_value": "float", "p_adjusted": "float", "p_adjusted_bh": "float", "null_mean": "float", "null_95": "float",
-    "excess": "float", "detectable": "float", "tolerance": "float", "passes": "bool", "conclusive": "bool",
-    "left_out_share": "float", "undefined": "str", "interpretation": "str",
-}  # fmt: skip
-
-
-def frame(audit: Audit, library: str | None = None) -> Any:
-    """One row per attribute, measure and group."""
-    return plain_frame(_columns(audit), _TYPES, library or audit.library)
 
 
 def plain_frame(columns: dict[str, list[Any]], types: dict[str, str], library: str | None) -> Any:
@@ -49,21 +37,10 @@ def plain_frame(columns: dict[str, list[Any]], types: dict[str, str], library: s
     return data.to_native()
 
 
-def _columns(audit: Audit) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {name: [] for name in _TYPES}
-    for attribute in audit.to_dict()["attributes"]:
-        for m in attribute["measures"]:
-            low, high = m["ci"] or (None, None)
-            row = {**m, "attribute": attribute["name"], "ci_low": low, "ci_high": high}
-            for name, column in columns.items():
-                column.append(row[name])
-    return columns
-
-
 def _relation(columns: dict[str, list[Any]], types: dict[str, str]) -> Any:
     import duckdb
 
-    from evenhand.ingest.engines.sources import identifier
+    from evenhand.files.paths import identifier
 
     kinds = {"str": "VARCHAR", "float": "DOUBLE", "int": "BIGINT", "bool": "BOOLEAN"}
     # The default connection: a relation of DuckDB 1 does not keep its own one alive.

@@ -17,7 +17,7 @@ class Result:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to a file if a path is given."""
-        from evenhand.analyses.audit.document import as_json
+        from evenhand.report.document import as_json
 
         return kept(as_json(self.to_dict()), path)
 
@@ -29,7 +29,7 @@ class Result:
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
-        from evenhand.analyses.audit.markdown import fenced
+        from evenhand.report.markdown import fenced
 
         return kept(fenced(self), path)
 

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.signedinteger[Any]]
-Bools = NDArray[np.bool_]
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.tables.cells import Attribute, Floats, Ints, natural, tidy
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.cells import Attribute, natural, tidy
 from evenhand.tables.groups import (
     Grouped,
     Grouping,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.tables.cells import Bools, Floats
+from evenhand.tables.arrays import Bools, Floats
 
 FINEST = 2.0**50
 """Scores times their scale stay below this, or a float could not hold their place."""

@@ -13,8 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.tables.cells import Attribute, Ints
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.tables.arrays import Ints
+from evenhand.tables.cells import Attribute
 from evenhand.tables.provenance import Provenance
 
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
@@ -143,20 +144,6 @@ def sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:
     """Masses added up by key."""
     sums = np.bincount(key, weights=mass, minlength=size)
     return sums if mass.dtype.kind == "f" else np.rint(sums).astype(np.int64)
-
-
-def shown_name(name: object, limit: int = 40) -> str:
-    """A name for the eye: printable, short, unquoted. A long one keeps its end too, which often tells it from others.
-
-    >>> shown_name("a" * 50 + "1", 12)
-    'aaaaaaaa…aa1'
-    """
-    given = str(name)
-    if len(given) > 2 * limit:
-        given = given[:limit] + given[-limit:]
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in given)
-    tail = limit // 4
-    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def tally_key(members: tuple[str, ...]) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.tables.cells import Attribute, Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.cells import Attribute
 from evenhand.tables.table import Meaning, Table
 
 

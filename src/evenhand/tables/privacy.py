@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, shown
-from evenhand.tables.cells import Attribute, Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.noise import Noise, rising
 from evenhand.tables.provenance import harmless

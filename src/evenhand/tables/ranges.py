@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.grid import Grid
 
 

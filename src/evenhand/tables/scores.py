@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError
-from evenhand.tables.cells import Bools, Floats, Ints
-from evenhand.tables.table import Counts, Grouping, Table, Units, equal_bins
+from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.dense import Counts, Units
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table, equal_bins
 
 MOST_SCORES = 2_000_000
 CELLS = 200_000

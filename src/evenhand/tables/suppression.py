@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.groups import added, added_groups, sum_by, tally_key
 from evenhand.tables.provenance import Provenance, harmless

@@ -30,8 +30,10 @@ from evenhand.measures.calibration import blur
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
 from evenhand.measures.registry import BINS, MEASURES, Measure, RateMeasure, ScoreMeasure
+from evenhand.tables.dense import Counts
+from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreCounts, ScoreView
-from evenhand.tables.table import Counts, Grouping, Table, bin_edges
+from evenhand.tables.table import Table, bin_edges
 
 MANY_GROUPS = 500
 """Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""

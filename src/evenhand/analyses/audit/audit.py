@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,38 +19,26 @@ from evenhand.analyses.audit.attribute import (
 from evenhand.analyses.audit.evidence import adjusted
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
-from evenhand.analyses.classes.audit import ClassAudit, audit_classes, checked_choices
 from evenhand.analyses.options import (
     Options,
     Progress,
-    checked,
-    checked_axes,
-    chosen_measures,
     least_resamples,
     with_threshold,
 )
-from evenhand.analyses.reference import reference_group
-from evenhand.errors import DataError, TableFileError, UsageError, listed, nearest, shown
-from evenhand.inference.resample import generator
-from evenhand.ingest.columns import UNSAID, WeightKind
-from evenhand.ingest.confusion_counts import wordless
-from evenhand.ingest.score_cells import Cuts
-from evenhand.ingest.tabulation import is_several, library_of, tabulate, tabulate_together
+from evenhand.analyses.reference import comparable, reference_group
+from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.rates import share
-from evenhand.measures.registry import BINS, Measure
+from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, kept
-from evenhand.tables.confusion import Confusion
-from evenhand.tables.joint import JointTable
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import CELLS
-from evenhand.tables.table import Counts, Grouping, Table, far_off, shown_name
+from evenhand.tables.table import Table, far_off
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenhand.analyses.models.models import CandidateAudit
     from evenhand.report.charts.chart import Chart
 
-MOST_PRODUCTS = 10_000
 FEW_CUTOFFS = 50
 """So many thresholds are listed where others are impossible."""
 
@@ -80,7 +67,7 @@ class Audit(Result):
 
     def to_frame(self, library: str | None = None) -> Any:
         """All comparisons as a dataframe, one row each, in the library of the data (or the one named)."""
-        from evenhand.report.frame import frame
+        from evenhand.analyses.audit.document import frame
 
         return frame(self, library)
 
@@ -161,141 +148,6 @@ class Audit(Result):
         return render(self.to_dict())
 
 
-def audit(
-    data: Any = None,
-    *,
-    score: Any = None,
-    label: Any = None,
-    group: Any = None,
-    prediction: Any = None,
-    weight: Any = None,
-    favorable: Any = UNSAID,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    threshold: float | None = None,
-    reference: str | Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    bootstrap: int = 1000,
-    rng: int | np.random.Generator | None = None,
-    measures: Sequence[str] | None = None,
-    ranks: str = "published",
-    calibration_bins: int = 50,
-    bandwidth: str | float = "scott",
-    permutations: int = 1000,
-    null: str = "concept",
-    interval: str = "auto",
-    stratified: bool = False,
-    progress: Progress | None = None,
-    where: Mapping[str, Any] | None = None,
-    metric: str | None = None,
-    unit: str | None = None,
-    across_groups: Any = None,
-    across_classes: Any = None,
-    baseline: str | None = None,
-    empty: float | None = None,
-    performance: str | None = None,
-    fairness: str | None = None,
-) -> Audit | ClassAudit | CandidateAudit:
-    """Compare how groups fare: every measure, with intervals and a verdict.
-
-    `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
-
-    Parameters
-    ----------
-    threshold
-        The decision is favourable at scores ≥ threshold (for a risk score, at scores < threshold). In the
-        units of the data. By default 0.5 for scores in [0, 1], else the middle of the score range.
-    reference
-        The group all others are compared with (for several attributes, a dict by attribute); by default
-        the largest.
-    confidence, bootstrap, rng
-        Level of the intervals, number of resamples (0 for none), and a seed or generator.
-    measures
-        The ids of the measures to compute; by default all. A score bias of independence or separation also has
-        variants, such as `equal_opportunity_uniform_w2` (see docs/measures/score-bias.md).
-    ranks, calibration_bins, bandwidth
-        Conventions of measures of whole scores: how tied scores are ranked ("published" or "mid"), the number of
-        calibration bins, and the bandwidth of densities ("scott", "silverman" or a share of the score range).
-    permutations, null
-        How many tables with exchanged groups show what chance alone would do (0 for no tests), and who exchanges:
-        whom the "concept" of each measure calls alike, or everybody for every measure, as "published".
-    interval, stratified
-        Bootstrap intervals instead of the best known ones ("percentile", "basic", "bca"), and whether resamples keep
-        the size of every group. See docs/reference/uncertainty.md.
-    performance, fairness
-        Of several scores (a list of names, or a dict of arrays by name; the first is the one that others are compared
-        with): what the trade-off between models is about, one of accuracy, balanced_accuracy, auroc,
-        average_precision, log_loss and brier, and the id of a measure. The result is then a `CandidateAudit`, and
-        `threshold` may be a list, one for each score.
-    metric, unit, across_groups, across_classes, baseline, empty
-        Of labels and predictions with more than two classes: what is compared and how it becomes one number, as in
-        `evenhand.aggregate`. The result is then a `ClassAudit`; measures of decisions and scores do not apply.
-
-    Examples
-    --------
-    >>> import evenhand
-    >>> a = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
-    >>> gap = a.measure("equal_opportunity")
-    >>> round(gap.signed, 3), [round(bound, 3) for bound in gap.ci], gap.passes
-    (-0.214, [-0.245, -0.182], False)
-    """
-    words = {
-        "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
-        "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
-        "weight_kind": weight_kind, "cluster": cluster, "where": where,
-    }  # fmt: skip
-    defaults = {"favorable": UNSAID, "risk": False, "missing": "refuse", "weight_kind": "auto"}
-    words = {k: v for k, v in words.items() if v is not defaults.get(k)}
-    several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
-    options = checked(
-        None if several else threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations,
-        null, interval, stratified,
-    )  # fmt: skip
-    chosen = chosen_measures(measures)
-    of_classes = {
-        "metric": metric, "unit": unit, "across_groups": across_groups, "across_classes": across_classes,
-        "baseline": baseline, "empty": empty,
-    }  # fmt: skip
-    of_classes = checked_choices({k: v for k, v in of_classes.items() if v is not None})
-    if performance is not None or fairness is not None:
-        checked_axes(performance, fairness)
-    table = as_counts(data, words, cuts_of(options))
-    if isinstance(table, JointTable):
-        from evenhand.analyses.models.models import audit_candidates
-
-        if of_classes:
-            raise UsageError(f"{listed(of_classes)} are for classes, not for scores: leave them out")
-        axes = checked_axes(performance, fairness, table.index.label is not None)
-        return audit_candidates(
-            table, options, threshold, axes, chosen, reference, rng, progress, library_of(data)
-        )  # fmt: skip
-    if several or performance is not None or fairness is not None:
-        what = "several thresholds" if several else "performance and fairness"
-        raise UsageError(f"{what} are for several models: name two or more scores (--score a,b)")
-    if isinstance(table, Confusion):
-        said = {
-            "threshold": threshold, "reference": reference, "measures": measures, "ranks": ranks,
-            "calibration_bins": calibration_bins, "bandwidth": bandwidth, "null": null, "interval": interval,
-            "stratified": stratified,
-        }  # fmt: skip
-        return audit_classes(table, options, of_classes, said, generator(rng), progress, library_of(data))
-    if of_classes:
-        raise UsageError(
-            f"{listed(of_classes)} are for labels and predictions of more than two classes: leave them out, or see "
-            "evenhand.aggregate (evenhand aggregate)"
-        )
-    return audit_table(table, options, chosen, reference, generator(rng), progress, library_of(data))
-
-
-def cuts_of(options: Options) -> Cuts:
-    """Where scores must be told apart exactly for these options."""
-    thresholds = () if options.threshold is None else (options.threshold,)
-    return Cuts(thresholds, (BINS, options.scores.calibration_bins))
-
-
 def audit_table(
     table: Table,
     options: Options,
@@ -351,62 +203,6 @@ def audit_table(
     attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
     notes += _remarks(table, options, attributes)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
-
-
-def comparable(table: Table) -> tuple[list[Grouping], list[str]]:
-    """What is compared: everything, but not a product of so many columns that nearly everybody is a group."""
-    *single, last = table.groupings
-    if not single or len(last.groups) <= MOST_PRODUCTS:
-        return [*single, last], []
-    remark = f"{shown(last.name)} has {len(last.groups):,} groups, too many to compare: name fewer group columns"
-    return single, [remark]
-
-
-def as_table(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table:  # noqa: B008 (immutable)
-    """The table of scores or decisions given, saved, or counted from data with these words."""
-    table = as_counts(data, words, cuts)
-    if isinstance(table, JointTable):
-        raise UsageError(f"this is about one score, not several ({listed(table.names)}): name one")
-    if isinstance(table, Confusion):
-        raise UsageError(
-            f"this needs a label of two values, but {shown(table.meaning.label)} and {shown(table.meaning.prediction)} "
-            f"have {len(table.classes)} classes ({listed(table.classes, 5)}): take one of them with "
-            "Confusion.of_class(name), or audit all of them (evenhand audit)"
-        )
-    return table
-
-
-def as_counts(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table | Confusion | JointTable:  # noqa: B008
-    """The table given, saved, or counted from data with these words, exact at the cuts."""
-    from evenhand.files.paths import as_path, is_file
-    from evenhand.tables.storage import is_table_file, load
-
-    table: Table | Confusion | JointTable
-    if isinstance(data, Table | Confusion | JointTable):
-        table = data
-    elif isinstance(data, str | os.PathLike) and is_table_file(data):
-        table = load(data)
-    elif (counts := wordless(data, words)) is not None:
-        return tabulate(data, **counts)
-    elif words.get("group") is not None:
-        score: Any = words.get("score")
-        if not is_several(score, data):
-            return tabulate(data, **words, cuts=cuts)
-        if len(score) == 1 and not isinstance(score, Mapping):
-            return tabulate(data, **{**words, "score": score[0]}, cuts=cuts)
-        return tabulate_together(data, **words)
-    elif isinstance(data, str | os.PathLike) and not words and is_file(as_path(data)):
-        try:
-            table = load(data)  # it fails, and says why
-        except TableFileError as error:
-            raise TableFileError(f"{error}; if it holds rows, name at least one group column (--group)") from error
-    else:
-        raise UsageError("name at least one group column (--group)")
-    if words:
-        raise UsageError(
-            f"a table knows its columns already: leave out {listed(words)}, or audit the data it was made from"
-        )
-    return table
 
 
 def too_small_note(attribute: str, groups: Sequence[str]) -> str:

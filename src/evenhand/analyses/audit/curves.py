@@ -16,9 +16,10 @@ from evenhand.measures import calibration, distribution, roc, score_bias
 from evenhand.measures.density import estimate
 from evenhand.measures.registry import ScoreOptions
 from evenhand.report.frame import plain_frame
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreCounts, ScoreView
-from evenhand.tables.table import Grouping, Table, bin_edges
+from evenhand.tables.table import Table, bin_edges
 
 GIVEN = {"everyone": None, "favourable": 1, "unfavourable": 0}
 DENSITY_POINTS = 512

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import math
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from evenhand import __version__
-from evenhand.analyses.audit.gaps import Gap, Pair, Part
+from evenhand.analyses.audit.gaps import Gap, Part
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
 from evenhand.measures.registry import find
+from evenhand.report.document import header, number, pair
+from evenhand.report.frame import plain_frame
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
@@ -21,27 +19,12 @@ if TYPE_CHECKING:
     from evenhand.analyses.audit.groups import Estimate, GroupSummary
     from evenhand.analyses.options import Options
 
-SCHEMA = "evenhand/audit/1"
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("audit.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
-
-
-def as_json(document: dict[str, Any]) -> str:
-    """JSON text; NaN and infinity cannot occur in it."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
 
 def document(audit: Audit) -> dict[str, Any]:
     """The whole audit as plain values."""
     options = audit.options
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("audit"),
         "data": data_of(audit.table, options.threshold),
         "options": _options(options),
         "attributes": [_attribute(a) for a in audit.attributes],
@@ -227,15 +210,32 @@ def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
     }
 
 
-def number(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def pair(pair: Pair | None) -> list[float | None] | None:
-    return None if pair is None else [number(pair[0]), number(pair[1])]
-
-
 def least(m: dict[str, Any]) -> bool:
     """Whether no exchanged table showed so large a gap, so that the p-value may be smaller than it is written."""
     draws = (m["null_method"] or "").split(" ")[0]
     return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
+
+
+_TYPES = {
+    "attribute": "str", "id": "str", "group": "str", "reference": "str", "value": "float", "signed": "float",
+    "positive": "float", "negative": "float", "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str",
+    "p_value": "float", "p_adjusted": "float", "p_adjusted_bh": "float", "null_mean": "float", "null_95": "float",
+    "excess": "float", "detectable": "float", "tolerance": "float", "passes": "bool", "conclusive": "bool",
+    "left_out_share": "float", "undefined": "str", "interpretation": "str",
+}  # fmt: skip
+
+
+def frame(audit: Audit, library: str | None = None) -> Any:
+    """One row per attribute, measure and group."""
+    return plain_frame(_columns(audit), _TYPES, library or audit.library)
+
+
+def _columns(audit: Audit) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {name: [] for name in _TYPES}
+    for attribute in audit.to_dict()["attributes"]:
+        for m in attribute["measures"]:
+            low, high = m["ci"] or (None, None)
+            row = {**m, "attribute": attribute["name"], "ci_low": low, "ci_high": high}
+            for name, column in columns.items():
+                column.append(row[name])
+    return columns

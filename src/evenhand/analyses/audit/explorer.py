@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.errors import shown_name
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
-from evenhand.tables.cells import Floats, Ints
-from evenhand.tables.groups import Grouping, shown_name, sum_by
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.groups import Grouping, sum_by
 from evenhand.tables.table import Table
 
 MOST_STOPS = 20_000

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.analyses.audit.document import least
+from evenhand.errors import shown_name
 from evenhand.measures.registry import Measure, RateMeasure, find
-from evenhand.tables.groups import shown_name
 
 KEY = (
     "demographic_parity", "equal_opportunity", "predictive_equality", "predictive_parity", "abcc",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary
 from evenhand.inference.null import Null, bounded, null_of, rate_size
@@ -14,10 +15,8 @@ from evenhand.inference.resample import bootstrap
 from evenhand.inference.significance import TestResult
 from evenhand.measures.rates import share
 from evenhand.measures.registry import BINS, RATES, Measure, Profile, RateMeasure
-from evenhand.tables.cells import Floats
-from evenhand.tables.table import Counts, shown_name
-
-Pair = tuple[float, float]
+from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.dense import Counts
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Pair
 from evenhand.analyses.audit.largest_gap import smoothed_rates
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.calibration import errors, observed
 from evenhand.measures.rates import jaccard, share, trials
 from evenhand.measures.registry import RATES
-from evenhand.tables.cells import Floats
-from evenhand.tables.table import Counts, Grouping, Table, tally_key
+from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.dense import Counts
+from evenhand.tables.groups import Grouping, tally_key
+from evenhand.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, Pair, undefined_gap, verdict
+from evenhand.analyses.audit.gaps import Gap, undefined_gap, verdict
 from evenhand.inference import interval
 from evenhand.inference.null import Null, NullKind, bounded, exchange_of, null_of, rate_outward, share_at_least
 from evenhand.inference.permutation import exchanged
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures.registry import RateMeasure, ScoreMeasure
-from evenhand.tables.cells import Floats
-from evenhand.tables.table import Counts
+from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.dense import Counts
 
 MOST_STRANGERS = 100
 

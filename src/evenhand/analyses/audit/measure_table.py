@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.analyses.audit.gaps import Gap
-from evenhand.analyses.requirement import sized
+from evenhand.measures.measure import sized
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, find
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag

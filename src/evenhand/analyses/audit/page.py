@@ -11,10 +11,10 @@ from evenhand.analyses.audit.attachments import sections as other_sections
 from evenhand.analyses.audit.charts import CHARTS
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison, measure_of, plain
+from evenhand.errors import shown_name
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.report.page.shell import fitted, page
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.audit.audit import Audit

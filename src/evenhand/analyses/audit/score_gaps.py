@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, Pair, Part, judged, undefined_gap, verdict, with_ordinary
+from evenhand.analyses.audit.gaps import Gap, Part, judged, undefined_gap, verdict, with_ordinary
+from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, score_statistic
 from evenhand.inference.null import Null, bounded, null_of
@@ -16,9 +17,9 @@ from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import densities
 from evenhand.measures.registry import ScoreMeasure, ScoreOptions
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
-from evenhand.tables.table import Counts, shown_name
 
 RESAMPLED_SCORES = 512
 """So many scores at most are resampled; more are put together to as many cells (values stay exact)."""

@@ -12,8 +12,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.audit.document import least
+from evenhand.errors import shown_name
 from evenhand.measures.registry import Measure, ScoreMeasure, find
-from evenhand.tables.table import shown_name
 
 WIDTH = 80
 MANY_ROWS = 30

@@ -14,9 +14,9 @@ from evenhand.analyses.audit.gaps import undefined_gap
 from evenhand.analyses.audit.groups import Estimate, GroupSummary
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.measures.registry import RATES, Measure, RateMeasure
-from evenhand.tables.cells import Ints
-from evenhand.tables.groups import sum_by
-from evenhand.tables.table import Grouping, Table
+from evenhand.tables.arrays import Ints
+from evenhand.tables.groups import Grouping, sum_by
+from evenhand.tables.table import Table
 
 CLEAR = 10.0
 """So many times its noise a group must count with each label: below that, intervals were seen to be too narrow."""

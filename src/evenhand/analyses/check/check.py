@@ -24,7 +24,8 @@ from evenhand.errors import shown
 from evenhand.inference.resample import generator
 from evenhand.measures.registry import Measure, RateMeasure
 from evenhand.report.result import Result, kept
-from evenhand.tables.table import Table, tally_members
+from evenhand.tables.groups import tally_members
+from evenhand.tables.table import Table
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +67,7 @@ class Verdict(Result):
 
     def to_markdown(self, path: Any = None) -> str:
         """The verdict as a Markdown table, for a pull request; also written to a file if named."""
-        from evenhand.analyses.audit.markdown import verdict_markdown
+        from evenhand.analyses.check.markdown import verdict_markdown
 
         return kept(verdict_markdown(self.to_dict()), path)
 

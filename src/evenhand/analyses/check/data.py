@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evenhand.analyses.audit.audit import as_table, cuts_of
 from evenhand.analyses.check.policy import COLUMNS, Rulebook
+from evenhand.analyses.options import cuts_of
 from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files.toml_lines import Path
+from evenhand.ingest.resolve import as_table
 from evenhand.ingest.tabulation import names_of
 from evenhand.ingest.values import label_key
 from evenhand.tables.confusion import Confusion

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from evenhand import __version__
-from evenhand.analyses.audit.document import data_of, number, pair
-from evenhand.tables.table import shown_name
+from evenhand.analyses.audit.document import data_of
+from evenhand.errors import shown_name
+from evenhand.report.document import header, number, pair
 
 if TYPE_CHECKING:
     from evenhand.analyses.check.check import Verdict
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from evenhand.analyses.check.rule import Rule
     from evenhand.analyses.check.sample_size import Sample
 
-SCHEMA = "evenhand/check/1"
 STATUSES = ("satisfied", "violated", "not shown", "undefined", "too small", "skipped")
 SHOWN = 20
 """So many comparisons of a rule are shown in words; all are in the document."""
@@ -29,13 +26,6 @@ _STYLE = {
     "violated": "bold red", "not shown": "bold yellow", "undefined": "bold red", "too small": "bold red",
     "skipped": "yellow", "satisfied": "green",
 }  # fmt: skip
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("check.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
@@ -48,8 +38,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         by_rule[places[id(f.rule)]].append(f)
     rules = [_rule(rule, found) for rule, found in zip(book.rules, by_rule, strict=True)]
     found = {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("check"),
         "passed": verdict.passed,
         "exit_code": verdict.exit_code,
         "data": data_of(verdict.table, options.threshold),

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evenhand.analyses.audit.gaps import Gap, Pair
+from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
-from evenhand.analyses.requirement import sized, worst_of_interval
+from evenhand.errors import shown_name
+from evenhand.measures.measure import sized, worst_of_interval
 from evenhand.measures.registry import Measure
-from evenhand.tables.table import shown_name
+from evenhand.tables.arrays import Pair
 
 Status = Literal["satisfied", "violated", "not shown", "undefined", "too small", "skipped"]
 FAILING = ("violated", "not shown", "undefined", "too small")

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evenhand.analyses.requirement import Requirement, parsed, several
-from evenhand.errors import UsageError, listed, shown
+from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.measures.registry import Measure
-from evenhand.tables.table import shown_name
 
 Judge = Literal["value", "interval", "excess"]
 JUDGES = ("value", "interval", "excess")

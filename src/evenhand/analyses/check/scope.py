@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenhand.analyses.audit.audit import comparable
 from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.rule import Rule
-from evenhand.analyses.reference import reference_group
+from evenhand.analyses.reference import comparable, reference_group
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.measures.registry import RateMeasure
-from evenhand.tables.table import Grouping, Table
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
 
 
 @dataclass(frozen=True)

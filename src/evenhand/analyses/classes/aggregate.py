@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.classes.matrix import Chance, Matrix, Pair, Task, Uncertainty, matrix, uncertainties
+from evenhand.analyses.classes.matrix import Chance, Matrix, Task, Uncertainty, matrix, uncertainties
 from evenhand.analyses.options import Options, checked
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.interval import wilson
 from evenhand.inference.resample import generator
 from evenhand.ingest.confusion_counts import LONG, counts_words, lacking
@@ -19,9 +19,9 @@ from evenhand.ingest.tabulation import library_of, tabulate
 from evenhand.measures.aggregation import ClassRate, Recipe
 from evenhand.measures.aggregation_spec import checked_baseline, metric_named, recipe, weights_of
 from evenhand.report.result import Result
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints, Pair
 from evenhand.tables.confusion import ClassCounts, Confusion, classes_table
-from evenhand.tables.groups import Grouping, shown_name, tally_key
+from evenhand.tables.groups import Grouping, tally_key
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:

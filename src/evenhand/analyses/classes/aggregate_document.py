@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from evenhand import __version__
 from evenhand.analyses.classes.text import brief, indented, interval, joint_of, matrix_of, undefined_of
+from evenhand.errors import shown_name
 from evenhand.measures.aggregation import METRICS, Recipe, Step
 from evenhand.measures.aggregation_spec import describe_step
-from evenhand.tables.table import shown_name
+from evenhand.report.document import header
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.aggregate import Aggregate
 
-SCHEMA = "evenhand/aggregate/1"
 _WHY_METRIC = {
     "tpr": "equal opportunity: people of a class should be recognised equally often",
     "fnr": "equal opportunity: people of a class should be missed equally often",
@@ -42,18 +39,10 @@ _WHY_UNIT = {
 }
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("aggregate.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
-
-
 def document(a: Aggregate) -> dict[str, Any]:
     """The whole result as plain values."""
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("aggregate"),
         "data": data_of(a.table),
         "options": {**options_of(a), **choices_of(a)},
         "attribute": a.grouping.name,

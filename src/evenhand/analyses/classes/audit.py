@@ -12,7 +12,6 @@ from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assem
 from evenhand.analyses.classes.matrix import (
     ENOUGH_ON_AVERAGE,
     Matrix,
-    Pair,
     Task,
     both_ways,
     doubts,
@@ -21,16 +20,16 @@ from evenhand.analyses.classes.matrix import (
     uncertainties,
 )
 from evenhand.analyses.options import Options, Progress
-from evenhand.errors import UsageError, listed, shown
+from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import wilson
 from evenhand.inference.significance import fisher, holm
 from evenhand.measures.aggregation import METRICS, power_mean
 from evenhand.measures.rates import effective, ratio
 from evenhand.report.result import Result
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.confusion import ClassCounts, Confusion
-from evenhand.tables.groups import Grouping, shown_name
+from evenhand.tables.groups import Grouping
 
 if TYPE_CHECKING:
     from evenhand.report.charts.chart import Chart

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import labels
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, rows
-from evenhand.tables.groups import shown_name
+from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, labels, rows
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.aggregate import Aggregate

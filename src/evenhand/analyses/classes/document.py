@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -12,7 +10,6 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand import __version__
 from evenhand.analyses.classes.aggregate_document import (
     body,
     checklist,
@@ -28,30 +25,22 @@ from evenhand.analyses.classes.aggregate_document import (
     pair,
 )
 from evenhand.analyses.classes.text import brief, fitted, indented, interval, joint_of, matrix_of, undefined_of
+from evenhand.errors import shown_name
 from evenhand.measures.aggregation import METRICS
-from evenhand.tables.table import shown_name
+from evenhand.report.document import header
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.audit import AttributeClasses, ClassAudit, Deviation
 
-SCHEMA = "evenhand/classes/1"
 MOST_SHOWN = 10
 MOST_GROUPS = 30
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("classes.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def document(audit: ClassAudit) -> dict[str, Any]:
     """The whole audit as plain values."""
     first = audit.attributes[0].aggregate
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("classes"),
         "data": data_of(audit.table),
         "options": {**options_of(first), **choices_of(first)},
         "attributes": [_attribute(a) for a in audit.attributes],

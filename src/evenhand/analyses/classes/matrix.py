@@ -11,10 +11,9 @@ from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import enough, norm, percentile, student, upper_quantile
 from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, ClassRate, Recipe, baseline, within_reach
 from evenhand.measures.rates import ratio
-from evenhand.tables.cells import Bools, Floats
+from evenhand.tables.arrays import Bools, Floats, Pair
 from evenhand.tables.confusion import ClassCounts, Sums
 
-Pair = tuple[float, float]
 ENOUGH = 10
 """So many people on the counted side of every rate make a bootstrap of ratios valid."""
 ENOUGH_ON_AVERAGE = 20

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.tables.table import shown_name
+from evenhand.errors import shown_name
 
 WIDTH = 80
 MOST_CLASSES = 15

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import labels
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.pareto import Curve
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, chosen_rows, coloured, inline, quantitative, rows
+from evenhand.report.charts.layers import Spec, chart, chosen_rows, coloured, inline, labels, quantitative, rows
 from evenhand.report.charts.plane import SIDE, Plane, check_name, plane
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.compare.compare import Comparison

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand import __version__
 from evenhand.analyses.compare.ranking import LEAST, Criterion, Standing
 from evenhand.analyses.compare.runs import ROLES
-from evenhand.errors import UsageError, shown
+from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.seed_resample import Resampled
+from evenhand.report.document import header
 from evenhand.report.frame import plain_frame
-from evenhand.tables.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.compare.compare import Comparison
 
-SCHEMA = "evenhand/compare/1"
 EXACT = 1e-12
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("compare.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def document(c: Comparison) -> dict[str, Any]:
@@ -36,8 +25,7 @@ def document(c: Comparison) -> dict[str, Any]:
     deviations = c.runs.deviations
     names = list(c.methods)
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("compare"),
         "data": _data(c),
         "options": _options(c),
         "criteria": [{"id": k.id, "best": k.by, "floor": k.floor, "meaning": meaning(k)} for k in c.terms.criteria],

@@ -27,7 +27,7 @@ from evenhand.measures.pareto import (
     select,
     slopes,
 )
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 AT_ONCE = 500_000
 """Settings × resamples in memory at a time."""

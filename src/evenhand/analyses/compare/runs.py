@@ -13,7 +13,7 @@ from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.rows import Rows, read_rows
 from evenhand.ingest.values import encode, name_of
 from evenhand.ingest.where import check_where, rows_with, taken_values
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 ROLES = ("performance", "fairness", "dev_performance", "dev_fairness")
 SLACK = 1e-9

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.compare.document import method_name
-from evenhand.tables.table import shown_name
+from evenhand.errors import shown_name
 
 WIDTH = 80
 MOST_METHODS = 20

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evenhand.analyses.counterfactual.graph import World
 from evenhand.analyses.counterfactual.gumbel_max import Choice
 from evenhand.analyses.counterfactual.structural_model import Structure
-from evenhand.tables.groups import shown_name
+from evenhand.errors import shown_name
 
 MOST_EDGES = 12
 

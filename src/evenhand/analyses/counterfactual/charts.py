@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows, zero
 from evenhand.report.charts.plane import check_name
-from evenhand.tables.groups import shown_name
 
 HEIGHT, ROW = 220, 26
 MOST_PAIRS = len(theme.GROUPS)

@@ -32,13 +32,12 @@ from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Bench, Scenario, tried
 from evenhand.analyses.counterfactual.structural_model import Structure, explained, structure_of
 from evenhand.analyses.options import Options, Progress, checked
-from evenhand.errors import UsageError, listed, shown
+from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.ingest.people import People, as_columns, chosen_columns, names_in
 from evenhand.ingest.tabulation import library_of
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, kept
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand import __version__
-from evenhand.analyses.audit.document import number, pair
 from evenhand.analyses.counterfactual.sentences import (
     changed_words,
     interval_words,
@@ -19,9 +15,9 @@ from evenhand.analyses.counterfactual.sentences import (
     range_words,
     tipping_words,
 )
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.report.document import header, number, pair
 from evenhand.report.frame import plain_frame
-from evenhand.tables.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
     from evenhand.analyses.counterfactual.results import Answer, Change, Path, Range, WorldAnswer
     from evenhand.analyses.counterfactual.sensitivity import Confounding
 
-SCHEMA = "evenhand/counterfactual/1"
 WIDTH = 80
 FLIP = "attribute flip: other columns stay as they are; says nothing about what the attribute does to them"
 NOT_TAKEN = "the model does not take the attribute, so there is nothing to flip"
@@ -39,20 +34,12 @@ ONLY = "world"
 """What a world is called that is the only one."""
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("counterfactual.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
-
-
 def document(result: CounterfactualFairness) -> dict[str, Any]:
     """The whole result as plain values; it holds nobody's own."""
     asked, options = result.asked, result.asked.options
     words = {"level": options.confidence, "risk": asked.rule.risk}
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("counterfactual"),
         "data": {
             "rows": result.people,
             "left_out": dict(result.left_out),

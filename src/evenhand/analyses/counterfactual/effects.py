@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.inference.interval import student, wilson
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 MEAN, SIZE, MOVED, CHANGED, FAVOURED, DISFAVOURED = range(6)
 """Places of the figures: mean change, mean size of the change, and shares of people: who change by more than the

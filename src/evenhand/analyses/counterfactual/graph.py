@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
-from evenhand.tables.groups import shown_name
+from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
 
 ACCEPTED = (
     "a networkx.DiGraph, a list of (cause, effect) pairs, text such as 'sex -> job -> pay', DOT or GML, the path of "

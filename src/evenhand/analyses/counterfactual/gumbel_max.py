@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 LEAST = 1e-12
 """Probabilities below it are taken for it, so that every utility is finite."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.ingest.people import People, as_array
 from evenhand.ingest.rows import read_rows
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 
 class Inputs:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.counterfactual.charts import plot
 from evenhand.analyses.counterfactual.sentences import FIGURE, percent
+from evenhand.errors import shown_name
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.report.page.shell import fitted, page
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness

@@ -17,7 +17,7 @@ from evenhand.analyses.counterfactual.simulation import Bench
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.people import Feature, People, chosen_columns, read_people
 from evenhand.ingest.values import name_of
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 MOST_GROUPS = 20
 

@@ -13,7 +13,7 @@ from evenhand.analyses.counterfactual.sensitivity import Confounding, Point, bia
 from evenhand.analyses.counterfactual.simulation import Outcome
 from evenhand.analyses.counterfactual.structural_model import Structure
 from evenhand.inference.significance import holm
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 30

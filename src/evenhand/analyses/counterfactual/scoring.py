@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
 from evenhand.ingest.values import name_of
-from evenhand.tables.cells import Floats
-from evenhand.tables.groups import shown_name
+from evenhand.tables.arrays import Floats
 
 SAID = 400
 """So much of a model's own words is kept in a message."""

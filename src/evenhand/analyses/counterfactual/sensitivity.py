@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.analyses.counterfactual.effects import Estimate
 from evenhand.analyses.counterfactual.gumbel_max import Choice
 from evenhand.analyses.counterfactual.structural_model import Structure, residual_spread
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 GRID = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0)
 """Shares of the association between the attribute and what it acts on that a hidden cause may account for; a negative

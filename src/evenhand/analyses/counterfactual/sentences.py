@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from evenhand.tables.groups import shown_name
+from evenhand.errors import shown_name
 
 NEARLY_ALL, MOST = 0.95, 0.5
 

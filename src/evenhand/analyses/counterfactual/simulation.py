@@ -13,7 +13,7 @@ from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.scoring import Scorer
 from evenhand.analyses.counterfactual.structural_model import Structure, Values
 from evenhand.analyses.options import Progress
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 MOST_RESAMPLED = 5_000
 """People of a resample: of more, m-out-of-n resamples tell the same at a bounded cost."""

@@ -22,7 +22,7 @@ from evenhand.analyses.counterfactual.graph import Part, World
 from evenhand.analyses.counterfactual.gumbel_max import Choice
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, shown
 from evenhand.ingest.people import People
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 KINDS = ("linear", "boosted")
 Values = dict[str, Any]

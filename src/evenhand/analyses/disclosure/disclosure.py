@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import UsageError, shown
 from evenhand.report.result import Result
-from evenhand.tables.cells import Bools, Ints
+from evenhand.tables.arrays import Bools, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.groups import Grouping, sum_by
 from evenhand.tables.scores import ScoreView

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from evenhand import __version__
-from evenhand.analyses.audit.document import number
+from evenhand.errors import shown_name
+from evenhand.report.document import header, number
 from evenhand.tables.confusion import Confusion
-from evenhand.tables.table import Table, far_off, shown_name
+from evenhand.tables.table import Table, far_off
 
 if TYPE_CHECKING:
     from evenhand.analyses.disclosure.disclosure import Disclosure, TableInfo
 
-SCHEMA = "evenhand/table_info/1"
 MOST_GROUPS = 12
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("table_info.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def document(found: TableInfo) -> dict[str, Any]:
     """Everything as plain values."""
     t = found.table
     about = {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("table_info"),
         "format": found.format,
         "digest": t.digest(),
         "rows": t.rows,

@@ -6,12 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import labels
+from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, percent, quantitative, rows, sentence, zero
+from evenhand.report.charts.layers import (
+    Spec,
+    chart,
+    coloured,
+    inline,
+    labels,
+    percent,
+    quantitative,
+    rows,
+    sentence,
+    zero,
+)
 from evenhand.report.charts.plane import check_name
-from evenhand.tables.groups import shown_name
 
 HEIGHT = 300
 MOST_GROUPS = 20

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.people import People
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 METRICS = ("gower", "euclidean", "mahalanobis", "precomputed")
 MOST_CALLED = 3_000

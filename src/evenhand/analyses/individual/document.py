@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import set_cell_size
 from rich.text import Text
 
-from evenhand import __version__
-from evenhand.analyses.audit.document import number, pair
 from evenhand.analyses.individual.sentences import interpretation
+from evenhand.errors import shown_name
 from evenhand.ingest.values import name_of
+from evenhand.report.document import header, number, pair
 from evenhand.report.frame import plain_frame
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.individual.estimates import Contrast, Estimated
@@ -24,26 +21,16 @@ if TYPE_CHECKING:
     from evenhand.analyses.individual.treatment import GroupTreatment, Treatment
     from evenhand.analyses.individual.worst_pairs import Person, WorstPair
 
-SCHEMA = "evenhand/individual/1"
 WIDTH = 80
 MOST_SHOWN, MOST_ROWS = 3, 12
 """Pairs of people that the terminal shows side by side, and columns in which they differ."""
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    loaded: dict[str, Any] = json.loads(
-        files("evenhand.report.schemas").joinpath("individual.schema.json").read_text(encoding="utf-8")
-    )
-    return loaded
 
 
 def document(found: IndividualFairness) -> dict[str, Any]:
     """Everything as plain values."""
     data = {k: list(v) if isinstance(v, tuple) else v for k, v in found.data.items()}
     about = {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("individual"),
         "data": {"people": found.n, **data, "left_out": dict(found.data["left_out"])},
         "options": dict(found.options),
         "overall": _treatment(found.overall),

@@ -14,9 +14,7 @@ import numpy as np
 from evenhand.analyses.individual.neighbours import Near
 from evenhand.inference.interval import difference, wilson, z_value
 from evenhand.inference.significance import LEAST_P
-from evenhand.tables.cells import Bools, Floats
-
-Pair = tuple[float, float]
+from evenhand.tables.arrays import Bools, Floats, Pair
 
 
 @dataclass(frozen=True)

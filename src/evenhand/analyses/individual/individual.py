@@ -17,7 +17,7 @@ from evenhand.analyses.individual.worst_pairs import WorstPair, sketch, worst_pa
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.report.result import Result, kept
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from pathlib import Path

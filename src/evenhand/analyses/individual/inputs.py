@@ -12,7 +12,7 @@ from evenhand.analyses.individual.distance import Matrix, Space, asked, matrix, 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.people import People, as_columns, chosen_columns, joined, names_in, read_people
 from evenhand.ingest.values import group_codes, name_of
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

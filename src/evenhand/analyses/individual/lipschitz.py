@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 STEEPEST, LEAST = 100, 10
 """Pairs from which the end of the distribution of slopes is told, at most (the root of fewer people) and at least."""

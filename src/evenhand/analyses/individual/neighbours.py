@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand.analyses.individual.distance import Points, Space
 from evenhand.errors import MissingLibrary, UsageError
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 EXACT = 20_000
 """People up to whom everybody is compared with everybody."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.individual.charts import available, plot
 from evenhand.analyses.individual.document import differing, told
+from evenhand.errors import shown_name
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Cell, Markup, cell, facts_of, grid, join, name, tag
 from evenhand.report.page.shell import fitted, page
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.individual.individual import IndividualFairness

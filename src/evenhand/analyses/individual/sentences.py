@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.tables.groups import shown_name
+from evenhand.errors import shown_name
 
 
 def percent(share: float) -> str:

@@ -21,7 +21,7 @@ from evenhand.analyses.individual.estimates import (
 from evenhand.analyses.individual.lipschitz import LEAST, STEEPEST, disjoint, upper_end
 from evenhand.analyses.individual.neighbours import Near
 from evenhand.inference.significance import holm
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 SLACK = 1e-9
 """Differences of scores that are rounding: 0.3 − 0.25 is more than 0.05."""

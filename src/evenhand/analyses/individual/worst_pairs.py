@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.analyses.individual.inputs import Compared
 from evenhand.analyses.individual.treatment import SLACK, Scored
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 
 BINS = 24
 

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import labels
 from evenhand.analyses.models.paired import distance
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, rows
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, labels, rows
 from evenhand.report.charts.plane import SIDE, check_name, plane
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.models.models import CandidateAudit, Place, Tradeoff

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit
-from evenhand.analyses.audit.gaps import Gap, Pair
+from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.models.paired import About, Paired, distance, gap_errors, paired, plain_errors
 from evenhand.inference import interval
 from evenhand.inference.significance import holm
 from evenhand.measures.performance import PERFORMANCES, Performance, why_not
 from evenhand.measures.rates import trials
 from evenhand.measures.registry import RATES, Measure, RateMeasure, ScoreMeasure
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.scores import ScoreCounts, ScoreView
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -13,20 +11,18 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand import __version__
 from evenhand.analyses.audit.document import document as audit_document
-from evenhand.analyses.audit.document import number, pair
 from evenhand.analyses.audit.text import shorter
+from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
+from evenhand.report.document import header, number, pair
 from evenhand.report.frame import plain_frame
-from evenhand.tables.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.models.differences import Difference
     from evenhand.analyses.models.models import CandidateAudit, Tradeoff
 
-SCHEMA = "evenhand/candidates/1"
 MOST_MODELS = 4
 """Side by side in a table."""
 MOST_GROUPS = 3
@@ -38,19 +34,11 @@ _PLACES = {
 }  # fmt: skip
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("candidates.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
-
-
 def document(found: CandidateAudit) -> dict[str, Any]:
     """The whole comparison as plain values."""
     first = found.candidates[0]
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("candidates"),
         "against": first.name,
         "candidates": [
             {

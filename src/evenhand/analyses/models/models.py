@@ -12,13 +12,12 @@ from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.models.differences import Candidate, Difference, adjusted, against_first, performances
 from evenhand.analyses.models.paired import About, Question, distance, resample
 from evenhand.analyses.options import Axes, Options, Progress, checked
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.measures.pareto import dto, pareto
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, kept
 from evenhand.tables.joint import JointTable
-from evenhand.tables.table import shown_name
 
 if TYPE_CHECKING:
     from pathlib import Path

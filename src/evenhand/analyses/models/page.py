@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.measure_table import about, p_short
 from evenhand.analyses.audit.page import facts, groups_table, measures_tables, method, verdict
+from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.report.page.shell import fitted, page
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.models.models import CandidateAudit

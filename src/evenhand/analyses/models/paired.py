@@ -14,10 +14,11 @@ from evenhand.inference.significance import LEAST_P
 from evenhand.measures.curve import norm
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import BINS, Measure, RateMeasure, ScoreMeasure, ScoreOptions
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
+from evenhand.tables.dense import Counts
 from evenhand.tables.joint import JointTable
 from evenhand.tables.scores import ScoreCounts, ScoreView
-from evenhand.tables.table import Counts, Table, equal_bins
+from evenhand.tables.table import Table, equal_bins
 
 TRUTHS = 24
 """So many resamples serve as what the gaps of all models may truly be."""

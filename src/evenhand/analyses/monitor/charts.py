@@ -6,12 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.monitor.new_groups import compared
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, interval, quantitative, rows, zero
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.monitor.monitor import Watch

@@ -26,9 +26,9 @@ from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures.calibration import bins_of
 from evenhand.measures.curve import Curve
 from evenhand.measures.registry import ScoreMeasure, ScoreOptions
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
-from evenhand.tables.table import Counts
 
 FIRST = 19
 """So many resamples show whether it is worth to look at all of them."""

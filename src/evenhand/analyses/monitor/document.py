@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from evenhand import __version__
-from evenhand.analyses.audit.document import number, pair
 from evenhand.analyses.monitor.new_groups import UNKNOWN, compared
+from evenhand.errors import shown_name
 from evenhand.measures.registry import find
+from evenhand.report.document import header, number, pair
 from evenhand.report.frame import plain_frame
-from evenhand.tables.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.monitor.history import Alarm, Comparison, Period
     from evenhand.analyses.monitor.monitor import Watch
 
-SCHEMA = "evenhand/monitor/1"
 WIDTH = 80
 SHOWN = ("demographic_parity", "equal_opportunity", "predictive_equality", "calibration_gap", "independence_uniform")
 """Measures that the report shows of every period, where nothing has changed: two of them."""
@@ -28,20 +24,12 @@ MOST_PERIODS = 40
 MOST_GROUPS = 4
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("monitor.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
-
-
 def document(watch: Watch) -> dict[str, Any]:
     """The whole watch as plain values."""
     rule, options, table = watch.settings.rule, watch.options, watch.baseline.table
     meaning = table.meaning
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("monitor"),
         "data": {
             "rows": sum(p.rows for p in watch.periods),
             "left_out": dict(watch.left_out),

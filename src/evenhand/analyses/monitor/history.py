@@ -9,16 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.audit import Audit, audit_table, comparable
-from evenhand.analyses.audit.gaps import Gap, Pair, undefined_gap
+from evenhand.analyses.audit.audit import Audit, audit_table
+from evenhand.analyses.audit.gaps import Gap, undefined_gap
 from evenhand.analyses.monitor.sequential import Finding, Key, Rule, Yardstick, findings
 from evenhand.analyses.monitor.stream import Baseline, Span
 from evenhand.analyses.options import Options, Progress
-from evenhand.analyses.reference import Pinned, reference_group
-from evenhand.analyses.requirement import sized
+from evenhand.analyses.reference import Pinned, comparable, reference_group
+from evenhand.errors import shown_name
 from evenhand.inference import interval
+from evenhand.measures.measure import sized
 from evenhand.measures.registry import Measure, find
-from evenhand.tables.table import Grouping, Table, shown_name
+from evenhand.tables.arrays import Pair
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from evenhand.analyses.audit.findings import KEY
 from evenhand.analyses.audit.measure_table import about, value
 from evenhand.analyses.monitor.new_groups import compared
+from evenhand.errors import shown_name
 from evenhand.measures.registry import find
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
 from evenhand.report.page.shell import fitted, page
-from evenhand.tables.groups import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.monitor.monitor import Watch

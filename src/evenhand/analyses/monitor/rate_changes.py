@@ -18,7 +18,7 @@ import numpy as np
 
 from evenhand.inference.significance import splits
 from evenhand.measures.registry import Profile, RateMeasure
-from evenhand.tables.cells import Bools, Floats
+from evenhand.tables.arrays import Bools, Floats
 
 FURTHEST = 12.0
 """In standard deviations: smaller p-values than there are not told apart."""

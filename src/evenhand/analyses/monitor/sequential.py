@@ -20,9 +20,11 @@ from evenhand.analyses.monitor.rate_changes import rate_changes
 from evenhand.analyses.options import Options
 from evenhand.inference.significance import holm
 from evenhand.measures.registry import BINS, Measure, Profile, RateMeasure, ScoreMeasure
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.dense import Counts, Units
+from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreCounts, ScoreView
-from evenhand.tables.table import Counts, Grouping, Table, Units
+from evenhand.tables.table import Table
 
 WINDOWS = (1, 4, 16)
 CELLS = 128

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from evenhand.measures.curve import Curve, norm
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 Norm = tuple[float, Floats]
 """The norm of a curve, and by how much it moves in resamples."""

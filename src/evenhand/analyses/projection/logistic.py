@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.values import label_key
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 LARGEST = 1e100
 """Beyond this, numbers cannot be computed with."""

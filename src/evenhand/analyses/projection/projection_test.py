@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.audit.audit import as_table
 from evenhand.analyses.projection.logistic import LARGEST, linear_part
 from evenhand.analyses.reference import group_named, reference_group
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.chi2_mixture import critical, tail
 from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection, project
 from evenhand.ingest.engines.dataframes import as_values
+from evenhand.ingest.resolve import as_table
 from evenhand.ingest.values import label_key, name_of, to_floats
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.report.document import header
+from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
-from evenhand.tables.table import Grouping, Table
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCHEMA = "evenhand/projection/1"
 CRITERIA = {"equal_opportunity": (1,), "equalized_odds": (1, 0)}
 LABELS = ("unfavourable", "favourable")
 FEW = 30
@@ -199,11 +200,9 @@ class ProjectionTest:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
-        from evenhand import __version__
 
         return {
-            "schema": SCHEMA,
-            "version": __version__,
+            **header("projection"),
             "criterion": self.criterion,
             "statistic": self.statistic,
             "theta": list(self.theta),
@@ -243,7 +242,7 @@ class ProjectionTest:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to a file if a path is given."""
-        from evenhand.analyses.audit.document import as_json
+        from evenhand.report.document import as_json
 
         text = as_json(self.to_dict())
         if path is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import set_cell_size
 
-from evenhand.tables.table import shown_name
+from evenhand.errors import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.projection.projection_test import ProjectionTest

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.analyses.requirement import SLACK, sized
 from evenhand.analyses.thresholds.sweep import Goal, counted, listed_thresholds
+from evenhand.errors import shown_name
+from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.rates import share
 from evenhand.measures.registry import RATES, RateMeasure
-from evenhand.tables.cells import Bools, Floats, Ints
-from evenhand.tables.table import Counts, Grouping, Table, shown_name
+from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.dense import Counts
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
 
 RATES_ALONE = ("selection_rate", "tpr", "fpr")
 LEVELS = 50_000

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,19 +12,17 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand import __version__
-from evenhand.analyses.audit.document import number, pair
+from evenhand.errors import shown_name
 from evenhand.measures.registry import find
+from evenhand.report.document import header, number, pair
 from evenhand.report.frame import plain_frame
-from evenhand.tables.table import shown_name
 
 if TYPE_CHECKING:
     from evenhand.analyses.thresholds.by_group import ByGroup, Separate
     from evenhand.analyses.thresholds.selection import Check, Cutoff, Policy
     from evenhand.analyses.thresholds.thresholds import Thresholds
-    from evenhand.tables.cells import Bools, Ints
+    from evenhand.tables.arrays import Bools, Ints
 
-SCHEMA = "evenhand/thresholds/1"
 POINTS = 1000
 FRONT = 500
 RANGES = 100
@@ -38,20 +34,12 @@ _TYPES = {
 }  # fmt: skip
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("thresholds.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
-
-
 def document(found: Thresholds) -> dict[str, Any]:
     """The whole result as plain values."""
     s, trivial = found.sweep, found.sweep.trivial
     kept = _kept(found)
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("thresholds"),
         "data": _data(found),
         "options": _options(found),
         "attribute": found.grouping.name,

@@ -10,9 +10,10 @@ import numpy as np
 
 from evenhand.analyses.audit.attribute import audit_attribute
 from evenhand.analyses.audit.gaps import Gap
-from evenhand.analyses.requirement import SLACK, Requirement
+from evenhand.analyses.requirement import Requirement
+from evenhand.measures.measure import SLACK
 from evenhand.measures.registry import RateMeasure
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from evenhand.analyses.thresholds.thresholds import Thresholds

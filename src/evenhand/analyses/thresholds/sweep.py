@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.analyses.requirement import sized
 from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.measures.measure import sized
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.rates import ratio
 from evenhand.measures.registry import MEASURES, Measure, RateMeasure, find
-from evenhand.tables.cells import Bools, Floats, Ints
-from evenhand.tables.table import Counts, Grouping, Table
+from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.dense import Counts
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
 
 CHUNK = 2_000_000
 """Numbers in the counts of the thresholds that are looked at together."""

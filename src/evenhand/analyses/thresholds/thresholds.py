@@ -9,24 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.audit import as_table, cuts_of
-from evenhand.analyses.options import Options, checked
+from evenhand.analyses.options import Options, checked, cuts_of
 from evenhand.analyses.reference import grouping_named, reference_group
-from evenhand.analyses.requirement import SLACK, Requirement, required
+from evenhand.analyses.requirement import Requirement, required
 from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group
 from evenhand.analyses.thresholds.selection import Cutoff as Cutoff  # part of what the result is to those who use it
 from evenhand.analyses.thresholds.selection import Policy as Policy
 from evenhand.analyses.thresholds.selection import best_of, choose
 from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
-from evenhand.errors import UsageError, shown
+from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.ingest.columns import WeightKind
+from evenhand.ingest.resolve import as_table
 from evenhand.ingest.tabulation import library_of
+from evenhand.measures.measure import SLACK
 from evenhand.measures.pareto import dto, pareto
 from evenhand.measures.registry import RateMeasure
 from evenhand.report.result import Result
-from evenhand.tables.cells import Bools, Floats
-from evenhand.tables.table import Grouping, Table, shown_name
+from evenhand.tables.arrays import Bools, Floats
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
 
 FAIRNESS = "demographic_parity"
 

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.ingest.columns import Columns, Weights
 from evenhand.ingest.values import Encoded, encode, to_floats
 from evenhand.ingest.where import taken
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.grid import Grid
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files.paths import as_path, is_file, literal, shown_path, whole_files
+from evenhand.files.paths import as_path, identifier, is_file, literal, shown_path, whole_files
 from evenhand.files.secrets import is_address, masked
 from evenhand.ingest.engines.addresses import is_database, missing_extension, table_of, without_query
 from evenhand.ingest.engines.damage import UNREADABLE, check_arrow, check_text, culprit
@@ -54,10 +54,6 @@ class Source:
     def column(self, name: str) -> str:
         """A column, quoted for SQL."""
         return identifier(self.names.get(name, name))
-
-
-def identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 @contextmanager

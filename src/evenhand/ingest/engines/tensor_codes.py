@@ -16,7 +16,7 @@ from evenhand.ingest.engines import tensor_passes as passes
 from evenhand.ingest.engines.array_api import Space
 from evenhand.ingest.engines.tensor_passes import SPAN
 from evenhand.ingest.values import encode, group_codes, to_floats
-from evenhand.tables.cells import Ints
+from evenhand.tables.arrays import Ints
 
 
 @dataclass(frozen=True)

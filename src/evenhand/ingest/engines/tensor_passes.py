@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.ingest.engines.array_api import Space
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.grid import Grid
 
 DENSE = 1 << 27

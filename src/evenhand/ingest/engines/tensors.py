@@ -17,7 +17,7 @@ from evenhand.ingest.engines.array_api import Space
 from evenhand.ingest.engines.tensor_codes import Coded, Resident, coded, looked_up, narrow, numbers, or_else, states
 from evenhand.ingest.engines.tensor_passes import SPAN
 from evenhand.ingest.values import Encoded
-from evenhand.tables.cells import Bools, Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.grid import Grid
 
 SMALL = 100_000

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -13,13 +11,12 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand import __version__
 from evenhand.analyses.compare.text import render as comparison
+from evenhand.errors import shown_name
 from evenhand.measures.registry import find
+from evenhand.report.document import header
 from evenhand.report.frame import plain_frame
-from evenhand.tables.table import shown_name
 
-SCHEMA = "evenhand/experiment/1"
 MOST_REASONS = 8
 MOST_WARNINGS = 5
 MOST_SETTINGS = 60
@@ -29,13 +26,6 @@ _TYPES = {
     "dataset": "str", "method": "str", "strength": "float", "seed": "int", "split": "int", "dev_performance": "float",
     "dev_fairness": "float", "performance": "float", "fairness": "float", "run": "str",
 }  # fmt: skip
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    text = files("evenhand.report.schemas").joinpath("experiment.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def document(
@@ -50,8 +40,7 @@ def document(
 ) -> dict[str, Any]:
     """The whole experiment as plain values."""
     return {
-        "schema": SCHEMA,
-        "version": __version__,
+        **header("experiment"),
         "planned": planned,
         "options": dict(measured),
         "datasets": dict(datasets),

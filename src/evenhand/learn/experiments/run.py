@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from evenhand import __version__
-from evenhand.analyses.audit.audit import Audit, audit
+from evenhand.analyses.audit.audit import Audit
+from evenhand.analyses.entry import audit
 from evenhand.analyses.models.paired import distance
 from evenhand.analyses.options import Axes
 from evenhand.errors import DataError, EvenhandError, shown
@@ -25,7 +26,7 @@ from evenhand.learn.experiments.plan import Run, model_of
 from evenhand.learn.experiments.records import Folder
 from evenhand.learn.experiments.splits import Matrix, People
 from evenhand.measures.performance import PERFORMANCES, why_not
-from evenhand.tables.cells import Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.scores import ScoreView
 from evenhand.tables.storage import load
 from evenhand.tables.table import Table

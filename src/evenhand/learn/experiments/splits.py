@@ -19,7 +19,7 @@ from evenhand.datasets.features import Matrix as Matrix
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.files.paths import shown_path
 from evenhand.ingest.values import encode, name_of
-from evenhand.tables.cells import Ints
+from evenhand.tables.arrays import Ints
 
 Fractions = tuple[float, float, float]
 ARRAYS = ("numbers", "codes", "label", "group", "own")

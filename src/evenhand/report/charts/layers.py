@@ -5,23 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from evenhand.measures.registry import find
+from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.render import SCHEMA
 
-if TYPE_CHECKING:
-    from evenhand.analyses.audit.charts.subject import Subject
-    from evenhand.analyses.audit.gaps import Gap
-
 Spec = dict[str, Any]
 DIGITS = 5
 TITLE_LINE, SUBTITLE_LINE = 72, 100
-MOST_TICKS = 20
 ROWS = 21
 """So many points of a curve are listed in the table beside it."""
 
@@ -94,62 +89,6 @@ def coloured(names: Sequence[str], colours: Sequence[str], legend: bool = True, 
     }
 
 
-def group_lines(s: Subject, values: list[dict[str, Any]], encoding: Spec, **mark: Any) -> list[Spec]:
-    """A line for each group; among many groups the two that are compared stand out."""
-    if not s.crowded:
-        return [{"data": inline(values), "mark": {"type": "line", **mark}, "encoding": encoding}]
-    return [
-        {
-            "data": inline([row for row in values if (row["group"] in s.pair) == own]),
-            "mark": {"type": "line", **mark, "strokeWidth": width},
-            "encoding": encoding,
-        }
-        for own, width in ((False, 1.2), (True, 3))
-    ]
-
-
-def group_colour(s: Subject, groups: Iterable[str], legend: bool = True) -> Spec:
-    chosen = list(groups)
-    return coloured([s.label[g] for g in chosen], [s.colour[g] for g in chosen], legend)
-
-
-def score_axis(s: Subject, field: str = "score", shown: bool = True) -> Spec:
-    """The score from end to end of its range."""
-    if not shown:
-        return quantitative(field, None, s.range, labels=False, ticks=False, **_ticks(s))
-    words = [s.score]
-    if s.table.meaning.risk:
-        words.append("a risk: lower is better")
-    if s.threshold is not None:
-        words.append("dashed: the threshold")
-    return quantitative(field, f"{words[0]} ({'; '.join(words[1:])})" if words[1:] else words[0], s.range, **_ticks(s))
-
-
-def _ticks(s: Subject) -> Spec:
-    """Numbers in full unless they are very long; whole scores at whole numbers."""
-    lo, hi = s.range
-    plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
-    found: Spec = {"format": ",~r" if plain else "~g"}
-    if s.scores <= MOST_TICKS and s.table.score is not None and bool((np.mod(s.table.score, 1) == 0).all()):
-        found["values"] = sorted(set(s.table.score.tolist()))
-    return found
-
-
-def threshold(s: Subject, x: Spec) -> list[Spec]:
-    """The line at the threshold, which a page may move: it is of class threshold."""
-    if s.threshold is None:
-        return []
-    mark = {"type": "rule", "strokeDash": [5, 4], "color": theme.INK, "opacity": 0.7}
-    return [{"name": "threshold", "data": inline([{"score": s.threshold}]), "mark": mark, "encoding": {"x": x}}]
-
-
-def marker(s: Subject, width: int = theme.WIDTH) -> dict[str, Any] | None:
-    """What a page has to know to move the line."""
-    if s.threshold is None:
-        return None
-    return {"lo": s.range[0], "hi": s.range[1], "width": width, "at": s.threshold}
-
-
 def zero(axis: str, encoding: Spec, at: float = 0) -> Spec:
     """A line at 0 of an axis, so that nothing looks larger than it is."""
     return {
@@ -199,18 +138,6 @@ def interval(ci: tuple[float, float] | None) -> str:
     return "" if ci is None else f" [{ci[0]:.3f}, {ci[1]:.3f}]"
 
 
-def measured(gap: Gap | None) -> str:
-    """A measure with its interval and what chance alone shows."""
-    if gap is None:
-        return ""
-    m = find(gap.id)
-    value = gap.value if gap.signed is None or m is None or not m.signed else gap.signed
-    text = f"{'' if m is None else m.title} {value:.3f}{interval(gap.ci)}"
-    if gap.null is not None and np.isfinite(gap.null.high):
-        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {gap.null.high:.3f}"
-    return text
-
-
 def sentence(text: str) -> str:
     """
     >>> sentence("calibration 0.1"), sentence("")
@@ -247,3 +174,25 @@ def beside(first: str, values: Any, others: Mapping[str, Any]) -> dict[str, Any]
 def chosen_rows(size: int, most: int = ROWS) -> list[int]:
     """The places of at most so many rows, evenly spread, the ends among them."""
     return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()}) if size else []
+
+
+LABEL = 32
+
+
+def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
+    """A short name for the eye for each name, no two of them alike.
+
+    >>> labels(["ab", "a" * 9, "a" * 8], limit=5)
+    {'ab': 'ab', 'aaaaaaaaa': 'aaa…a', 'aaaaaaaa': 'aa… 2'}
+    """
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for name in names:
+        text, count = shown_name(name, limit), 1
+        while text in used:
+            count += 1
+            mark = f"… {count}"
+            text = shown_name(name, 10**6)[: limit - len(mark)] + mark
+        used.add(text)
+        found[name] = text
+    return found

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import MissingLibrary
+from evenhand.errors import MissingLibrary, shown_name
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.theme import themed
 from evenhand.report.page.markup import Markup, grid, join, tag
-from evenhand.tables.groups import shown_name
 
 MOST_DRAWN, MOST_NULLS, MOST_TABLES = 550_000, 150_000, 40
 """What a page holds at most: characters of drawings, of distributions of chance, and tables of all measures."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape, unescape
 from typing import Any
 
-from evenhand.tables.groups import shown_name
+from evenhand.errors import shown_name
 
 VOID = {"meta", "input", "br", "path", "rect", "line"}
 

@@ -10,8 +10,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from evenhand import __version__
 from evenhand.report.charts.theme import css
+from evenhand.report.document import header
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, data_block, join, tag
 
@@ -49,6 +49,7 @@ def fitted(build: Callable[[Room], str]) -> str:
 def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: dict[str, Any], **blocks: Any) -> str:
     """A whole page. Sections are (id, heading, content); `blocks` are data for the script."""
     style, script = _style(), _asset("page.js")
+    maker = f"Evenhand {header('page')['version']}"
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
     )
@@ -58,7 +59,7 @@ def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: 
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="generator", content=f"Evenhand {__version__}"),
+        tag("meta", name="generator", content=maker),
         tag("title", title),
         Markup(f"<style>{style}</style>"),
     )
@@ -73,7 +74,7 @@ def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: 
         Markup(f"<script>{script}</script>"),
     )
     kept, text = _document(document, MOST_PAGE - len((head + before + after).encode()))
-    body = join(before, tag("footer", tag("p", f"Made by Evenhand {__version__}. {text}"), kept), after)
+    body = join(before, tag("footer", tag("p", f"Made by {maker}. {text}"), kept), after)
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import Line, Subject
+from evenhand.analyses.audit.charts.subject import Line, Subject, marker, score_axis, threshold
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import (
@@ -18,15 +18,12 @@ from evenhand.report.charts.layers import (
     coloured,
     inline,
     interval,
-    marker,
     percent,
     quantitative,
     rows,
-    score_axis,
-    threshold,
     zero,
 )
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 WHO = {
     "independence": "everyone", "equal_opportunity": "the deserving", "predictive_equality": "the undeserving",

@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import DENSITY_BINS, Line, Subject, at_most
+from evenhand.analyses.audit.charts.subject import (
+    DENSITY_BINS,
+    Line,
+    Subject,
+    at_most,
+    group_colour,
+    group_lines,
+    marker,
+    measured,
+    score_axis,
+    threshold,
+)
+from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import (
@@ -15,20 +27,13 @@ from evenhand.report.charts.layers import (
     chart,
     chosen_rows,
     coloured,
-    group_colour,
-    group_lines,
     inline,
-    marker,
-    measured,
     percent,
     quantitative,
     rows,
-    score_axis,
     sentence,
-    threshold,
 )
-from evenhand.tables.cells import Floats
-from evenhand.tables.groups import shown_name
+from evenhand.tables.arrays import Floats
 
 HEIGHT, SIDE = 260, 380
 

@@ -14,7 +14,7 @@ from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
-from evenhand.tables.cells import Floats
+from evenhand.tables.arrays import Floats
 
 BARS, HEIGHT = 40, 220
 

@@ -7,27 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import CALIBRATION_BINS, Line, Subject, at_most
-from evenhand.report.charts import theme
-from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import (
-    Spec,
-    beside,
-    chart,
-    coloured,
+from evenhand.analyses.audit.charts.subject import (
+    CALIBRATION_BINS,
+    Line,
+    Subject,
+    at_most,
     group_colour,
     group_lines,
-    inline,
     marker,
     measured,
-    percent,
-    quantitative,
-    rows,
     score_axis,
-    sentence,
     threshold,
 )
-from evenhand.tables.groups import shown_name
+from evenhand.errors import shown_name
+from evenhand.report.charts import theme
+from evenhand.report.charts.chart import Chart
+from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, percent, quantitative, rows, sentence
 
 SIDE, HEIGHT = 400, 280
 RATES = {"selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV"}

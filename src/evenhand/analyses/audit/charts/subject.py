@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.measures.registry import find
 from evenhand.report.charts import theme
-from evenhand.tables.cells import Floats
-from evenhand.tables.groups import shown_name
+from evenhand.report.charts.layers import Spec, coloured, inline, interval, labels, quantitative
+from evenhand.tables.arrays import Floats
 
 if TYPE_CHECKING:
     from evenhand.analyses.audit.attribute import AttributeAudit
@@ -27,7 +28,6 @@ FEWEST_POINTS, MOST_POINTS, ALL_POINTS = 60, 200, 640
 CALIBRATION_BINS = 10
 DENSITY_BINS = 40
 FURTHEST_BY = ("abcc", "independence_uniform", "demographic_parity", "delta_dp_b")
-LABEL = 32
 MOST_LISTED = 40
 
 Line = tuple[Floats, Floats]
@@ -213,20 +213,72 @@ def furthest(attribute: AttributeAudit) -> list[str]:
     return sorted(others, key=lambda name: (name in attribute.too_small, -away.get(name, -1.0)))
 
 
-def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
-    """A short name for the eye for each name, no two of them alike.
+MOST_TICKS = 20
 
-    >>> labels(["ab", "a" * 9, "a" * 8], limit=5)
-    {'ab': 'ab', 'aaaaaaaaa': 'aaa…a', 'aaaaaaaa': 'aa… 2'}
-    """
-    found: dict[str, str] = {}
-    used: set[str] = set()
-    for name in names:
-        text, count = shown_name(name, limit), 1
-        while text in used:
-            count += 1
-            mark = f"… {count}"
-            text = shown_name(name, 10**6)[: limit - len(mark)] + mark
-        used.add(text)
-        found[name] = text
+
+def group_lines(s: Subject, values: list[dict[str, Any]], encoding: Spec, **mark: Any) -> list[Spec]:
+    """A line for each group; among many groups the two that are compared stand out."""
+    if not s.crowded:
+        return [{"data": inline(values), "mark": {"type": "line", **mark}, "encoding": encoding}]
+    return [
+        {
+            "data": inline([row for row in values if (row["group"] in s.pair) == own]),
+            "mark": {"type": "line", **mark, "strokeWidth": width},
+            "encoding": encoding,
+        }
+        for own, width in ((False, 1.2), (True, 3))
+    ]
+
+
+def group_colour(s: Subject, groups: Iterable[str], legend: bool = True) -> Spec:
+    chosen = list(groups)
+    return coloured([s.label[g] for g in chosen], [s.colour[g] for g in chosen], legend)
+
+
+def score_axis(s: Subject, field: str = "score", shown: bool = True) -> Spec:
+    """The score from end to end of its range."""
+    if not shown:
+        return quantitative(field, None, s.range, labels=False, ticks=False, **_ticks(s))
+    words = [s.score]
+    if s.table.meaning.risk:
+        words.append("a risk: lower is better")
+    if s.threshold is not None:
+        words.append("dashed: the threshold")
+    return quantitative(field, f"{words[0]} ({'; '.join(words[1:])})" if words[1:] else words[0], s.range, **_ticks(s))
+
+
+def _ticks(s: Subject) -> Spec:
+    """Numbers in full unless they are very long; whole scores at whole numbers."""
+    lo, hi = s.range
+    plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
+    found: Spec = {"format": ",~r" if plain else "~g"}
+    if s.scores <= MOST_TICKS and s.table.score is not None and bool((np.mod(s.table.score, 1) == 0).all()):
+        found["values"] = sorted(set(s.table.score.tolist()))
     return found
+
+
+def threshold(s: Subject, x: Spec) -> list[Spec]:
+    """The line at the threshold, which a page may move: it is of class threshold."""
+    if s.threshold is None:
+        return []
+    mark = {"type": "rule", "strokeDash": [5, 4], "color": theme.INK, "opacity": 0.7}
+    return [{"name": "threshold", "data": inline([{"score": s.threshold}]), "mark": mark, "encoding": {"x": x}}]
+
+
+def marker(s: Subject, width: int = theme.WIDTH) -> dict[str, Any] | None:
+    """What a page has to know to move the line."""
+    if s.threshold is None:
+        return None
+    return {"lo": s.range[0], "hi": s.range[1], "width": width, "at": s.threshold}
+
+
+def measured(gap: Gap | None) -> str:
+    """A measure with its interval and what chance alone shows."""
+    if gap is None:
+        return ""
+    m = find(gap.id)
+    value = gap.value if gap.signed is None or m is None or not m.signed else gap.signed
+    text = f"{'' if m is None else m.title} {value:.3f}{interval(gap.ci)}"
+    if gap.null is not None and np.isfinite(gap.null.high):
+        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {gap.null.high:.3f}"
+    return text

@@ -1,0 +1,60 @@
+"""A verdict → Markdown that fits a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evenhand.analyses.check.document import STATUSES, who
+from evenhand.errors import shown_name
+from evenhand.report.markdown import escaped, table
+
+MOST_COMPARISONS = 100
+"""GitHub takes comments of 65,536 characters."""
+
+
+def verdict_markdown(document: dict[str, Any]) -> str:
+    """The verdict of a policy: one line for each rule and comparison, what fails first."""
+    return "\n".join(_verdict_lines(document)).rstrip() + "\n"
+
+
+def _verdict_lines(document: dict[str, Any]) -> Iterator[str]:
+    policy, data = document["policy"], document["data"]
+    yield f"## Fairness check{': ' + escaped(shown_name(policy['name'], 80)) if policy['name'] else ''}"
+    yield ""
+    yield f"**{escaped(document['interpretation'])}**"
+    yield ""
+    yield f"{data['rows']:,} people; favourable decision: {escaped(shown_name(data['decision_rule'], 120))}."
+    yield from (f"Left out: {count:,} rows {escaped(shown_name(why, 100))}." for why, count in data["left_out"].items())
+    yield ""
+    found = sorted(document["findings"], key=_urgency)
+    rows = [_comparison(f, document["rules"][f["rule"]]) for f in found[:MOST_COMPARISONS]]
+    words = ("comparison", "status", "in words")
+    yield from table(["rule", "comparison", "value", "interval", "limit", "status", "in words"], rows, words)
+    if len(found) > MOST_COMPARISONS:
+        yield f"{len(found) - MOST_COMPARISONS:,} more comparisons are not shown.\n"
+    for i, rule in enumerate(document["rules"]):
+        if rule["reason"] and any(f["rule"] == i and not f["passes"] for f in found):
+            yield f"- Reason for {escaped(shown_name(rule['rule'], 200))}: {escaped(shown_name(rule['reason'], 300))}"
+    yield from (f"- {escaped(shown_name(note, 600))}" for note in document["notes"])
+    yield ""
+    options = document["options"]
+    yield f"<sub>Evenhand {document['version']}, table `{data['table'][:16]}`, seed {options['seed']}.</sub>"
+
+
+def _urgency(f: dict[str, Any]) -> int:
+    """What fails comes first, and what is certainly kept to last."""
+    if not f["passes"]:
+        return STATUSES.index(f["status"])
+    return len(STATUSES) + (f["conclusive"] is not False)
+
+
+def _comparison(f: dict[str, Any], rule: dict[str, Any]) -> list[str]:
+    span = "–" if f["ci"] is None else " to ".join("∞" if end is None else f"{end:.3f}" for end in f["ci"])
+    status = f["status"] + (", not for certain" if f["passes"] and f["conclusive"] is False else "")
+    return [
+        escaped(shown_name(rule["rule"], 200)), escaped(who(f)),
+        "–" if f["value"] is None else f"{f['value']:.3f}", span,
+        f"{escaped(rule['comparison'])} {rule['limit']:.6g}", f"**{status}**" if f["passes"] is False else status,
+        escaped(shown_name(f["interpretation"], 600)),
+    ]  # fmt: skip

@@ -1,0 +1,33 @@
+"""What Markdown of any result is made of: escaped names, tables, and text as a terminal shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+
+def escaped(text: object) -> str:
+    """Text that Markdown and HTML take as it is: names are not ours.
+
+    >>> escaped("a|b <img> *x* [l](u)")
+    'a\\\\|b &lt;img&gt; \\\\*x\\\\* \\\\[l\\\\](u)'
+    """
+    plain_text = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain_text = re.sub(r"([\\`*_\[\]|~#!@$])", r"\\\1", plain_text)
+    return re.sub(r"(https?|ftp|mailto|www)(?=[:.])", r"\1&#8203;", plain_text, flags=re.IGNORECASE)  # and no link
+
+
+def table(heads: list[str], rows: list[list[str]], words: Collection[str] = ()) -> Iterator[str]:
+    """A table, the first column and those of `words` to the left and numbers to the right."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|---|{''.join('---|' if head in words else '---:|' for head in heads[1:])}"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
+
+
+def fenced(result: Any) -> str:
+    """What a terminal shows, as it is."""
+    text = repr(result)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}\n"
