@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -14,432 +15,96 @@ import evenhand
 
 SOURCE = Path(evenhand.__file__).parent
 
-# layer: what it may import. Everything may import errors.
+# A room, and the rooms it may import from, lazily or for types only too. Everybody may import errors.
 ARROWS: dict[str, set[str]] = {
-    "provenance": set(),
+    "files": set(),
+    "tables": {"files"},
+    "ingest": {"files", "tables"},
+    "measures": {"tables"},
+    "inference": {"tables", "measures"},
+    "report": {"files"},
+    "analyses": {"files", "tables", "ingest", "measures", "inference", "report"},
+    "datasets": {"files", "tables", "ingest", "report"},
+    "metrics": {"tables", "ingest", "measures", "analyses"},
+    "learn": {"files", "tables", "ingest", "measures", "report", "analyses", "datasets"},
+    "cli": {"files", "tables", "ingest", "report", "analyses", "datasets", "learn"},
     "errors": set(),
-    "masking": set(),
-    "files": {"masking"},
-    "toml_lines": set(),
-    "toml_files": {"files", "masking", "toml_lines"},
-    "results": {"files", "page", "report"},  # a result makes its views when asked
-    "cells": set(),
-    "runs": {"ingest", "cells"},
-    "standings": {"runs", "tradeoff", "inference", "cells"},
-    "questions": {"runs", "standings", "tradeoff"},
-    "comparison": {"charts", "results", "questions", "runs", "standings", "tradeoff", "inference", "report"},
-    "tradeoff": {"cells"},
-    "groupings": {"provenance", "cells"},
-    "rules": {"table", "confusion"},  # their types only
-    "noise": set(),
-    "table": {
-        "provenance",
-        "spans",
-        "noise",
-        "cells",
-        "groupings",
-        "rules",
-        "storage",
-    },  # Table.save calls storage when it is used
-    "confusion": {"provenance", "table", "cells", "groupings", "rules", "storage"},
-    "storage": {"provenance", "masking", "noise", "grid", "spans", "table", "confusion", "cells", "files"},
-    "suppression": {"provenance", "spans", "table", "confusion", "cells", "groupings"},
-    "privacy": {"provenance", "spans", "noise", "table", "confusion", "cells"},
-    "disclosure": {"results", "scores", "storage", "table", "confusion", "cells", "groupings", "report"},
-    "examples": {"table", "cells"},
-    "datasets": {"cells", "files", "ingest", "report"},  # report makes a dataframe when asked
-    "ingest": {
-        "masking",
-        "provenance",
-        "grid",
-        "spans",
-        "table",
-        "confusion",
-        "joint",
-        "cells",
-        "files",
-        "storage",
-    },
-    "pairs": {
-        "cells",
-        "charts",
-        "files",
-        "groupings",
-        "inference",
-        "ingest",
-        "options",
-        "page",
-        "report",
-        "results",
-    },
-    "learn": {
-        "auditing",
-        "cells",
-        "charts",  # plot calls it when it is used
-        "comparison",
-        "datasets",
-        "files",
-        "ingest",
-        "measures",
-        "options",
-        "paired",
-        "report",
-        "results",
-        "scores",
-        "storage",
-        "table",
-        "toml_files",
-        "toml_lines",
-        "__version__",
-    },
-    "scores": {"table", "cells"},
-    "measures": {"scores", "table", "confusion", "cells"},
-    "inference": {"noise", "table", "confusion", "cells"},
-    "recipes": {"measures", "cells"},
-    "classwise": {"measures", "inference", "confusion", "cells"},
-    "aggregation": {
-        "results",
-        "classwise",
-        "recipes",
-        "options",
-        "measures",
-        "inference",
-        "ingest",
-        "storage",
-        "report",
-        "table",
-        "confusion",
-        "groupings",
-        "cells",
-    },
-    "classaudit": {
-        "charts",  # plot calls it when it is used, here and in other results
-        "results",
-        "aggregation",
-        "classwise",
-        "options",
-        "measures",
-        "inference",
-        "report",
-        "confusion",
-        "groupings",
-        "cells",
-    },
-    "joint": {"table", "cells"},
-    "paired": {"joint", "measures", "inference", "scores", "table", "cells"},
-    "differences": {"auditing", "cells", "gaps", "paired", "measures", "inference", "scores"},
-    "candidates": {
-        "page",
-        "charts",
-        "results",
-        "auditing",
-        "differences",
-        "joint",
-        "options",
-        "paired",
-        "tradeoff",
-        "measures",
-        "inference",
-        "report",
-        "table",
-    },
-    "nulls": {"measures", "inference", "scores", "table", "cells"},
-    "ordinary": {"measures", "inference", "table", "cells"},
-    "gaps": {"nulls", "ordinary", "measures", "inference", "table", "cells"},
-    "evidence": {"gaps", "nulls", "measures", "inference"},
-    "distances": {"gaps", "nulls", "ordinary", "measures", "inference", "scores", "table", "cells"},
-    "extremes": {"gaps", "nulls", "measures", "inference", "table", "cells"},
-    "options": {"nulls", "measures", "inference", "table"},
-    "planning": {"inference"},
-    "policy": {"gaps", "measures", "cells"},
-    "gate": {
-        "toml_files",
-        "toml_lines",
-        "page",
-        "files",
-        "policy",
-        "references",
-        "results",
-        "auditing",
-        "attributes",
-        "extremes",
-        "gaps",
-        "options",
-        "report",
-        "measures",
-        "inference",
-        "ingest",
-        "storage",
-        "confusion",
-        "joint",
-        "table",
-    },
-    "sweep": {"policy", "measures", "table", "cells"},
-    "separate": {"sweep", "policy", "measures", "table", "cells"},
-    "choosing": {"cutoffs", "attributes", "gaps", "policy", "measures", "cells"},  # of cutoffs its type only
-    "cutoffs": {
-        "results",
-        "choosing",
-        "separate",
-        "sweep",
-        "policy",
-        "tradeoff",
-        "auditing",
-        "references",
-        "options",
-        "report",
-        "measures",
-        "inference",
-        "ingest",
-        "table",
-        "cells",
-    },
-    "logistic": {"ingest", "cells"},
-    "projection": {
-        "auditing",
-        "confusion",
-        "ingest",
-        "logistic",
-        "references",
-        "report",
-        "inference",
-        "storage",
-        "files",
-        "table",
-        "cells",
-    }
-    | {"__version__"},
-    "summaries": {"extremes", "gaps", "measures", "inference", "table", "cells"},
-    "references": {"ingest", "table"},
-    "attributes": {
-        "summaries",
-        "distances",
-        "evidence",
-        "extremes",
-        "gaps",
-        "nulls",
-        "options",
-        "ordinary",
-        "measures",
-        "inference",
-        "scores",
-        "table",
-    },
-    "drowned": {"evidence", "extremes", "attributes", "gaps", "summaries", "measures", "groupings", "table", "cells"},
-    "auditing": {
-        "drowned",
-        "page",
-        "charts",
-        "results",
-        "candidates",  # audit calls it when several scores are given
-        "joint",
-        "attributes",
-        "classaudit",
-        "confusion",
-        "references",
-        "evidence",
-        "gaps",
-        "options",
-        "measures",
-        "inference",
-        "ingest",
-        "storage",
-        "files",
-        "scores",
-        "table",
-        "report",
-    },
-    "report": {
-        "watch",
-        "ingest",
-        "groupings",
-        "pairs",  # the types of its results
-        "gate",  # the types of a verdict
-        "candidates",
-        "differences",
-        "choosing",
-        "cutoffs",
-        "separate",
-        "comparison",
-        "runs",
-        "standings",
-        "aggregation",
-        "classaudit",
-        "recipes",
-        "confusion",
-        "disclosure",
-        "projection",
-        "attributes",
-        "auditing",
-        "options",
-        "summaries",
-        "extremes",
-        "gaps",
-        "nulls",
-        "measures",
-        "inference",
-        "table",
-        "cells",
-        "__version__",
-    },
-    "page": {
-        "watch",
-        "pairs",
-        "auditing",  # its type, and those of candidates and watching
-        "candidates",
-        "charts",
-        "report",
-        "policy",
-        "gaps",
-        "measures",
-        "groupings",
-        "table",
-        "cells",
-        "__version__",
-    },
-    "charts": {
-        "watch",
-        "aggregation",  # of these and the next five their types only
-        "auditing",
-        "candidates",
-        "classaudit",
-        "comparison",
-        "standings",
-        "attributes",
-        "files",
-        "gaps",
-        "groupings",
-        "measures",
-        "nulls",
-        "paired",
-        "shapes",
-        "table",
-        "tradeoff",
-        "cells",
-    },
-    "shapes": {"options", "references", "report", "measures", "inference", "scores", "table", "cells"},
-    "metrics": {"auditing", "extremes", "gaps", "options", "measures", "ingest"},
-    "advice": set(),
-    "cli": {
-        "learn",  # bench
-        "page",  # what fits into a page, before any work
-        "masking",
-        "pairs",
-        "watch",
-        "results",
-        "advice",
-        "aggregation",
-        "auditing",
-        "comparison",
-        "classaudit",
-        "cutoffs",
-        "disclosure",
-        "privacy",
-        "suppression",
-        "examples",
-        "files",
-        "gate",
-        "ingest",
-        "options",
-        "planning",
-        "projection",
-        "report",
-        "storage",
-        "__version__",
-    },
-    "__main__": {"cli"},
-    "__init__": {
-        "pairs",
-        "watch",
-        "advice",
-        "aggregation",
-        "auditing",
-        "candidates",
-        "charts",
-        "comparison",
-        "classaudit",
-        "confusion",
-        "cutoffs",
-        "disclosure",
-        "privacy",
-        "suppression",
-        "examples",
-        "gate",
-        "ingest",
-        "planning",
-        "projection",
-        "shapes",
-        "storage",
-        "table",
-        "datasets",
-        "metrics",
-    },
-    "watch": {
-        "masking",
-        "auditing",
-        "cells",
-        "charts",
-        "confusion",
-        "distances",
-        "files",
-        "gaps",
-        "inference",
-        "ingest",
-        "measures",
-        "options",
-        "page",
-        "policy",
-        "references",
-        "report",
-        "results",
-        "scores",
-        "storage",
-        "table",
-    },
-    "spans": {"grid", "cells"},
-    "grid": {"cells"},
 }
+# The same within analyses, beyond options and reference, which everybody may import.
+WITHIN: dict[str, set[str]] = {
+    "audit": {"individual", "counterfactual"},  # sections of other results on its page
+    "requirement": {"audit"},
+    "models": {"audit"},
+    "monitor": {"audit"},
+    "check": {"audit", "requirement"},
+    "thresholds": {"audit", "requirement"},
+    "entry": {"audit", "classes", "models"},
+}
+COMMON = {"errors", "options", "reference"}
 
 
-def modules() -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
-    for path in SOURCE.rglob("*.py"):
-        found.setdefault(path.relative_to(SOURCE).parts[0].removesuffix(".py"), []).append(path)
-    return found
+def module_of(path: Path) -> str:
+    return ".".join(("evenhand", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+MODULES = {module_of(path): path for path in SOURCE.rglob("*.py")}
 
 
 def imported(path: Path) -> set[str]:
-    """The layers of evenhand that a file imports, anywhere in it."""
-    out = set()
+    """The modules of evenhand that a file imports, anywhere in it; its version is no module."""
+    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            parts = node.module.split(".")
-            if parts[0] == "evenhand":
-                out |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "evenhand":
+            full = {f"{node.module}.{alias.name}" for alias in node.names if alias.name != "__version__"}
+            found |= {name if name in MODULES else str(node.module) for name in full}
         elif isinstance(node, ast.Import):
-            out |= {a.name.split(".")[1] for a in node.names if a.name.startswith("evenhand.")}
-    return out
+            found |= {alias.name for alias in node.names if alias.name.split(".")[0] == "evenhand"}
+    return found
 
 
-def test_every_module_has_its_place() -> None:
-    assert set(modules()) == set(ARROWS)
+def edges(depth: int) -> dict[str, set[str]]:
+    """What every room imports: rooms of the root (1), or of the analyses (2)."""
+    found: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        here = name.split(".")
+        if len(here) <= depth or (depth == 2 and here[1] != "analyses") or here[-1] == "__main__":
+            continue
+        parts = [target.split(".") for target in imported(path)]
+        rooms = {p[depth] if len(p) > depth else "evenhand" for p in parts if depth == 1 or p[1] == "analyses"}
+        found.setdefault(here[depth], set()).update(rooms - {here[depth]})
+    return found
 
 
-@pytest.mark.parametrize("layer", ARROWS)
-def test_imports_point_one_way(layer: str) -> None:
-    for path in modules()[layer]:
-        beyond = imported(path) - ARROWS[layer] - {layer, "errors"}
-        assert not beyond, f"{path.name} must not import {beyond}"
+def test_imports_between_rooms_follow_the_arrows() -> None:
+    assert edges(1).keys() == ARROWS.keys()
+    beyond = {room: there - ARROWS[room] - COMMON for room, there in edges(1).items()}
+    assert {room: there for room, there in beyond.items() if there} == {}
+
+
+def test_imports_between_analyses_follow_the_arrows() -> None:
+    beyond = {room: there - WITHIN.get(room, set()) - COMMON for room, there in edges(2).items()}
+    assert {room: there for room, there in beyond.items() if there} == {}
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_the_arrows_have_no_cycle(depth: int) -> None:
+    TopologicalSorter(edges(depth)).prepare()  # raises CycleError
+
+
+def test_the_root_is_a_short_list() -> None:
+    assert len([place for place in SOURCE.iterdir() if place.name != "__pycache__"]) <= 16
 
 
 def test_narwhals_is_met_at_the_border_only() -> None:
     users = {p.name for p in SOURCE.rglob("*.py") if "import narwhals" in p.read_text(encoding="utf-8")}
-    assert users == {"frames.py", "frame.py"}
+    assert users == {"dataframes.py", "frame.py"}
 
 
 def test_torch_is_met_by_learning_and_counting_only() -> None:
     users = {
-        p.parent.name for p in SOURCE.rglob("*.py") if re.search(r"^\s*(import|from) torch", p.read_text("utf-8"), re.M)
+        p.relative_to(SOURCE).parts[0]
+        for p in MODULES.values()
+        if re.search(r"^\s*(import|from) torch", p.read_text("utf-8"), re.M)
     }
     assert users == {"learn", "ingest"}
 
@@ -477,7 +142,7 @@ def test_public_names_are_really_there() -> None:
 
 
 def test_no_module_hides_a_public_function() -> None:
-    assert not set(modules()) & set(evenhand._HOME)
+    assert not {name.split(".")[1] for name in MODULES if "." in name} & set(evenhand._HOME)
 
 
 def test_every_public_function_has_an_executed_example() -> None:

@@ -66,7 +66,7 @@ _HOME = {
     "Verdict": "analyses.check.check",
     "Watch": "analyses.monitor.monitor",
     "aggregate": "analyses.classes.aggregate",
-    "audit": "analyses.audit.audit",
+    "audit": "analyses.entry",
     "check": "analyses.check.check",
     "compare": "analyses.compare.compare",
     "compas": "datasets.example",

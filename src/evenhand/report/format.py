@@ -1,0 +1,57 @@
+"""How numbers are written for people: one way each for numbers, intervals, p-values and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MISSING = "–"
+
+
+def number(value: float | None, *, sign: bool = False, digits: int = 3) -> str:
+    """A number with so many decimals; a dash where there is none, and never −0.
+
+    >>> number(0.1234), number(0.5, sign=True), number(-0.0001), number(None)
+    ('0.123', '+0.500', '0.000', '–')
+    """
+    if value is None:
+        return MISSING
+    return f"{round(value, digits) + 0.0:{'+' if sign else ''}.{digits}f}"
+
+
+def interval(ends: Sequence[float | None] | None, *, sign: bool = False, digits: int = 3, join: str = " to ") -> str:
+    """Both ends of an interval; … where it has no end, a dash where there is no interval.
+
+    >>> interval((0.1, 0.25)), interval([-0.1, None], sign=True, join=", "), interval(None)
+    ('0.100 to 0.250', '-0.100, …', '–')
+    """
+    if ends is None:
+        return MISSING
+    return join.join("…" if end is None else number(end, sign=sign, digits=digits) for end in ends)
+
+
+def p_value(p: float | None, *, at_most: bool = False) -> str:
+    """A p-value with three decimals; `at_most` marks one that may be smaller than it is written.
+
+    >>> p_value(0.0412), p_value(0.0007), p_value(0.0166, at_most=True), p_value(1.0), p_value(None)
+    ('.041', '<.001', '≤.017', '1.000', '–')
+    """
+    if p is None:
+        return MISSING
+    if p < 0.001:
+        return "<.001"
+    return f"{'≤' if at_most else ''}{p:.3f}".replace("0.", ".", 1)
+
+
+def percent(share: float) -> str:
+    """A share with few digits, but never all or nobody where it is not so.
+
+    >>> percent(0.5), percent(0.004), percent(0.9999), percent(1e-6)
+    ('50%', '0.4%', '99.99%', '<0.01%')
+    """
+    if 0 < share < 0.0001 or 0.9999 < share < 1:
+        return "<0.01%" if share < 0.5 else ">99.99%"
+    for digits in (0, 1, 2):
+        text = f"{100 * share:.{digits}f}"
+        if share in (0.0, 1.0) or 0.5 <= float(text) <= 99.5:
+            break
+    return f"{float(text):g}%"
