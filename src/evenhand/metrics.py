@@ -187,7 +187,7 @@ def __getattr__(name: str) -> Metric:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(["Metric", "MetricResult", *MEASURES])
 
 
-__all__ = ["Metric", "MetricResult", *MEASURES]
+__all__ = __dir__()
