@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents
 from evenhand.analyses.audit.attachments import sections as other_sections
-from evenhand.analyses.audit.charts import CHARTS
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison, measure_of, plain
 from evenhand.errors import shown_name
@@ -184,11 +183,11 @@ def _rate(estimate: dict[str, Any]) -> Markup:
 
 
 def _charts(audit: Audit, attribute: str, group: str, room: Room) -> Iterator[Markup | None]:
-    for chart in audit.plots(attribute, group):
-        if chart != "null":  # its distributions are in the tables
-            words = f"plot({chart!r}, attribute={shown_name(attribute)!r})"
-            about = group if CHARTS[chart].pair else None
-            yield room.figure(audit.plot(chart, attribute=attribute, group=about), words)
+    pair, everyone = audit.charts(attribute=attribute, group=group), audit.charts(attribute=attribute)
+    for chart in pair.kinds:
+        about = everyone if chart == "groups" else pair
+        if chart != "null" and not about.lacks(chart):  # distributions of chance are in the tables
+            yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:

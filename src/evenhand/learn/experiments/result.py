@@ -187,10 +187,10 @@ class Experiment(Result):
 
         return runs_frame(self.runs, library)
 
-    def plot(self, name: str = "tradeoff", *, dataset: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, dataset: str | None = None) -> Chart:
         """A chart of the comparison on a data set: "tradeoff", "dto" or "area"; with several, "tradeoff on adult"."""
-        kind, on, of = name.partition(" on ")
-        return self.compare(of if on else dataset).plot(kind)
+        kind, on, of = (name or "").partition(" on ")
+        return self.compare(of if on else dataset).plot(kind or "tradeoff")
 
     def plots(self) -> tuple[str, ...]:
         """The names of the charts that `plot` can draw."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Subject
@@ -19,9 +17,9 @@ from evenhand.tables.arrays import Floats
 BARS, HEIGHT = 40, 220
 
 
-def null(s: Subject, measure: str | None) -> Chart:
+def null(s: Subject) -> Chart:
     """The distribution of a measure when groups are alike, and where the observed value lies."""
-    gap, m, chance = _tested(s, measure)
+    gap, m, chance = _tested(s)
     ratio = gap.scale == "ratio"
     observed = min(gap.value, 1 / gap.value) if ratio and gap.value > 0 else abs(gap.value)
     share, edges = _histogram(chance)
@@ -83,9 +81,9 @@ def tested(s: Subject) -> list[str]:
     return [g.id for g in s.attribute.measures if g.group == s.group and g.null is not None]
 
 
-def _tested(s: Subject, measure: Any) -> tuple[Gap, Measure, Null]:
+def _tested(s: Subject) -> tuple[Gap, Measure, Null]:
     known = tested(s)
-    id_ = known[0] if measure is None else measure
+    id_ = known[0] if s.measure is None else s.measure
     m = find(id_) if isinstance(id_, str) else None
     gap = None if m is None else s.gap(m.id)
     if m is None or gap is None or gap.null is None:

@@ -42,6 +42,8 @@ class Subject:
     group: str
     given: bool
     """Whether the user named the group."""
+    measure: str | None = None
+    """The one whose chance is drawn."""
 
     @property
     def reference(self) -> str:
@@ -137,19 +139,13 @@ class Subject:
 
     @cached_property
     def curves(self) -> Curves:
-        """The curves of the groups drawn. All charts of an attribute share them."""
-        if self.table.score is None:
-            raise UsageError("this chart needs a score, but the data hold decisions only: pass score= as well")
-        kept: dict[Any, Curves] = vars(self.audit).setdefault("_curves", {})
-        key = (self.attribute.name, self.drawn)
-        if key not in kept:
-            scores = self.audit.options.scores
-            kept[key] = curves(
-                self.table, self.attribute.name, group=list(self.drawn[1:]), reference=self._reference,
-                points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
-                density_bins=min(self.scores, DENSITY_BINS),
-            )  # fmt: skip
-        return kept[key]
+        """The curves of the groups drawn. All charts of a subject share them."""
+        scores = self.audit.options.scores
+        return curves(
+            self.table, self.attribute.name, group=list(self.drawn[1:]), reference=self._reference,
+            points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
+            density_bins=min(self.scores, DENSITY_BINS),
+        )  # fmt: skip
 
     def columns(self, name: str, **where: str) -> dict[str, Any]:
         """A curve as columns, only the rows that agree."""
@@ -185,7 +181,7 @@ def at_most(error: float) -> str:
     return f"{math.ceil(error * 10**digits - 1e-9) / 10**digits:g}"
 
 
-def subject(audit: Audit, attribute: Any, group: Any) -> Subject:
+def subject(audit: Audit, attribute: Any = None, group: Any = None, measure: Any = None) -> Subject:
     """What was asked for, if the audit has it; by default the first attribute and the furthest group."""
     names = [a.name for a in audit.attributes]
     if attribute is not None and attribute not in names:
@@ -201,7 +197,7 @@ def subject(audit: Audit, attribute: Any, group: Any) -> Subject:
         )
     if group is not None and str(group) == found.reference:
         raise UsageError(f"{shown(group)} is the reference, with which others are compared: name another group")
-    return Subject(audit, found, furthest(found)[0] if group is None else str(group), group is not None)
+    return Subject(audit, found, furthest(found)[0] if group is None else str(group), group is not None, measure)
 
 
 def furthest(attribute: AttributeAudit) -> list[str]:
