@@ -9,6 +9,7 @@ from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows, zero
 from evenhand.report.charts.plane import check_name
+from evenhand.report.format import number
 
 HEIGHT, ROW = 220, 26
 MOST_PAIRS = len(theme.GROUPS)
@@ -133,9 +134,8 @@ def _paths(document: Document, world: dict[str, Any]) -> Chart:
          "encoding": point},
     ]}  # fmt: skip
     subtitle = f"Lines: {_level(document)} intervals."
-    told = "; ".join(
-        f"{li['pair']}, {li['way']}: {round(li['value'], 3) + 0.0:+.3f}" for li in lines if li["value"] is not None
-    )
+    known = [line for line in lines if line["value"] is not None]
+    told = "; ".join(f"{line['pair']}, {line['way']}: {number(line['value'], sign=True)}" for line in known)
     columns = {key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}
     title = f"Which way the change takes, {_where(world)}"
     return chart("paths", title, subtitle, f"{subtitle} {told}.", body, columns, [more])

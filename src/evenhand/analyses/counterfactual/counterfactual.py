@@ -92,7 +92,7 @@ class CounterfactualFairness(Result):
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.counterfactual.page import counterfactual_page
 
-        return kept(counterfactual_page(self), path)
+        return kept(counterfactual_page(self.to_dict()), path)
 
     def to_frame(self, world: str | None = None, *, library: str | None = None) -> Any:
         """One row per person and other group. These are personal data.
@@ -116,7 +116,7 @@ class CounterfactualFairness(Result):
         return available(self.to_dict())
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.counterfactual.document import render
+        from evenhand.analyses.counterfactual.text import render
 
         return render(self.to_dict())
 

@@ -9,19 +9,9 @@ import numpy as np
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import (
-    Spec,
-    chart,
-    coloured,
-    inline,
-    labels,
-    percent,
-    quantitative,
-    rows,
-    sentence,
-    zero,
-)
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, labels, quantitative, rows, sentence, zero
 from evenhand.report.charts.plane import check_name
+from evenhand.report.format import percent
 
 HEIGHT = 300
 MOST_GROUPS = 20

@@ -82,12 +82,12 @@ class IndividualFairness(Result):
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.individual.page import individual_page
 
-        return kept(individual_page(self), path)
+        return kept(individual_page(self.to_dict()), path)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.individual.document import text
+        from evenhand.analyses.individual.text import render
 
-        return text(self.to_dict())
+        return render(self.to_dict())
 
 
 def individual_fairness(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evenhand.analyses.monitor.new_groups import compared
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
@@ -11,9 +11,6 @@ from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, interval, quantitative, rows, zero
-
-if TYPE_CHECKING:
-    from evenhand.analyses.monitor.monitor import Watch
 
 HEIGHT = 240
 MOST_NAMES = 8
@@ -23,9 +20,8 @@ WHAT = {"baseline": theme.AXIS, "no change shown": theme.GROUPS[0], "not tested"
 SHAPE = {"condition": {"test": "datum.what == 'changed'", "value": "diamond"}, "value": "circle"}
 
 
-def plot(watch: Watch, measure: Any = None, group: Any = None, attribute: Any = None) -> Chart:
+def plot(document: dict[str, Any], measure: Any = None, group: Any = None, attribute: Any = None) -> Chart:
     """A measure of one group over all periods; by default the first that has changed, else the first there is."""
-    document = watch.to_dict()
     base = _chosen(document, measure, group, attribute)
     m = find(base["id"])
     assert m is not None

@@ -66,7 +66,7 @@ class Watch(Result):
         """The watch as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.monitor.page import watch_page
 
-        return kept(watch_page(self), path)
+        return kept(watch_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
@@ -84,10 +84,10 @@ class Watch(Result):
         """
         from evenhand.analyses.monitor.charts import plot
 
-        return plot(self, measure, group, attribute)
+        return plot(self.to_dict(), measure, group, attribute)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.monitor.document import render
+        from evenhand.analyses.monitor.text import render
 
         return render(self.to_dict())
 

@@ -140,7 +140,7 @@ class Thresholds(Result):
         return frame(self, library)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.thresholds.document import render
+        from evenhand.analyses.thresholds.text import render
 
         return render(self.to_dict())
 
