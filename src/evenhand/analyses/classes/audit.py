@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, chosen, streams_of
-from evenhand.analyses.classes.matrix import (
-    ENOUGH_ON_AVERAGE,
-    Matrix,
-    Task,
-    both_ways,
-    doubts,
-    exact,
-    matrix,
-    uncertainties,
-)
+from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways, exact
+from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
 from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference import class_resample as tables
@@ -145,9 +138,9 @@ class ClassAudit(Result):
         return self.charts(attribute=attribute, measure=measure).draw(name)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.classes.document import render
+        from evenhand.analyses.classes.text import render_audit
 
-        return render(self.to_dict())
+        return render_audit(self.to_dict())
 
 
 def checked_choices(words: dict[str, Any]) -> dict[str, Any]:
