@@ -14,7 +14,8 @@ from scipy import integrate, optimize, stats
 import evenhand
 from conftest import called as run
 from conftest import evenhand as process
-from evenhand.analyses.projection.projection_test import ProjectionTest, projection_test
+from evenhand.analyses.projection.projection_test import projection_test
+from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.chi2_mixture import critical, tail
 from evenhand.inference.wasserstein_projection import FOLD, descend, project, switch
