@@ -15,7 +15,7 @@ from evenhand.report.result import Result
 PRIORITIES = {
     "opportunity": (
         "equal_opportunity",
-        "People with the favourable outcome should have the same chance in every group.",
+        "People with a favourable outcome should have the same chance in every group.",
     ),
     "errors": ("equalized_odds", "Both kinds of error matter: wrongly refused and wrongly accepted."),
     "meaning": ("predictive_parity", "A favourable decision should mean the same for every group."),
