@@ -20,9 +20,10 @@ from evenhand.analyses.audit.charts import CHARTS
 from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import labels, percent
+from evenhand.report.charts.layers import labels
 from evenhand.report.charts.registry import Kind
 from evenhand.report.charts.render import NEEDED, printable
+from evenhand.report.format import percent
 
 QUICK = {"bootstrap": 100, "permutations": 100}
 NOTHING = {"bootstrap": 0, "permutations": 0}

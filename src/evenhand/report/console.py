@@ -20,9 +20,9 @@ def wrapped(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent) or [""]
 
 
-def indented(text: str | Text, left: int = 2) -> Padding:
+def indented(text: str | Text, left: int = 2, style: str = "") -> Padding:
     """A text that stands a little to the right."""
-    return Padding(Text(text) if isinstance(text, str) else text, (0, 0, 0, left))
+    return Padding(Text(text, style=style) if isinstance(text, str) else text, (0, 0, 0, left))
 
 
 def points(title: str, lines: Sequence[str]) -> list[RenderableType]:

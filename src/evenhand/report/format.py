@@ -42,6 +42,18 @@ def p_value(p: float | None, *, at_most: bool = False) -> str:
     return f"{'≤' if at_most else ''}{p:.3f}".replace("0.", ".", 1)
 
 
+def p_words(p: float | None, *, at_most: bool = False) -> str:
+    """A p-value in a sentence.
+
+    >>> p_words(0.0412), p_words(0.0007), p_words(0.0166, at_most=True), p_words(None)
+    ('p = .041', 'p < .001', 'p ≤ .017', 'no p-value')
+    """
+    if p is None:
+        return "no p-value"
+    text = p_value(p, at_most=at_most)
+    return f"p {text[0]} {text[1:]}" if text[0] in "<≤" else f"p = {text}"
+
+
 def percent(share: float, *, digits: int | None = None) -> str:
     """A share with so many decimals, or as few as it takes; never all or nobody where it is not so.
 

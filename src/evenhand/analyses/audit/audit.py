@@ -78,9 +78,9 @@ class Audit(Result):
 
         `also` are results of individual or counterfactual fairness, or their documents: the page gets their sections.
         """
-        from evenhand.analyses.audit.page import audit_page
+        from evenhand.analyses.audit.page import audit_page, drawings
 
-        return kept(audit_page(self, also), path)
+        return kept(audit_page(self.to_dict(), drawings(self), self.table, also), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The audit as Markdown, for a pull request or a model card, also written to a file if a path is given."""

@@ -90,9 +90,11 @@ class CandidateAudit(Result):
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The comparison as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.audit.page import drawings
         from evenhand.analyses.models.page import candidates_page
 
-        return kept(candidates_page(self), path)
+        drawn = {c.name: drawings(c.audit) for c in self.candidates}
+        return kept(candidates_page(self.to_dict(), self.charts, drawn), path)
 
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed
@@ -113,7 +115,7 @@ class CandidateAudit(Result):
         return self.charts(attribute=attribute).draw(name)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.models.document import render
+        from evenhand.analyses.models.text import render
 
         return render(self.to_dict())
 

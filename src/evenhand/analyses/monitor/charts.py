@@ -12,7 +12,7 @@ from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, interval, quantitative, rows, zero
+from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
 from evenhand.report.charts.registry import Charts, Kind
 
 HEIGHT = 240
@@ -58,7 +58,7 @@ def _over_time(base: dict[str, Any], document: dict[str, Any]) -> Chart:
         told = f"It has changed since the baseline in {len(changed)} of {len(points)} periods, first in {first}."
     level = f"{100 * document['options']['confidence']:g}%"
     old = _figure(base)
-    was = "undefined" if old is None else f"{old:.3f}{interval(base['ci'])}"
+    was = "undefined" if old is None else f"{old:.3f}{bracketed(base['ci'])}"
     subtitle = (
         f"Lines: {level} intervals. Band: the baseline, {shown_name(document['baseline']['name'])}, {was}. {told}"
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.analyses.audit.findings import KEY
-from evenhand.analyses.audit.measure_table import about, value
+from evenhand.analyses.audit.measure_table import about
+from evenhand.analyses.audit.wording import gap
 from evenhand.analyses.monitor.charts import charts
 from evenhand.analyses.monitor.new_groups import compared
 from evenhand.analyses.monitor.text import title
@@ -128,7 +129,7 @@ def _gap(c: dict[str, Any] | None) -> Markup:
     ci = c["ci"]
     bounds = None if ci is None or None in ci else tag("div", interval(ci), class_="muted")
     number = c["signed"] if measure.signed else c["value"]
-    text = value(measure, c)
+    text = gap(measure, c)
     return cell(tag("strong", text, " changed") if c["alarm"] else text, bounds, data_value=number)
 
 

@@ -12,6 +12,7 @@ from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
+from evenhand.report.format import number, p_words
 from evenhand.tables.arrays import Floats
 
 BARS, HEIGHT = 40, 220
@@ -23,14 +24,16 @@ def null(s: Subject) -> Chart:
     ratio = gap.scale == "ratio"
     observed = min(gap.value, 1 / gap.value) if ratio and gap.value > 0 else abs(gap.value)
     share, edges = _histogram(chance)
-    stays = f"chance stays {'above' if ratio else 'below'} this 95 times of 100: {chance.high:.3f}"
-    marks = {f"observed: {observed:.3f}": observed, stays: chance.high}
+    stays = f"chance stays {'above' if ratio else 'below'} this 95 times of 100: {number(chance.high)}"
+    marks = {f"observed: {number(observed)}": observed, stays: chance.high}
     title = f"{m.title}, the lower over the higher" if ratio else m.title
     body = _bars(share, edges, {text: at for text, at in marks.items() if np.isfinite(at)}, title, ratio)
     a, b = s.pair
     how = "its exact distribution" if chance.method == "exact" else chance.method
-    adjusted = "" if gap.p_adjusted is None else f" ({_p(gap.p_adjusted)} adjusted for all comparisons)"
-    subtitle = f"{a} and {b} if they were alike: {how}. Observed {observed:.3f}, {_p(chance.p_value)}{adjusted}."
+    adjusted = "" if gap.p_adjusted is None else f" ({p_words(gap.p_adjusted)} adjusted for all comparisons)"
+    subtitle = (
+        f"{a} and {b} if they were alike: {how}. Observed {number(observed)}, {p_words(chance.p_value)}{adjusted}."
+    )
     lost = f"{100 * chance.undefined:.2g}% of the tables have no value; they count as the largest"
     return chart(
         "null", f"What chance alone shows: {m.title}", subtitle, subtitle, body,
@@ -70,10 +73,6 @@ def _histogram(chance: Null) -> tuple[Floats, Floats]:
     span = (low, high) if high > low else (low - 0.005, high + 0.005)
     found, edges = np.histogram(sample, BARS, span, weights=weight)
     return found / max(found.sum(), 1e-300) * (1 - chance.undefined), edges
-
-
-def _p(value: float) -> str:
-    return f"p = {value:.2g}" if value >= 1e-4 else "p < 0.0001"
 
 
 def tested(s: Subject) -> list[str]:

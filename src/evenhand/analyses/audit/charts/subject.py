@@ -14,7 +14,8 @@ from evenhand.analyses.audit.curves import Curves, curves
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.registry import find
 from evenhand.report.charts import theme
-from evenhand.report.charts.layers import Spec, coloured, inline, interval, labels, quantitative
+from evenhand.report.charts.layers import Spec, bracketed, coloured, inline, labels, quantitative
+from evenhand.report.format import number
 from evenhand.tables.arrays import Floats
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ def measured(gap: Gap | None) -> str:
         return ""
     m = find(gap.id)
     value = gap.value if gap.signed is None or m is None or not m.signed else gap.signed
-    text = f"{'' if m is None else m.title} {value:.3f}{interval(gap.ci)}"
+    text = f"{'' if m is None else m.title} {number(value)}{bracketed(gap.ci)}"
     if gap.null is not None and np.isfinite(gap.null.high):
-        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {gap.null.high:.3f}"
+        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {number(gap.null.high)}"
     return text
