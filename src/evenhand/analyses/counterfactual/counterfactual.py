@@ -70,6 +70,8 @@ class Asked:
 class CounterfactualFairness(Result):
     """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `to_frame`, `plot`."""
 
+    drawn_by = "evenhand.analyses.counterfactual.charts"
+
     asked: Asked
     people: int
     left_out: Mapping[str, int]
@@ -103,17 +105,9 @@ class CounterfactualFairness(Result):
 
         return frame(self, world, library)
 
-    def plot(self, name: str = "changes", world: str | None = None) -> Chart:
-        """A chart: changes, paths, confounding or worlds; `plots()` says which there are."""
-        from evenhand.analyses.counterfactual.charts import plot
-
-        return plot(self.to_dict(), name, world)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts there are."""
-        from evenhand.analyses.counterfactual.charts import available
-
-        return available(self.to_dict())
+    def plot(self, name: str | None = None, world: str | None = None) -> Chart:
+        """A chart of one world: changes, paths or confounding; or worlds. `plots()` says which there are."""
+        return self.charts(world=world).draw(name)
 
     def __rich__(self) -> Any:
         from evenhand.analyses.counterfactual.text import render

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.counterfactual.charts import plot
+from evenhand.analyses.counterfactual.charts import CHARTS, changes, in_world, worlds
 from evenhand.analyses.counterfactual.sentences import FIGURE, explained, share
 from evenhand.errors import shown_name
+from evenhand.report.charts.registry import Charts
 from evenhand.report.format import interval, number, p_value
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, repeated, tag
@@ -54,9 +55,10 @@ def _world(document: Document, world: dict[str, Any], room: Room) -> Iterator[An
         yield tag("div", tag("h3", "Nothing changes"), tag("p", f"{world['because']}."), class_="finding good")
     else:
         yield _findings(world["answer"], document)
-        for chart in ("changes", "paths", "confounding"):
-            if chart == "changes" or world[chart]:
-                yield room.figure(plot(document, chart, world["name"]), f"plot({chart!r}, {world['name']!r})")
+        there = Charts(CHARTS, in_world(document, world["name"]))
+        for chart in there.names():
+            if chart != "worlds":
+                yield room.figure(there.draw(chart), f"plot({chart!r}, {world['name']!r})")
         yield _changes(world["answer"], room)
     yield tag("h3", "What this rests on")
     yield tag("ul", *(tag("li", sentence) for sentence in world["assumptions"]))
@@ -116,7 +118,7 @@ def _share(e: dict[str, Any]) -> Markup:
 
 
 def _ranges(document: Document, room: Room) -> Iterator[Any]:
-    yield room.figure(plot(document, "worlds"), "plot('worlds')")
+    yield room.figure(worlds(in_world(document, None)), "plot('worlds')")
     rows = []
     for r in document["ranges"][: room.most(MOST_ROWS)]:
         who = "everybody" if r["group"] is None else join(name(r["group"], 30), " as ", name(r["other"], 30))
@@ -133,7 +135,7 @@ def _flip(document: Document, room: Room) -> Iterator[Any]:
         yield tag("p", tag("strong", "Undefined: "), flip["undefined"], ".")
         return
     yield tag("p", max(flip["answer"]["changes"], key=lambda c: c["size"]["value"])["interpretation"])
-    yield room.figure(plot(document, "changes", "flip"), "plot('changes', 'flip')")
+    yield room.figure(changes(in_world(document, "flip")), "plot('changes', 'flip')")
     yield _changes(flip["answer"], room)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.individual.charts import available, plot
+from evenhand.analyses.individual.charts import CHARTS
 from evenhand.analyses.individual.text import differing, told
 from evenhand.errors import shown_name
+from evenhand.report.charts.registry import Charts
 from evenhand.report.format import number, p_value
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Cell, Markup, cell, facts_of, grid, join, name, notes_of, repeated, tag
@@ -34,7 +35,8 @@ def _page(document: Document, room: Room) -> str:
 
 def sections(document: Document, room: Room) -> list[Section]:
     """What a page says of it, from the document alone."""
-    charts = [room.figure(plot(document, chart), f"plot({chart!r})") for chart in available(document)]
+    there = Charts(CHARTS, document)
+    charts = [room.figure(there.draw(chart), f"plot({chart!r})") for chart in there.names()]
     return [
         ("individual", "Similar people", join(_findings(document))),
         ("individual-groups", "Who is treated alike", join(_treatments(document), tag("div", charts, class_="charts"))),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.charts.registry import Charts
 
 SMALL = ("merge", "keep")
 POWER = 0.8
@@ -82,9 +83,13 @@ class Watch(Result):
         >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
         'Demographic parity over time: Caucasian against African-American'
         """
-        from evenhand.analyses.monitor.charts import plot
+        return self.charts(group=group, attribute=attribute).draw(measure)
 
-        return plot(self.to_dict(), measure, group, attribute)
+    def charts(self, **about: Any) -> Charts:
+        """One for each measure, by its id."""
+        from evenhand.analyses.monitor.charts import charts
+
+        return charts(self.to_dict(), **about)
 
     def __rich__(self) -> Any:
         from evenhand.analyses.monitor.text import render

@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.analyses.audit.findings import KEY
 from evenhand.analyses.audit.measure_table import about
 from evenhand.analyses.audit.wording import gap
-from evenhand.analyses.monitor.charts import plot
+from evenhand.analyses.monitor.charts import charts
 from evenhand.analyses.monitor.new_groups import compared
 from evenhand.analyses.monitor.text import title
 from evenhand.errors import shown_name
@@ -33,14 +33,14 @@ def watch_page(document: dict[str, Any]) -> str:
 
 def _page(document: dict[str, Any], room: Room) -> str:
     shown = _shown(document)
-    charts = [
-        room.figure(plot(document, id_, group, attribute), f"plot({id_!r}, {shown_name(group)!r})")
+    figures = [
+        room.figure(charts(document, group, attribute).draw(id_), f"plot({id_!r}, {shown_name(group)!r})")
         for attribute, id_, group in shown[:MOST_CHARTS]
     ]
     remarks = [tag("p", remark, class_="note") for remark in room.remarks()]
     sections: list[tuple[str, str, Any]] = [
         ("alarms", "What has changed", join(_alarms(document))),
-        ("charts", "Over time", tag("div", charts, class_="charts")),
+        ("charts", "Over time", tag("div", figures, class_="charts")),
         ("periods", "Every period", _periods(document, shown, room)),
         ("measures", "What each measure asks", about(list(dict.fromkeys(id_ for _, id_, _ in shown)))),
         ("method", "How it was computed", join(tag("p", _RULE), repeated(document), remarks)),
