@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.analyses.audit.gaps import Gap
-from evenhand.measures.measure import sized
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, find
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
@@ -66,7 +65,7 @@ def _chance(measure: Measure, m: dict[str, Any], gap: Gap | None, room: Room) ->
     """What chance alone shows; its distribution on request."""
     text = plain(measure, m["null_95"])
     null = None if gap is None else gap.null
-    drawn = None if null is None or gap is None else room.null(null, float(sized(measure, gap.value)))
+    drawn = None if null is None or gap is None else room.null(null, gap.size)
     label = f"{measure.title}, chance {text}: its distribution"
     return text if drawn is None else tag("details", tag("summary", text, aria_label=label), drawn)
 

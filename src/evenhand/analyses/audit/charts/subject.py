@@ -12,7 +12,6 @@ import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
-from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.layers import Spec, coloured, inline, interval, labels, quantitative
 from evenhand.tables.arrays import Floats
@@ -276,9 +275,7 @@ def measured(gap: Gap | None) -> str:
     """A measure with its interval and what chance alone shows."""
     if gap is None:
         return ""
-    m = find(gap.id)
-    value = gap.value if gap.signed is None or m is None or not m.signed else gap.signed
-    text = f"{'' if m is None else m.title} {value:.3f}{interval(gap.ci)}"
+    text = f"{gap.measure.title} {gap.estimate:.3f}{interval(gap.ci)}"
     if gap.null is not None and np.isfinite(gap.null.high):
         text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {gap.null.high:.3f}"
     return text
