@@ -8,7 +8,6 @@ from evenhand.analyses.audit.gaps import Gap, Part
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
-from evenhand.measures.registry import find
 from evenhand.report.document import header, number, pair
 from evenhand.report.frame import plain_frame
 from evenhand.tables.table import Table
@@ -104,42 +103,44 @@ def _estimate(e: Estimate) -> dict[str, Any]:
 
 
 def _gap(g: Gap) -> dict[str, Any]:
-    measure = find(g.id)
-    assert measure is not None
+    def own(name: str) -> Any:
+        """What only one kind of gap has."""
+        return getattr(g, name, None)
+
     return {
         "id": g.id,
-        "family": measure.family,
+        "family": g.measure.family,
         "group": g.group,
         "reference": g.reference,
         "value": number(g.value),
         "signed": number(g.signed),
-        "positive": number(g.positive),
-        "negative": number(g.negative),
-        "positive_share": number(g.positive_share),
-        "negative_share": number(g.negative_share),
-        "ratio": number(g.ratio),
+        "positive": number(own("positive")),
+        "negative": number(own("negative")),
+        "positive_share": number(own("positive_share")),
+        "negative_share": number(own("negative_share")),
+        "ratio": number(own("ratio")),
         "ci": pair(g.ci),
         "method": g.method,
         "ci_bootstrap": pair(g.ci_bootstrap),
-        "ci_signed": pair(g.ci_signed),
-        "ci_positive": pair(g.ci_positive),
-        "ci_negative": pair(g.ci_negative),
+        "ci_signed": pair(own("ci_signed")),
+        "ci_positive": pair(own("ci_positive")),
+        "ci_negative": pair(own("ci_negative")),
         "tolerance": g.tolerance,
         "passes": g.passes,
         "conclusive": g.conclusive,
         "undefined": g.undefined,
         "interpretation": g.interpretation,
         "parts": [_part(p) for p in g.parts],
-        "empty_bins": list(g.empty_bins),
-        "left_out_share": number(g.left_out_share),
+        "empty_bins": list(own("empty_bins") or ()),
+        "left_out_share": number(own("left_out_share")),
         "resamples_undefined": g.resamples_undefined,
         **_null(g.null, g.excess),
         "p_adjusted": number(g.p_adjusted),
         "p_adjusted_bh": number(g.p_adjusted_bh),
         "detectable": number(g.detectable),
         "underpowered": g.underpowered,
-        "tests": [_test(t) for t in g.tests],
-        "cohens_h": number(g.cohens_h),
+        "tests": [_test(t) for t in own("tests") or ()],
+        "cohens_h": number(own("cohens_h")),
     }
 
 
