@@ -12,7 +12,7 @@ from evenhand.errors import shown_name
 from evenhand.measures.aggregation import Recipe, Step
 from evenhand.measures.aggregation_spec import describe_step
 from evenhand.report import format as written
-from evenhand.report.document import header, number, pair
+from evenhand.report.document import fields, header, number, pair
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.aggregate import Aggregate
@@ -53,26 +53,17 @@ def document(a: Aggregate) -> dict[str, Any]:
 
 
 def data_of(table: Any) -> dict[str, Any]:
-    m = table.meaning
     return {
         "rows": table.rows,
         "left_out": dict(table.left_out),
-        "label": m.label,
-        "prediction": m.prediction,
-        "weight": m.weight,
+        **fields(table.meaning, "label prediction weight"),
         "classes": len(table.classes),
         "table": table.digest(),
     }
 
 
 def options_of(a: Aggregate) -> dict[str, Any]:
-    o = a.options
-    return {
-        "confidence": o.confidence,
-        "bootstrap": o.bootstrap,
-        "permutations": o.permutations,
-        "seed": o.seed,
-    }
+    return fields(a.options, "confidence bootstrap permutations seed")
 
 
 def choices_of(a: Aggregate) -> dict[str, Any]:

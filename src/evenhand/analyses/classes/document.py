@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.classes.aggregate_document import body, checklist, choices_of, data_of, finding, options_of
-from evenhand.report.document import header, number, pair
+from evenhand.report.document import fields, header, number, pair
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.audit import AttributeClasses, ClassAudit, Deviation
@@ -53,10 +53,4 @@ def _attribute(a: AttributeClasses) -> dict[str, Any]:
 
 
 def _deviation(d: Deviation) -> dict[str, Any]:
-    return {
-        "class": d.name,
-        "group": d.group,
-        "difference": number(d.difference),
-        "p_value": d.p_value,
-        "p_adjusted": d.p_adjusted,
-    }
+    return {"class": d.name, **fields(d, "group difference p_value p_adjusted")}
