@@ -54,12 +54,6 @@ class Verdict(Result):
         """What stands in the way of passing."""
         return tuple(f for f in self.findings if f.status in FAILING)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.check.document import document
-
-        return document(self)
-
     def to_junit(self, path: Any = None) -> str:
         """The verdict as JUnit XML, one test case for each rule and comparison; also written to a file if named."""
         from evenhand.analyses.check.ci import junit
@@ -77,11 +71,6 @@ class Verdict(Result):
         from evenhand.analyses.check.ci import workflow_commands
 
         return workflow_commands(self.to_dict())
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.check.text import render
-
-        return render(self.to_dict())
 
 
 def check(

@@ -68,7 +68,7 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class CounterfactualFairness(Result):
-    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `to_frame`, `plot`."""
+    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`; only `to_frame` holds single people."""
 
     drawn_by = "evenhand.analyses.counterfactual.charts"
 
@@ -83,12 +83,6 @@ class CounterfactualFairness(Result):
     rows: tuple[Any, ...]
     """Of each person: place in the data, group code and score; and the scores of the flip."""
     library: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes. It holds no single person."""
-        from evenhand.analyses.counterfactual.document import document
-
-        return document(self)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
@@ -108,11 +102,6 @@ class CounterfactualFairness(Result):
     def plot(self, name: str | None = None, world: str | None = None) -> Chart:
         """A chart of one world: changes, paths or confounding; or worlds. `plots()` says which there are."""
         return self.charts(world=world).draw(name)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.counterfactual.text import render
-
-        return render(self.to_dict())
 
 
 def counterfactual_fairness(

@@ -152,12 +152,6 @@ class Experiment(Result):
         rows.writerows(["" if v is None else v for v in row] for row in zip(*runs.values(), strict=True))
         return text.getvalue()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The experiment as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.learn.experiments.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """The runs as a dataframe of the library named, else of the first that is installed."""
         from evenhand.learn.experiments.document import frame
@@ -180,11 +174,6 @@ class Experiment(Result):
             for kind in found.plots()
         }
         return Charts(kinds, self)
-
-    def __rich__(self) -> Any:
-        from evenhand.learn.experiments.text import render
-
-        return render(self.to_dict())
 
 
 def _drawn(found: Comparison, kind: str, _: Experiment) -> Chart:
