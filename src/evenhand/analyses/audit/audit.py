@@ -40,12 +40,6 @@ class Audit(Result):
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The audit as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.audit.document import document
-
-        return document(self)
-
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed
 
@@ -128,11 +122,6 @@ class Audit(Result):
                     close = nearest(str(wanted), present)
                     raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(present)}){close}")
         return found[0]
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.audit.text import render
-
-        return render(self.to_dict())
 
 
 def audit_table(

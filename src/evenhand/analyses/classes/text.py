@@ -19,7 +19,7 @@ from evenhand.report.format import interval, number, p_value, p_words
 MOST_GROUPS = 30
 
 
-def render_audit(document: dict[str, Any]) -> RenderableType:
+def render(document: dict[str, Any]) -> RenderableType:
     """The audit as rich renderables."""
     parts: list[RenderableType] = [Text("Evenhand audit of classes", style="bold"), *_facts(document["data"])]
     for attribute in document["attributes"]:
