@@ -136,7 +136,7 @@ def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
 
 
 def least(m: dict[str, Any]) -> bool:
-    """Whether no exchanged table showed so large a gap, so that the p-value may be smaller than it is written."""
+    """Whether no permutation of group labels showed so large a gap: the p-value may be smaller than it is written."""
     draws = (m["null_method"] or "").split(" ")[0]
     return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
 

@@ -1,4 +1,7 @@
-"""One number for a problem of many classes: rates of every class and group, aggregated as 003 does, in the open."""
+"""One number for a problem of many classes: rates of every class and group, aggregated in the open.
+
+The two steps are those of Han, Baldwin and Cohn 2023.
+"""
 
 from __future__ import annotations
 

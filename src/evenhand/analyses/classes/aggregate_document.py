@@ -146,7 +146,7 @@ def body(a: Aggregate) -> dict[str, Any]:
 
 
 def checklist(a: Aggregate) -> list[dict[str, Any]]:
-    """What 003 §3.4 asks every report to state."""
+    """What Han, Baldwin and Cohn 2023, §3.4, ask every report to state."""
     c, total = a.choices, a.table.rows
     recipe, why = c.recipe, c.why
     smallest = a.joint[a.joint > 0].min()

@@ -1,4 +1,4 @@
-"""The gap between two groups at every threshold, coloured by whom it favours: 002's Figure 1."""
+"""The gap between two groups at every threshold, coloured by whom it favours (Becker et al. 2024, Figure 1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from evenhand.report.format import number, percent
 from evenhand.tables.arrays import Floats
 
 WHO = {
-    "independence": "everyone", "equal_opportunity": "the deserving", "predictive_equality": "the undeserving",
+    "independence": "everyone", "equal_opportunity": "favourable outcome",
+    "predictive_equality": "unfavourable outcome",
 }  # fmt: skip
 HEIGHT = 120
 LEAST_SPAN = 0.1

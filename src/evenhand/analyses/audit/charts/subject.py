@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def _reference(self) -> dict[str, str]:
-        """The reference by attribute, as a product of attributes needs it."""
+        """The reference by attribute, as an intersection of attributes needs it."""
         members = next(g.members for g in self.attribute.groups if g.name == self.reference)
         names = [self.attribute.name] if len(members) == 1 else [a.name for a in self.table.attributes]
         return dict(zip(names, members, strict=True))
