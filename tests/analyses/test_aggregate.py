@@ -496,10 +496,10 @@ def test_left_out_classes_and_infinite_ends_are_said() -> None:
 
 
 def headline_of(document: dict[str, Any]) -> str:
-    from evenhand.analyses.classes.aggregate_document import render
+    from evenhand.analyses.classes.text import render_aggregate
     from evenhand.report.console import as_text
 
-    return next(line for line in as_text(render(document)).splitlines() if "δ =" in line)
+    return next(line for line in as_text(render_aggregate(document)).splitlines() if "δ =" in line)
 
 
 @pytest.mark.parametrize("people", [1, 1_000, 1_000_000])
