@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.attribute import AttributeAudit, Impossibility
+from evenhand.analyses.audit.attribute import NOISY, AttributeAudit, Impossibility
 from evenhand.analyses.audit.evidence import too_small
 from evenhand.analyses.audit.gaps import undefined_gap
 from evenhand.analyses.audit.groups import Estimate, GroupSummary
@@ -24,7 +24,6 @@ EXPECTED = 5.0
 """So many times the noise people must be expected with each decision (and label): intervals hold from about 3."""
 BECAUSE = "because it has too few people for the noise of the private table"
 UNSETTLED = "because too few people can be expected with some decision for the noise of the private table"
-NOISY = "because the counts hold noise, which this would take for people"
 WITHHELD = "because some of its people were withheld"
 NOTHING = "because fewer than two groups can be compared"
 
@@ -104,15 +103,15 @@ def settled(
 def _without_few(group: GroupSummary, few: Mapping[bool, frozenset[str]]) -> GroupSummary:
     def estimate(rate: str, known: Estimate) -> Estimate:
         if rate in ("ece", "mce"):
-            return Estimate(np.nan, None, NOISY)
+            return Estimate(np.nan, undefined=NOISY)
         by_label = rate not in RATES or RATES[rate].needs_label
-        return Estimate(np.nan, None, UNSETTLED) if rate != "base_rate" and group.name in few[by_label] else known
+        return Estimate(np.nan, undefined=UNSETTLED) if rate != "base_rate" and group.name in few[by_label] else known
 
     return replace(group, rates={rate: estimate(rate, known) for rate, known in group.rates.items()})
 
 
 def _no_largest(gap: LargestGap) -> LargestGap:
-    return LargestGap(gap.id, None, np.nan, None, None, gap.tolerance, None, UNSETTLED)
+    return LargestGap(gap.id, gap.tolerance, undefined=UNSETTLED)
 
 
 def without(table: Table, grouping: Grouping, groups: Sequence[int]) -> tuple[Table, Grouping]:
@@ -167,5 +166,5 @@ def nothing(
 
 def _unknown(table: Table, grouping: Grouping, group: int, because: str, rates: Sequence[str]) -> GroupSummary:
     size = int(table.sizes(grouping)[group])
-    unknown = {rate: Estimate(np.nan, None, because) for rate in rates}
+    unknown = {rate: Estimate(np.nan, undefined=because) for rate in rates}
     return GroupSummary(grouping.groups[group], grouping.members[group], size, 0, unknown)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.attribute import AttributeAudit
-from evenhand.analyses.audit.audit import Audit, audit_table, too_small_note
+from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.warnings import too_small_note
 from evenhand.analyses.check.data import counted
 from evenhand.analyses.check.finding import FAILING, Finding, judged, unjudged
 from evenhand.analyses.check.policy import Rulebook
@@ -270,7 +271,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
     for name in largest.left_out:
         because = f"because {m.id} does not exist for this group"
         yield unjudged(case.rule, audit.name, (name, None), because, "undefined", case.undefined)
-    yield from (_judged(case, gap, sizes) for gap in largest.strangers)
+    yield from (_judged(case, gap, sizes) for gap in largest.incomparable)
     if largest.undefined is None or not largest.left_out:
         yield _judged(case, largest, sizes)
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.classes.matrix import Chance, Matrix, Task, Uncertainty, matrix, uncertainties
+from evenhand.analyses.classes.intervals import Task
+from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.uncertainty import Chance, Uncertainty, uncertainties
 from evenhand.analyses.options import Options, checked
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.interval import wilson
@@ -180,9 +182,9 @@ class Aggregate(Result):
         return self.value
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.classes.aggregate_document import render
+        from evenhand.analyses.classes.text import render_aggregate
 
-        return render(self.to_dict())
+        return render_aggregate(self.to_dict())
 
 
 def aggregate(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Line, Subject, marker, score_axis, threshold
+from evenhand.analyses.audit.gaps import ScoreGap
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import (
@@ -107,7 +108,7 @@ def _told(s: Subject, concept: str, weighting: str) -> str:
     if gap is None:
         return text
     text += f": {number(gap.value)}{bracketed(gap.ci)}"
-    if gap.positive_share is not None and gap.negative_share is not None:
+    if isinstance(gap, ScoreGap) and gap.positive_share is not None and gap.negative_share is not None:
         a, b = s.pair
         text += f"; {percent(gap.positive_share)} for {a}, {percent(gap.negative_share)} for {b}"
     return text
