@@ -68,7 +68,7 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class CounterfactualFairness(Result):
-    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`; only `to_frame` holds single people."""
+    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`; only `to_frame` has single people."""
 
     drawn_by = "evenhand.analyses.counterfactual.charts"
 

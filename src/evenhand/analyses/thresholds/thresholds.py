@@ -34,7 +34,7 @@ FAIRNESS = "demographic_parity"
 
 @dataclass(frozen=True, repr=False)
 class Thresholds(Result):
-    """What all thresholds of a score would do. Print it, or take `to_dict` (of at most 1,000 thresholds), `to_frame`."""
+    """What all thresholds of a score would do. Print it, or take `to_dict` (at most 1,000 thresholds), `to_frame`."""
 
     table: Table
     grouping: Grouping

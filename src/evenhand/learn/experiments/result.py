@@ -166,10 +166,11 @@ class Experiment(Result):
         """Those of the comparison on a data set; of several data sets all of them, by name."""
         from evenhand.report.charts.registry import Charts, Kind
 
-        if about.get("dataset") is not None or len(self.datasets) == 1:
+        if about.get("dataset") is not None:
             return self.compare(**about).charts()
+        alone = len(self.datasets) == 1
         kinds = {
-            f"{kind} on {name}": Kind(partial(_drawn, found, kind))
+            kind if alone else f"{kind} on {name}": Kind(partial(_drawn, found, kind))
             for name, found in self.comparisons.items()
             for kind in found.plots()
         }
