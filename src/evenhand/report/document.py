@@ -24,7 +24,7 @@ def header(kind: str) -> dict[str, Any]:
     return {"schema": f"evenhand/{kind}/1", "version": __version__}
 
 
-def schema(kind: str) -> dict[str, Any]:
+def schema(kind: str = "audit") -> dict[str, Any]:
     """The JSON Schema of a kind of document; it stands beside the code that makes such documents.
 
     >>> import evenhand

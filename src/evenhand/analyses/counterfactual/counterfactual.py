@@ -34,7 +34,8 @@ from evenhand.analyses.counterfactual.structural_model import Structure, explain
 from evenhand.analyses.options import Options, Progress, checked
 from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference.resample import generator
-from evenhand.ingest.people import People, as_columns, chosen_columns, names_in
+from evenhand.ingest.engines import names_of
+from evenhand.ingest.people import People, as_columns, chosen_columns
 from evenhand.ingest.tabulation import library_of
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, kept
@@ -183,7 +184,7 @@ def counterfactual_fairness(
     rule = Rule(float(threshold), bool(risk), _tolerance(tolerance))
     shares = _shares(confounding)
     scorer = scorer_of(model, favorable=favorable, risk=risk, trust=trust, unsafe_pickle=unsafe_pickle)
-    columns = names_in(as_columns(data))
+    columns = names_of(as_columns(data))
     inputs = inputs_of(scorer, columns, features)
     chosen_columns(columns, [attribute, *categories, *numbers], ())
     worlds = [] if graph is None else worlds_of(graph)
