@@ -100,7 +100,7 @@ class Audit(Result):
         return available(self, attribute, group)
 
     def measure(self, id: str, group: str | None = None, attribute: str | None = None) -> Gap:
-        """One comparison.
+        """One comparison: a `RateGap` or a `ScoreGap`, whose own columns `to_frame` has for all measures.
 
         >>> import evenhand
         >>> round(evenhand.audit(evenhand.compas()).measure("demographic_parity").value, 3)
@@ -144,7 +144,7 @@ def audit_table(
     """Every measure of one table of scores or decisions; by attribute, those that are named for it only."""
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
-        raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
+        raise UsageError(f"null='published' permutes group labels, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
     groupings, remarks = comparable(table)
     notes += remarks

@@ -380,7 +380,5 @@ def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
 
 
 def _joined(pieces: list[Moves]) -> Moves:
-    def column(name: str) -> Floats:
-        return np.concatenate([getattr(p, name) for p in pieces])
-
-    return Moves(column("distance"), column("positive"), column("negative"), column("signed"), pieces[0].centre)
+    columns = ("distance", "positive", "negative", "signed")
+    return Moves(*(np.concatenate([getattr(p, c) for p in pieces]) for c in columns), centre=pieces[0].centre)
