@@ -20,7 +20,7 @@ from evenhand.analyses.audit.largest_gap import (
     with_nulls,
 )
 from evenhand.analyses.audit.rate_gaps import gaps, recentred_rate, resampled_gaps
-from evenhand.analyses.audit.score_pairs import ScoreComparisons, compare_scores
+from evenhand.analyses.audit.score_pairs import compare_scores
 from evenhand.analyses.options import Options
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, rate_statistic
 from evenhand.inference.null import Null, rate_null, widened
@@ -117,9 +117,7 @@ def audit_attribute(
     many = len(grouping.groups) > MANY_GROUPS
     groups = summarise(table, grouping, decisions, bins, replace(options, bootstrap=0) if many else options, random[4])
     scored = [m for m in possible if isinstance(m, ScoreMeasure)]
-    scores = ScoreComparisons()
-    if scored:
-        scores = compare_scores(table, grouping, reference, scored, options, (random[5], random[10]), tell)
+    scores = compare_scores(table, grouping, reference, scored, options, (random[5], random[10]), tell)
     found |= scores.gaps
     largest |= scores.largest
     ref = grouping.groups[reference]

@@ -106,24 +106,22 @@ class Audit(Result):
         >>> round(evenhand.audit(evenhand.compas()).measure("demographic_parity").value, 3)
         0.24
         """
-        found = [
-            gap
-            for a in self.attributes
-            if attribute in (None, a.name)
-            for gap in a.measures
-            if gap.id == id and group in (None, gap.group)
-        ]
-        if not found:
-            attributes = [a for a in self.attributes if attribute in (None, a.name)]
-            there = {
-                "attribute": (attribute, [a.name for a in self.attributes]),
-                "measure": (id, list(dict.fromkeys(g.id for a in attributes for g in a.measures))),
-                "group": (group, list(dict.fromkeys(g.group for a in attributes for g in a.measures))),
-            }
-            for what, (wanted, present) in there.items():
-                if wanted is not None and wanted not in present:
-                    close = nearest(str(wanted), present)
-                    raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(present)}){close}")
+        attributes = [a for a in self.attributes if attribute in (None, a.name)]
+        gaps = [gap for a in attributes for gap in a.measures]
+        found = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
+        for what, wanted, there in (
+            ()
+            if found
+            else (
+                ("attribute", attribute, [a.name for a in self.attributes]),
+                ("measure", id, [gap.id for gap in gaps]),
+                ("group", group, [gap.group for gap in gaps]),
+            )
+        ):
+            if wanted is not None and wanted not in there:
+                known = list(dict.fromkeys(there))
+                close = nearest(str(wanted), known)
+                raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(known)}){close}")
         return found[0]
 
     def __rich__(self) -> Any:

@@ -380,5 +380,6 @@ def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
 
 
 def _joined(pieces: list[Moves]) -> Moves:
-    columns = ("distance", "positive", "negative", "signed")
-    return Moves(*(np.concatenate([getattr(p, c) for p in pieces]) for c in columns), centre=pieces[0].centre)
+    columns = (np.concatenate([getattr(p, c) for p in pieces]) for c in ("distance", "positive", "negative", "signed"))
+    distance, positive, negative, signed = columns
+    return Moves(distance, positive, negative, signed, pieces[0].centre)
