@@ -20,7 +20,7 @@ from evenhand.analyses.audit.largest_gap import (
     with_nulls,
 )
 from evenhand.analyses.audit.rate_gaps import gaps, recentred_rate, resampled_gaps
-from evenhand.analyses.audit.score_pairs import ScoreComparisons, compare_scores
+from evenhand.analyses.audit.score_pairs import compare_scores
 from evenhand.analyses.options import Options
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, rate_statistic
 from evenhand.inference.null import Null, rate_null, widened
@@ -117,9 +117,7 @@ def audit_attribute(
     many = len(grouping.groups) > MANY_GROUPS
     groups = summarise(table, grouping, decisions, bins, replace(options, bootstrap=0) if many else options, random[4])
     scored = [m for m in possible if isinstance(m, ScoreMeasure)]
-    scores = ScoreComparisons()
-    if scored:
-        scores = compare_scores(table, grouping, reference, scored, options, (random[5], random[10]), tell)
+    scores = compare_scores(table, grouping, reference, scored, options, (random[5], random[10]), tell)
     found |= scores.gaps
     largest |= scores.largest
     ref = grouping.groups[reference]
@@ -260,27 +258,19 @@ def _reason(m: Measure, table: Table, options: Options) -> str | None:
     """Why these data cannot give a measure, or None."""
     if m.needs_label and table.label is None:
         return "because there are no labels"
-    if table.score is None and not (isinstance(m, RateMeasure) and m.levels == "decision"):
+    if isinstance(m, RateMeasure) and m.levels == "decision":
+        return None
+    if table.score is None:
         return "because there is no score"
-    if table.noise is not None and not _bears_noise(m):
+    scored = m if isinstance(m, ScoreMeasure) else None
+    # intervals and tests were seen to hold on private tables: not of densities, calibration, nor variants
+    holds = scored is not None and scored.id in MEASURES and not scored.smooth and scored.view is None
+    if table.noise is not None and not holds:
         return NOISY
-    if _blurred(table, _bins_of(m, options)):
+    bins = BINS if scored is None else options.scores.calibration_bins if scored.view and not scored.ranked else None
+    if _blurred(table, bins):
         return "because the scores are known in ranges that go across the borders of its bins"
     return None
-
-
-def _bins_of(m: Measure, options: Options) -> int | None:
-    """How many bins of equal width a measure compares people in, if it does."""
-    if isinstance(m, RateMeasure):
-        return BINS if m.levels == "bins" else None
-    return options.scores.calibration_bins if isinstance(m, ScoreMeasure) and m.view and not m.ranked else None
-
-
-def _bears_noise(m: Measure) -> bool:
-    """Whether intervals and tests were seen to hold on private tables: not of densities, calibration, nor variants."""
-    if isinstance(m, ScoreMeasure):
-        return m.id in MEASURES and not m.smooth and m.view is None
-    return not (isinstance(m, RateMeasure) and m.levels == "bins")
 
 
 def _blurred(table: Table, bins: int | None) -> bool:

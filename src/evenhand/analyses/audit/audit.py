@@ -97,30 +97,28 @@ class Audit(Result):
         return self.charts(attribute=attribute, group=group).names()
 
     def measure(self, id: str, group: str | None = None, attribute: str | None = None) -> Gap:
-        """One comparison.
+        """One comparison: a `RateGap` or a `ScoreGap`, whose own columns `to_frame` has for all measures.
 
         >>> import evenhand
         >>> round(evenhand.audit(evenhand.compas()).measure("demographic_parity").value, 3)
         0.24
         """
-        found = [
-            gap
-            for a in self.attributes
-            if attribute in (None, a.name)
-            for gap in a.measures
-            if gap.id == id and group in (None, gap.group)
-        ]
-        if not found:
-            attributes = [a for a in self.attributes if attribute in (None, a.name)]
-            there = {
-                "attribute": (attribute, [a.name for a in self.attributes]),
-                "measure": (id, list(dict.fromkeys(g.id for a in attributes for g in a.measures))),
-                "group": (group, list(dict.fromkeys(g.group for a in attributes for g in a.measures))),
-            }
-            for what, (wanted, present) in there.items():
-                if wanted is not None and wanted not in present:
-                    close = nearest(str(wanted), present)
-                    raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(present)}){close}")
+        attributes = [a for a in self.attributes if attribute in (None, a.name)]
+        gaps = [gap for a in attributes for gap in a.measures]
+        found = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
+        for what, wanted, there in (
+            ()
+            if found
+            else (
+                ("attribute", attribute, [a.name for a in self.attributes]),
+                ("measure", id, [gap.id for gap in gaps]),
+                ("group", group, [gap.group for gap in gaps]),
+            )
+        ):
+            if wanted is not None and wanted not in there:
+                known = list(dict.fromkeys(there))
+                close = nearest(str(wanted), known)
+                raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(known)}){close}")
         return found[0]
 
 
@@ -136,7 +134,7 @@ def audit_table(
     """Every measure of one table of scores or decisions; by attribute, those that are named for it only."""
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
-        raise UsageError(f"null='published' exchanges rows, which {what} do not allow: leave it out")
+        raise UsageError(f"null='published' permutes group labels, which {what} do not allow: leave it out")
     options, notes = with_threshold(options, table)
     groupings, remarks = comparable(table)
     notes += remarks

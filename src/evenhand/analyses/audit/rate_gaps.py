@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def gaps(
     """
     profile = measure.profile(counts)
     reasons = _reasons(measure, counts, profile, reference)
-    intervals = _intervals(measure, profile, reference, confidence)
+    each, whole, method = _intervals(measure, profile, reference, confidence)
     found = []
     for g, group in enumerate(counts.groups):
         if g == reference:
@@ -47,7 +47,9 @@ def gaps(
         if because:
             found.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
             continue
-        gap = replace(_gap(measure, names, a, b, intervals.of(g)), empty_bins=empty)
+        columns = zip(component_names(measure), a, b, *(limits[:, g].tolist() for limits in each), strict=True)
+        parts = [Part(name, x, y, x - y, (lo, hi)) for name, x, y, lo, hi in columns]
+        gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
         if resampled is not None:
             gap = replace(
                 gap,
@@ -56,29 +58,19 @@ def gaps(
             )
         if ordinary is not None:
             gap = with_ordinary(measure, gap, ordinary[group])
-        found.append(replace(gap, interpretation=_sentence(measure, gap, a, b, confidence)))
+        found.append(replace(gap, empty_bins=empty, interpretation=_sentence(measure, gap, a, b, confidence)))
     return found
 
 
-@dataclass(frozen=True)
-class _Intervals:
-    """Intervals against the reference: of each component (component, group), and of the gap (group)."""
-
-    components: interval.Interval
-    gap: interval.Interval
-    method: str
-
-    def of(self, g: int) -> tuple[list[Pair], Pair, str]:
-        lo, hi = (limits[:, g].tolist() for limits in self.components)
-        return list(zip(lo, hi, strict=True)), (float(self.gap[0][g]), float(self.gap[1][g])), self.method
-
-
-def _intervals(m: RateMeasure, profile: Profile, r: int, confidence: float) -> _Intervals:
+def _intervals(
+    m: RateMeasure, profile: Profile, r: int, confidence: float
+) -> tuple[interval.Interval, interval.Interval, str]:
+    """Intervals against the reference, of each component (component, group) and of the gap (group); their method."""
     a, b = profile.values, profile.values[:, [r]]
     if m.scale == "ratio":
         assert profile.trials is not None
         both = interval.ratio_of_shares(a, profile.trials, b, profile.trials[:, [r]], confidence)
-        return _Intervals(both, (both[0][0], both[1][0]), "log ratio")
+        return both, (both[0][0], both[1][0]), "log ratio"
     # Simultaneous over components: these rest on different people, so their levels multiply.
     defined = np.isfinite(a - b).sum(0)
     each = confidence ** (1 / np.maximum(defined, 1))
@@ -86,28 +78,21 @@ def _intervals(m: RateMeasure, profile: Profile, r: int, confidence: float) -> _
     ref_lo, ref_hi = _limits(profile.only(r), each)
     both = interval.difference(a, (lo, hi), b, (ref_lo, ref_hi))
     if len(a) > 1:
-        largest = interval.largest_difference(both[0].T, both[1].T)
-        return _Intervals(both, largest, "simultaneous Newcombe")
+        return both, interval.largest_difference(both[0].T, both[1].T), "simultaneous Newcombe"
     method = "Newcombe" if profile.trials is not None else "log ratios, square-and-add"
-    return _Intervals(both, (both[0][0], both[1][0]), method)
+    return both, (both[0][0], both[1][0]), method
 
 
-def _gap(
-    m: RateMeasure, names: tuple[str, str], a: list[float], b: list[float], intervals: tuple[list[Pair], Pair, str]
-) -> RateGap:
-    each, ci, method = intervals
-    differences = [x - y for x, y in zip(a, b, strict=True)]
-    ratio = a[0] / b[0] if len(a) == 1 and b[0] > 0 else None
-    value = max(abs(d) for d in differences if d == d)
+def _gap(m: RateMeasure, names: tuple[str, str], parts: Sequence[Part], ci: Pair, method: str) -> RateGap:
+    known = tuple(p for p in parts if p.difference == p.difference)
+    value, ratio, (first, *more) = max(abs(p.difference) for p in known), None, parts
+    if not more and first.reference > 0:
+        ratio = first.group / first.reference
     if m.scale == "ratio":
         assert ratio is not None
         value = ratio
-    parts: tuple[Part, ...] = ()
-    if len(a) > 1:
-        columns = zip(component_names(m), a, b, differences, each, strict=True)
-        parts = tuple(Part(*column) for column in columns if column[3] == column[3])
-    signed = differences[0] if m.signed else None
-    return RateGap(m.id, *names, m.tolerance, value, signed, ci, method, parts=parts, ratio=ratio)
+    signed = first.difference if m.signed else None
+    return RateGap(m.id, *names, m.tolerance, value, signed, ci, method, parts=known if more else (), ratio=ratio)
 
 
 def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -> list[str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -253,9 +254,8 @@ def _resampled(
     for m in measures:
         if m.view is not None:
             bins = m.view(pair, scores)
-            rates, people = borrowed_rates(bins), bins.array.sum(-1)
-            population = np.stack([people * (1 - rates), people * rates], axis=-1)
-            centre = m.curve(Counts(population, bins.groups), scores, None)
+            rates = borrowed_rates(bins)
+            centre = m.curve(with_rates(bins, rates), scores, None)
             batches = resampled_bins(bins, rates, draws, deepcopy(streams[1]))
             found[m.id] = _joined([_moves(m, m.curve(batch, scores, None), centre) for batch in batches])
     return {m.id: found[m.id].wider(student(m, pair, options.confidence)) for m in measures}
@@ -326,6 +326,12 @@ def borrowed_rates(bins: Counts) -> Floats:
     return np.asarray((favourable + BORROWED * both) / (n + BORROWED))
 
 
+def with_rates(bins: Counts, rates: Floats, factor: Any = 1.0) -> Counts:
+    """The people of each bin and group, made more or fewer by a factor, with other favourable rates."""
+    people = factor * bins.array.sum(-1)
+    return Counts(np.stack([people * (1 - rates), people * rates], axis=-1), bins.groups)
+
+
 def _people(bins: Counts) -> Floats:
     """People in each bin and group; with sampling weights as many as know a rate as well."""
     people = np.asarray(bins.array.sum(-1), np.float64)
@@ -349,8 +355,7 @@ def resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Gener
     # p(1 − p) of an estimated rate is too small on average, by its variance: that is put right here.
     both, k = n.sum(-1, keepdims=True), BORROWED
     known = 1 - (n + (k * k + 2 * k * n) / both) / (n + k) ** 2
-    people = bins.array.sum(-1)
-    mass = people.sum(-1)
+    mass = bins.array.sum(-1).sum(-1)
     whole, share = int(np.rint(_people(bins).sum())), mass / mass.sum()
     at_once = max(1, CELLS_AT_ONCE // bins.array.size)
     outcomes, sizes = rng.spawn(2)
@@ -358,8 +363,7 @@ def resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Gener
         batch = min(at_once, draws - start)
         rate = rates + (outcomes.binomial(n, rates, size=(batch, *n.shape)) / n - rates) / np.sqrt(known)
         factor = sizes.multinomial(whole, share, size=batch) / np.maximum(whole * share, 1e-300)
-        drawn = factor[..., None] * people
-        yield Counts(np.stack([drawn * (1 - rate), drawn * rate], axis=-1), bins.groups)
+        yield with_rates(bins, rate, factor[..., None])
 
 
 def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
@@ -376,7 +380,6 @@ def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
 
 
 def _joined(pieces: list[Moves]) -> Moves:
-    def column(name: str) -> Floats:
-        return np.concatenate([getattr(p, name) for p in pieces])
-
-    return Moves(column("distance"), column("positive"), column("negative"), column("signed"), pieces[0].centre)
+    columns = (np.concatenate([getattr(p, c) for p in pieces]) for c in ("distance", "positive", "negative", "signed"))
+    distance, positive, negative, signed = columns
+    return Moves(distance, positive, negative, signed, pieces[0].centre)

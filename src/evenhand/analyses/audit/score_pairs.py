@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,8 +30,8 @@ MOST_PAIRS = 300
 class ScoreComparisons:
     """What score-level measures say about the groups of an attribute, and how exact that is."""
 
-    gaps: Mapping[str, list[Gap]] = field(default_factory=dict)
-    largest: Mapping[str, LargestGap] = field(default_factory=dict)
+    gaps: Mapping[str, list[Gap]]
+    largest: Mapping[str, LargestGap]
     resolution: float = 0.0
     calibration_resolution: float = 0.0
 
@@ -46,6 +46,8 @@ def compare_scores(
     tell: Callable[[float], None],
 ) -> ScoreComparisons:
     """Compare every group with the reference and, where there are few groups, every pair."""
+    if not measures:
+        return ScoreComparisons({}, {})
     count = len(grouping.groups)
     if count > MANY_SCORED:
         options = replace(options, bootstrap=0, permutations=0)

@@ -93,7 +93,9 @@ def settled(
         found,
         groups=tuple(_without_few(group, few) for group in found.groups),
         measures=gaps,
-        largest=tuple(_no_largest(one) if names(one.id) else one for one in found.largest),
+        largest=tuple(
+            LargestGap(one.id, one.tolerance, undefined=UNSETTLED) if names(one.id) else one for one in found.largest
+        ),
         impossibility=replace(found.impossibility, forced=()) if few[kinds[-1]] else found.impossibility,
         tests=tuple(test for test in found.tests if test.rate == "base_rate" or not few[RATES[test.rate].needs_label]),
         too_small=too_small(gaps),
@@ -108,10 +110,6 @@ def _without_few(group: GroupSummary, few: Mapping[bool, frozenset[str]]) -> Gro
         return Estimate(np.nan, undefined=UNSETTLED) if rate != "base_rate" and group.name in few[by_label] else known
 
     return replace(group, rates={rate: estimate(rate, known) for rate, known in group.rates.items()})
-
-
-def _no_largest(gap: LargestGap) -> LargestGap:
-    return LargestGap(gap.id, gap.tolerance, undefined=UNSETTLED)
 
 
 def without(table: Table, grouping: Grouping, groups: Sequence[int]) -> tuple[Table, Grouping]:
