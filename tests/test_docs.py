@@ -54,6 +54,9 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("a table's info", "table_info"),
         ("fairness between individuals", "individual"),
         ("counterfactual fairness", "counterfactual"),
+        ("a projection test", "projection"),
+        ("a power calculation", "power"),
+        ("advice", "guide"),
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: str) -> None:

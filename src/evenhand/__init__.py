@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.planning.guide import guide as guide
     from evenhand.analyses.planning.power import Plan as Plan
     from evenhand.analyses.planning.power import power as power
-    from evenhand.analyses.projection.projection_test import ProjectionTest as ProjectionTest
+    from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
     from evenhand.analyses.projection.projection_test import projection_test as projection_test
     from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds
     from evenhand.analyses.thresholds.thresholds import thresholds as thresholds
@@ -76,7 +76,8 @@ __getattr__, __dir__, __all__ = lazy(
         "analyses.monitor.monitor": "Watch monitor",
         "analyses.planning.guide": "Advice guide",
         "analyses.planning.power": "Plan power",
-        "analyses.projection.projection_test": "ProjectionTest projection_test",
+        "analyses.projection.projection_test": "projection_test",
+        "analyses.projection.results": "ProjectionTest",
         "analyses.thresholds.thresholds": "Thresholds thresholds",
         "datasets": "datasets",
         "datasets.example": "compas",

@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit
-from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.gaps import Gap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.entry import audit
 from evenhand.analyses.options import chosen_measures
@@ -142,9 +142,10 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
     first = gaps[0]
     if largest is None:
         pair = (first.group, first.reference)
+        sides = (first.positive, first.negative) if isinstance(first, ScoreGap) else (None, None)
         return MetricResult(
-            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps),
-            first.positive, first.negative, p_value=first.p_value,
+            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps), *sides,
+            p_value=first.p_value,
         )  # fmt: skip
     return MetricResult(
         first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps),

@@ -59,6 +59,22 @@ def number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
+def plain(value: Any) -> Any:
+    """A value as JSON has it: numbers by `number`, tuples as lists."""
+    if isinstance(value, float):
+        return number(value)
+    return [plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+def fields(found: Any, names: str) -> dict[str, Any]:
+    """Attributes by their names, in this order; what this kind of thing has not is None.
+
+    >>> fields(1 + 2j, "imag real color")
+    {'imag': 2.0, 'real': 1.0, 'color': None}
+    """
+    return {name: plain(getattr(found, name, None)) for name in names.split()}
+
+
 def pair(ends: tuple[float, float] | None) -> list[float | None] | None:
     """Both ends of an interval, if there is one."""
     return None if ends is None else [number(ends[0]), number(ends[1])]
