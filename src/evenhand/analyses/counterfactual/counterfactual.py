@@ -34,8 +34,8 @@ from evenhand.analyses.counterfactual.structural_model import Structure, explain
 from evenhand.analyses.options import Options, Progress, checked
 from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference.resample import generator
+from evenhand.ingest.engines.registry import library_of
 from evenhand.ingest.people import People, as_columns, chosen_columns, names_in
-from evenhand.ingest.tabulation import library_of
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, kept
 
