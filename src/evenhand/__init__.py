@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.classes.audit import ClassAudit
     from evenhand.analyses.compare.compare import Comparison, compare
     from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness, counterfactual_fairness
+    from evenhand.analyses.data import Data, data
     from evenhand.analyses.disclosure.disclosure import TableInfo, table_info
     from evenhand.analyses.entry import audit
     from evenhand.analyses.individual.individual import IndividualFairness, individual_fairness
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from evenhand.analyses.thresholds.thresholds import Thresholds, thresholds
     from evenhand.datasets.example import compas
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
+    from evenhand.inference.settings import Inference
+    from evenhand.ingest.roles import Roles
     from evenhand.ingest.tabulation import tabulate
     from evenhand.report.charts.chart import Chart
     from evenhand.report.document import schema
@@ -52,12 +55,15 @@ _HOME = {
     "Comparison": "analyses.compare.compare",
     "CounterfactualFairness": "analyses.counterfactual.counterfactual",
     "Curves": "analyses.audit.curves",
+    "Data": "analyses.data",
     "DataError": "errors",
     "EvenhandError": "errors",
+    "Inference": "inference.settings",
     "IndividualFairness": "analyses.individual.individual",
     "MissingLibrary": "errors",
     "Plan": "analyses.planning.power",
     "ProjectionTest": "analyses.projection.projection_test",
+    "Roles": "ingest.roles",
     "Table": "tables.table",
     "TableFileError": "errors",
     "TableInfo": "analyses.disclosure.disclosure",
@@ -72,6 +78,7 @@ _HOME = {
     "compas": "datasets.example",
     "counterfactual_fairness": "analyses.counterfactual.counterfactual",
     "curves": "analyses.audit.curves",
+    "data": "analyses.data",
     "guide": "analyses.planning.guide",
     "individual_fairness": "analyses.individual.individual",
     "load": "tables.storage",
@@ -97,12 +104,15 @@ __all__ = [
     "Confusion",
     "CounterfactualFairness",
     "Curves",
+    "Data",
     "DataError",
     "EvenhandError",
     "IndividualFairness",
+    "Inference",
     "MissingLibrary",
     "Plan",
     "ProjectionTest",
+    "Roles",
     "Table",
     "TableFileError",
     "TableInfo",
@@ -118,6 +128,7 @@ __all__ = [
     "compas",
     "counterfactual_fairness",
     "curves",
+    "data",
     "datasets",
     "guide",
     "individual_fairness",

@@ -243,7 +243,7 @@ ALL = [(None, name) for name, step in GROUPWISE.items() if step.unit] + [("score
 @pytest.mark.parametrize(("unit", "name"), ALL)
 def test_names_order_and_doubling_change_nothing(unit: str | None, name: Any) -> None:
     columns = jobs(300, seed=5)
-    words = {"unit": unit, "group": name, **QUICK}
+    words = {"unit": unit, "across_groups": name, **QUICK}
     value = evenhand.aggregate(table_of(columns), **words).value
     renamed = {
         **columns, "g": np.array([f"z{9 - int(g[1:])}" for g in columns["g"]]),
@@ -273,7 +273,9 @@ def test_identical_groups_show_no_gap() -> None:
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [{}, {"group": "max ratio"}, {"group": "fairlib"}, {"unit": "score", "group": -5}])
+@pytest.mark.parametrize(
+    "words", [{}, {"across_groups": "max ratio"}, {"across_groups": "fairlib"}, {"unit": "score", "across_groups": -5}]
+)
 def test_documents_keep_to_the_schema(words: dict[str, Any], tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     columns = {k: v.tolist() for k, v in jobs(30, classes=6).items()}
@@ -360,27 +362,30 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "metric": ({"metric": "trp"}, "metric must be one of .*'tpr'"),
     "metric of no text": ({"metric": 3}, "metric must be one of"),
     "unit": ({"unit": "gaps"}, "did you mean 'gap'"),
-    "unit against the name": ({"unit": "ratio", "group": "max gap"}, "'max gap' is made of gaps, not of ratios"),
-    "power nan": ({"group": float("nan")}, "across_groups must be a power"),
-    "power nan in words": ({"classes": "nan"}, "across_classes must be a power"),
-    "name": ({"group": "max gapp"}, "did you mean 'max gap'"),
-    "group function over classes": ({"classes": "variance"}, "across_classes must be a power"),
-    "truth value": ({"group": True}, "across_groups must be a power"),
-    "list": ({"group": [1]}, "across_groups must be a power"),
-    "twice": ({"group": 1, "across_groups": 2}, "say the same of a table"),
-    "fairlib over classes": ({"group": "fairlib", "classes": 1}, "quadratic mean over classes"),
+    "unit against the name": (
+        {"unit": "ratio", "across_groups": "max gap"},
+        "'max gap' is made of gaps, not of ratios",
+    ),
+    "power nan": ({"across_groups": float("nan")}, "across_groups must be a power"),
+    "power nan in words": ({"across_classes": "nan"}, "across_classes must be a power"),
+    "name": ({"across_groups": "max gapp"}, "did you mean 'max gap'"),
+    "group function over classes": ({"across_classes": "variance"}, "across_classes must be a power"),
+    "truth value": ({"across_groups": True}, "across_groups must be a power"),
+    "list": ({"across_groups": [1]}, "across_groups must be a power"),
+    "twice": ({"group": 1, "across_groups": 2}, "say the same"),
+    "fairlib over classes": ({"across_groups": "fairlib", "across_classes": 1}, "quadratic mean over classes"),
     "gamma alone": ({"gamma": 0.1}, "gamma is for"),
-    "gamma negative": ({"group": "ratio threshold", "gamma": -1}, "gamma must be a number from 0"),
+    "gamma negative": ({"across_groups": "ratio threshold", "gamma": -1}, "gamma must be a number from 0"),
     "average": ({"average": "median"}, "average must be one of"),
     "empty": ({"empty": 1.5}, "empty is a rate from 0 to 1"),
     "empty nan": ({"empty": float("nan")}, "empty is a rate from 0 to 1"),
     "positive alone": ({"positive": "class 1"}, "positive is for across_classes='binary'"),
-    "positive unknown": ({"positive": "class 9", "classes": "binary"}, "not one of the classes"),
+    "positive unknown": ({"positive": "class 9", "across_classes": "binary"}, "not one of the classes"),
     "weights": ({"weights": "people"}, "weights is 'size'"),
     "weights incomplete": ({"weights": {"g0": 1}}, "'g1' has none"),
     "weights unknown": ({"weights": {"g0": 1, "g1": 1, "g2": 1, "g9": 1}}, "there is no 'g9'"),
     "weights negative": ({"weights": {"g0": 1, "g1": -1, "g2": 1}}, "numbers from 0, not all 0"),
-    "weights of a range": ({"weights": "size", "group": "max difference"}, "not for 'max difference'"),
+    "weights of a range": ({"weights": "size", "across_groups": "max difference"}, "not for 'max difference'"),
     "why": ({"why": "because"}, "why is a dict"),
     "why of what": ({"why": {"group": "x"}}, "did you mean 'groups'"),
     "confidence": ({"confidence": 2}, "confidence must be"),

@@ -143,7 +143,7 @@ def audit(
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)
-    of_classes = {word: said[word] for word in ClassArgs.__optional_keys__ if said.get(word) is not None}
+    of_classes = {word: said[word] for word in ClassArgs.__annotations__ if said.get(word) is not None}
     checked_choices(of_classes)
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)

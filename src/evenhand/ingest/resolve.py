@@ -9,7 +9,6 @@ from typing import Any
 
 from evenhand.errors import TableFileError, UsageError, listed, shown
 from evenhand.ingest.confusion_counts import roles_of_counts
-from evenhand.ingest.reading import Cuts
 from evenhand.ingest.roles import Roles
 from evenhand.ingest.tabulation import count_rows, is_several, tabulate_together
 from evenhand.tables.confusion import Confusion
@@ -17,7 +16,7 @@ from evenhand.tables.joint import JointTable
 from evenhand.tables.table import Table
 
 
-def as_table(data: Any, roles: Roles, cuts: Cuts = Cuts()) -> Table:  # noqa: B008 (immutable)
+def as_table(data: Any, roles: Roles, cuts: Any = ()) -> Table:
     """The table of scores or decisions given, saved, or counted from data in these roles."""
     table = as_counts(data, roles, cuts)
     if isinstance(table, JointTable):
@@ -31,7 +30,7 @@ def as_table(data: Any, roles: Roles, cuts: Cuts = Cuts()) -> Table:  # noqa: B0
     return table
 
 
-def as_counts(data: Any, roles: Roles, cuts: Cuts = Cuts()) -> Table | Confusion | JointTable:  # noqa: B008
+def as_counts(data: Any, roles: Roles, cuts: Any = (), grid: Any = None) -> Table | Confusion | JointTable:
     """The table given, saved, or counted from data in these roles, exact at the cuts."""
     from evenhand.files.paths import as_path, is_file
     from evenhand.tables.storage import is_table_file, load
@@ -45,9 +44,9 @@ def as_counts(data: Any, roles: Roles, cuts: Cuts = Cuts()) -> Table | Confusion
         return count_rows(data, counts)
     elif roles.group is not None:
         if not is_several(roles.score, data):
-            return count_rows(data, roles, cuts=cuts)
+            return count_rows(data, roles, grid=grid, cuts=cuts)
         if len(roles.score) == 1 and not isinstance(roles.score, Mapping):
-            return count_rows(data, replace(roles, score=roles.score[0]), cuts=cuts)
+            return count_rows(data, replace(roles, score=roles.score[0]), grid=grid, cuts=cuts)
         return tabulate_together(data, roles)
     elif isinstance(data, str | os.PathLike) and not roles.said() and is_file(as_path(data)):
         try:

@@ -139,9 +139,9 @@ def renamed(said: dict[str, Any], old: str, new: str, value: Any = None, default
 
 
 def picked(kind: type[Kind], said: Mapping[str, Any]) -> Kind:
-    """What was said about `kind`, such as `Roles`, among other things; None is as good as unsaid.
+    """What was said about `kind`, such as `Roles`, among other things.
 
-    >>> picked(Roles, {"score": "p", "label": None, "threshold": 0.5}).said()
+    >>> picked(Roles, {"score": "p", "threshold": 0.5}).said()
     {'score': 'p'}
     """
-    return kind(**{f.name: said[f.name] for f in fields(kind) if said.get(f.name) is not None})
+    return kind(**{f.name: said[f.name] for f in fields(kind) if f.name in said})
