@@ -148,12 +148,13 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) 
     >>> people = evenhand.data(rows, score="p", label="repaid", group="sex")
     >>> people
     Data (dict): score 'p', label 'repaid', group 'sex'
-    >>> round(people.audit(threshold=0.5, bootstrap=0, permutations=0).measure("disparate_impact").value, 2)
+    >>> audit = people.audit(threshold=0.5, reference="m", bootstrap=0, permutations=0)
+    >>> round(audit.measure("disparate_impact").value, 2)
     0.5
     >>> people.check(require="disparate_impact >= 0.8", threshold=0.5).passed
     False
     >>> people.table()
-    Table: 6 rows in 6 cells; score 'p' (6 values, 0.1 to 0.9); label 'repaid'; sex: f 3, m 3
+    Table: 6 rows in 6 cells; score 'p' (6 values, 0.1 to 0.9); label 'repaid' (favourable 1); sex: f 3, m 3
     """
     check_known(columns, ColumnArgs.__optional_keys__, "data")
     return Data(data, picked(Roles, {**columns, "score": score}))
