@@ -26,9 +26,9 @@ ARROWS: dict[str, set[str]] = {
     "report": {"files"},
     "analyses": {"files", "tables", "ingest", "measures", "inference", "report"},
     "datasets": {"files", "tables", "ingest", "report"},
-    "metrics": {"tables", "ingest", "measures", "analyses"},
-    "learn": {"files", "tables", "ingest", "measures", "report", "analyses", "datasets"},
-    "cli": {"files", "tables", "ingest", "report", "analyses", "datasets", "learn"},
+    "metrics": {"tables", "ingest", "measures", "inference", "analyses"},
+    "learn": {"files", "tables", "ingest", "measures", "inference", "report", "analyses", "datasets"},
+    "cli": {"files", "tables", "ingest", "inference", "report", "analyses", "datasets", "learn"},
     "errors": set(),
     "names": set(),
 }
@@ -41,6 +41,7 @@ WITHIN: dict[str, set[str]] = {
     "check": {"audit", "requirement"},
     "thresholds": {"audit", "requirement"},
     "entry": {"audit", "classes", "models"},
+    "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }
 COMMON = {"errors", "names", "options", "reference"}
 
@@ -151,7 +152,7 @@ def test_no_module_hides_a_public_function() -> None:
 
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
-        "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
+        "aggregate", "audit", "check", "compare", "compas", "curves", "data", "guide", "load", "monitor", "tabulate",
         "thresholds", "suppressed", "privatized", "table_info", "individual_fairness", "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):

@@ -181,7 +181,7 @@ def test_without_labels() -> None:
 
 
 def test_one_group_of_several() -> None:
-    found = evenhand.curves(table(), group="g1", reference="g2")
+    found = evenhand.curves(table(), groups="g1", reference="g2")
     assert set(found.columns("cdf")["group"]) == {"g1", "g2"}
     assert set(found.columns("c_bias")["group"]) == {"g1"}
     assert "against 'g2'" in repr(found)

@@ -34,7 +34,7 @@ _HOW = (
 _MODELS = ("performance", "fairness")
 
 
-_CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "empty")
+_CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empty")
 
 
 @click.command()
@@ -91,6 +91,7 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any], also: tuple[str
     from evenhand.analyses.entry import audit as run
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
     from evenhand.ingest.resolve import as_counts
+    from evenhand.ingest.roles import Roles, picked
 
     paths = wanted(how, data, *also)
     page = {"also": _others(also)} if also else {}
@@ -111,7 +112,7 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any], also: tuple[str
     chosen_measures(ids)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_counts(data, words, cuts_of(options))
+        table = as_counts(data, picked(Roles, words), cuts_of(options))
         how |= {**classes, **models, "threshold": threshold, "reference": references(table, stated), "measures": ids}
         result = run(table, **how, rng=seed, progress=progress)
     if page and not isinstance(result, Audit):
@@ -128,28 +129,28 @@ def _show(data: Any, words: dict[str, Any], how: dict[str, Any], also: tuple[str
 @click.option("-o", "--output", metavar="TABLE", required=True, help="Where to write the table.")
 def tabulate(data: str, output: str, **words: Any) -> None:
     """Count DATA (rows or a saved table) once and keep the table, which holds no personal data beyond its counts."""
-    from evenhand.ingest.columns import Words, check_words
-    from evenhand.ingest.confusion_counts import wordless
-    from evenhand.ingest.tabulation import tabulate as count
+    from evenhand.ingest.confusion_counts import roles_of_counts
+    from evenhand.ingest.roles import Roles, picked
+    from evenhand.ingest.tabulation import count_rows
     from evenhand.tables.storage import is_table_file, load
 
     share = shared_how(words)
     counted_in = read_cells(words)
     read = read_words(words)
-    score_range = check_words(Words(score_range=read.get("score_range"))).score_range
+    roles = picked(Roles, read)
     check_place("--output", output, {}, [data])
     if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
-        table = ranged(load(data), score_range)
+        table = ranged(load(data), roles.score_range)
     else:
-        read = wordless(data, read) or read
-        if "group" not in read:
+        roles = roles_of_counts(data, roles) or roles
+        if roles.group is None:
             raise UsageError("name at least one group column (--group)")
         cuts = counted_in.pop("cuts", ())
-        if share is not None and "score" in read:
-            cuts = (*cuts, *share.cuts_of(score_range))
+        if share is not None and roles.score is not None:
+            cuts = (*cuts, *share.cuts_of(roles.score_range))
         with progress_bar() as progress:
             progress(0, "counting rows")
-            table = count(data, **read, **counted_in, cuts=cuts)
+            table = count_rows(data, roles, read.get("classes"), cuts=cuts, **counted_in)
     if share is not None:
         table = share.of_table(table)
     table.save(output)

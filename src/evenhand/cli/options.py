@@ -98,7 +98,7 @@ def classes(command: Command) -> Command:
             "--across-groups", metavar="F", help="Of classes: a power (1), or a name such as 'max gap' or fairlib."
         ),
         click.option("--across-classes", metavar="F", help="Of classes: a power (2), mean, quadratic mean, binary."),
-        click.option("--baseline", metavar="B", help="Of classes: compare with overall (default) or mean."),
+        click.option("--baseline", "average", metavar="B", help="Of classes: compare with overall (default) or mean."),
         click.option("--empty", metavar="R", type=NUMBER, help="Of classes: what a cell without rows counts as."),
     )
     for option in reversed(options):

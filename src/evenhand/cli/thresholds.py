@@ -43,6 +43,7 @@ def thresholds(data: str, seed: int, **words: Any) -> None:
     from evenhand.analyses.thresholds.thresholds import checked_words
     from evenhand.analyses.thresholds.thresholds import thresholds as found
     from evenhand.ingest.resolve import as_table
+    from evenhand.ingest.roles import Roles, picked
 
     paths = wanted(words, data)
     if words.pop("prediction") is not None:
@@ -57,7 +58,7 @@ def thresholds(data: str, seed: int, **words: Any) -> None:
     asked = checked_words(**{k: v for k, v in how.items() if k != "attribute"}, rng=seed)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_table(data, read_words(words), cuts_of(asked.options))
+        table = as_table(data, picked(Roles, read_words(words)), cuts_of(asked.options))
         result = found(table, **how, reference=references(table, stated), rng=seed)
     write(result, paths)
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import Columns, Weights, further_roles, weigh
+from evenhand.ingest.engines.counting import Counting
 from evenhand.ingest.engines.sources import ACCEPTED, check_columns
 from evenhand.ingest.engines.tensor_codes import Resident, brought, on_device, settled
 from evenhand.ingest.engines.tensors import SMALL, Tensors
-from evenhand.ingest.score_cells import Counting
 from evenhand.ingest.values import Encoded, encode, to_floats
 from evenhand.ingest.where import taken
 from evenhand.tables.arrays import Floats, Ints
@@ -50,7 +50,7 @@ def values(data: Any, wanted: list[str]) -> dict[str, Any]:
     return {name: as_values(found[name])[0] for name in wanted}
 
 
-def picked(columns: Mapping[str, Any] | None, value: Any, role: str) -> tuple[str, Any]:
+def column_of(columns: Mapping[str, Any] | None, value: Any, role: str) -> tuple[str, Any]:
     """The name and the values of a column that was given by name or as an array."""
     from evenhand.ingest.engines.dataframes import as_values
 
