@@ -145,7 +145,7 @@ class Subject:
         if key not in kept:
             scores = self.audit.options.scores
             kept[key] = curves(
-                self.table, self.attribute.name, group=list(self.drawn[1:]), reference=self._reference,
+                self.table, self.attribute.name, groups=list(self.drawn[1:]), reference=self._reference,
                 points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
                 density_bins=min(self.scores, DENSITY_BINS),
             )  # fmt: skip
