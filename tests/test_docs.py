@@ -131,6 +131,18 @@ def named(name: str) -> bool:
     return hasattr(import_module(module), attribute)
 
 
+def test_the_map_of_the_rooms_is_true() -> None:
+    source = ROOT / "src/evenhand"
+    page = text("CONTRIBUTING.md")
+    rooms = [path for path in source.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    rooms = [path for path in rooms if path.parent == source or path.parent.name in ("analyses", "ingest", "report")]
+    assert [room.name for room in rooms if room.name not in page] == []
+    assert [path.name for path in source.glob("*.py") if path.name not in page] == []
+    places = [ROOT, source, source / "analyses", *rooms, *(ROOT / "tests").rglob("*")]
+    for name in re.findall(r"`([\w/]+(?:/|\.py|\.md))`", page):
+        assert any((place / name).exists() for place in places), name
+
+
 def test_the_citation_is_of_this_version() -> None:
     citation = text("CITATION.cff")
     assert f"\nversion: {evenhand.__version__}\n" in citation
