@@ -116,8 +116,9 @@ def test_papers_are_cited_by_author_and_year() -> None:
 
 def test_modules_named_in_the_documentation_exist() -> None:
     for page in PAGES:
-        for name in re.findall(r"\bevenhand(?:\.[a-z_]+)+", page.read_text(encoding="utf-8")):
-            assert named(name) or page.name == "CHANGELOG.md", f"{page.name}: {name}"
+        if page.name != "CHANGELOG.md":  # which names what was
+            for name in re.findall(r"\bevenhand(?:\.[a-z_]+)+", page.read_text(encoding="utf-8")):
+                assert named(name), f"{page.name}: {name}"
 
 
 def named(name: str) -> bool:
