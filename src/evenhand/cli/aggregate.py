@@ -25,9 +25,9 @@ from evenhand.cli.output import wanted, write
 )
 @under("Inference", "confidence", "bootstrap", "permutations", "seed")
 @under("Output", *FORMS)
-def aggregate(data: str, seed: int, **words: Any) -> None:
+def aggregate(data: str, seed: int, **options: Any) -> None:
     """Reduce many classes and groups in DATA to one number: rows, confusion counts, or a saved table."""
     from evenhand.analyses.classes.aggregate import aggregate as made
 
-    paths = wanted(words, data)
-    write(made(data, rng=seed, **given(words)), paths)
+    paths = wanted(options, data)
+    write(made(data, rng=seed, **given(options)), paths)

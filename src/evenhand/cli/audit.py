@@ -16,7 +16,7 @@ from evenhand.cli.options import (
     option,
     references,
     shared,
-    taken,
+    take,
     under,
 )
 from evenhand.cli.output import progress_bar, wanted, write
@@ -30,13 +30,13 @@ _MODELS = ("performance", "fairness")
 @under("Measures", "measures", *SCORES)
 @under("Inference", *INFERENCE)
 @under("Output", *FORMS)
-def demo(**words: Any) -> None:
+def demo(**options: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.datasets.example import compas
 
-    words["threshold"] = 5.0 if words["threshold"] is None else words["threshold"]
-    words["reference"] = words["reference"] or ("Caucasian",)
-    _show(compas(), {}, words)
+    options["threshold"] = 5.0 if options["threshold"] is None else options["threshold"]
+    options["reference"] = options["reference"] or ("Caucasian",)
+    _show(compas(), {}, options)
 
 
 @command()
@@ -58,11 +58,11 @@ def demo(**words: Any) -> None:
     option("--fairness", metavar="ID", help="Measure of the trade-off with performance."),
 )
 @under("Multi-class only", *CLASSES)
-def audit(data: str, also: tuple[str, ...], **words: Any) -> None:
+def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
     """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
-    if also and words["html"] is None:
+    if also and options["html"] is None:
         raise UsageError("--also adds sections to a page: say --html FILE too")
-    _show(data, taken(words, COLUMNS), words, also)
+    _show(data, take(options, COLUMNS), options, also)
 
 
 def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -83,29 +83,29 @@ def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     return documents(found)
 
 
-def _show(data: Any, columns: dict[str, Any], words: dict[str, Any], also: tuple[str, ...] = ()) -> None:
+def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...] = ()) -> None:
     from evenhand.analyses.audit.audit import Audit
     from evenhand.analyses.classes.audit import checked_choices
     from evenhand.analyses.entry import audit as run
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
     from evenhand.ingest.resolve import as_counts
 
-    paths = wanted(words, data, *also)
+    paths = wanted(options, data, *also)
     page = {"also": _others(also)} if also else {}
-    seed, threshold, stated, measures = (words.pop(k) for k in ("seed", "threshold", "reference", "measures"))
-    models, classes = taken(words, _MODELS), checked_choices(taken(words, CLASSES))
+    seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
+    models, classes = take(options, _MODELS), checked_choices(take(options, CLASSES))
     for one in threshold if isinstance(threshold, tuple) else ():
         checked(one, 0.95, 0, 0)
     if isinstance(threshold, tuple) and len(threshold) == 1:
         threshold = threshold[0]
-    options = checked(threshold if isinstance(threshold, float) else None, **words, rng=seed)
+    asked = checked(threshold if isinstance(threshold, float) else None, **options, rng=seed)
     chosen_measures(measures)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_counts(data, columns, cuts_of(options))
+        table = as_counts(data, columns, cuts_of(asked))
         reference = references([a.name for a in table.attributes], stated)
-        words |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
-        result = run(table, **words, rng=seed, progress=progress)
+        options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
+        result = run(table, **options, rng=seed, progress=progress)
     if page and not isinstance(result, Audit):
         raise UsageError("--also fits into the page of one score: audit several scores, or classes, without it")
     write(result, paths, **page)

@@ -81,13 +81,13 @@ rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the da
     option("--github", is_flag=True, help="Also print it as annotations of GitHub Actions."),
 )
 @click.pass_context
-def check(context: click.Context, /, data: str, **words: Any) -> int:
+def check(context: click.Context, /, data: str, **options: Any) -> int:
     """Hold DATA to a policy, and say so by the exit code: a file, folder or glob of rows, or a saved table."""
     from evenhand.analyses.check.check import judge
     from evenhand.analyses.check.data import counted
     from evenhand.analyses.check.policy_file import rulebook
 
-    given = {k: v for k, v in words.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
+    given = {k: v for k, v in options.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
     asked = {k: given.pop(k, None) for k in ("policy", "require", "undefined", "min_group_size", "small_groups")}
     asked["require"] = asked["require"] or ()
     junit, github, stated = given.pop("junit", None), given.pop("github", False), given.pop("reference", ())

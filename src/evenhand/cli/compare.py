@@ -69,9 +69,9 @@ from evenhand.cli.output import wanted, write
     "seed",
 )
 @under("Output", *FORMS)
-def compare(runs: str, seed: int, **words: Any) -> None:
+def compare(runs: str, seed: int, **options: Any) -> None:
     """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""
     from evenhand.analyses.compare.compare import compare as run
 
-    paths = wanted(words, runs)
-    write(run(runs, **given(words), rng=seed), paths)
+    paths = wanted(options, runs)
+    write(run(runs, **given(options), rng=seed), paths)

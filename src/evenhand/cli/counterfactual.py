@@ -48,18 +48,18 @@ from evenhand.cli.output import progress_bar, wanted, write
 )  # fmt: skip
 @under("Inference", "confidence", shared("bootstrap", default=100), "seed")
 @under("Output", *FORMS)
-def counterfactual(data: str, model: str, graph: tuple[str, ...], seed: int, **words: Any) -> None:
+def counterfactual(data: str, model: str, graph: tuple[str, ...], seed: int, **options: Any) -> None:
     """Ask what would become of people's scores in DATA, had they been of another group.
 
     Without a --graph only the attribute is flipped, which says nothing about what it does to other columns.
     """
     from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness
 
-    paths = wanted(words, data, *filter(os.path.isfile, (model, *graph)))
+    paths = wanted(options, data, *filter(os.path.isfile, (model, *graph)))
     graphs = graph[0] if len(graph) == 1 else {_called(one, graph): one for one in graph} or None
     sys.path.insert(0, os.getcwd())  # a model of the current directory can be imported
     with progress_bar() as progress:
-        found = counterfactual_fairness(model, data, graph=graphs, rng=seed, progress=progress, **given(words))
+        found = counterfactual_fairness(model, data, graph=graphs, rng=seed, progress=progress, **given(options))
     write(found, paths)
 
 

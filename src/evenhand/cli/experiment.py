@@ -38,7 +38,7 @@ FRAME = 3
     option("--retry", is_flag=True, help="Try runs again that failed."),
 )
 @under("Output", *FORMS)
-def experiment(config: str, init: bool, folder: str | None, retry: bool, **words: Any) -> None:
+def experiment(config: str, init: bool, folder: str | None, retry: bool, **options: Any) -> None:
     """Train methods as CONFIG says, a TOML file; keep every run; and compare them.
 
     Stopped or killed, it goes on where it was when it is started again.
@@ -46,7 +46,7 @@ def experiment(config: str, init: bool, folder: str | None, retry: bool, **words
     if init:
         _init(config)
         return
-    paths = wanted(words, config)
+    paths = wanted(options, config)
     try:
         from evenhand.learn.experiments.config import read_config
         from evenhand.learn.experiments.experiment import experiment as run
@@ -58,7 +58,7 @@ def experiment(config: str, init: bool, folder: str | None, retry: bool, **words
         asked["folder"] = folder
     if "folder" not in asked:
         raise UsageError(f'say where runs are kept: folder = "runs" under [experiment] in {config}, or --folder runs')
-    asked |= given(words)
+    asked |= given(options)
     with result_apart(), watching() as progress:
         found = run(**asked, retry=retry, progress=progress)
     if not found.runs["run"]:

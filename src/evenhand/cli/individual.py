@@ -42,13 +42,13 @@ from evenhand.errors import UsageError
 )
 @under("Inference", "confidence", shared("seed", help="Seed of the order among equally near people."))
 @under("Output", *FORMS, option("--worst", metavar="N", type=WHOLE, default=20, help="Pairs to show side by side."))
-def individual(data: str, seed: int, **words: Any) -> None:
+def individual(data: str, seed: int, **options: Any) -> None:
     """Compare similar people in DATA: are they scored alike, and whom does it hit if not?"""
     from evenhand.analyses.individual.individual import individual_fairness
 
-    paths = wanted(words, data)
-    if words["score"] is None:
+    paths = wanted(options, data)
+    if options["score"] is None:
         raise UsageError("say which column holds the score of each person: --score COL")
     with progress_bar() as progress:
-        found = individual_fairness(data, words.pop("score"), **given(words), rng=seed, progress=progress)
+        found = individual_fairness(data, options.pop("score"), **given(options), rng=seed, progress=progress)
     write(found, paths)

@@ -18,7 +18,7 @@ from evenhand.cli.options import (
     option,
     references,
     shared,
-    taken,
+    take,
     under,
 )
 from evenhand.cli.output import progress_bar, reader_gone, wanted, write
@@ -53,19 +53,19 @@ from evenhand.cli.output import progress_bar, reader_gone, wanted, write
     "seed",
 )
 @under("Output", *FORMS, option("--fail-on-alarm", is_flag=True, help="Exit with code 1 if there is an alarm."))
-def monitor(data: str, fail_on_alarm: bool, seed: int, reference: tuple[str, ...], **words: Any) -> int:
+def monitor(data: str, fail_on_alarm: bool, seed: int, reference: tuple[str, ...], **options: Any) -> int:
     """Follow fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
     from evenhand.analyses.monitor.monitor import monitor as watch
     from evenhand.analyses.monitor.stream import table_files
 
     inputs = [data]
-    if words["time"] is None and any(words[form] not in (None, "-") for form in FORMS):
+    if options["time"] is None and any(options[form] not in (None, "-") for form in FORMS):
         inputs = list(map(str, table_files(data)[0].values()))
-    paths = wanted(words, *inputs, words["baseline"])
-    columns = taken(words, COLUMNS)
+    paths = wanted(options, *inputs, options["baseline"])
+    columns = take(options, COLUMNS)
     compared = references(columns.get("group", []), reference)
     with progress_bar() as progress:
-        found = watch(data, **words, **columns, reference=compared, rng=seed, progress=progress)
+        found = watch(data, **options, **columns, reference=compared, rng=seed, progress=progress)
     with reader_gone():  # whoever stops reading does not change what was found
         write(found, paths)
         sys.stdout.flush()

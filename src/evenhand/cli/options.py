@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import Field, fields
 from functools import partial
 from typing import Any
 
 import click
 
 from evenhand.errors import UsageError, shown
+from evenhand.inference.settings import Inference
+from evenhand.ingest.roles import Roles
 
 Decorator = Callable[[Any], Any]
 WIDTH = 24
@@ -85,13 +88,13 @@ def _plain(text: str) -> str:
 def _taking(what: str, read: Callable[[str], Any]) -> Callable[[Any], Any]:
     """What an option takes, as click wants it."""
 
-    def taken(value: Any) -> Any:
+    def checked(value: Any) -> Any:
         try:
             return read(str(value))
         except ValueError:
             raise click.BadParameter(f"{shown(value)} is not a {what}") from None
 
-    return taken
+    return checked
 
 
 WHOLE, NUMBER = _taking("whole number", whole), _taking("number", number)
@@ -169,14 +172,14 @@ NAMES, IDS, NUMBERS = read_by(names), read_by(ids), read_by(numbers)
 BY_COLUMN = read_by(values_by_column, together=True)
 
 
-def given(words: Mapping[str, Any]) -> dict[str, Any]:
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """What was said of the options of a command."""
-    return {name: v for name, v in words.items() if v is not None and v is not False and v != ()}
+    return {name: v for name, v in options.items() if v is not None and v is not False and v != ()}
 
 
-def taken(words: dict[str, Any], chosen: Collection[str]) -> dict[str, Any]:
+def take(options: dict[str, Any], chosen: Collection[str]) -> dict[str, Any]:
     """What was said of some options, which are taken out of the others."""
-    return given({name: words.pop(name) for name in chosen if name in words})
+    return given({name: options.pop(name) for name in chosen if name in options})
 
 
 def references(columns: Collection[str], stated: tuple[str, ...]) -> str | dict[str, str] | None:
@@ -196,23 +199,36 @@ def references(columns: Collection[str], stated: tuple[str, ...]) -> str | dict[
 
 # ---- options that commands share ------------------------------------------------------------------------------------
 
+
+def _of_field(field: Field[Any], passed: bool) -> dict[str, Any]:
+    """The option for a field of `Roles` or `Inference`; a default that is not `passed` on is only shown."""
+    settings = dict(field.metadata)
+    choices = settings.pop("choices")
+    if choices:
+        settings["type"] = click.Choice(choices)
+    elif field.default is False:
+        settings["is_flag"] = True
+    elif passed:
+        settings["type"] = {float: NUMBER, int: WHOLE}[type(field.default)]
+    if passed:
+        settings["default"] = field.default
+    elif field.default not in (None, False):
+        settings["help"] += f"  [default: {field.default}]"
+    return settings
+
+
+_READ: dict[str, dict[str, Any]] = {
+    "score": {"callback": read_by(names, one=True)},
+    "group": {"callback": NAMES},
+    "score_range": {"callback": read_by(limits)},
+    "where": {"callback": BY_COLUMN, "multiple": True},
+}
 SHARED: dict[str, dict[str, Any]] = {
-    "score": {"metavar": "COL[,COL…]", "callback": read_by(names, one=True),
-              "help": "Column of scores; several to compare models (audit)."},
-    "label": {"metavar": "COL", "help": "Column of true outcomes."},
-    "group": {"metavar": "COL[,COL…]", "callback": NAMES, "help": "Column or columns of groups."},
-    "prediction": {"metavar": "COL", "help": "Column of decisions, instead of a threshold."},
-    "weight": {"metavar": "COL", "help": "Column of weights; whole numbers count people."},
-    "weight_kind": {"type": click.Choice(["auto", "frequency", "sampling"]),
-                    "help": "Meaning of weights; auto takes whole numbers for numbers of people."},
-    "cluster": {"metavar": "COL", "help": "Column of persons, if one has several rows."},
-    "favorable": {"metavar": "V", "help": "Favourable value of label and prediction  [default: 1]"},
-    "risk": {"is_flag": True, "help": "High scores are unfavourable."},
-    "score_range": {"metavar": "LO,HI", "callback": read_by(limits), "help": "Lowest and highest possible score."},
-    "missing": {"type": click.Choice(["refuse", "drop"]), "help": "What to do with incomplete rows  [default: refuse]"},
-    "where": {"metavar": "COL=V[,V…]", "multiple": True, "callback": BY_COLUMN,
-              "help": "Only rows with one of these values in a column."},
-    "threshold": {"metavar": "T", "type": NUMBER, "help": "Favourable at scores ≥ T (--risk: < T)."},
+    # a saved table knows its roles, so that a default would contradict it
+    **{role.name: _of_field(role, passed=False) | _READ.get(role.name, {}) for role in fields(Roles)},
+    **{setting.name: _of_field(setting, passed=True) for setting in fields(Inference)},
+    "threshold": {"metavar": "T", "type": _taking("number; give one threshold", number),
+                  "help": "Favourable at scores ≥ T (--risk: < T)."},
     "reference": {"metavar": "V", "multiple": True,
                   "help": "Group to compare with, or COL=V for each of several columns  [default: the largest]"},
     "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
@@ -220,16 +236,6 @@ SHARED: dict[str, dict[str, Any]] = {
     "calibration_bins": {"metavar": "N", "type": WHOLE, "default": 50, "help": "Bins of calibration bias."},
     "bandwidth": {"metavar": "B", "default": "scott", "callback": read_by(number_or_name),
                   "help": "Bandwidth of densities: scott, silverman, or a share of the score range."},
-    "confidence": {"metavar": "P", "type": NUMBER, "default": 0.95, "help": "Level of intervals."},
-    "bootstrap": {"metavar": "N", "type": WHOLE, "default": 1000, "help": "Resamples; 0 for none."},
-    "permutations": {"metavar": "N", "type": WHOLE, "default": 1000,
-                     "help": "Permutations of group labels, for p-values and the noise floor; 0 for none."},
-    "null": {"type": click.Choice(["concept", "published"]), "default": "concept",
-             "help": "Permute group labels among those a measure compares, or among everybody."},
-    "interval": {"type": click.Choice(["auto", "percentile", "basic", "bca"]), "default": "auto",
-                 "help": "The best known intervals, or bootstrap ones."},
-    "stratified": {"is_flag": True, "help": "Keep the size of every group in resamples."},
-    "seed": {"metavar": "N", "type": WHOLE, "default": 0, "help": "Seed of random numbers."},
     "metric": {"metavar": "RATE", "help": "tpr (default), fpr, ppv, selection_rate, f1, …"},
     "unit": {"metavar": "U", "help": "gap (default), score or ratio."},
     "across_groups": {"metavar": "F", "help": "Exponent of a mean (1), or a name such as 'max gap' or fairlib."},
@@ -241,8 +247,8 @@ SHARED: dict[str, dict[str, Any]] = {
     "json": {"metavar": "FILE|-", "help": "Write the result as JSON; - for standard output."},
 }  # fmt: skip
 
-COLUMNS = tuple(SHARED)[:12]
+COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth")
-INFERENCE = ("confidence", "bootstrap", "permutations", "null", "interval", "stratified", "seed")
+INFERENCE = tuple(setting.name for setting in fields(Inference))
 CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "empty")
 FORMS = ("html", "markdown", "json")

@@ -35,9 +35,9 @@ def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
     sys.stdout.write(text + "\n")
 
 
-def wanted(words: dict[str, Any], *inputs: Any) -> dict[str, str]:
+def wanted(options: dict[str, Any], *inputs: Any) -> dict[str, str]:
     """The forms asked for, taken out of the options; refused before any work if they could not be written."""
-    paths = {form: path for form in FORMS if (path := words.pop(form, None)) is not None}
+    paths = {form: path for form in FORMS if (path := options.pop(form, None)) is not None}
     places: dict[str, str] = {}
     for form, path in paths.items():
         check_place(f"--{form}", path, places, inputs)

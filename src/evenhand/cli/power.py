@@ -31,7 +31,7 @@ def _people(text: str, flag: str) -> tuple[int, ...]:
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
 )
 @under("Output", "json")
-def power(n: Any, json: str | None, **words: Any) -> None:
+def power(n: Any, json: str | None, **options: Any) -> None:
     """Plan how many people it takes to find a gap: say --n or --gap, or both."""
     import textwrap
 
@@ -39,5 +39,5 @@ def power(n: Any, json: str | None, **words: Any) -> None:
 
     if json is not None:
         check_place("--json", json, {}, [])
-    found = plan(n, **words)
+    found = plan(n, **options)
     deliver(found.to_dict(), "\n".join(textwrap.wrap(str(found), 80)), json)

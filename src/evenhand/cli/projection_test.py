@@ -32,11 +32,11 @@ from evenhand.cli.output import check_place, deliver
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
 )  # fmt: skip
 @under("Output", "json")
-def projection_test(data: str, json: str | None, **words: Any) -> None:
+def projection_test(data: str, json: str | None, **options: Any) -> None:
     """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
     from evenhand.analyses.projection.projection_test import projection_test as test
 
     if json is not None:
         check_place("--json", json, {}, [data])
-    found = test(data, **given(words))
+    found = test(data, **given(options))
     deliver(found.to_dict(), repr(found), json)

@@ -23,7 +23,7 @@ from evenhand.cli.options import (
     numbers,
     option,
     read_by,
-    taken,
+    take,
     under,
     whole,
 )
@@ -68,7 +68,7 @@ _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where t
            help="All groups there can be, as public."),
 )  # fmt: skip
 @under("Output", _OUTPUT)
-def make(data: str, output: str, **words: Any) -> None:
+def make(data: str, output: str, **options: Any) -> None:
     """Count DATA once and save the counts. DATA are rows or a saved table.
 
     The table holds no personal data beyond its counts, and `evenhand audit` takes it instead of the rows.
@@ -78,8 +78,8 @@ def make(data: str, output: str, **words: Any) -> None:
     from evenhand.ingest.tabulation import tabulate
     from evenhand.tables.storage import is_table_file, load
 
-    share, cells = _sharing(words), _cells(words)
-    read = given(words)
+    share, cells = _sharing(options), _cells(options)
+    read = given(options)
     score_range = check_words(Words(score_range=read.get("score_range"))).score_range
     check_place("--output", output, {}, [data])
     if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
@@ -116,11 +116,11 @@ def merge(tables: tuple[str, ...], output: str) -> None:
 @command()
 @argument("file", metavar="TABLE")
 @under("Output", *FORMS)
-def info(file: str, **words: Any) -> None:
+def info(file: str, **options: Any) -> None:
     """Show what a saved TABLE holds, and what it discloses."""
     from evenhand.analyses.disclosure.disclosure import table_info
 
-    paths = wanted(words, file)
+    paths = wanted(options, file)
     write(table_info(file), paths)
 
 
@@ -143,11 +143,11 @@ def _save(table: Any, output: str) -> None:
     click.echo(f"{table!r}\nsaved to {output}", err=True)
 
 
-def _cells(words: dict[str, Any]) -> dict[str, Any]:
+def _cells(options: dict[str, Any]) -> dict[str, Any]:
     """In which cells to count, taken out of the options."""
-    said = taken(words, ("grid", "exact", "cut"))
+    said = take(options, ("grid", "exact", "cut"))
     flags = [f"--{name}" for name in said]
-    if said and words["score"] is None:
+    if said and options["score"] is None:
         raise UsageError(f"{flags[0]} is about scores: name their column too (--score)")
     if "exact" in said and len(said) > 1:
         stray = next(flag for flag in flags if flag != "--exact")
@@ -169,9 +169,9 @@ class _Sharing:
     """Where scores must stay exact for that, given their stated range."""
 
 
-def _sharing(words: dict[str, Any]) -> _Sharing | None:
+def _sharing(options: dict[str, Any]) -> _Sharing | None:
     """What makes a table fit to be shared, taken out of the options; None if they do not say so."""
-    said = taken(words, ("suppress_below", "privacy", *_BELOW, *_PRIVATE))
+    said = take(options, ("suppress_below", "privacy", *_BELOW, *_PRIVATE))
     if "suppress_below" in said and "privacy" in said:
         raise UsageError("--suppress-below and --privacy are two ways to share a table: choose one")
     for needed, others in (("suppress_below", _BELOW), ("privacy", _PRIVATE)):

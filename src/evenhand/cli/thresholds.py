@@ -15,7 +15,7 @@ from evenhand.cli.options import (
     read_by,
     references,
     shared,
-    taken,
+    take,
     under,
 )
 from evenhand.cli.output import progress_bar, wanted, write
@@ -41,21 +41,21 @@ from evenhand.errors import UsageError
 )  # fmt: skip
 @under("Inference", "confidence", "bootstrap", "seed")
 @under("Output", *FORMS)
-def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any, **words: Any) -> None:
+def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any, **options: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
     from evenhand.analyses.options import cuts_of
     from evenhand.analyses.thresholds.thresholds import checked_words
     from evenhand.analyses.thresholds.thresholds import thresholds as found
     from evenhand.ingest.resolve import as_table
 
-    paths = wanted(words, data)
-    if words["prediction"] is not None:
+    paths = wanted(options, data)
+    if options["prediction"] is not None:
         raise UsageError("a prediction is decided already: leave --prediction out and name the --score")
-    columns = taken(words, COLUMNS)
-    asked = checked_words(**words, rng=seed)
+    columns = take(options, COLUMNS)
+    asked = checked_words(**options, rng=seed)
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = as_table(data, columns, cuts_of(asked.options))
         compared = references([a.name for a in table.attributes], reference)
-        result = found(table, **words, attribute=attribute, reference=compared, rng=seed)
+        result = found(table, **options, attribute=attribute, reference=compared, rng=seed)
     write(result, paths)
