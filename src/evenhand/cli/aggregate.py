@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.cli.options import CLASSES, FORMS, NUMBER, argument, command, given, option, shared, under
-from evenhand.cli.output import wanted, write
+from evenhand.cli.options import CLASSES, NUMBER, argument, command, given, option, shared, under
+from evenhand.cli.output import FORMS, wanted, write
 
 
 @command()

@@ -7,7 +7,6 @@ from typing import Any
 from evenhand.cli.options import (
     CLASSES,
     COLUMNS,
-    FORMS,
     INFERENCE,
     NUMBERS,
     SCORES,
@@ -19,7 +18,7 @@ from evenhand.cli.options import (
     take,
     under,
 )
-from evenhand.cli.output import progress_bar, wanted, write
+from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
 
 _MODELS = ("performance", "fairness")

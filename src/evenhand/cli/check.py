@@ -12,7 +12,6 @@ from click.core import ParameterSource
 
 from evenhand.cli.options import (
     COLUMNS,
-    FORMS,
     INFERENCE,
     SCORES,
     WHOLE,
@@ -22,21 +21,16 @@ from evenhand.cli.options import (
     references,
     under,
 )
-from evenhand.cli.output import check_place, progress_bar, reader_gone, wanted, write
-from evenhand.errors import UsageError, shown
-from evenhand.files.paths import as_path
+from evenhand.cli.output import FORMS, check_place, progress_bar, reader_gone, wanted, write, write_starter
+from evenhand.errors import UsageError
 
 POLICY = "policy.toml"
 
 
-def _write_policy(file: str, force: bool = False, ways: str = "") -> None:
+def _write_policy(file: str, **how: Any) -> None:
     from evenhand.analyses.check.template import STARTER
-    from evenhand.files.paths import write_text
 
-    if not force and as_path(file).exists():
-        raise UsageError(f"{shown(file)} is there already: choose another name{ways}")
-    write_text(file, STARTER)
-    click.echo(f"wrote {file}: edit its rules, then run evenhand check DATA --policy {file}", err=True)
+    write_starter(file, STARTER, f"edit its rules, then run evenhand check DATA --policy {file}", **how)
 
 
 def _init(context: click.Context, param: click.Parameter, file: str | None) -> None:
@@ -125,4 +119,4 @@ def policy() -> None:
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(output: str, force: bool) -> None:
     """Write a commented policy to begin with."""
-    _write_policy(output, force, " (-o), or --force to replace it")
+    _write_policy(output, force=force, ways=" (-o), or --force to replace it")

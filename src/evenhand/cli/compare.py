@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from evenhand.cli.options import (
-    FORMS,
     IDS,
     NUMBER,
     NUMBERS,
@@ -20,7 +19,7 @@ from evenhand.cli.options import (
     shared,
     under,
 )
-from evenhand.cli.output import wanted, write
+from evenhand.cli.output import FORMS, wanted, write
 
 
 @command()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import FORMS, WHOLE, argument, command, given, option, under
-from evenhand.cli.output import say, wanted, write
-from evenhand.errors import DataError, MissingLibrary, UsageError, shown
-from evenhand.files.paths import as_path, shown_path, write_text
+from evenhand.cli.options import WHOLE, argument, command, given, option, under
+from evenhand.cli.output import FORMS, say, wanted, write, write_starter
+from evenhand.errors import DataError, MissingLibrary, UsageError
+from evenhand.files.paths import as_path, shown_path
 
 if TYPE_CHECKING:
     from evenhand.learn.experiments.experiment import Step
@@ -44,7 +44,9 @@ def experiment(config: str, init: bool, folder: str | None, retry: bool, **optio
     Stopped or killed, it goes on where it was when it is started again.
     """
     if init:
-        _init(config)
+        from evenhand.learn.experiments.config import STARTER
+
+        write_starter(config, STARTER, f"edit it, then run evenhand experiment {config}")
         return
     paths = wanted(options, config)
     try:
@@ -85,15 +87,6 @@ def result_apart() -> Iterator[None]:
     finally:
         os.dup2(before, 1)
         os.close(before)
-
-
-def _init(config: str) -> None:
-    from evenhand.learn.experiments.config import STARTER
-
-    if as_path(config).exists():
-        raise UsageError(f"{shown(config)} is there already: choose another name")
-    write_text(config, STARTER)
-    click.echo(f"wrote {config}: edit it, then run evenhand experiment {config}", err=True)
 
 
 # ---- how far it is ----------------------------------------------------------------------------------------------

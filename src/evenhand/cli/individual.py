@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import FORMS, NAMES, NUMBER, WHOLE, argument, command, given, option, shared, under
-from evenhand.cli.output import progress_bar, wanted, write
+from evenhand.cli.options import NAMES, NUMBER, WHOLE, argument, command, given, option, shared, under
+from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
 
 

@@ -9,7 +9,6 @@ import click
 
 from evenhand.cli.options import (
     COLUMNS,
-    FORMS,
     NUMBER,
     SCORES,
     WHOLE,
@@ -21,7 +20,7 @@ from evenhand.cli.options import (
     take,
     under,
 )
-from evenhand.cli.output import progress_bar, reader_gone, wanted, write
+from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 
 
 @command()

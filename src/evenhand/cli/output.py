@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import FORMS
-from evenhand.errors import UsageError
+from evenhand.errors import UsageError, shown
 from evenhand.files.paths import as_path, check_target, shown_path, write_text
 
 if TYPE_CHECKING:
     from evenhand.analyses.options import Progress
     from evenhand.report.result import Result
 
+FORMS = ("html", "markdown", "json")
 PATIENCE = 0.5
 """Seconds of work after which a bar appears."""
 
@@ -82,6 +82,14 @@ def write(result: Result, paths: dict[str, str], **page: Any) -> None:
         sys.stdout.write(found[0])
     else:
         show(result)
+
+
+def write_starter(file: str, text: str, then: str, force: bool = False, ways: str = "") -> None:
+    """A file to begin with, where there is none yet; then say what to do with it, or which ways there are."""
+    if not force and as_path(file).exists():
+        raise UsageError(f"{shown(file)} is there already: choose another name{ways}")
+    write_text(file, text)
+    click.echo(f"wrote {file}: {then}", err=True)
 
 
 def show(result: Any) -> None:

@@ -13,7 +13,6 @@ import click
 from evenhand.cli.options import (
     BY_COLUMN,
     COLUMNS,
-    FORMS,
     NUMBER,
     NUMBERS,
     WHOLE,
@@ -27,7 +26,7 @@ from evenhand.cli.options import (
     under,
     whole,
 )
-from evenhand.cli.output import check_place, progress_bar, wanted, write
+from evenhand.cli.output import FORMS, check_place, progress_bar, wanted, write
 from evenhand.errors import UsageError, shown
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges"), ("cells", "groups")

@@ -6,7 +6,6 @@ from typing import Any
 
 from evenhand.cli.options import (
     COLUMNS,
-    FORMS,
     NUMBERS,
     argument,
     command,
@@ -18,7 +17,7 @@ from evenhand.cli.options import (
     take,
     under,
 )
-from evenhand.cli.output import progress_bar, wanted, write
+from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
 
 
