@@ -64,9 +64,9 @@ def adult(path: Any = None, *, complete: bool = True, published_groups: bool = F
     complete
         Leave out people with an unknown value: 45 222 of 48 842 stay. With False an unknown value is the text '?'.
     published_groups
-        Add the attributes on which 000's Table 1 was really computed. Its loader means to drop unknown values but does
-        not, so its fixed column numbers fall on `relationship = Own-child` (printed as gender) and `relationship =
-        Unmarried` (printed as race), of all 48 842 people: use `complete=False` for them.
+        Add the attributes on which Table 1 of Han, Jiang et al. (2023) was really computed. Its loader means to
+        drop unknown values but does not, so its fixed column numbers fall on `relationship = Own-child` (printed as
+        gender) and `relationship = Unmarried` (printed as race), of all 48 842 people: use `complete=False` for them.
 
     Groups are `sex`, `race`, and `race_white` (White or Non-white). The sampling weight `fnlwgt` is no feature.
     """
@@ -82,7 +82,7 @@ def adult(path: Any = None, *, complete: bool = True, published_groups: bool = F
             ("relationship_unmarried", "Unmarried", "race"),
         ):
             groups[group] = either(columns["relationship"] == value, value, f"not {value}")
-            notes.append(f"{group} is what 000's Table 1 calls {printed}: a slip of its loader, not that attribute")
+            notes.append(f"{group} is what Table 1 of Han, Jiang et al. (2023) calls {printed}: a slip of its loader")
     people = Dataset(
         "adult", columns, label, "income", "more than 50 000 dollars a year", groups, split, tuple(notes), ("fnlwgt",)
     )
@@ -99,9 +99,10 @@ def kdd_census(path: Any = None, *, complete: bool = False, distinct: bool = Fal
         census-income.test, or one of these files; None asks OpenML.
     complete
         Leave out the four columns on migration, which half of all people lack, and then people with an unknown value:
-        the 284 556 'clean instances' of 000. With False all 299 285 stay and an unknown value is the text '?'.
+        the 284 556 'clean instances' of Han, Jiang et al. (2023). With False all 299 285 stay, with '?' for
+        what is unknown.
     distinct
-        Keep one of several identical rows, as the loader that 000's authors published later does: 292 550 stay.
+        Keep one of several identical rows, as the loader that its authors published later does: 292 550 stay.
 
     Groups are `sex`, `race`, and `race_white` (White or Non-white). `instance_weight` is no feature.
     """

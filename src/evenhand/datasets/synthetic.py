@@ -21,10 +21,11 @@ def two_normals(
     squash: bool = True,
     rng: int | np.random.Generator | None = None,
 ) -> dict[str, NDArray[np.generic]]:
-    """Scores of two groups from normal distributions: 000's experiment on estimation errors (its Figure 3).
+    """Scores of two groups from normal distributions: Figure 3 of Han, Jiang et al. (2023), on errors of estimates.
 
     Of `n` people half are in group a and half in group b, with these means and this standard deviation; `squash` maps
-    them into (0, 1) by the logistic function, as 000 does. Its two settings are means of 0.3 and 0.4, and 0.2 and 0.4.
+    them into (0, 1) by the logistic function, as that paper does. Its two settings are means of 0.3
+    and 0.4, and 0.2 and 0.4.
 
     >>> people = two_normals(1000, rng=0)
     >>> sorted(people), len(people["score"]), float(people["score"].mean().round(3))
@@ -46,7 +47,7 @@ def two_normals(
 def four_normals(
     n: int, r: float = 1.0, *, rng: int | np.random.Generator | None = None
 ) -> dict[str, NDArray[np.generic]]:
-    """Scores of two groups and two outcomes from normal distributions: 002's experiment of section 5.4 (its Figure 2).
+    """Scores of two groups and two outcomes from normal distributions: Figure 2 of Becker et al. (2024).
 
     A quarter of `n` people each. With a favourable outcome (label 1) scores are N(r, 0.36·r) in group a and
     N(1.2·r, 0.5625·r) in group b; otherwise N(−1, 0.5) and N(−1.3, 0.6), whatever `r`; the second number is a
@@ -74,7 +75,7 @@ def four_normals(
 
 
 def normals_of(r: float) -> dict[tuple[str, int], Pair]:
-    """Mean and variance by group and label in 002's experiment."""
+    """Mean and variance by group and label in that experiment."""
     return {
         ("a", 1): (r, 0.36 * r),
         ("a", 0): (-1.0, 0.5),

@@ -84,7 +84,7 @@ def _ends(cumulated: Tensor, ties: tuple[Tensor, Tensor]) -> tuple[Tensor, Tenso
 
 
 def _ranks(batch: Batch, who: Comparisons, order: Tensor, ties: tuple[Tensor, Tensor]) -> Tensor:
-    """Ranks among the people of both groups, as published: mid-ranks, the ends pinned to 0 and 1 (002)."""
+    """Ranks among people of both groups, as published (Becker et al. 2024): mid-ranks, the ends pinned to 0 and 1."""
     below, upto = _ends(along(batch.spread(who.pool), order).cumsum(1), ties)
     total = upto[:, -1:]
     person = ((who.pool @ batch.squares()) / (who.pool @ batch.total).clamp_min(NOBODY))[:, None]

@@ -19,7 +19,7 @@ SPACES = ("representation", "features")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class INLP(Network):
-    """Iterative null-space projection (Ravfogel et al. 2020; 003 §4).
+    """Iterative null-space projection (Ravfogel et al. 2020).
 
     Of the hidden representation of a plain network, or of the features, what a logistic regression uses to tell groups
     apart is projected out, again and again; then a logistic regression learns the label from the rest.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MLP(Network):
-    """The plain network: four linear layers with ReLU between them (000 §6). It looks at no groups.
+    """The plain network: four linear layers with ReLU between them (Han, Jiang et al. 2023 §6). It looks at no groups.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class MLP(Network):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class REG(Network):
-    """A network that pays for a measure of its own scores: cross-entropy + strength × loss (000 §6).
+    """A network that pays for a measure of its own scores: cross-entropy + strength × loss (Han, Jiang et al. 2023 §6).
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -71,7 +71,7 @@ class REG(Network):
     Parameters
     ----------
     loss
-        The name of one of `evenhand.learn.LOSSES`, or a `Loss` with its options. 000 uses "mean_gap".
+        One of `evenhand.learn.LOSSES` by name, or a `Loss` with its options. Han, Jiang et al. (2023) use "mean_gap".
     strength
         From 0, the plain network.
     others
