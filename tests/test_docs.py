@@ -10,6 +10,7 @@ import pytest
 
 import evenhand
 from conftest import evenhand as run
+from evenhand.cli import SECTIONS
 from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, METRICS
 from evenhand.measures.registry import MEASURES
 
@@ -87,13 +88,10 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {evenhand.__version__}" in text("CHANGELOG.md")
 
 
-COMMANDS = (
-    "demo", "audit", "tabulate", "merge", "power", "test", "compare", "guide", "aggregate", "thresholds", "check",
-    "policy init", "monitor", "table info", "individual", "counterfactual", "bench",
-)  # fmt: skip
+COMMANDS = [name for commands in SECTIONS.values() for name in commands]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, "check --init"])
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
 
