@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.charts.registry import Charts
 
 SMALL = ("merge", "keep")
 POWER = 0.8
@@ -67,7 +68,7 @@ class Watch(Result):
         """The watch as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.monitor.page import watch_page
 
-        return kept(watch_page(self), path)
+        return kept(watch_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
@@ -83,12 +84,16 @@ class Watch(Result):
         >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
         'Demographic parity over time: Caucasian against African-American'
         """
-        from evenhand.analyses.monitor.charts import plot
+        return self.charts(group=group, attribute=attribute).draw(measure)
 
-        return plot(self, measure, group, attribute)
+    def charts(self, **about: Any) -> Charts:
+        """One for each measure, by its id."""
+        from evenhand.analyses.monitor.charts import charts
+
+        return charts(self.to_dict(), **about)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.monitor.document import render
+        from evenhand.analyses.monitor.text import render
 
         return render(self.to_dict())
 
