@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from evenhand.analyses.monitor.monitor import Watch, monitor
     from evenhand.analyses.planning.guide import Advice, guide
     from evenhand.analyses.planning.power import Plan, power
-    from evenhand.analyses.projection.projection_test import ProjectionTest, projection_test
+    from evenhand.analyses.projection.projection_test import projection_test
+    from evenhand.analyses.projection.results import ProjectionTest
     from evenhand.analyses.thresholds.thresholds import Thresholds, thresholds
     from evenhand.datasets.example import compas
     from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
@@ -57,7 +58,7 @@ _HOME = {
     "IndividualFairness": "analyses.individual.individual",
     "MissingLibrary": "errors",
     "Plan": "analyses.planning.power",
-    "ProjectionTest": "analyses.projection.projection_test",
+    "ProjectionTest": "analyses.projection.results",
     "Table": "tables.table",
     "TableFileError": "errors",
     "TableInfo": "analyses.disclosure.disclosure",

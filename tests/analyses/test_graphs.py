@@ -131,7 +131,7 @@ def test_what_matters() -> None:
 
 
 def test_networkx_is_not_imported_for_text() -> None:
-    use = "from evenhand.pairs.worlds.graphs import worlds_of; worlds_of('a -> b')"
+    use = "from evenhand.analyses.counterfactual.graph import worlds_of; worlds_of('a -> b')"
     code = f"import sys; {use}; print('networkx' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

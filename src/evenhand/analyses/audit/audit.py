@@ -47,6 +47,8 @@ FEW_CUTOFFS = 50
 class Audit(Result):
     """What an audit found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
+    drawn_by = "evenhand.analyses.audit.charts"
+
     table: Table
     options: Options
     attributes: tuple[AttributeAudit, ...]
@@ -76,9 +78,9 @@ class Audit(Result):
 
         `also` are results of individual or counterfactual fairness, or their documents: the page gets their sections.
         """
-        from evenhand.analyses.audit.page import audit_page
+        from evenhand.analyses.audit.page import audit_page, drawings
 
-        return kept(audit_page(self, also), path)
+        return kept(audit_page(self.to_dict(), drawings(self), self.table, also), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The audit as Markdown, for a pull request or a model card, also written to a file if a path is given."""
@@ -87,7 +89,12 @@ class Audit(Result):
         return kept(audit_markdown(self.to_dict()), path)
 
     def plot(
-        self, name: str, *, attribute: str | None = None, group: str | None = None, measure: str | None = None
+        self,
+        name: str | None = None,
+        *,
+        attribute: str | None = None,
+        group: str | None = None,
+        measure: str | None = None,
     ) -> Chart:
         """A chart, to be shown in a notebook or saved; `plots()` tells which there are.
 
@@ -99,9 +106,7 @@ class Audit(Result):
         >>> chart.title
         'What chance alone shows: equal opportunity'
         """
-        from evenhand.analyses.audit.charts import plot
-
-        return plot(self, name, attribute, group, measure)
+        return self.charts(attribute=attribute, group=group, measure=measure).draw(name)
 
     def plots(self, attribute: str | None = None, group: str | None = None) -> tuple[str, ...]:
         """The names of the charts that `plot` can draw of these data, with the same words.
@@ -111,9 +116,7 @@ class Audit(Result):
         >>> evenhand.audit(decisions, prediction="d", group="sex").plots()
         ('forest', 'groups', 'null')
         """
-        from evenhand.analyses.audit.charts import available
-
-        return available(self, attribute, group)
+        return self.charts(attribute=attribute, group=group).names()
 
     def measure(self, id: str, group: str | None = None, attribute: str | None = None) -> Gap:
         """One comparison.

@@ -78,7 +78,7 @@ class Verdict(Result):
         return workflow_commands(self.to_dict())
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.check.document import render
+        from evenhand.analyses.check.text import render
 
         return render(self.to_dict())
 

@@ -1,4 +1,4 @@
-"""The policy that `evenhand policy init` writes: valid as it is, and every key explained."""
+"""The policy that `evenhand check --init` writes: valid as it is, and every key explained."""
 
 from __future__ import annotations
 

@@ -90,6 +90,8 @@ class AttributeClasses:
 class ClassAudit(Result):
     """What an audit of many classes found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
+    drawn_by = "evenhand.analyses.classes.charts"
+
     table: Confusion
     options: Options
     attributes: tuple[AttributeClasses, ...]
@@ -138,17 +140,9 @@ class ClassAudit(Result):
             raise UsageError(f"this audit has no metric {shown(metric)} (it has: {listed(known, 12)})")
         return found.aggregate if metric is None else known[metric]
 
-    def plot(self, name: str = "matrix", *, attribute: str | None = None, measure: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, attribute: str | None = None, measure: str | None = None) -> Chart:
         """A chart: where rates of groups differ from those of their class ("matrix"), by one attribute and rate."""
-        from evenhand.analyses.classes.charts import plot
-
-        return plot(self, name, attribute, measure)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        from evenhand.analyses.classes.charts import CHARTS
-
-        return CHARTS
+        return self.charts(attribute=attribute, measure=measure).draw(name)
 
     def __rich__(self) -> Any:
         from evenhand.analyses.classes.document import render

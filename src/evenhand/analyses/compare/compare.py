@@ -12,6 +12,7 @@ from evenhand.analyses.compare.options import Question, asked, baseline_floors, 
 from evenhand.analyses.compare.ranking import Standing, Terms, standings
 from evenhand.analyses.compare.runs import Runs, method_named, read_runs
 from evenhand.inference.resample import generator
+from evenhand.ingest.tabulation import library_of
 from evenhand.measures.pareto import Curve, Stretch, winners
 from evenhand.report.result import Result
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Result):
     """What a comparison found. Print it, or take `to_dict`, `to_json`, `to_frame`, `curve`."""
+
+    drawn_by = "evenhand.analyses.compare.charts"
 
     question: Question
     terms: Terms
@@ -66,7 +69,7 @@ class Comparison(Result):
 
         return points_frame(self, library or self.library)
 
-    def plot(self, name: str = "tradeoff", *, method: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, method: str | None = None) -> Chart:
         """A chart of all methods or of one: fronts ("tradeoff"), distances of selected models ("dto"), areas ("area").
 
         >>> runs = {"m": ["a", "a", "b"], "acc": [0.6, 0.8, 0.7], "fair": [0.9, 0.7, 0.6]}
@@ -74,15 +77,7 @@ class Comparison(Result):
         >>> found.plot("dto").title, found.plots()
         ('Distance to the optimum', ('tradeoff', 'dto', 'area'))
         """
-        from evenhand.analyses.compare.charts import plot
-
-        return plot(self, name, method)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        from evenhand.analyses.compare.charts import available
-
-        return available(self)
+        return self.charts(method=method).draw(name)
 
     def __rich__(self) -> Any:
         from evenhand.analyses.compare.text import render
@@ -200,12 +195,5 @@ def compare(
         resamples=resamples,
         seed=None if isinstance(rng, np.random.Generator) else int(rng or 0),
         notes=tuple(remarks(question, terms, read, found, resamples)),
-        library=_library(runs),
+        library=library_of(runs),
     )
-
-
-def _library(data: Any) -> str | None:
-    """The dataframe library an object belongs to."""
-    root = type(data).__module__.split(".")[0]
-    known = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow", "duckdb": "duckdb", "_duckdb": "duckdb"}
-    return known.get(root)

@@ -70,6 +70,8 @@ class Asked:
 class CounterfactualFairness(Result):
     """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `to_frame`, `plot`."""
 
+    drawn_by = "evenhand.analyses.counterfactual.charts"
+
     asked: Asked
     people: int
     left_out: Mapping[str, int]
@@ -92,7 +94,7 @@ class CounterfactualFairness(Result):
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.counterfactual.page import counterfactual_page
 
-        return kept(counterfactual_page(self), path)
+        return kept(counterfactual_page(self.to_dict()), path)
 
     def to_frame(self, world: str | None = None, *, library: str | None = None) -> Any:
         """One row per person and other group. These are personal data.
@@ -103,20 +105,12 @@ class CounterfactualFairness(Result):
 
         return frame(self, world, library)
 
-    def plot(self, name: str = "changes", world: str | None = None) -> Chart:
-        """A chart: changes, paths, confounding or worlds; `plots()` says which there are."""
-        from evenhand.analyses.counterfactual.charts import plot
-
-        return plot(self.to_dict(), name, world)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts there are."""
-        from evenhand.analyses.counterfactual.charts import available
-
-        return available(self.to_dict())
+    def plot(self, name: str | None = None, world: str | None = None) -> Chart:
+        """A chart of one world: changes, paths or confounding; or worlds. `plots()` says which there are."""
+        return self.charts(world=world).draw(name)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.counterfactual.document import render
+        from evenhand.analyses.counterfactual.text import render
 
         return render(self.to_dict())
 

@@ -55,7 +55,7 @@ class TableInfo(Result):
         return document(self)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.disclosure.document import render
+        from evenhand.analyses.disclosure.text import render
 
         return render(self.to_dict())
 

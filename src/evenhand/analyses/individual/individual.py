@@ -22,8 +22,6 @@ from evenhand.tables.arrays import Floats, Ints
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenhand.report.charts.chart import Chart
-
 HOW = ("auto", "exact", "approximate")
 NEAREST = 10
 TWIN = 1e-9
@@ -38,6 +36,8 @@ FEW = 30
 @dataclass(frozen=True, repr=False)
 class IndividualFairness(Result):
     """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`."""
+
+    drawn_by = "evenhand.analyses.individual.charts"
 
     n: int
     data: Mapping[str, Any]
@@ -66,28 +66,16 @@ class IndividualFairness(Result):
 
         return frame(self, library)
 
-    def plot(self, name: str = "pairs") -> Chart:
-        """A chart: "pairs", or "groups" where there are groups."""
-        from evenhand.analyses.individual.charts import plot
-
-        return plot(self.to_dict(), name)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that there are."""
-        from evenhand.analyses.individual.charts import available
-
-        return available(self.to_dict())
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.individual.page import individual_page
 
-        return kept(individual_page(self), path)
+        return kept(individual_page(self.to_dict()), path)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.individual.document import text
+        from evenhand.analyses.individual.text import render
 
-        return text(self.to_dict())
+        return render(self.to_dict())
 
 
 def individual_fairness(

@@ -63,6 +63,8 @@ class Tradeoff:
 class CandidateAudit(Result):
     """What an audit of several models found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
+    drawn_by = "evenhand.analyses.models.charts"
+
     candidates: tuple[Candidate, ...]
     differences: tuple[Difference, ...]
     tradeoffs: tuple[Tradeoff, ...]
@@ -88,9 +90,11 @@ class CandidateAudit(Result):
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The comparison as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.audit.page import drawings
         from evenhand.analyses.models.page import candidates_page
 
-        return kept(candidates_page(self), path)
+        drawn = {c.name: drawings(c.audit) for c in self.candidates}
+        return kept(candidates_page(self.to_dict(), self.charts, drawn), path)
 
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed
@@ -103,23 +107,15 @@ class CandidateAudit(Result):
 
         return frame(self, library)
 
-    def plot(self, name: str = "tradeoff", *, attribute: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, attribute: str | None = None) -> Chart:
         """A chart of all models ("tradeoff"), for one attribute, by default the first; `plots()` tells which there are.
 
         Charts of one model are those of its audit: `audit["model"].plot("cdf")`.
         """
-        from evenhand.analyses.models.charts import plot
-
-        return plot(self, name, attribute)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        from evenhand.analyses.models.charts import available
-
-        return available(self)
+        return self.charts(attribute=attribute).draw(name)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.models.document import render
+        from evenhand.analyses.models.text import render
 
         return render(self.to_dict())
 

@@ -12,9 +12,10 @@ from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.monitor.history import Alarm, History, Period
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
-from evenhand.analyses.options import Options, Progress, checked, chosen_measures, whole, with_threshold
+from evenhand.analyses.options import Options, Progress, checked, chosen_measures, with_threshold
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
+from evenhand.inference.settings import whole
 from evenhand.ingest.columns import UNSAID, WeightKind
 from evenhand.ingest.periods import every_of
 from evenhand.ingest.tabulation import library_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.charts.registry import Charts
 
 SMALL = ("merge", "keep")
 POWER = 0.8
@@ -66,7 +68,7 @@ class Watch(Result):
         """The watch as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.monitor.page import watch_page
 
-        return kept(watch_page(self), path)
+        return kept(watch_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
@@ -82,12 +84,16 @@ class Watch(Result):
         >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
         'Demographic parity over time: Caucasian against African-American'
         """
-        from evenhand.analyses.monitor.charts import plot
+        return self.charts(group=group, attribute=attribute).draw(measure)
 
-        return plot(self, measure, group, attribute)
+    def charts(self, **about: Any) -> Charts:
+        """One for each measure, by its id."""
+        from evenhand.analyses.monitor.charts import charts
+
+        return charts(self.to_dict(), **about)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.monitor.document import render
+        from evenhand.analyses.monitor.text import render
 
         return render(self.to_dict())
 
@@ -165,7 +171,10 @@ def monitor(
          "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
          "weight_kind": weight_kind, "cluster": cluster, "where": where}
     )  # fmt: skip
-    options = checked(threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, 0)
+    options = checked(
+        threshold, confidence, bootstrap, rng, ranks=ranks, calibration_bins=calibration_bins, bandwidth=bandwidth,
+        permutations=0,
+    )  # fmt: skip
     chosen = chosen_measures(measures)
     rule = checked_rule(looks, false_alarms, small, min_people)
     if time is None and every is not None:

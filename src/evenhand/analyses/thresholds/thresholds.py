@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +46,14 @@ class Thresholds(Result):
     sweep: Sweep
     requirements: tuple[Requirement, ...]
     allow_trivial: bool
+    allowed: Bools
+    """Which thresholds may be recommended at all."""
+    meets: Bools
+    """Which thresholds meet every requirement."""
+    on_front: Bools
+    """Which thresholds no other is better than in both performance and fairness."""
+    dto: Floats
+    """Distance to perfect performance and fairness."""
     policy: Policy | None = None
     by_group: ByGroup | None = None
     notes: tuple[str, ...] = ()
@@ -56,31 +63,7 @@ class Thresholds(Result):
     def swept(self) -> Swept:
         return self.sweep.measures[self.fairness.id]
 
-    @cached_property
-    def allowed(self) -> Bools:
-        """Which thresholds may be recommended at all."""
-        return np.ones(len(self.sweep.trivial), np.bool_) if self.allow_trivial else ~self.sweep.trivial
-
-    @cached_property
-    def meets(self) -> Bools:
-        """Which thresholds meet every requirement."""
-        found = np.ones(len(self.sweep.thresholds), np.bool_)
-        for r in self.requirements:
-            found &= r.meets(self.sweep.measures[r.measure.id].size)
-        return found
-
-    @cached_property
-    def on_front(self) -> Bools:
-        """Which thresholds no other is better than in both performance and fairness."""
-        performance = np.where(self.allowed, self.sweep.performance, np.nan)
-        return pareto(performance, self.swept.fairness) & ~np.isnan(performance + self.swept.fairness)
-
-    @cached_property
-    def dto(self) -> Floats:
-        """Distance to perfect performance and fairness."""
-        return dto(self.sweep.performance, self.swept.fairness)
-
-    @cached_property
+    @property
     def best_place(self) -> int | None:
         """Of the best performance without any requirement; the fairest of several."""
         tied = best_of(self.sweep.performance, self.allowed)
@@ -140,7 +123,7 @@ class Thresholds(Result):
         return frame(self, library)
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.thresholds.document import render
+        from evenhand.analyses.thresholds.text import render
 
         return render(self.to_dict())
 
@@ -224,10 +207,10 @@ def thresholds(
     grouping = grouping_named(table, attribute)
     ref, notes = reference_group(table, grouping, reference)
     goal = goal_of(table, asked.performance, asked.cost)
+    swept = sweep(table, grouping, ref, goal, asked.measures)
     found = Thresholds(
-        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness,
-        sweep(table, grouping, ref, goal, asked.measures), asked.requirements, bool(allow_trivial),
-        library=library_of(data),
+        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness, swept,
+        asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), library=library_of(data),
     )  # fmt: skip
     if asked.requirements:
         found = replace(found, policy=choose(found, ref, asked.required, generator(rng)))
@@ -274,6 +257,18 @@ def checked_words(
     measures = tuple(decided_measure(r.measure) for r in requirements)
     named = fairness if fairness is not None else measures[0] if measures else FAIRNESS
     return Asked(options, kind, costs, decided_measure(named), requirements, measures)
+
+
+def _weighed(s: Sweep, asked: Asked, allow_trivial: bool) -> tuple[Bools, Bools, Bools, Floats]:
+    """Of every threshold: whether it is allowed, meets all requirements, is on the front; and its distance."""
+    fairness = s.measures[asked.fairness.id].fairness
+    allowed = np.ones(len(s.trivial), np.bool_) if allow_trivial else ~s.trivial
+    meets = np.ones(len(s.thresholds), np.bool_)
+    for r in asked.requirements:
+        meets &= r.meets(s.measures[r.measure.id].size)
+    performance = np.where(allowed, s.performance, np.nan)
+    on_front = pareto(performance, fairness) & ~np.isnan(performance + fairness)
+    return allowed, meets, on_front, dto(s.performance, fairness)
 
 
 def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:

@@ -13,16 +13,16 @@ from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import (
     Spec,
+    bracketed,
     chart,
     chosen_rows,
     coloured,
     inline,
-    interval,
-    percent,
     quantitative,
     rows,
     zero,
 )
+from evenhand.report.format import number, percent
 from evenhand.tables.arrays import Floats
 
 WHO = {
@@ -56,7 +56,7 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     body = _panels(s, lines, told, ranked)
     where, about = "rank" if ranked else "the threshold", "about " if s.thinned("c_bias") else ""
     description = " ".join(
-        f"{told[c]}; the widest gap is {about}{gap:+.3f} at {where} {at:.{4 if ranked else 12}g}."
+        f"{told[c]}; the widest gap is {about}{number(gap, sign=True)} at {where} {at:.{4 if ranked else 12}g}."
         for c in lines
         for at, gap in [_widest(found[c], over)]
     )
@@ -106,7 +106,7 @@ def _told(s: Subject, concept: str, weighting: str) -> str:
     gap = s.gap(f"{concept}_{weighting}")
     if gap is None:
         return text
-    text += f": {gap.value:.3f}{interval(gap.ci)}"
+    text += f": {number(gap.value)}{bracketed(gap.ci)}"
     if gap.positive_share is not None and gap.negative_share is not None:
         a, b = s.pair
         text += f"; {percent(gap.positive_share)} for {a}, {percent(gap.negative_share)} for {b}"

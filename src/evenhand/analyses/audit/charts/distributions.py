@@ -28,11 +28,11 @@ from evenhand.report.charts.layers import (
     chosen_rows,
     coloured,
     inline,
-    percent,
     quantitative,
     rows,
     sentence,
 )
+from evenhand.report.format import percent
 from evenhand.tables.arrays import Floats
 
 HEIGHT, SIDE = 260, 380

@@ -1,0 +1,43 @@
+"""The command that plans how many people an audit needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenhand.cli.options import NUMBER, command, option, read_by, under, whole
+from evenhand.cli.output import check_place, deliver
+from evenhand.errors import UsageError, shown
+
+
+def _people(text: str, flag: str) -> tuple[int, ...]:
+    try:
+        return tuple(whole(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{flag} takes one or two whole numbers such as 200,1000, not {shown(text)}") from None
+
+
+@command()
+@under(
+    "Groups",
+    option("--n", metavar="N[,M]", callback=read_by(_people, one=True),
+           help="People of each group, or of the group and of the reference."),
+    option("--base-rate", metavar="P", type=NUMBER, required=True, help="The rate of the reference."),
+    option("--gap", metavar="D", type=NUMBER, help="Rate of the group minus rate of the reference."),
+    option("--ratio", metavar="R", type=NUMBER, default=1.0, help="People of the reference for each of the group."),
+)  # fmt: skip
+@under(
+    "Inference",
+    option("--power", metavar="P", type=NUMBER, default=0.8, help="Wanted power."),
+    option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
+)
+@under("Output", "json")
+def power(n: Any, json: str | None, **options: Any) -> None:
+    """Plan how many people it takes to find a gap: say --n or --gap, or both."""
+    import textwrap
+
+    from evenhand.analyses.planning.power import power as plan
+
+    if json is not None:
+        check_place("--json", json, {}, [])
+    found = plan(n, **options)
+    deliver(found.to_dict(), "\n".join(textwrap.wrap(str(found), 80)), json)
