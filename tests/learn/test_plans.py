@@ -23,7 +23,7 @@ from evenhand.learn.experiments.splits import People
 
 pytest.importorskip("sklearn")
 
-SHRUNK = "standins:Shrunk"
+SHRUNK = "stub_methods:Shrunk"
 SHARES = (0.6, 0.2, 0.2)
 
 
@@ -397,7 +397,7 @@ path = "data"
 group = "sex"
 
 [[method]]
-name = "standins:Shrunk"
+name = "stub_methods:Shrunk"
 """
 
 
@@ -415,8 +415,8 @@ def test_only_the_word_of_a_device_is_checked(tmp_path: Path) -> None:
     [
         ('path = "data"', "favorable = 1", "line 6: data set 'adult' has its own label"),
         ('name = "adult"\npath = "data"', 'name = "compas"', "line 6: data set 'compas' needs its path"),
-        ("standins:Shrunk", "builtins:int", "line 11: method 'builtins:int' must be a class"),
-        ("standins:Shrunk", "..x:y", "line 11: cannot find method '..x:y'"),
+        ("stub_methods:Shrunk", "builtins:int", "line 11: method 'builtins:int' must be a class"),
+        ("stub_methods:Shrunk", "..x:y", "line 11: cannot find method '..x:y'"),
         ("Shrunk\"", "Shrunk\"\nstrengths = [1" + "0" * 400 + "]", "line 12: a strength is a finite number"),
     ],
 )  # fmt: skip
@@ -436,7 +436,7 @@ def test_the_file_to_begin_with_has_every_key(tmp_path: Path) -> None:
     for key in (*EXPERIMENT, *DATASET, *METHOD):
         assert re.search(rf"^(# )?{key} = ", STARTER, re.MULTILINE), key
     whole = re.sub(r"^# (?=\[\[|\w+ = )", "", STARTER, flags=re.MULTILINE)
-    (tmp_path / "experiment.toml").write_text(whole.replace("my_methods:Fairer", "standins:ByGroup"))
+    (tmp_path / "experiment.toml").write_text(whole.replace("my_methods:Fairer", "stub_methods:ByGroup"))
     if not methods_known():
         pytest.skip("its methods need PyTorch")
     words = read_config(tmp_path / "experiment.toml")

@@ -714,7 +714,7 @@ def test_a_group_without_one_label_has_no_roc() -> None:
     data = {"s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "g": list("aaabbb"), "y": [1, 1, 1, 0, 1, 0]}
     audit = evenhand.audit(data, score="s", label="y", group="g", **NOTHING)
     assert "roc" not in audit.plots()
-    assert len(audit.plot("c_bias").spec["vconcat"]) == 2  # nobody of one group is undeserving
+    assert len(audit.plot("c_bias").spec["vconcat"]) == 2  # nobody of one group has the unfavourable outcome
     with pytest.raises(evenhand.UsageError, match="one of them lacks the people"):
         audit.plot("roc")
 
@@ -813,7 +813,7 @@ def test_several_groups_of_curves() -> None:
 
 
 def test_real_runs(data_folder: Path) -> None:
-    from test_comparison import BIOS, METHODS, bios
+    from test_compare import BIOS, METHODS, bios
 
     columns, keys = bios(data_folder, *METHODS)
     found = evenhand.compare(columns, **BIOS, settings=keys, bootstrap=0)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.options import command, option, under
+from evenhand.cli.output import FORMS, wanted, write
 from evenhand.errors import UsageError, shown
 
 
@@ -27,19 +28,20 @@ from evenhand.errors import UsageError, shown
     option("--groups-matter", metavar="WHAT", help="equally or worst-most."),
     option("--classes-matter", metavar="WHAT", help="equally, worst-most or one."),
 )
+@under("Output", *FORMS)
 def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, classes: bool, **answers: Any) -> None:
     """Find out which measure to look at, by questions or by options."""
     from evenhand.analyses.planning.guide import PRIORITIES, QUESTIONS
     from evenhand.analyses.planning.guide import guide as advise
 
-    asking = sys.stdin.isatty()
+    paths, asking = wanted(answers), sys.stdin.isatty()
     said = [_FLAGS[name] for name, answer in answers.items() if answer is not None]
     if said and not classes:
         raise UsageError(f"{', '.join(said)} {'is' if len(said) == 1 else 'are'} about many classes: say --classes too")
     if classes:
         stated = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
         given = {**stated, **_class_answers(asking, bool(legal), answers)}
-        _say(advise(classes=True, **{k: v for k, v in given.items() if v is not None}))
+        write(advise(classes=True, **{k: v for k, v in given.items() if v is not None}), paths)
         return
     if ground_truth is None:
         ground_truth = True if priority is not None else _ask(asking, QUESTIONS["ground_truth"], "--ground-truth")
@@ -52,15 +54,7 @@ def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, c
         priority = click.prompt("Your choice", type=click.Choice(list(PRIORITIES)), show_choices=False, err=True)
     if legal is None:
         legal = click.confirm(QUESTIONS["legal"], err=True) if asking else False
-    _say(advise(ground_truth=ground_truth, priority=priority, legal=legal))
-
-
-def _say(advice: object) -> None:
-    """Wrapped, but for the command, whose lines can be copied."""
-    import textwrap
-
-    for line in str(advice).splitlines():
-        click.echo(line if len(line) <= 80 else "\n".join(textwrap.wrap(line, 80)))
+    write(advise(ground_truth=ground_truth, priority=priority, legal=legal), paths)
 
 
 _FLAGS = {

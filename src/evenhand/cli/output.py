@@ -23,18 +23,6 @@ PATIENCE = 0.5
 """Seconds of work after which a bar appears."""
 
 
-def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
-    """JSON to standard output, or to a file beside the text."""
-    from evenhand.report.document import as_json
-
-    if json_path == "-":
-        sys.stdout.write(as_json(document))
-        return
-    if json_path is not None:
-        write_text(json_path, as_json(document))
-    sys.stdout.write(text + "\n")
-
-
 def wanted(options: dict[str, Any], *inputs: Any) -> dict[str, str]:
     """The forms asked for, taken out of the options; refused before any work if they could not be written."""
     paths = {form: path for form in FORMS if (path := options.pop(form, None)) is not None}

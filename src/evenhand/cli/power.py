@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.cli.options import NUMBER, command, option, read_by, under, whole
-from evenhand.cli.output import check_place, deliver
+from evenhand.cli.output import FORMS, wanted, write
 from evenhand.errors import UsageError, shown
 
 
@@ -30,14 +30,10 @@ def _people(text: str, flag: str) -> tuple[int, ...]:
     option("--power", metavar="P", type=NUMBER, default=0.8, help="Wanted power."),
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
 )
-@under("Output", "json")
-def power(n: Any, json: str | None, **options: Any) -> None:
+@under("Output", *FORMS)
+def power(n: Any, **options: Any) -> None:
     """Plan how many people it takes to find a gap: say --n or --gap, or both."""
-    import textwrap
-
     from evenhand.analyses.planning.power import power as plan
 
-    if json is not None:
-        check_place("--json", json, {}, [])
-    found = plan(n, **options)
-    deliver(found.to_dict(), "\n".join(textwrap.wrap(str(found), 80)), json)
+    paths = wanted(options)
+    write(plan(n, **options), paths)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from evenhand.cli.options import NUMBER, argument, command, given, option, shared, under
-from evenhand.cli.output import check_place, deliver
+from evenhand.cli.output import FORMS, wanted, write
 
 
 @command()
@@ -31,12 +31,10 @@ from evenhand.cli.output import check_place, deliver
            help="What should hold."),
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
 )  # fmt: skip
-@under("Output", "json")
-def projection_test(data: str, json: str | None, **options: Any) -> None:
+@under("Output", *FORMS)
+def projection_test(data: str, **options: Any) -> None:
     """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
     from evenhand.analyses.projection.projection_test import projection_test as test
 
-    if json is not None:
-        check_place("--json", json, {}, [data])
-    found = test(data, **given(options))
-    deliver(found.to_dict(), repr(found), json)
+    paths = wanted(options, data)
+    write(test(data, **given(options)), paths)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.errors import UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import (
     UNSAID,
@@ -20,13 +19,12 @@ from evenhand.ingest.columns import (
     check_words,
     count,
     count_together,
-    further_roles,
-    weigh,
 )
 from evenhand.ingest.confusion_counts import refuse_counts_as_rows
-from evenhand.ingest.engines.arrays import Rows
-from evenhand.ingest.engines.tensor_codes import Resident, brought, on_device, settled
-from evenhand.ingest.engines.tensors import SMALL, Tensors
+from evenhand.ingest.engines import engine_of
+from evenhand.ingest.engines import library_of as library_of
+from evenhand.ingest.engines import names_of as names_of
+from evenhand.ingest.engines.arrays import picked, rows_in
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
 from evenhand.ingest.score_cells import Adjusted, Counting, count_scores, with_cells
 from evenhand.ingest.where import check_where, only
@@ -294,49 +292,21 @@ def _rows_of(
     data: Any, given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None
 ) -> Iterator[Counting]:
     """What counts the rows; the cluster is one of the groups. Of the column `by_day`, only days matter."""
-    if isinstance(data, str | os.PathLike):
-        with _opened(data, given, group, cluster, by_day) as rows:
+    engine = engine_of(data)
+    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), "" if cluster is None else cluster])
+    if engine.module != "arrays" and named:
+        with engine.code.counting(data, given, _with_cluster(group, cluster), by_day) as rows:
             yield rows
         return
-    if data is None or isinstance(data, Mapping) or _is_structured(data):
-        yield _from_arrays(data, given, group, cluster)
-        return
-    if isinstance(data, np.ndarray | list | tuple):
-        raise UsageError(
-            "an array or list has no column names: pass a dict of columns, or arrays as score=, label=, group="
-        )
-    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), "" if cluster is None else cluster])
-    if type(data).__name__ == "DuckDBPyRelation" and named:
-        from evenhand.ingest.engines.relations import Relation
-        from evenhand.ingest.engines.sources import Source
-
-        yield Relation(Source(data), given, _with_cluster(group, cluster), by_day)
-        return
-    from evenhand.ingest.engines.dataframes import columns_of, counting_of, wrapped
-
-    if named:
-        yield counting_of(wrapped(data), given, _with_cluster(group, cluster), by_day)
-    else:
-        yield _from_arrays(columns_of(data), given, group, cluster)  # arrays beside a dataframe
-
-
-def names_of(data: Any) -> list[str]:
-    """What the columns of data are called; none of arrays."""
-    if isinstance(data, str | os.PathLike):
-        from evenhand.ingest.engines.sources import column_names
-
-        return column_names(data)
-    if isinstance(data, Mapping):
-        return [str(name) for name in data]
-    if isinstance(data, np.ndarray):
-        return list(data.dtype.names or ())
-    if data is None or isinstance(data, list | tuple):
-        return []
-    if type(data).__name__ == "DuckDBPyRelation":
-        return [str(name) for name in data.columns]
-    from evenhand.ingest.engines.dataframes import wrapped
-
-    return [str(name) for name in wrapped(data).collect_schema().names()]
+    columns = engine.code.columns(data)
+    asked = given if cluster is None else {**given, "cluster": cluster}
+    roles = {role: picked(columns, value, role) for role, value in asked.items()}
+    groups = []
+    for name, value in _group_items(group, data is not None):
+        own, values = picked(columns, value, "group")
+        groups.append((name or own, values))
+    _with_cluster([name for name, _ in groups], cluster if isinstance(cluster, str) else None)
+    yield rows_in(roles, dict(groups))
 
 
 def _with_cluster(group: Any, cluster: str | None) -> list[str]:
@@ -359,77 +329,12 @@ def _without_cluster(columns: Columns, cluster: str | None) -> Columns:
     return replace(columns, groups=groups, cluster=columns.groups[cluster], names=names)
 
 
-@contextmanager
-def _opened(
-    path: str | os.PathLike[str], given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None
-) -> Iterator[Counting]:
-    from evenhand.ingest.engines.relations import Relation
-    from evenhand.ingest.engines.sources import opened
-    from evenhand.tables.storage import is_table_file
-
-    groups = _with_cluster(group, cluster)
-    for role, column in given.items():
-        if not isinstance(column, str):
-            raise UsageError(f"{role} must be the name of a column of the file, not {shown(type(column).__name__)}")
-    if is_table_file(path):
-        raise UsageError(f"{shown(os.fspath(path))} is a saved table already: load it, or audit it as it is")
-    with opened(path, [*given.values(), *groups]) as source:
-        yield Relation(source, given, groups, by_day)
-
-
-def _from_arrays(data: Any, given: Mapping[str, Any], group: Any, cluster: Any) -> Counting:
-    from evenhand.ingest.engines.dataframes import as_values
-    from evenhand.ingest.engines.sources import check_columns
-
-    def column(value: Any, role: str) -> tuple[str, Any]:
-        """The name and the values of a column that was given by name or as an array."""
-        if not isinstance(value, str):
-            values, name = as_values(value)
-            return name or role, _flat(values, name or role)
-        if data is None:
-            raise UsageError(f"{role} {shown(value)} names a column, but there are no data: pass them first")
-        check_columns([value], list(data.dtype.names if _is_structured(data) else data), "the data")
-        return value, _flat(as_values(data[value])[0], value)
-
-    asked = given if cluster is None else {**given, "cluster": cluster}
-    named = {role: column(value, role) for role, value in asked.items()}
-    groups = []
-    for name, value in _group_items(group, data is not None):
-        own, values = column(value, "group")
-        groups.append((name or own, values))
-    if isinstance(cluster, str):
-        _with_cluster([name for name, _ in groups], cluster)
-    _group_names([name for name, _ in groups])
-    lengths = [(name, len(values)) for name, values in [*named.values(), *groups]]
-    if len({length for _, length in lengths}) > 1:
-        found = ", ".join(f"{shown(name)} {length}" for name, length in lengths)
-        raise DataError(f"all columns need the same length, but they have: {found}")
-    every = [values for _, values in [*named.values(), *groups]]
-    if on_device(every):
-        if lengths[0][1] > SMALL and "cluster" not in named and not further_roles(named):
-            return Tensors(named, dict(groups))
-        named = {role: (name, brought(values)) for role, (name, values) in named.items()}
-        groups = [(name, brought(values)) for name, values in groups]
-    return Rows(_columns(named, dict(groups), lengths[0][1]))
-
-
-def _columns(named: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any], rows: int) -> Columns:
-    return Columns(
-        names={role: name for role, (name, _) in named.items()},
-        groups=groups,
-        n=np.ones(rows, np.int64),
-        weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
-        **{role: named[role][1] for role in ("score", "label", "prediction", "cluster") if role in named},
-        further=tuple(named[role][1] for role in further_roles(named)),
-    )
-
-
 def _group_items(group: Any, has_data: bool) -> list[tuple[str | None, Any]]:
     """Group columns with the names they were given: a dict or dataframe of columns, names, or one array."""
     if isinstance(group, Mapping):
         return [(str(name), values) for name, values in group.items()]
     if hasattr(group, "columns") and not isinstance(group, np.ndarray):
-        from evenhand.ingest.engines.dataframes import columns_of
+        from evenhand.ingest.engines.dataframes import columns as columns_of
 
         return list(columns_of(group).items())
     if has_data and all(isinstance(g, str) for g in _as_list(group)):
@@ -448,44 +353,3 @@ def _group_names(group: Any) -> list[str]:
     if len(set(names)) < len(names):
         raise UsageError(f"every group column needs a name of its own, but {listed(names)} repeats one")
     return names
-
-
-def _flat(values: Any, name: str) -> Any:
-    """One-dimensional values; numpy reads whatever is array-like, but for tensors on a device."""
-    values = settled(values, name)
-    if isinstance(values, Resident):
-        return values
-    if isinstance(values, list | tuple):
-        if any(isinstance(v, list | tuple | np.ndarray) for v in values[:1]):
-            raise DataError(f"column {shown(name)} must be one-dimensional")
-        return list(values)
-    try:
-        # a copy: the table freezes its arrays, and must not freeze the user's
-        array = values.copy() if isinstance(values, np.ndarray) else np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"column {shown(name)} cannot be read as an array: {error}") from error
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim == 0:
-        raise UsageError(f"{shown(name)} must be a column: a name (a text) or an array, not {shown(values)}")
-    if array.ndim != 1:
-        raise DataError(f"column {shown(name)} must be one-dimensional, but has {array.ndim} dimensions")
-    return array
-
-
-def _is_structured(data: Any) -> bool:
-    return isinstance(data, np.ndarray) and data.dtype.names is not None
-
-
-def library_of(data: Any) -> str | None:
-    """The dataframe library an object belongs to."""
-    root = type(data).__module__.split(".")[0]
-    return {
-        "pandas": "pandas",
-        "polars": "polars",
-        "pyarrow": "pyarrow",
-        "dask": "pandas",
-        "modin": "pandas",
-        "duckdb": "duckdb",
-        "_duckdb": "duckdb",
-    }.get(root)

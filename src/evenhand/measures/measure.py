@@ -1,4 +1,4 @@
-"""What a measure is: of rates at a threshold, or of whole scores."""
+"""What a measure is: of rates at a threshold, or at score level."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Measure:
     needs_label: bool = True
     tolerance: float = 0.1
     exchanges: Within | None = None
-    """Within what people may exchange groups when there is no gap, where it is not what the family says."""
+    """Within what group labels may be permuted when there is no gap, where it is not what the family says."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.id.replace("_", " "))
@@ -89,7 +89,7 @@ class Measure:
 
     @property
     def within(self) -> Within:
-        """Within what people may exchange groups when there is no gap."""
+        """Within what group labels may be permuted when there is no gap."""
         return self.exchanges or _WITHIN[self.family]
 
     @property
@@ -186,7 +186,7 @@ class ScoreMeasure(Measure):
     directed: bool = True
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
-    """Whether the curve is one point."""
+    """Whether the curve is one point, the difference of the first of its `summaries`."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
     """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
 

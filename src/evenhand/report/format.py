@@ -7,18 +7,29 @@ from collections.abc import Sequence
 MISSING = "–"
 
 
-def number(value: float | None, *, sign: bool = False, digits: int = 3) -> str:
+def number(value: float | None, *, sign: bool = False, digits: int = 3, tiny: bool = False) -> str:
     """A number with so many decimals; a dash where there is none, and never −0.
+
+    `tiny` keeps two digits of a number that would seem to be 0.
 
     >>> number(0.1234), number(0.5, sign=True), number(-0.0001), number(None)
     ('0.123', '+0.500', '0.000', '–')
+    >>> number(0.007, tiny=True), number(0.00021, tiny=True), number(0.0, tiny=True)
+    ('0.0070', '0.00021', '0.000')
     """
     if value is None:
         return MISSING
-    return f"{round(value, digits) + 0.0:{'+' if sign else ''}.{digits}f}"
+    plus = "+" if sign else ""
+    if tiny and 0 < abs(value) < 10.0**-digits:
+        return f"{value:{plus}.2g}"
+    digits += tiny and 0 < abs(value) < 10.0 ** (1 - digits)
+    return f"{round(value, digits) + 0.0:{plus}.{digits}f}"
 
 
-def interval(ends: Sequence[float | None] | None, *, sign: bool = False, digits: int = 3, join: str = " to ") -> str:
+def interval(
+    ends: Sequence[float | None] | None, *, sign: bool = False, digits: int = 3, tiny: bool = False,
+    join: str = " to ", unbounded: str = "…",
+) -> str:  # fmt: skip
     """Both ends of an interval; … where it has no end, a dash where there is no interval.
 
     >>> interval((0.1, 0.25)), interval([-0.1, None], sign=True, join=", "), interval(None)
@@ -26,7 +37,7 @@ def interval(ends: Sequence[float | None] | None, *, sign: bool = False, digits:
     """
     if ends is None:
         return MISSING
-    return join.join("…" if end is None else number(end, sign=sign, digits=digits) for end in ends)
+    return join.join(unbounded if end is None else number(end, sign=sign, digits=digits, tiny=tiny) for end in ends)
 
 
 def p_value(p: float | None, *, at_most: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -12,14 +13,18 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """Something found, as plain values (`to_dict`), JSON, text, charts and in a notebook. The views cannot disagree."""
+    """Something found, as plain values (`to_dict`), JSON, text, charts and in a notebook. The views cannot disagree.
+
+    Beside the module of a result stand `document`, with `document(result)`, and `text`, with `render(document)`.
+    """
 
     drawn_by: ClassVar[str | None] = None
     """The module that draws it, if one does: report/charts/registry.py says what is in there."""
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, in the form that docs/reference/json.md describes."""
-        raise NotImplementedError
+        found: dict[str, Any] = self._view("document").document(self)
+        return found
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to a file if a path is given."""
@@ -54,12 +59,16 @@ class Result:
         return self.charts().names()
 
     def __rich__(self) -> Any:
-        raise NotImplementedError
+        return self._view("text").render(self.to_dict())
 
     def __repr__(self) -> str:
         from evenhand.report.console import as_text
 
         return as_text(self.__rich__())
+
+    def _view(self, name: str) -> Any:
+        """A module of the folder that this kind of result stands in, loaded when it is asked for."""
+        return import_module(f"{type(self).__module__.rpartition('.')[0]}.{name}")
 
     def _repr_html_(self) -> str:
         from evenhand.report.console import as_html

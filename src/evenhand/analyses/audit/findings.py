@@ -114,8 +114,8 @@ def _doubted(headline: str, measures: list[dict[str, Any]], pair: Pair) -> tuple
 def by_chance(m: dict[str, Any]) -> bool:
     """Whether chance alone, adjusted for all comparisons, may show as much.
 
-    Where none of many exchanged tables came near, their number decides how small an adjusted p-value can be: then the
-    plain one is read.
+    Where none of many permutations of group labels came near, their number decides how small an adjusted p-value can
+    be: then the plain one is read.
     """
     if least(m) and m["p_value"] <= 0.01:
         return False

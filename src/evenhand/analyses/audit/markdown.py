@@ -48,7 +48,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"<sub>Evenhand {document['version']}, table `{document['data']['table'][:16]}`, seed {options['seed']}, "
-        f"{options['bootstrap']:,} resamples, {options['permutations']:,} exchanges.</sub>"
+        f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations.</sub>"
     )
 
 

@@ -241,7 +241,7 @@ def method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
             *([k.replace("_", " "), str(v)] for k, v in options.items())]  # fmt: skip
     yield grid("What it takes to repeat this audit", ["what", "value"], [[k, cell(v, class_="words")] for k, v in rows])
     yield tag("h3", "Checklist")
-    yield tag("p", "What a report of fairness should state (after 003, section 3.4).")
+    yield tag("p", "What a report of fairness should state (after Han, Baldwin and Cohn 2023, section 3.4).")
     items = [[k, cell(v, class_="words"), cell(w, class_="words")] for k, v, w in checklist(document)]
     yield grid("Checklist", ["item", "answer", "why"], items)
     yield from (tag("p", remark, class_="note") for remark in remarks)
@@ -257,29 +257,17 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
             f"{len(a['groups']):,} groups, the smallest {shown_name(smallest['name'])} with {smallest['n']:,} people",
             f"compared with {shown_name(a['reference'])}; whom one compares with decides the sign",
         )
-    yield (
-        "metric",
-        f"{len({m['id'] for a in document['attributes'] for m in a['measures']})} measures, one by one",
-        ("no single number: they answer different questions and can exclude each other"),
-    )
-    yield (
-        "unit",
-        "differences between a group and the reference; ratios where the measure is one",
-        ("limits of 0.1 and 0.8 are conventions: state your own with evenhand check"),
-    )
-    yield (
-        "aggregation over groups",
-        "none; the most different pair is named where there are more than two",
-        ("an average would hide the group that fares worst"),
-    )
-    yield (
-        "uncertainty",
-        (
-            f"{100 * options['confidence']:g}% intervals, {options['bootstrap']:,} resamples, "
-            f"{options['permutations']:,} exchanges, p-values adjusted for all comparisons (Holm)"
-        ),
-        "samples never show parity exactly",
-    )
+    ids = {m["id"] for a in document["attributes"] for m in a["measures"]}
+    yield ("metric", f"{len(ids)} measures, one by one",
+           "no single number: they answer different questions and can exclude each other")  # fmt: skip
+    yield ("unit", "differences between a group and the reference; ratios where the measure is one",
+           "limits of 0.1 and 0.8 are conventions: state your own with evenhand check")  # fmt: skip
+    yield ("aggregation over groups", "none; the most different pair is named where there are more than two",
+           "an average would hide the group that fares worst")  # fmt: skip
+    drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"
+    yield ("uncertainty",
+           f"{100 * options['confidence']:g}% intervals, {drawn}, p-values adjusted for all comparisons (Holm)",
+           "samples never show parity exactly")  # fmt: skip
     others = "no score is known, so no other threshold can be tried"
     if data["score"] is not None:
         others = "other thresholds: see the explorer and the charts over scores"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.document import data_of
-from evenhand.report.document import header, number, pair
+from evenhand.report.document import fields, header, number
 
 if TYPE_CHECKING:
     from evenhand.analyses.check.check import Verdict
     from evenhand.analyses.check.finding import Finding
     from evenhand.analyses.check.rule import Rule
-    from evenhand.analyses.check.sample_size import Sample
 
 STATUSES = ("satisfied", "violated", "not shown", "undefined", "too small", "skipped")
 
@@ -31,23 +30,14 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "exit_code": verdict.exit_code,
         "data": data_of(verdict.table, options.threshold),
         "options": {
-            "bootstrap": options.bootstrap,
-            "permutations": options.permutations,
-            "seed": options.seed,
-            "ranks": options.scores.ranks,
-            "calibration_bins": options.scores.calibration_bins,
-            "bandwidth": options.scores.bandwidth,
-            "null": options.null,
-            "interval": options.interval,
-            "stratified": options.stratified,
+            **fields(options, "bootstrap permutations seed"),
+            **fields(options.scores, "ranks calibration_bins bandwidth"),
+            **fields(options, "null interval stratified"),
         },
         "policy": {
             "name": book.name,
             "file": book.places.file,
-            "undefined": book.undefined,
-            "min_group_size": book.min_group_size,
-            "small_groups": book.small_groups,
-            "confidence": book.confidence,
+            **fields(book, "undefined min_group_size small_groups confidence"),
         },
         "counts": {"rules": len(rules), "failing": sum(r["passed"] is False for r in rules), "comparisons": tally},
         "rules": rules,
@@ -64,14 +54,7 @@ def _rule(rule: Rule, found: list[Finding]) -> dict[str, Any]:
         "measure": rule.measure.id,
         "comparison": rule.requirement.comparison,
         "limit": rule.requirement.bound,
-        "judge": rule.judge,
-        "confidence": rule.confidence,
-        "attributes": None if rule.attributes is None else list(rule.attributes),
-        "groups": None if rule.groups is None else list(rule.groups),
-        "pairs": rule.pairs,
-        "undefined": rule.undefined,
-        "reason": rule.reason,
-        "line": rule.line,
+        **fields(rule, "judge confidence attributes groups pairs undefined reason line"),
         "passed": all(judged) if judged else None,
     }
 
@@ -79,29 +62,12 @@ def _rule(rule: Rule, found: list[Finding]) -> dict[str, Any]:
 def _finding(f: Finding, rule: int) -> dict[str, Any]:
     return {
         "rule": rule,
-        "attribute": f.attribute,
-        "group": f.group,
-        "reference": f.reference,
-        "n": f.n,
-        "n_reference": f.n_reference,
-        "status": f.status,
-        "passes": f.passes,
-        "value": number(f.value),
-        "signed": number(f.signed),
-        "ci": pair(f.ci),
-        "confidence": f.confidence,
+        **fields(f, "attribute group reference n n_reference status passes value signed ci confidence"),
         "null_mean": number(f.chance),
-        "judged": number(f.judged),
-        "by": number(f.by),
-        "conclusive": f.conclusive,
-        "needed": None if f.needed is None else _sample(f.needed),
-        "because": f.because,
-        "interpretation": f.interpretation,
+        **fields(f, "judged by conclusive"),
+        "needed": None if f.needed is None else fields(f.needed, "n n_reference factor power"),
+        **fields(f, "because interpretation"),
     }
-
-
-def _sample(s: Sample) -> dict[str, Any]:
-    return {"n": s.n, "n_reference": s.n_reference, "factor": s.factor, "power": s.power}
 
 
 def _summary(found: dict[str, Any]) -> str:

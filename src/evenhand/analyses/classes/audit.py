@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, chosen, streams_of
-from evenhand.analyses.classes.matrix import (
-    ENOUGH_ON_AVERAGE,
-    Matrix,
-    Task,
-    both_ways,
-    doubts,
-    exact,
-    matrix,
-    uncertainties,
-)
+from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways, exact
+from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
 from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference import class_resample as tables
@@ -99,12 +92,6 @@ class ClassAudit(Result):
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The audit as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.classes.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """Every rate by attribute, class and group as a dataframe, with its gap, ratio and p-values."""
         from evenhand.report.frame import plain_frame
@@ -143,11 +130,6 @@ class ClassAudit(Result):
     def plot(self, name: str | None = None, *, attribute: str | None = None, measure: str | None = None) -> Chart:
         """A chart: where rates of groups differ from those of their class ("matrix"), by one attribute and rate."""
         return self.charts(attribute=attribute, measure=measure).draw(name)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.classes.document import render
-
-        return render(self.to_dict())
 
 
 def checked_choices(words: dict[str, Any]) -> dict[str, Any]:

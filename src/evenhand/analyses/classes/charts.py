@@ -11,6 +11,7 @@ from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, labels, rows
 from evenhand.report.charts.registry import Kind
+from evenhand.report.format import number
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.aggregate import Aggregate
@@ -44,7 +45,7 @@ def matrix(a: Aggregate) -> Chart:
     title = f"{rate} of each class by {shown_name(a.grouping.name)}, minus that of the class"
     worst = max((x for x in cells if x["gap"] is not None), key=lambda x: abs(x["gap"]), default=None)
     told = (
-        f"The widest gap is {worst['gap']:+.3f}: {worst['class']}, {worst['group']}."
+        f"The widest gap is {number(worst['gap'], sign=True)}: {worst['class']}, {worst['group']}."
         if worst
         else "No rate is defined."
     )
@@ -68,7 +69,7 @@ def _cell(gap: float) -> dict[str, Any]:
     return {
         **rows(gap=gap, size=abs(gap))[0],
         "side": BELOW if gap < 0 else ABOVE,
-        "text": f"{gap:+.2f}" if abs(gap) >= 0.005 else "0.00",
+        "text": number(gap, sign=abs(gap) >= 0.005, digits=2),
     }
 
 

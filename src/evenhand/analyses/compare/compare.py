@@ -57,12 +57,6 @@ class Comparison(Result):
         points = np.unique(np.stack([line.performance, -line.fairness]), axis=1)
         return Curve(points[0], -points[1])
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.compare.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """All averaged runs as a dataframe, one row per setting, in the library of the data (or the one named)."""
         from evenhand.analyses.compare.document import points_frame
@@ -78,11 +72,6 @@ class Comparison(Result):
         ('Distance to the optimum', ('tradeoff', 'dto', 'area'))
         """
         return self.charts(method=method).draw(name)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.compare.text import render
-
-        return render(self.to_dict())
 
 
 def compare(

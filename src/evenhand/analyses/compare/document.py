@@ -11,7 +11,7 @@ from evenhand.analyses.compare.ranking import LEAST, Criterion, Standing
 from evenhand.analyses.compare.runs import ROLES
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.seed_resample import Resampled
-from evenhand.report.document import header, number
+from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -57,12 +57,8 @@ def _options(c: Comparison) -> dict[str, Any]:
         "utopia": list(terms.utopia),
         "normalize": list(normalize) if isinstance(normalize, tuple) else normalize,
         "scale": list(terms.scale),
-        "baseline": c.question.baseline,
-        "base": None if c.question.base is None else list(c.question.base),
-        "margins": list(c.question.margins),
-        "performance_from": terms.performance_from,
-        "fairness_from": terms.fairness_from,
-        "dto_to": terms.dto_to,
+        **fields(c.question, "baseline base margins"),
+        **fields(terms, "performance_from fairness_from dto_to"),
         "missing": c.question.missing,
         "confidence": terms.confidence,
         "bootstrap": c.resamples,
@@ -74,9 +70,7 @@ def _method(c: Comparison, s: Standing, deviations: Any) -> dict[str, Any]:
     runs, region = c.runs, c.terms.region
     return {
         "name": runs.methods[s.method],
-        "rank": s.rank,
-        "runs": s.runs,
-        "settings": s.settings,
+        **fields(s, "rank runs settings"),
         "auc_pfc": number(s.area),
         **_interval(s.area_ci),
         "first_share": s.area_first,

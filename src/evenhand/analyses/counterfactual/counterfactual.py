@@ -34,7 +34,8 @@ from evenhand.analyses.counterfactual.structural_model import Structure, explain
 from evenhand.analyses.options import Options, Progress, checked
 from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference.resample import generator
-from evenhand.ingest.people import People, as_columns, chosen_columns, names_in
+from evenhand.ingest.engines import names_of
+from evenhand.ingest.people import People, as_columns, chosen_columns
 from evenhand.ingest.tabulation import library_of
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, kept
@@ -68,7 +69,7 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class CounterfactualFairness(Result):
-    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `to_frame`, `plot`."""
+    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`; only `to_frame` has single people."""
 
     drawn_by = "evenhand.analyses.counterfactual.charts"
 
@@ -83,12 +84,6 @@ class CounterfactualFairness(Result):
     rows: tuple[Any, ...]
     """Of each person: place in the data, group code and score; and the scores of the flip."""
     library: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes. It holds no single person."""
-        from evenhand.analyses.counterfactual.document import document
-
-        return document(self)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
@@ -108,11 +103,6 @@ class CounterfactualFairness(Result):
     def plot(self, name: str | None = None, world: str | None = None) -> Chart:
         """A chart of one world: changes, paths or confounding; or worlds. `plots()` says which there are."""
         return self.charts(world=world).draw(name)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.counterfactual.text import render
-
-        return render(self.to_dict())
 
 
 def counterfactual_fairness(
@@ -194,7 +184,7 @@ def counterfactual_fairness(
     rule = Rule(float(threshold), bool(risk), _tolerance(tolerance))
     shares = _shares(confounding)
     scorer = scorer_of(model, favorable=favorable, risk=risk, trust=trust, unsafe_pickle=unsafe_pickle)
-    columns = names_in(as_columns(data))
+    columns = names_of(as_columns(data))
     inputs = inputs_of(scorer, columns, features)
     chosen_columns(columns, [attribute, *categories, *numbers], ())
     worlds = [] if graph is None else worlds_of(graph)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.analyses.counterfactual.sentences import changed_words, range_words, tipping_words
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.report.document import header, number, pair
+from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ def document(result: CounterfactualFairness) -> dict[str, Any]:
             "mechanisms": asked.mechanisms,
             "tolerance": asked.rule.tolerance,
             "confounding": list(asked.shares),
-            "confidence": options.confidence,
-            "bootstrap": options.bootstrap,
-            "seed": options.seed,
+            **fields(options, "confidence bootstrap seed"),
         },
         "flip": {
             "label": FLIP,
@@ -83,17 +81,10 @@ def _answer(a: Answer, words: dict[str, Any]) -> dict[str, Any]:
 
 def _change(c: Change, words: dict[str, Any]) -> dict[str, Any]:
     found = {
-        "group": c.group,
-        "other": c.other,
-        "people": c.people,
+        **fields(c, "group other people"),
         "mean": _estimate(c.mean),
-        "p_value": number(c.p_value),
-        "p_adjusted": number(c.p_adjusted),
-        "size": _estimate(c.size),
-        "moved": _estimate(c.moved),
-        "changed": _estimate(c.changed),
-        "favoured": _estimate(c.favoured),
-        "disfavoured": _estimate(c.disfavoured),
+        **fields(c, "p_value p_adjusted"),
+        **{name: _estimate(getattr(c, name)) for name in ("size", "moved", "changed", "favoured", "disfavoured")},
         "quantiles": dict(zip(QUANTILES, c.quantiles, strict=True)),
         "histogram": list(c.histogram),
         "undefined": c.undefined,
@@ -103,40 +94,27 @@ def _change(c: Change, words: dict[str, Any]) -> dict[str, Any]:
 
 def _estimate(e: Estimate) -> dict[str, Any]:
     low, high = e.floor or (None, None)
-    return {"value": number(e.value), "ci": pair(e.ci), "floor_mean": number(low), "floor_95": number(high)}
+    return {**fields(e, "value ci"), "floor_mean": number(low), "floor_95": number(high)}
 
 
 def _path(p: Path) -> dict[str, Any]:
-    return {"via": p.via, "group": p.group, "other": p.other, "mean": _estimate(p.mean), "because": p.because}
+    return {**fields(p, "via group other"), "mean": _estimate(p.mean), "because": p.because}
 
 
 def _confounding(c: Confounding) -> dict[str, Any]:
     points = [
         {
-            "share": p.share,
-            "correlation": number(p.correlation),
-            "mean": _estimate(p.mean),
-            "size": _estimate(p.size),
-            "changed": _estimate(p.changed),
+            **fields(p, "share correlation"),
+            **{name: _estimate(getattr(p, name)) for name in ("mean", "size", "changed")},
         }
         for p in c.points
     ]
-    found = {
-        "group": c.group, "other": c.other, "points": points, "tips": number(c.tips), "within": number(c.within)
-    }  # fmt: skip
+    found = {**fields(c, "group other"), "points": points, **fields(c, "tips within")}
     return {**found, "interpretation": tipping_words(found)}
 
 
 def _range(r: Range) -> dict[str, Any]:
-    found = {
-        "group": r.group,
-        "other": r.other,
-        "figure": r.figure,
-        "lowest": number(r.lowest),
-        "highest": number(r.highest),
-        "ci": pair(r.ci),
-        "agree": r.agree,
-    }
+    found = fields(r, "group other figure lowest highest ci agree")
     return {**found, "interpretation": range_words(found)}
 
 

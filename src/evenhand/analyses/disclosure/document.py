@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.document import header, number
+from evenhand.report.document import fields, header, number
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table, far_off
 
@@ -41,9 +41,8 @@ def document(found: TableInfo) -> dict[str, Any]:
 
 def _columns(t: Table | Confusion) -> dict[str, Any]:
     m = t.meaning
-    columns = {k: getattr(m, k) for k in ("score", "label", "prediction", "weight", "cluster", "favorable", "risk")}
-    stated = None if m.score_range is None else list(m.score_range)
-    return {**columns, "score_range": stated, "classes": list(t.classes) if isinstance(t, Confusion) else None}
+    columns = fields(m, "score label prediction weight cluster favorable risk score_range")
+    return {**columns, "classes": list(t.classes) if isinstance(t, Confusion) else None}
 
 
 def _scores(found: TableInfo) -> dict[str, Any] | None:
@@ -69,8 +68,7 @@ def _privacy(t: Table | Confusion) -> dict[str, Any] | None:
 
 def _disclosure(d: Disclosure) -> dict[str, Any]:
     return {
-        "smallest": d.smallest,
-        "alone": d.alone,
+        **fields(d, "smallest alone"),
         "below": [{"size": k, "cells": cells, "people": people} for k, (cells, people) in d.below.items()],
         "one_label": [{"group": group, "n": n} for group, n in d.one_label],
         "label_told": d.label_told,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.individual.sentences import interpretation
 from evenhand.ingest.values import name_of
-from evenhand.report.document import header, number, pair
+from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -34,54 +34,29 @@ def document(found: IndividualFairness) -> dict[str, Any]:
     return {**about, "interpretation": list(interpretation(about))}
 
 
-def _estimate(e: Estimated | None) -> dict[str, Any] | None:
-    return None if e is None else {"value": number(e.value), "ci": pair(e.ci), "undefined": e.undefined}
-
-
-def _contrast(c: Contrast | None) -> dict[str, Any] | None:
-    if c is None:
-        return None
-    return {
-        "value": number(c.value),
-        "ci": pair(c.ci),
-        "p_value": number(c.p_value),
-        "p_adjusted": number(c.p_adjusted),
-        "undefined": c.undefined,
-    }
+def _optional(found: Estimated | Contrast | None, names: str) -> dict[str, Any] | None:
+    return None if found is None else fields(found, names)
 
 
 def _treatment(t: Treatment) -> dict[str, Any]:
-    return {
-        "people": t.people,
-        "pairs": t.pairs,
-        **{name: _estimate(getattr(t, name)) for name in ("alike", "consistency", "constant", "violations")},
-    }
+    parts = ("alike", "consistency", "constant", "violations")
+    estimates = {name: _optional(getattr(t, name), "value ci undefined") for name in parts}
+    return {**fields(t, "people pairs"), **estimates}
 
 
 def _group(g: GroupTreatment) -> dict[str, Any]:
-    return {
-        "name": g.name,
-        **_treatment(g.treatment),
-        "alike_gap": _contrast(g.alike_gap),
-        "violations_gap": _contrast(g.violations_gap),
-        "across": _contrast(g.across),
-        "across_pairs": g.across_pairs,
-    }
+    gaps = ("alike_gap", "violations_gap", "across")
+    contrasts = {name: _optional(getattr(g, name), "value ci p_value p_adjusted undefined") for name in gaps}
+    return {"name": g.name, **_treatment(g.treatment), **contrasts, "across_pairs": g.across_pairs}
 
 
 def _worst(w: WorstPair) -> dict[str, Any]:
-    return {
-        "distance": w.distance,
-        "difference": w.difference,
-        "slope": w.slope,
-        "beyond": w.beyond,
-        "people": [_person(p) for p in w.people],
-    }
+    return {**fields(w, "distance difference slope beyond"), "people": [_person(p) for p in w.people]}
 
 
 def _person(p: Person) -> dict[str, Any]:
     plain = {k: v if isinstance(v, int | float | bool | str | None) else name_of(v) for k, v in p.values.items()}
-    return {"row": p.row, "score": p.score, "group": p.group, "values": plain}
+    return {**fields(p, "row score group"), "values": plain}
 
 
 _TYPES = {

@@ -35,7 +35,10 @@ FEW = 30
 
 @dataclass(frozen=True, repr=False)
 class IndividualFairness(Result):
-    """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`."""
+    """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`.
+
+    Its document and its page hold rows of people.
+    """
 
     drawn_by = "evenhand.analyses.individual.charts"
 
@@ -54,12 +57,6 @@ class IndividualFairness(Result):
     """Numbers of near pairs by distance and difference of scores, for the chart."""
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes. It holds rows of people."""
-        from evenhand.analyses.individual.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """The worst pairs as a dataframe, two rows a pair, of the library named or the first installed."""
         from evenhand.analyses.individual.document import frame
@@ -71,11 +68,6 @@ class IndividualFairness(Result):
         from evenhand.analyses.individual.page import individual_page
 
         return kept(individual_page(self.to_dict()), path)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.individual.text import render
-
-        return render(self.to_dict())
 
 
 def individual_fairness(

@@ -82,12 +82,6 @@ class CandidateAudit(Result):
         """The names of the models."""
         return iter([c.name for c in self.candidates])
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.models.document import document
-
-        return document(self)
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The comparison as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.audit.page import drawings
@@ -113,11 +107,6 @@ class CandidateAudit(Result):
         Charts of one model are those of its audit: `audit["model"].plot("cdf")`.
         """
         return self.charts(attribute=attribute).draw(name)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.models.text import render
-
-        return render(self.to_dict())
 
 
 def _thresholds(stated: Any, names: Sequence[str]) -> list[float | None]:

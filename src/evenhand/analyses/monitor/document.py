@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import shown_name
 from evenhand.measures.registry import find
-from evenhand.report.document import header, number, pair
-from evenhand.report.frame import plain_frame
+from evenhand.report.document import fields, header
+from evenhand.report.frame import rows_frame
 
 if TYPE_CHECKING:
     from evenhand.analyses.monitor.history import Alarm, Comparison, Period
     from evenhand.analyses.monitor.monitor import Watch
 
-MEANING = ("score", "label", "prediction", "weight", "cluster", "favorable", "risk")
-
 
 def document(watch: Watch) -> dict[str, Any]:
     """The whole watch as plain values."""
     rule, options, table = watch.settings.rule, watch.options, watch.baseline.table
-    meaning = table.meaning
     return {
         **header("monitor"),
         "data": {
@@ -27,19 +24,15 @@ def document(watch: Watch) -> dict[str, Any]:
             "left_out": dict(watch.left_out),
             "time": watch.settings.time,
             "every": watch.settings.every,
-            **{k: getattr(meaning, k) for k in MEANING},
+            **fields(table.meaning, "score label prediction weight cluster favorable risk"),
             "threshold": options.threshold,
             "score_range": list(table.score_range) if table.score is not None else None,
         },
         "options": {
-            "looks": rule.looks,
-            "false_alarms": rule.false_alarms,
-            "windows": list(rule.windows),
+            **fields(rule, "looks false_alarms windows"),
             "small": watch.settings.small,
             "min_people": rule.min_people,
-            "confidence": options.confidence,
-            "bootstrap": options.bootstrap,
-            "seed": options.seed,
+            **fields(options, "confidence bootstrap seed"),
         },
         "baseline": {
             "name": watch.baseline_name,
@@ -55,67 +48,23 @@ def document(watch: Watch) -> dict[str, Any]:
 
 
 def _gap(attribute: str, g: Any) -> dict[str, Any]:
-    return {
-        "attribute": attribute,
-        "id": g.id,
-        "group": g.group,
-        "reference": g.reference,
-        "value": number(g.value),
-        "signed": number(g.signed),
-        "ci": pair(g.ci),
-        "tolerance": number(g.tolerance),
-        "passes": g.passes,
-        "conclusive": g.conclusive,
-        "undefined": g.undefined,
-    }
+    shown = "id group reference value signed ci tolerance passes conclusive undefined"
+    return {"attribute": attribute, **fields(g, shown)}
 
 
 def _comparison(c: Comparison) -> dict[str, Any]:
-    return {
-        **_gap(c.attribute, c.gap),
-        "change": number(c.change),
-        "ci_change": pair(c.ci_change),
-        "window": None if c.finding is None else c.finding.window,
-        "p_adjusted": None if c.finding is None else number(c.finding.p_adjusted),
-        "alarm": c.alarm,
-    }
+    change = {**fields(c, "change ci_change"), **fields(c.finding, "window p_adjusted"), "alarm": c.alarm}
+    return {**_gap(c.attribute, c.gap), **change}
 
 
 def _period(p: Period) -> dict[str, Any]:
-    return {
-        "name": p.name,
-        "members": list(p.members),
-        "rows": p.rows,
-        "left_out": p.left_out,
-        "status": p.status,
-        "look": p.look,
-        "too_small": list(p.too_small),
-        "missing": list(p.missing),
-        "new": list(p.new),
-        "undefined": p.undefined,
-        "comparisons": [_comparison(c) for c in p.comparisons],
-    }
+    shown = fields(p, "name members rows left_out status look too_small missing new undefined")
+    return {**shown, "comparisons": [_comparison(c) for c in p.comparisons]}
 
 
 def _alarm(a: Alarm) -> dict[str, Any]:
-    return {
-        "attribute": a.attribute,
-        "id": a.id,
-        "group": a.group,
-        "reference": a.reference,
-        "period": a.period,
-        "since": a.since,
-        "window": a.window,
-        "direction": a.direction,
-        "before": number(a.before),
-        "after": number(a.after),
-        "change": number(a.change),
-        "ci_change": pair(a.ci_change),
-        "p_adjusted": number(a.p_adjusted),
-        "last": a.last,
-        "looks": a.looks,
-        "interpretation": sentence(a),
-    }
+    shown = fields(a, "attribute id group reference period since window direction before after change ci_change")
+    return {**shown, **fields(a, "p_adjusted last looks"), "interpretation": sentence(a)}
 
 
 def sentence(a: Alarm) -> str:
@@ -145,15 +94,13 @@ _TYPES = {
 
 def frame(watch: Watch, library: str | None) -> Any:
     """One row per period, attribute, measure and group."""
-    columns: dict[str, list[Any]] = {name: [] for name in _TYPES}
+    rows = []
     for period in watch.to_dict()["periods"]:
         for c in period["comparisons"]:
             low, high = c["ci"] or (None, None)
             change_low, change_high = c["ci_change"] or (None, None)
-            row = {
+            rows.append({
                 **c, "period": period["name"], "status": period["status"], "rows": period["rows"], "ci_low": low,
                 "ci_high": high, "change_low": change_low, "change_high": change_high,
-            }  # fmt: skip
-            for name, column in columns.items():
-                column.append(row[name])
-    return plain_frame(columns, _TYPES, library or watch.library)
+            })  # fmt: skip
+    return rows_frame(rows, _TYPES, library or watch.library)

@@ -58,12 +58,6 @@ class Watch(Result):
     notes: tuple[str, ...]
     library: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The watch as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.monitor.document import document
-
-        return document(self)
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The watch as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.monitor.page import watch_page
@@ -91,11 +85,6 @@ class Watch(Result):
         from evenhand.analyses.monitor.charts import charts
 
         return charts(self.to_dict(), **about)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.monitor.text import render
-
-        return render(self.to_dict())
 
 
 def monitor(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.document import header
+from evenhand.report.document import fields, header
 
 if TYPE_CHECKING:
     from evenhand.analyses.planning.guide import Advice
@@ -19,10 +19,4 @@ def plan(found: Plan) -> dict[str, Any]:
 
 def advice(found: Advice) -> dict[str, Any]:
     """The advice as plain values."""
-    return {
-        **header("guide"),
-        "measures": list(found.measures),
-        "why": found.why,
-        "beware": found.beware,
-        "command": found.command,
-    }
+    return {**header("guide"), **fields(found, "measures why beware command")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import shown_name
-from evenhand.report.document import header
+from evenhand.report.document import fields, header
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -21,21 +21,10 @@ def document(test: ProjectionTest) -> dict[str, Any]:
     """The result as plain values."""
     return {
         **header("projection"),
-        "criterion": test.criterion,
-        "statistic": test.statistic,
-        "theta": list(test.theta),
-        "critical_value": test.critical_value,
-        "p_value": test.p_value,
-        "gamma": list(test.gamma),
-        "rejects": test.rejects,
-        "level": test.level,
-        "attribute": test.attribute,
-        "group": test.group,
-        "reference": test.reference,
-        "n": test.n,
-        "beta_norm": test.beta_norm,
-        "space": test.space,
-        "distance": test.distance,
+        **fields(
+            test, "criterion statistic theta critical_value p_value gamma rejects level attribute group reference"
+        ),
+        **fields(test, "n beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
         "data": dict(test.data),
         "interpretation": sentence(test),
@@ -46,11 +35,7 @@ def document(test: ProjectionTest) -> dict[str, Any]:
 def _label(part: LabelProjection, names: tuple[str, str]) -> dict[str, Any]:
     pairs = zip(names, part.people, part.means, part.means_after, part.moves, strict=True)
     return {
-        "label": part.label,
-        "gap": part.gap,
-        "statistic": part.statistic,
-        "theta": part.theta,
-        "gamma": part.gamma,
+        **fields(part, "label gap statistic theta gamma"),
         "groups": [
             {"name": name, "n": n, "mean": mean, "mean_after": after, "move": move}
             for name, n, mean, after, move in pairs

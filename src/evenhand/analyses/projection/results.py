@@ -116,19 +116,8 @@ class ProjectionTest(Result):
 
         return sentence(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.projection.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """The shifts as a dataframe of the library named, by default the first of those installed."""
         from evenhand.analyses.projection.document import frame
 
         return frame(self, library)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.projection.text import render
-
-        return render(self.to_dict())

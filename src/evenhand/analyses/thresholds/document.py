@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import shown_name
-from evenhand.report.document import header, number, pair
+from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def _data(found: Thresholds) -> dict[str, Any]:
         "left_out": dict(table.left_out),
         "score": m.score,
         "score_range": list(table.score_range),
-        "risk": m.risk,
-        "label": m.label,
-        "favorable": m.favorable,
-        "weight": m.weight,
-        "cluster": m.cluster,
+        **fields(m, "risk label favorable weight cluster"),
         "table": table.digest(),
     }
 
@@ -76,14 +72,12 @@ def _data(found: Thresholds) -> dict[str, Any]:
 def _options(found: Thresholds) -> dict[str, Any]:
     return {
         "performance": found.goal.id,
-        "cost": None if found.cost is None else list(found.cost),
+        **fields(found, "cost"),
         "fairness": found.fairness.id,
         "require": [str(r) for r in found.requirements],
         "threshold": found.options.threshold,
         "allow_trivial": found.allow_trivial,
-        "confidence": found.options.confidence,
-        "bootstrap": found.options.bootstrap,
-        "seed": found.options.seed,
+        **fields(found.options, "confidence bootstrap seed"),
     }
 
 
@@ -94,17 +88,9 @@ def _optional(cutoff: Cutoff | None) -> dict[str, Any] | None:
 def _cutoff(c: Cutoff) -> dict[str, Any]:
     rates = c.selection_rates
     return {
-        "threshold": number(c.threshold),
-        "selection_rate": number(c.selection_rate),
+        **fields(c, "threshold selection_rate"),
         "selection_rates": None if rates is None else {g: number(r) for g, r in rates.items()},
-        "performance": number(c.performance),
-        "value": number(c.value),
-        "group": c.group,
-        "fairness": number(c.fairness),
-        "dto": number(c.dto),
-        "on_front": c.on_front,
-        "trivial": c.trivial,
-        "meets": c.meets,
+        **fields(c, "performance value group fairness dto on_front trivial meets"),
         "values": {id_: number(v) for id_, v in c.values.items()},
     }
 
@@ -117,9 +103,7 @@ def _policy(p: Policy) -> dict[str, Any]:
         "ranges_left_out": len(p.ranges) - len(widest),
         "trivial": list(p.trivial),
         "chosen": _optional(p.chosen),
-        "undefined": p.undefined,
-        "lost": number(p.lost),
-        "lost_to_current": number(p.lost_to_current),
+        **fields(p, "undefined lost lost_to_current"),
         "checks": [_check(c) for c in p.checks],
         "settled": p.settled,
         "nearest": _optional(p.nearest),
@@ -130,9 +114,7 @@ def _policy(p: Policy) -> dict[str, Any]:
 def _check(c: Check) -> dict[str, Any]:
     return {
         "requirement": str(c.requirement),
-        "group": c.gap.group,
-        "value": number(c.gap.value),
-        "ci": pair(c.gap.ci),
+        **fields(c.gap, "group value ci"),
         "settled": c.settled,
     }
 
@@ -143,18 +125,14 @@ def _by_group(b: ByGroup) -> dict[str, Any]:
         "measure": b.measure,
         "curve": [_separate(s) for s in b.curve],
         "at_limit": None if b.at_limit is None else _separate(b.at_limit),
-        "exact": b.exact,
-        "undefined": b.undefined,
+        **fields(b, "exact undefined"),
     }
 
 
 def _separate(s: Separate) -> dict[str, Any]:
     return {
-        "limit": number(s.limit),
-        "performance": number(s.performance),
-        "value": number(s.value),
-        "trivial": s.trivial,
-        "thresholds": {g: {"threshold": number(lv.threshold), "rate": number(lv.rate)} for g, lv in s.levels.items()},
+        **fields(s, "limit performance value trivial"),
+        "thresholds": {g: fields(level, "threshold rate") for g, level in s.levels.items()},
     }
 
 

@@ -34,7 +34,7 @@ FAIRNESS = "demographic_parity"
 
 @dataclass(frozen=True, repr=False)
 class Thresholds(Result):
-    """What all thresholds of a score would do. Print it, or take `to_dict`, `to_json`, `to_frame`."""
+    """What all thresholds of a score would do. Print it, or take `to_dict` (at most 1,000 thresholds), `to_frame`."""
 
     table: Table
     grouping: Grouping
@@ -110,22 +110,11 @@ class Thresholds(Result):
             {r.measure.id: float(s.measures[r.measure.id].size[place]) for r in self.requirements}, rates,
         )  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values (docs/reference/json.md); the curve has at most 1,000 points."""
-        from evenhand.analyses.thresholds.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """Every threshold, one row each."""
         from evenhand.analyses.thresholds.document import frame
 
         return frame(self, library)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.thresholds.text import render
-
-        return render(self.to_dict())
 
 
 def thresholds(

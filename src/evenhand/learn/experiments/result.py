@@ -152,12 +152,6 @@ class Experiment(Result):
         rows.writerows(["" if v is None else v for v in row] for row in zip(*runs.values(), strict=True))
         return text.getvalue()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The experiment as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.learn.experiments.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """The runs as a dataframe of the library named, else of the first that is installed."""
         from evenhand.learn.experiments.document import frame
@@ -172,19 +166,15 @@ class Experiment(Result):
         """Those of the comparison on a data set; of several data sets all of them, by name."""
         from evenhand.report.charts.registry import Charts, Kind
 
-        if about.get("dataset") is not None or len(self.datasets) == 1:
+        if about.get("dataset") is not None:
             return self.compare(**about).charts()
+        alone = len(self.datasets) == 1
         kinds = {
-            f"{kind} on {name}": Kind(partial(_drawn, found, kind))
+            kind if alone else f"{kind} on {name}": Kind(partial(_drawn, found, kind))
             for name, found in self.comparisons.items()
             for kind in found.plots()
         }
         return Charts(kinds, self)
-
-    def __rich__(self) -> Any:
-        from evenhand.learn.experiments.text import render
-
-        return render(self.to_dict())
 
 
 def _drawn(found: Comparison, kind: str, _: Experiment) -> Chart:

@@ -1,4 +1,4 @@
-"""The gap between two groups at every threshold, coloured by whom it favours: 002's Figure 1."""
+"""The gap between two groups at every threshold, coloured by whom it favours (Becker et al. 2024, Figure 1)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Line, Subject, marker, score_axis, threshold
+from evenhand.analyses.audit.gaps import ScoreGap
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import (
@@ -26,7 +27,8 @@ from evenhand.report.format import number, percent
 from evenhand.tables.arrays import Floats
 
 WHO = {
-    "independence": "everyone", "equal_opportunity": "the deserving", "predictive_equality": "the undeserving",
+    "independence": "everyone", "equal_opportunity": "favourable outcome",
+    "predictive_equality": "unfavourable outcome",
 }  # fmt: skip
 HEIGHT = 120
 LEAST_SPAN = 0.1
@@ -107,7 +109,7 @@ def _told(s: Subject, concept: str, weighting: str) -> str:
     if gap is None:
         return text
     text += f": {number(gap.value)}{bracketed(gap.ci)}"
-    if gap.positive_share is not None and gap.negative_share is not None:
+    if isinstance(gap, ScoreGap) and gap.positive_share is not None and gap.negative_share is not None:
         a, b = s.pair
         text += f"; {percent(gap.positive_share)} for {a}, {percent(gap.negative_share)} for {b}"
     return text

@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.analyses.audit.charts.subject import Subject
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.measures.measure import FAMILIES
-from evenhand.measures.registry import Measure, find
+from evenhand.measures.registry import Measure
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
@@ -40,7 +40,7 @@ class Row:
 
     @property
     def value(self) -> float:
-        return float(self.gap.signed) if self.signed and self.gap.signed is not None else self.gap.value
+        return self.gap.estimate
 
     @property
     def floor(self) -> tuple[float, float] | None:
@@ -80,7 +80,7 @@ class Row:
 def forest(s: Subject) -> Chart:
     """All measures of a group against its reference."""
     a, b = s.pair
-    found = [Row(g, m) for g in s.attribute.measures if g.group == s.group and (m := find(g.id)) is not None]
+    found = [Row(g, g.measure) for g in s.attribute.measures if g.group == s.group]
     undefined = [r for r in found if r.gap.undefined]
     known = [r for r in found if not r.gap.undefined]
     drawn = known if known and len(undefined) > MOST_UNDEFINED else found

@@ -22,7 +22,7 @@ def null(s: Subject) -> Chart:
     """The distribution of a measure when groups are alike, and where the observed value lies."""
     gap, m, chance = _tested(s)
     ratio = gap.scale == "ratio"
-    observed = min(gap.value, 1 / gap.value) if ratio and gap.value > 0 else abs(gap.value)
+    observed = gap.size
     share, edges = _histogram(chance)
     stays = f"chance stays {'above' if ratio else 'below'} this 95 times of 100: {number(chance.high)}"
     marks = {f"observed: {number(observed)}": observed, stays: chance.high}

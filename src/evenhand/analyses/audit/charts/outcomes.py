@@ -31,7 +31,7 @@ DRAWN = ("selection_rate", "tpr", "fpr", "ppv")
 
 
 def roc(s: Subject) -> Chart:
-    """How well the score tells people of each group apart, with the area between two curves."""
+    """How well the score ranks people of each group, with the area between two curves."""
     lines = s.lines("roc", "fpr", "tpr")
     a, b = s.pair
     told = _areas(s, "roc", "AUROC")
@@ -44,11 +44,11 @@ def roc(s: Subject) -> Chart:
 
 
 def cross_roc(s: Subject) -> Chart:
-    """How well the score tells the deserving of one group from the undeserving of the other."""
+    """How well the score ranks actual positives of one group above actual negatives of the other."""
     a, b = s.pair
     names = {
-        f"deserving {a}, undeserving {b}": "group over reference",
-        f"deserving {b}, undeserving {a}": "reference over group",
+        f"positives of {a}, negatives of {b}": "group over reference",
+        f"positives of {b}, negatives of {a}": "reference over group",
     }
     found = {name: s.columns("cross_roc", group=s.group, curve=curve) for name, curve in names.items()}
     lines = {name: (c["fpr"], c["tpr"]) for name, c in found.items()}

@@ -12,7 +12,6 @@ import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
-from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.layers import Spec, bracketed, coloured, inline, labels, quantitative
 from evenhand.report.format import number
@@ -52,7 +51,7 @@ class Subject:
 
     @property
     def _reference(self) -> dict[str, str]:
-        """The reference by attribute, as a product of attributes needs it."""
+        """The reference by attribute, as an intersection of attributes needs it."""
         members = next(g.members for g in self.attribute.groups if g.name == self.reference)
         names = [self.attribute.name] if len(members) == 1 else [a.name for a in self.table.attributes]
         return dict(zip(names, members, strict=True))
@@ -273,9 +272,7 @@ def measured(gap: Gap | None) -> str:
     """A measure with its interval and what chance alone shows."""
     if gap is None:
         return ""
-    m = find(gap.id)
-    value = gap.value if gap.signed is None or m is None or not m.signed else gap.signed
-    text = f"{'' if m is None else m.title} {number(value)}{bracketed(gap.ci)}"
+    text = f"{gap.measure.title} {number(gap.estimate)}{bracketed(gap.ci)}"
     if gap.null is not None and np.isfinite(gap.null.high):
         text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {number(gap.null.high)}"
     return text
