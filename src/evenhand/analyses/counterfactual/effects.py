@@ -1,4 +1,4 @@
-"""What people's scores become in another world, as few numbers: means and shares; their intervals are valid at 0."""
+"""Effects on scores as few numbers: mean changes and shares of people, with intervals that are valid at 0."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def others_of(own: Ints, groups: int) -> Ints:
     return np.asarray((own + 1 + np.arange(groups - 1)[:, None]) % groups)
 
 
-def tallied(there: Floats, here: Floats, own: Ints, groups: int, rule: Rule) -> tuple[Floats, Floats]:
+def tally(there: Floats, here: Floats, own: Ints, groups: int, rule: Rule) -> tuple[Floats, Floats]:
     """Sums of every figure, and numbers of people: by scenario and by pair of groups.
 
     `there` has axes (scenario, other, person, draw). The result has axes (scenario, pair, figure), a pair being
@@ -50,7 +50,7 @@ def tallied(there: Floats, here: Floats, own: Ints, groups: int, rule: Rule) -> 
     return np.stack(sums, -1), np.bincount(pair, minlength=size).astype(np.float64)
 
 
-def averaged(sums: Floats, people: Floats) -> Floats:
+def average(sums: Floats, people: Floats) -> Floats:
     """Figures of each pair, and after all pairs those of everybody; NaN where there is nobody."""
     sums = np.concatenate([sums, sums.sum(-2, keepdims=True)], -2)
     people = np.append(people, people.sum())
