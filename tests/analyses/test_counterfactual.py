@@ -139,7 +139,7 @@ def test_noise_of_a_category_is_that_of_gumbel_max() -> None:
     values = (np.log(Fixed.chances)[causes[:, 0].astype(int)] + rng.gumbel(size=(n, 3))).argmax(1)
     choice = GumbelMax(3, Fixed).refit(causes, values)
     noise = choice.estimate_noise(values, causes, rng)
-    assert (choice.evaluate(causes, noise) == values).all()
+    assert (choice.chosen(causes, causes, np.ones(1), noise) == values).all()
     assert noise.mean(0) == pytest.approx([np.euler_gamma] * 3, abs=0.03)
     assert noise.var(0) == pytest.approx([np.pi**2 / 6] * 3, rel=0.05)
     assert np.corrcoef(noise.T)[0, 1] == pytest.approx(0, abs=0.02)

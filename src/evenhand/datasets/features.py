@@ -72,19 +72,19 @@ class Features:
 
     def _matrix(self, rows: Any, standards: Iterable[tuple[float, float]]) -> Matrix:
         numbers, codes = iter(self.numbers[rows].T), iter(self.codes[rows].T)
-        found = np.zeros((len(self.numbers[rows]), len(self.names)), np.float32)
-        everybody, standard, start = np.arange(len(found)), iter(standards), 0
+        matrix = np.zeros((len(self.numbers[rows]), len(self.names)), np.float32)
+        everybody, standard, start = np.arange(len(matrix)), iter(standards), 0
         for column in self.columns:
             if column.values is None:
                 values, (mean, spread) = next(numbers), next(standard)
                 gap = np.isnan(values)
-                found[:, start] = np.where(gap, 0.0, (values - mean) / spread)
+                matrix[:, start] = np.where(gap, 0.0, (values - mean) / spread)
                 if column.gaps:
-                    found[:, start + 1] = gap
+                    matrix[:, start + 1] = gap
             else:
-                found[everybody, start + next(codes)] = 1.0
+                matrix[everybody, start + next(codes)] = 1.0
             start += len(column.names)
-        return found
+        return matrix
 
 
 def _standard(values: Floats) -> tuple[float, float]:
@@ -105,7 +105,7 @@ def in_order(codes: NDArray[Any], distinct: list[Any]) -> tuple[tuple[str, ...],
 
 
 def _side_by_side(columns: list[Any], people: int, kind: Any) -> NDArray[Any]:
-    found = np.empty((people, len(columns)), kind)
+    matrix = np.empty((people, len(columns)), kind)
     for i, values in enumerate(columns):
-        found[:, i] = values
-    return found
+        matrix[:, i] = values
+    return matrix

@@ -54,9 +54,6 @@ class GumbelMax:
         below[places] = top
         return np.asarray(below - utilities)
 
-    def evaluate(self, causes: Floats, noise: Floats) -> Ints:
-        return np.asarray((self.utilities(causes) + noise).argmax(axis=1))
-
     def chosen(self, here: Floats, away: Floats, weight: Floats, noise: Floats) -> Ints:
         """What comes out when utilities have gone so far from those of `here` to those of `away`."""
         utilities = self.utilities(here)

@@ -138,24 +138,22 @@ class OnnxModel:
         return list(range(width)) if several and len(last.shape) == 2 else None
 
     def predict_proba(self, rows: Any) -> Any:
-        output = self.session.run(None, self._fed(rows))[-1]
+        if len(self.inputs) == 1:
+            fed = {self.inputs[0].name: _typed(np.asarray(rows), self.inputs[0].type)}
+        else:
+            fed = {i.name: _typed(_column(rows[i.name]), i.type).reshape(-1, 1) for i in self.inputs}
+        output = self.session.run(None, fed)[-1]
         if isinstance(output, list) and output and isinstance(output[0], dict):
             self.classes_ = list(output[0])
             return np.array([list(one.values()) for one in output])
         return np.asarray(output)
-
-    def _fed(self, rows: Any) -> dict[str, Any]:
-        if len(self.inputs) == 1:
-            only = self.inputs[0]
-            return {only.name: _typed(np.asarray(rows), _KINDS[only.type])}
-        return {i.name: _typed(_column(rows[i.name]), _KINDS[i.type]).reshape(-1, 1) for i in self.inputs}
 
 
 def _column(column: Any) -> Any:
     return column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
 
 
-def _typed(values: Any, kind: Any) -> Any:
-    if kind is object:
+def _typed(values: Any, kind: str) -> Any:
+    if _KINDS[kind] is object:
         return np.array([str(v) for v in values.ravel()], object).reshape(values.shape)
-    return values.astype(kind)
+    return values.astype(_KINDS[kind])

@@ -73,7 +73,7 @@ class Mechanism:
     node: str
     parents: tuple[str, ...]
     model: Any
-    """Of gcm, or like one of gcm: fit, estimate_noise, evaluate."""
+    """`GumbelMax`, or a mechanism of gcm: fit, estimate_noise, evaluate."""
     own: bool
     """Whether it is ours and takes causes as numbers; a user's takes them as they are."""
 

@@ -6,9 +6,11 @@ import hashlib
 import inspect
 import json
 import math
+import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from itertools import islice
 from numbers import Real
@@ -56,11 +58,6 @@ class Method:
                 f"can be told from others, not {shown(dict(self.options))}"
             ) from None
 
-    @property
-    def as_json(self) -> str:
-        """The options as a text, always in the same order."""
-        return json.dumps(dict(self.options), sort_keys=True)
-
 
 @dataclass(frozen=True)
 class Run:
@@ -73,7 +70,7 @@ class Run:
     method: str
     maker: str
     options: str
-    """As JSON."""
+    """As JSON, always in the same order."""
     strength: float
     seed: int
     split: int
@@ -92,14 +89,9 @@ class Run:
 
 
 def plan_runs(
-    data: Mapping[str, tuple[str, str]],
-    methods: Sequence[Method],
-    strengths: Any,
-    seeds: Any,
-    splits: Any,
-    fractions: Any,
-    own_split: bool,
-) -> tuple[Run, ...]:
+    data: Mapping[str, tuple[str, str]], methods: Sequence[Method], strengths: Any, seeds: Any, splits: Any,
+    fractions: Any, own_split: bool,
+) -> tuple[Run, ...]:  # fmt: skip
     """All runs in order; `data` are fingerprint and attribute by name of data set."""
     if not data or not methods:
         raise UsageError("an experiment needs at least one data set and one method")
@@ -111,9 +103,10 @@ def plan_runs(
     if total > MOST_RUNS:
         raise UsageError(f"an experiment has at most {MOST_RUNS:,} runs, not {total:,}: take it apart")
     runs = [
-        Run(name, print_, attribute, m.name, m.maker, m.as_json, strength, seed, split, shares, bool(own_split))
+        Run(name, print_, attribute, m.name, m.maker, options, strength, seed, split, shares, bool(own_split))
         for name, (print_, attribute) in data.items()
         for m in methods
+        for options in [json.dumps(dict(m.options), sort_keys=True)]
         for strength in by_method[m.name]
         for seed in numbers
         for split in range(repeats)
@@ -158,14 +151,12 @@ def strengths_of(m: Method, strengths: Any) -> tuple[float, ...]:
 
 
 def _strength(value: Any, m: Method) -> float:
-    try:
-        strength = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
-    except OverflowError:
-        strength = math.inf
-    if not math.isfinite(strength):
+    size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not size <= sys.float_info.max:
         raise UsageError(f"a strength is a finite number, not {shown(value)} (method {shown(m.name)})")
+    strength = float(value) + 0.0  # -0 is 0
     _check_values(m.maker, {**m.options, "strength": strength})
-    return strength + 0.0  # -0 is 0
+    return strength
 
 
 def _several(values: Iterable[Any]) -> list[Any]:
@@ -204,11 +195,9 @@ def checked_fractions(fractions: Any) -> Fractions:
 
 
 def _check_distinct(values: Iterable[Any], what: str) -> None:
-    seen = set()
-    for value in values:
-        if value in seen:
-            raise UsageError(f"{what} {shown(value)} is there twice: leave one out, or give it another name")
-        seen.add(value)
+    twice = [value for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise UsageError(f"{what} {shown(twice[0])} is there twice: leave one out, or give it another name")
 
 
 # ---- what makes a method --------------------------------------------------------------------------------------
@@ -280,7 +269,9 @@ def _check_values(maker: str, options: Mapping[str, Any]) -> None:
 
 
 def _make(maker: str, options: Mapping[str, Any]) -> Any:
-    return (class_of(maker) if ":" in maker else partial(import_module("evenhand.learn").method, maker))(**options)
+    if ":" in maker:
+        return class_of(maker)(**options)
+    return import_module("evenhand.learn").method(maker, **options)
 
 
 def model_of(run: Run, device: str) -> Any:

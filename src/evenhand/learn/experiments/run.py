@@ -51,19 +51,15 @@ def perform(run: Run, people: People, folder: Folder, axes: Axes, device: str) -
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a method may fail in any way, by sys.exit() too, and the others go on
-            record |= {"error": reason_of(error), "traceback": writable(traceback.format_exc()), "parts": {}}
+            own = str(error) if isinstance(error, EvenhandError) else ""
+            reason = own or f"{type(error).__name__}: {error}"
+            record |= {"error": writable(reason), "traceback": writable(traceback.format_exc()), "parts": {}}
     record["warnings"] = list(dict.fromkeys(writable(f"{w.category.__name__}: {w.message}") for w in said))[:20]
     record |= {"seconds": round(time.monotonic() - start, 3), "device": device, "versions": versions()}
     for part, table in tables.items() if record["error"] is None else ():
         table.save(folder.table(run.id, part))  # what goes wrong here is no fault of the method, and stops everything
         record["parts"][part]["table"] = folder.seal(run.id, part)
     return folder.keep(run, record)
-
-
-def reason_of(error: BaseException) -> str:
-    """Why a run failed: our own errors say so themselves."""
-    own = str(error) if isinstance(error, EvenhandError) else ""
-    return writable(own or f"{type(error).__name__}: {error}")
 
 
 def died(run: Run, folder: Folder, device: str) -> dict[str, Any]:
