@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_confusion import WORDS, jobs
 
 import evenhand
+from conftest import WORDS, jobs
 from conftest import called as run
 from conftest import evenhand as process
 from evenhand.measures.aggregation import GROUPWISE, METRICS, power_mean

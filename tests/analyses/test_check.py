@@ -239,7 +239,7 @@ def test_a_reader_who_goes_does_not_change_the_verdict(compas: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
 def test_standard_error_that_cannot_be_written_does_not_change_the_exit_code(compas: Path) -> None:
-    start = "import evenhand.gate.judging as g, evenhand.cli as c\n"
+    start = "import evenhand.analyses.check.check as g, evenhand.cli as c\n"
     raising = "def judge(*a): raise {}\ng.judge = judge\n"
     for body, limit, redirected, code in (
         ("", "x", "2>/dev/full", 2),
@@ -257,7 +257,8 @@ def test_standard_error_that_cannot_be_written_does_not_change_the_exit_code(com
 
 @pytest.mark.parametrize("debug", ["", "1"])
 def test_a_bug_is_no_verdict(compas: Path, debug: str) -> None:
-    code = "import evenhand.gate.judging as g, evenhand.cli as c\ndef judge(*a): raise KeyError('x')\ng.judge = judge\n"
+    code = "import evenhand.analyses.check.check as g, evenhand.cli as c\n"
+    code += "def judge(*a): raise KeyError('x')\ng.judge = judge\n"
     code += f"c.main(['check', {str(compas)!r}, '--require', 'abcc <= 0.3'])"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "EVENHAND_DEBUG": debug}

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_confusion import WORDS, jobs
 
 import evenhand
+from conftest import WORDS, jobs
 from conftest import called as run
 from conftest import evenhand as process
 from evenhand.inference.significance import fisher, holm

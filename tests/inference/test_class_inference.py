@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
-from test_confusion import WORDS, jobs
 
 import evenhand
+from conftest import WORDS, jobs
 from evenhand.analyses.classes.matrix import Task, exact, matrix, uncertainties
 from evenhand.inference import class_resample as tables
 from evenhand.measures.aggregation import GROUPWISE, METRICS, Recipe, power_step

@@ -72,7 +72,7 @@ def test_in_one_process_a_run_that_kills_it_is_tried_twice(tmp_path: Path, monke
         "test_experiment.done(pathlib.Path('runs'), methods=['stub_methods:Dies', 'stub_methods:Shrunk'], seeds=0,\n"
         "                     retry='retry' in sys.argv)\n"
     )
-    place = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    place = os.pathsep.join([str(TESTS), str(TESTS / "learn"), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": place, FITS: str(tmp_path / "fits")}
 
     def ends(*words: str) -> int:

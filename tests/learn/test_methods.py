@@ -755,8 +755,8 @@ def test_without_a_library_the_error_says_what_to_install(library: str, sentence
 
 
 def test_examples() -> None:
-    for name in ("classifiers", "networks", "methods", "adversaries", "projections", "reweighting", "postprocessing"):
-        assert doctest.testmod(import_module(f"evenhand.learn.{name}")).failed == 0
+    for name in ("classifier", "network", "methods", "adversarial", "inlp", "reweighting", "postprocessing"):
+        assert doctest.testmod(import_module(f"evenhand.learn.methods.{name}")).failed == 0
 
 
 def test_the_page_shows_every_method_and_its_example_runs() -> None:

@@ -16,6 +16,7 @@ import pytest
 import evenhand
 from conftest import people
 from evenhand.analyses.audit.charts import CHARTS
+from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import labels, percent
@@ -196,12 +197,12 @@ def test_the_forest_shows_every_measure() -> None:
     for panel in chart.spec["vconcat"]:
         for row in panel["layer"][-1]["data"]["values"]:
             points[row["measure"]] = row
-    gaps = {evenhand.measures.find(g.id).title: g for g in audit.attributes[0].measures}
+    gaps = {find(g.id).title: g for g in audit.attributes[0].measures}
     assert set(points) == set(gaps)
     assert len(chart.columns["measure"]) == len(gaps)
     for title, row in points.items():
         gap = gaps[title]
-        signed = evenhand.measures.find(gap.id).signed
+        signed = find(gap.id).signed
         if gap.id != "treatment_equality":
             assert row["value"] == pytest.approx(gap.signed if signed else gap.value, abs=1e-5), title
     assert points["treatment equality"]["shape"] == "further right"  # 1.1 among 0.1: at the edge, with an arrow
@@ -809,7 +810,7 @@ def test_several_groups_of_curves() -> None:
 
 
 def test_real_runs(data_folder: Path) -> None:
-    from test_comparison import BIOS, METHODS, bios
+    from test_compare import BIOS, METHODS, bios
 
     columns, keys = bios(data_folder, *METHODS)
     found = evenhand.compare(columns, **BIOS, settings=keys, bootstrap=0)

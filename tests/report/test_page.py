@@ -17,6 +17,7 @@ from conftest import called as run
 from conftest import evenhand as process
 from conftest import people
 from evenhand.analyses.audit.findings import findings
+from evenhand.measures.registry import MEASURES
 from evenhand.report.markdown import escaped
 from evenhand.report.page.markup import Markup, data_block, join, tag
 
@@ -173,7 +174,7 @@ def test_markdown_holds_the_verdict_and_every_measure() -> None:
     text = audit.to_markdown()
     assert text.startswith("## Fairness of decile\\_score by race\n")
     for gap in audit.attributes[0].measures:
-        assert f"| {evenhand.measures.MEASURES[gap.id].title} |" in text  # type: ignore[attr-defined]
+        assert f"| {MEASURES[gap.id].title} |" in text
     assert "| African-American | 3,696 | 0.486 |" in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {row.count("|") - row.count("\\|") for row in rows} == {8}
