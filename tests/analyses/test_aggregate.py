@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_confusion import WORDS, jobs
 
 import evenhand
+from conftest import WORDS, jobs
 from conftest import called as run
 from conftest import evenhand as process
 from evenhand.measures.aggregation import GROUPWISE, METRICS, power_mean
@@ -505,10 +505,10 @@ def test_left_out_classes_and_infinite_ends_are_said() -> None:
 
 
 def headline_of(document: dict[str, Any]) -> str:
-    from evenhand.analyses.classes.aggregate_document import render
+    from evenhand.analyses.classes.text import render_aggregate
     from evenhand.report.console import as_text
 
-    return next(line for line in as_text(render(document)).splitlines() if "δ =" in line)
+    return next(line for line in as_text(render_aggregate(document)).splitlines() if "δ =" in line)
 
 
 @pytest.mark.parametrize("people", [1, 1_000, 1_000_000])

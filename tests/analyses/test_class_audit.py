@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_confusion import WORDS, jobs
 
 import evenhand
+from conftest import WORDS, jobs
 from conftest import called as run
 from conftest import evenhand as process
 from evenhand.inference.significance import fisher, holm
@@ -274,7 +274,7 @@ def test_a_stray_value_does_not_go_unnoticed() -> None:
 
 
 def test_small_aggregates_keep_two_digits() -> None:
-    from evenhand.analyses.classes.document import _others
+    from evenhand.analyses.classes.text import _others
 
     row = {"metric": "fpr", "value": 0.00021, "ci": [0.0, 0.0017], "null_95": 0.00034, "p_value": 0.2}
     grid = _others({"other_metrics": [row]}, {"confidence": 0.95})

@@ -499,7 +499,9 @@ def test_the_chart_shows_the_numbers() -> None:
     expected = [c.gap.value for p in found.periods for c in p.comparisons if c.gap.id == "independence_uniform"]
     assert chart.columns["value"] == pytest.approx(expected, abs=1e-4)
     assert "changed" in chart.columns["what"]
-    with pytest.raises(evenhand.UsageError, match="no measure 'nonsense'"):
+    assert found.plots()[0] in {a.id for a in found.alarms}
+    assert found.plot(found.plots()[0]) == found.plot()
+    with pytest.raises(evenhand.UsageError, match="no chart 'nonsense'"):
         found.plot("nonsense")
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
-from test_confusion import WORDS, jobs
 
 import evenhand
-from evenhand.analyses.classes.matrix import Task, exact, matrix, uncertainties
+from conftest import WORDS, jobs
+from evenhand.analyses.classes.intervals import Task, exact
+from evenhand.analyses.classes.matrix import matrix
+from evenhand.analyses.classes.uncertainty import uncertainties
 from evenhand.inference import class_resample as tables
 from evenhand.measures.aggregation import GROUPWISE, METRICS, Recipe, power_step
 from evenhand.tables.confusion import ClassCounts, Sums

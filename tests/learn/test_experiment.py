@@ -24,15 +24,16 @@ from evenhand.datasets import Dataset
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.learn import Method, Source, experiment
 from evenhand.learn.experiments.config import DATASET, EXPERIMENT, METHOD, STARTER, read_config
-from evenhand.learn.experiments.plan import methods_known, planned
+from evenhand.learn.experiments.plan import methods_known, plan_runs
 from evenhand.learn.experiments.records import Folder
 from evenhand.learn.experiments.splits import People
 from stub_methods import FITS, Shrunk
 
 pytest.importorskip("sklearn")
 
-SHRUNK = "standins:Shrunk"
+SHRUNK = "stub_methods:Shrunk"
 TESTS = Path(__file__).parents[1]
+IMPORTED = os.pathsep.join([str(TESTS), str(TESTS / "learn"), os.environ.get("PYTHONPATH", "")])
 
 
 def toy(n: int = 600, name: str = "toy", split: bool = False) -> Dataset:
@@ -73,18 +74,18 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def plan(**words: Any) -> Any:
     method = words.pop("method", Method("shrunk", SHRUNK))
     given = {"strengths": [0, 1], "seeds": (0, 1), "splits": 2, "fractions": (0.6, 0.2, 0.2), "own_split": True}
-    return planned({"toy": (words.pop("data", "f00"), "sex")}, [method], **{**given, **words})
+    return plan_runs({"toy": (words.pop("data", "f00"), "sex")}, [method], **{**given, **words})
 
 
 def test_ids_are_stable_and_distinct() -> None:
     ids = [r.id for r in plan()]
     assert len(set(ids)) == 8
     assert ids == [r.id for r in plan()]
-    assert ids[0] == "6f783837fd8c3a4e"  # or finished runs would be done again
+    assert ids[0] == "c8ddbb40d50100cf"  # or finished runs would be done again
     assert ids == [r.id for r in plan(method=Method("renamed", SHRUNK))]
     others = (
         {"data": "other"}, {"fractions": (0.5, 0.25, 0.25)}, {"own_split": False},
-        {"method": Method("s", SHRUNK, {"c": 2.0})}, {"method": Method("s", "standins:ByGroup")},
+        {"method": Method("s", SHRUNK, {"c": 2.0})}, {"method": Method("s", "stub_methods:ByGroup")},
     )  # fmt: skip
     for other in others:
         assert not set(ids) & {r.id for r in plan(**other)}, other
@@ -181,7 +182,7 @@ def test_processes_find_what_one_finds(found: Any, tmp_path: Path) -> None:
 
 
 def test_several_data_sets_are_compared_one_by_one(tmp_path: Path) -> None:
-    two = done(tmp_path, datasets=[toy(), toy(300, "other")], seeds=0, methods=[SHRUNK, "standins:ByGroup"])
+    two = done(tmp_path, datasets=[toy(), toy(300, "other")], seeds=0, methods=[SHRUNK, "stub_methods:ByGroup"])
     assert two.datasets == ("toy", "other")
     assert two.plots()[0] == "tradeoff on toy"
     assert two.plot("dto on other").title
@@ -195,7 +196,7 @@ def test_several_data_sets_are_compared_one_by_one(tmp_path: Path) -> None:
 
 
 def test_a_failing_method_stops_nobody(tmp_path: Path, monkeypatch: Any) -> None:
-    words: dict[str, Any] = {"methods": [SHRUNK, "standins:Fails"], "seeds": 0}
+    words: dict[str, Any] = {"methods": [SHRUNK, "stub_methods:Fails"], "seeds": 0}
     monkeypatch.setenv(FITS, str(tmp_path / "fits"))
     first = done(tmp_path / "runs", **words)
     assert list(first.failed.values()) == ["ZeroDivisionError: nothing left"]
@@ -213,7 +214,7 @@ def test_a_failing_method_stops_nobody(tmp_path: Path, monkeypatch: Any) -> None
 
 
 def test_a_run_that_kills_its_process_fails_alone(tmp_path: Path) -> None:
-    found = done(tmp_path, methods=["standins:Dies", SHRUNK], jobs=2)
+    found = done(tmp_path, methods=["stub_methods:Dies", SHRUNK], jobs=2)
     assert len(found.runs["run"]) == 6
     assert set(found.failed.values()) == {"its process died: it was killed, perhaps because memory ran out, or crashed"}
     assert not list(tmp_path.glob(".*"))
@@ -222,16 +223,16 @@ def test_a_run_that_kills_its_process_fails_alone(tmp_path: Path) -> None:
 def test_a_script_that_starts_on_import_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import test_experiment\nfrom pathlib import Path\ntest_experiment.done(Path('runs'), jobs=2)\n")
-    words = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(TESTS)}, "capture_output": True, "text": True}
+    words = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": IMPORTED}, "capture_output": True, "text": True}
     said = subprocess.run([sys.executable, script], **words)  # type: ignore[call-overload]
     assert said.returncode == 1
     assert "put it under if __name__ == '__main__':" in said.stderr
 
 
 def test_examples() -> None:
-    modules = ["sources", *(["experiments"] if methods_known() else [])]
+    modules = ["sources", *(["experiment"] if methods_known() else [])]
     for name in modules:
-        assert doctest.testmod(import_module(f"evenhand.learn.{name}")).failed == 0
+        assert doctest.testmod(import_module(f"evenhand.learn.experiments.{name}")).failed == 0
 
 
 def test_what_is_half_written_has_not_happened(tmp_path: Path) -> None:
@@ -264,7 +265,7 @@ def test_one_experiment_at_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"methods": "standins:Shrnk"}, "cannot find method 'standins:Shrnk'"),
+        ({"methods": "stub_methods:Shrnk"}, "cannot find method 'stub_methods:Shrnk'"),
         ({"methods": "nonsense"}, "there is no method 'nonsense'"),
         ({"methods": []}, "at least one data set and one method"),
         ({"methods": [SHRUNK, SHRUNK]}, "method 'Shrunk' is there twice"),
@@ -314,7 +315,7 @@ group = "sex"
 exclude = ["sex"]
 
 [[method]]
-name = "standins:Shrunk"
+name = "stub_methods:Shrunk"
 label = "shrunk"
 strengths = [0.0, 0.5]
 slow = 0.4
@@ -328,7 +329,7 @@ def home(tmp_path: Path) -> Path:
     lines = [f"{a:.6f},{b:.6f},{job},{sex},{'yes' if y else 'no'}" for a, b, job, sex, y in rows]
     (tmp_path / "loans.csv").write_text("\n".join(["a,b,job,sex,repaid", *lines]) + "\n")
     (tmp_path / "experiment.toml").write_text(CONFIG)
-    (tmp_path / "standins.py").write_text((TESTS / "standins.py").read_text())
+    (tmp_path / "stub_methods.py").write_text((TESTS / "stub_methods.py").read_text())
     return tmp_path
 
 
@@ -433,7 +434,7 @@ def test_the_command_ends_in_the_comparison_and_the_page(home: Path) -> None:
         ('label = "repaid"', "", "line 7: there is no data set 'loans'"),
         ('group = "sex"', "", "line 6: a data set needs its group"),
         ("[[dataset]]", "[dataset]", "two brackets"),
-        ("standins:Shrunk", "regg", "line 15: there is no method 'regg'"),
+        ("stub_methods:Shrunk", "regg", "line 15: there is no method 'regg'"),
         ("slow =", "slwo =", "line 18: method 'shrunk' has no option 'slwo'"),
         ("strengths =", "strenghts =", "did you mean 'strengths'?"),
         ("strengths = [0.0, 0.5]", 'strengths = ["a"]', "line 17: a strength is a finite number"),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from test_experiment import CONFIG, SHRUNK, TESTS, done, home, toy
+from test_experiment import CONFIG, IMPORTED, SHRUNK, done, home, toy
 
 import evenhand
 from conftest import check_schema
@@ -24,7 +24,7 @@ from evenhand.cli import experiment as bench
 from evenhand.errors import DataError, UsageError
 from evenhand.learn import Method
 from evenhand.learn.experiments.experiment import Step
-from evenhand.learn.experiments.plan import planned
+from evenhand.learn.experiments.plan import plan_runs
 from evenhand.learn.experiments.records import Folder
 from stub_methods import FITS
 
@@ -45,7 +45,7 @@ def fitted_again(folder: Path, **words: Any) -> list[str]:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_method_that_exits_stops_nobody(tmp_path: Path, jobs: int) -> None:
-    found = done(tmp_path, methods=["standins:Quits", SHRUNK], seeds=0, jobs=jobs)
+    found = done(tmp_path, methods=["stub_methods:Quits", SHRUNK], seeds=0, jobs=jobs)
     assert list(found.failed.values()) == ["SystemExit: "]
     assert len(found.runs["run"]) == 3
 
@@ -54,14 +54,14 @@ def test_ctrl_c_stops_everything(tmp_path: Path, monkeypatch: Any) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("standins.Shrunk.fit", interrupted)
+    monkeypatch.setattr("stub_methods.Shrunk.fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         done(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {"lock"}
 
 
 def test_one_run_that_is_left_dies_alone(tmp_path: Path) -> None:
-    found = done(tmp_path, methods="standins:Dies", strengths=[1.0], seeds=0, jobs=2)
+    found = done(tmp_path, methods="stub_methods:Dies", strengths=[1.0], seeds=0, jobs=2)
     assert list(found.failed.values()) == [DIED]
 
 
@@ -69,11 +69,10 @@ def test_in_one_process_a_run_that_kills_it_is_tried_twice(tmp_path: Path, monke
     script = tmp_path / "script.py"
     script.write_text(
         "import sys, pathlib, test_experiment\n"
-        "test_experiment.done(pathlib.Path('runs'), methods=['standins:Dies', 'standins:Shrunk'], seeds=0,\n"
+        "test_experiment.done(pathlib.Path('runs'), methods=['stub_methods:Dies', 'stub_methods:Shrunk'], seeds=0,\n"
         "                     retry='retry' in sys.argv)\n"
     )
-    place = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": place, FITS: str(tmp_path / "fits")}
+    environment = {**os.environ, "PYTHONPATH": IMPORTED, FITS: str(tmp_path / "fits")}
 
     def ends(*words: str) -> int:
         return subprocess.run([sys.executable, script, *words], cwd=tmp_path, env=environment, check=False).returncode
@@ -88,7 +87,7 @@ def test_in_one_process_a_run_that_kills_it_is_tried_twice(tmp_path: Path, monke
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_methods_say_is_no_result(tmp_path: Path, jobs: int, capfd: Any) -> None:
-    found = done(tmp_path, methods="standins:Chatty", seeds=0, jobs=jobs)
+    found = done(tmp_path, methods="stub_methods:Chatty", seeds=0, jobs=jobs)
     out, err = capfd.readouterr()
     assert out == ("from another process\n" * 2 if jobs == 1 else "")
     assert err.count("fitting") == 2
@@ -101,12 +100,12 @@ def test_what_methods_say_is_no_result(tmp_path: Path, jobs: int, capfd: Any) ->
 def test_one_thread_also_for_what_is_imported_late(tmp_path: Path, monkeypatch: Any) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
-    assert not done(tmp_path, methods="standins:OneThread", seeds=0).failed
+    assert not done(tmp_path, methods="stub_methods:OneThread", seeds=0).failed
     assert "OMP_NUM_THREADS" not in os.environ
 
 
 def test_an_infinite_loss_is_the_worst_and_not_left_out(tmp_path: Path) -> None:
-    found = done(tmp_path, methods="standins:Certain", strengths=0, performance="log_loss")
+    found = done(tmp_path, methods="stub_methods:Certain", strengths=0, performance="log_loss")
     assert 0 < found.runs["performance"][0] < 1
     assert found.runs["performance"][1] == 0.0
     assert f"{found.runs['performance'][0] / 2:.3f}".removeprefix("0") in repr(found)
@@ -264,7 +263,7 @@ def method(maker: str, label: str = "", strengths: str = "[0.0, 0.5]") -> str:
 
 
 def test_if_no_run_finished_the_command_says_so(home: Path) -> None:
-    config(home, method("standins:Fails", strengths="[1.0]"))
+    config(home, method("stub_methods:Fails", strengths="[1.0]"))
     found = run("bench", "experiment.toml", "--json", "-", cwd=home)
     assert found.returncode == 2
     assert found.stdout == ""
@@ -276,7 +275,7 @@ def test_if_no_run_finished_the_command_says_so(home: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_lines_and_results_are_clean(home: Path, jobs: int) -> None:
-    config(home, method("standins:Chatty", "a\nb\u001b[31m" + "c" * 3000))
+    config(home, method("stub_methods:Chatty", "a\nb\u001b[31m" + "c" * 3000))
     found = run("bench", "experiment.toml", "--json", "-", "--jobs", jobs, cwd=home)
     assert found.returncode == 0, found.stderr
     check_schema(json.loads(found.stdout), evenhand.schema("experiment"))
@@ -304,7 +303,7 @@ def test_the_live_table_fits(tmp_path: Path) -> None:
     board = bench._Board()
     methods = {f"method with a long name {i:02}": Method(f"m{i}", SHRUNK, {"c": i + 1.0}) for i in range(30)}
     data = replace(toy(), name="a data set with a long name")
-    plan = planned({data.name: ("f00", "sex")}, [Method(n, m.maker, m.options) for n, m in methods.items()],
+    plan = plan_runs({data.name: ("f00", "sex")}, [Method(n, m.maker, m.options) for n, m in methods.items()],
                    [0.0, 1.0], (0,), 1, (0.6, 0.2, 0.2), True)  # fmt: skip
     board.told(Step(0, len(plan), plan))
     ended = {"error": None, "parts": {"test": {"performance": {"accuracy": 0.8}, "fairness": {"abcc": 0.9}}}}

@@ -729,8 +729,8 @@ def test_without_torch_the_error_says_what_to_install() -> None:
 
 
 def test_examples() -> None:
-    for name in ("losses", "strata", "areas", "densities"):
-        found = doctest.testmod(import_module(f"evenhand.learn.{name}"))
+    for name in ("losses", "batch", "areas", "densities"):
+        found = doctest.testmod(import_module(f"evenhand.learn.losses.{name}"))
         assert found.failed == 0
     with pytest.raises(EvenhandError):
         loss("nothing")

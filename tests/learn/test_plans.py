@@ -17,13 +17,13 @@ from evenhand.datasets import Dataset
 from evenhand.errors import DataError, UsageError
 from evenhand.learn import Method, Source
 from evenhand.learn.experiments.config import DATASET, EXPERIMENT, METHOD, STARTER, read_config
-from evenhand.learn.experiments.plan import as_method, methods_known, model_of, planned
-from evenhand.learn.experiments.run import fitted
+from evenhand.learn.experiments.plan import as_method, methods_known, model_of, plan_runs
+from evenhand.learn.experiments.run import fit
 from evenhand.learn.experiments.splits import People
 
 pytest.importorskip("sklearn")
 
-SHRUNK = "standins:Shrunk"
+SHRUNK = "stub_methods:Shrunk"
 SHARES = (0.6, 0.2, 0.2)
 
 
@@ -160,7 +160,7 @@ def test_a_full_disk_is_noticed(tmp_path: Path) -> None:
 
 def plan(*methods: Method, **words: Any) -> Any:
     given = {"strengths": [0, 1], "seeds": (0,), "splits": 1, "fractions": SHARES, "own_split": True}
-    return planned({"toy": ("f00", "sex")}, methods or [Method("shrunk", SHRUNK)], **{**given, **words})
+    return plan_runs({"toy": ("f00", "sex")}, methods or [Method("shrunk", SHRUNK)], **{**given, **words})
 
 
 @pytest.mark.parametrize("name", ["thresholds", "barycentre", "reweighting"])
@@ -179,7 +179,7 @@ def test_a_method_around_a_network_is_set_up_like_a_network(name: str) -> None:
     with pytest.raises(UsageError, match="no option 'estimator'"):
         Method(name, options={"estimator": "mlp"})
     people = People.of(toy(), "sex")
-    counts = fitted(run, people, "cpu")
+    counts = fit(run, people, "cpu")
     assert sum(table.rows for table in counts.values()) == 120
 
 
@@ -397,7 +397,7 @@ path = "data"
 group = "sex"
 
 [[method]]
-name = "standins:Shrunk"
+name = "stub_methods:Shrunk"
 """
 
 
@@ -415,8 +415,8 @@ def test_only_the_word_of_a_device_is_checked(tmp_path: Path) -> None:
     [
         ('path = "data"', "favorable = 1", "line 6: data set 'adult' has its own label"),
         ('name = "adult"\npath = "data"', 'name = "compas"', "line 6: data set 'compas' needs its path"),
-        ("standins:Shrunk", "builtins:int", "line 11: method 'builtins:int' must be a class"),
-        ("standins:Shrunk", "..x:y", "line 11: cannot find method '..x:y'"),
+        ("stub_methods:Shrunk", "builtins:int", "line 11: method 'builtins:int' must be a class"),
+        ("stub_methods:Shrunk", "..x:y", "line 11: cannot find method '..x:y'"),
         ("Shrunk\"", "Shrunk\"\nstrengths = [1" + "0" * 400 + "]", "line 12: a strength is a finite number"),
     ],
 )  # fmt: skip
@@ -428,7 +428,7 @@ def test_ordinary_mistakes_have_their_line(old: str, new: str, message: str, tmp
 
 
 def test_without_a_file_the_way_to_one_is_shown(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no file .*none.toml': evenhand bench --init writes one"):
+    with pytest.raises(UsageError, match=r"there is no file .*none.toml': evenhand experiment --init writes one"):
         read_config(tmp_path / "none.toml")
 
 
@@ -436,7 +436,7 @@ def test_the_file_to_begin_with_has_every_key(tmp_path: Path) -> None:
     for key in (*EXPERIMENT, *DATASET, *METHOD):
         assert re.search(rf"^(# )?{key} = ", STARTER, re.MULTILINE), key
     whole = re.sub(r"^# (?=\[\[|\w+ = )", "", STARTER, flags=re.MULTILINE)
-    (tmp_path / "experiment.toml").write_text(whole.replace("my_methods:Fairer", "standins:ByGroup"))
+    (tmp_path / "experiment.toml").write_text(whole.replace("my_methods:Fairer", "stub_methods:ByGroup"))
     if not methods_known():
         pytest.skip("its methods need PyTorch")
     words = read_config(tmp_path / "experiment.toml")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,13 @@ import pytest
 import evenhand
 from conftest import people
 from evenhand.analyses.audit.charts import CHARTS
+from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import labels, percent
+from evenhand.report.charts.layers import labels
+from evenhand.report.charts.registry import Kind
 from evenhand.report.charts.render import NEEDED, printable
+from evenhand.report.format import percent
 
 QUICK = {"bootstrap": 100, "permutations": 100}
 NOTHING = {"bootstrap": 0, "permutations": 0}
@@ -196,12 +200,12 @@ def test_the_forest_shows_every_measure() -> None:
     for panel in chart.spec["vconcat"]:
         for row in panel["layer"][-1]["data"]["values"]:
             points[row["measure"]] = row
-    gaps = {evenhand.measures.find(g.id).title: g for g in audit.attributes[0].measures}
+    gaps = {find(g.id).title: g for g in audit.attributes[0].measures}
     assert set(points) == set(gaps)
     assert len(chart.columns["measure"]) == len(gaps)
     for title, row in points.items():
         gap = gaps[title]
-        signed = evenhand.measures.find(gap.id).signed
+        signed = find(gap.id).signed
         if gap.id != "treatment_equality":
             assert row["value"] == pytest.approx(gap.signed if signed else gap.value, abs=1e-5), title
     assert points["treatment equality"]["shape"] == "further right"  # 1.1 among 0.1: at the edge, with an arrow
@@ -645,7 +649,7 @@ def test_models_methods_and_classes_may_be_called_anything() -> None:
     ("call", "message"),
     [
         (lambda: compas().plot("cdff"), "there is no chart 'cdff' .*did you mean 'cdf'"),
-        (lambda: compas().plot(None), "there is no chart None"),
+        (lambda: compas().plot(5), "there is no chart 5"),
         (lambda: compas().plot("cdf", attribute="rase"), "no attribute 'rase'.*did you mean 'race'"),
         (lambda: compas().plot("cdf", group="Caucasien"), "is not a group of 'race'.*did you mean 'Caucasian'"),
         (lambda: compas().plot("cdf", group="Caucasian"), "is the reference"),
@@ -710,7 +714,7 @@ def test_a_group_without_one_label_has_no_roc() -> None:
     data = {"s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "g": list("aaabbb"), "y": [1, 1, 1, 0, 1, 0]}
     audit = evenhand.audit(data, score="s", label="y", group="g", **NOTHING)
     assert "roc" not in audit.plots()
-    assert len(audit.plot("c_bias").spec["vconcat"]) == 2  # nobody of one group is undeserving
+    assert len(audit.plot("c_bias").spec["vconcat"]) == 2  # nobody of one group has the unfavourable outcome
     with pytest.raises(evenhand.UsageError, match="one of them lacks the people"):
         audit.plot("roc")
 
@@ -809,7 +813,7 @@ def test_several_groups_of_curves() -> None:
 
 
 def test_real_runs(data_folder: Path) -> None:
-    from test_comparison import BIOS, METHODS, bios
+    from test_compare import BIOS, METHODS, bios
 
     columns, keys = bios(data_folder, *METHODS)
     found = evenhand.compare(columns, **BIOS, settings=keys, bootstrap=0)
@@ -825,3 +829,25 @@ def test_the_widest_gap_is_told_with_its_threshold() -> None:
     told = audit.plot("c_bias").description
     assert "the widest gap is -0.240 at the threshold 5." in told
     assert abs(audit.measure("demographic_parity").signed) == pytest.approx(0.2402, abs=5e-5)
+
+
+# ---- one way to all charts ------------------------------------------------------------------------------------
+
+
+def test_a_chart_is_a_function_and_a_line_of_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CHARTS, "toy", Kind(lambda s: replace(s.audit.plot("groups"), name=s.group)))
+    assert compas().plots()[-1] == "toy"
+    assert compas().plot("toy").name == "African-American"
+    assert 'data-chart="African-American"' in compas().to_html()
+
+
+def test_without_a_name_the_first_chart() -> None:
+    assert compas().plot() == compas().plot("forest")
+    assert models().plot() == models().plot("tradeoff")
+
+
+def test_a_result_without_charts_says_so() -> None:
+    found = evenhand.check(evenhand.compas(), require="demographic_parity <= 0.5", permutations=0)
+    assert found.plots() == ()
+    with pytest.raises(evenhand.UsageError, match=r"has no charts: its numbers are in to_dict\(\)"):
+        found.plot()

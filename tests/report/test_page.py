@@ -17,6 +17,7 @@ from conftest import called as run
 from conftest import evenhand as process
 from conftest import people
 from evenhand.analyses.audit.findings import findings
+from evenhand.measures.registry import MEASURES
 from evenhand.report.markdown import escaped
 from evenhand.report.page.markup import Markup, data_block, join, tag
 
@@ -150,7 +151,7 @@ def test_the_verdict_says_whom_how_much_and_how_sure() -> None:
     first = found.points[0]
     assert first.lead == "African-American receives the favourable decision less often than Caucasian"
     assert "0.412 against 0.652, gap -0.240 (interval -0.265 to -0.215)" in first.rest
-    assert "Chance alone would show up to 0.026 (p < 0.001" in first.rest
+    assert "Chance alone would show up to 0.026 (p < .001" in first.rest
     assert any("not told apart from chance" in point.lead for point in found.points)
     html = audit.to_html()
     assert "fairness score" not in html.lower()
@@ -173,7 +174,7 @@ def test_markdown_holds_the_verdict_and_every_measure() -> None:
     text = audit.to_markdown()
     assert text.startswith("## Fairness of decile\\_score by race\n")
     for gap in audit.attributes[0].measures:
-        assert f"| {evenhand.measures.MEASURES[gap.id].title} |" in text  # type: ignore[attr-defined]
+        assert f"| {MEASURES[gap.id].title} |" in text
     assert "| African-American | 3,696 | 0.486 |" in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {row.count("|") - row.count("\\|") for row in rows} == {8}

@@ -15,23 +15,10 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 import evenhand
+from conftest import WORDS, jobs
 from conftest import called as run
 from conftest import evenhand as process
 from evenhand.tables.cells import Attribute
-
-WORDS: dict[str, Any] = {"label": "y", "prediction": "p", "group": "g"}
-
-
-def jobs(n: int = 400, classes: int = 5, groups: int = 3, seed: int = 0) -> dict[str, np.ndarray]:
-    """Columns y (class), p (predicted class), g and h (groups), w (weight), k (whole weight)."""
-    rng = np.random.default_rng(seed)
-    names = np.array([f"class {i}" for i in range(classes)])
-    y = rng.integers(0, classes, n)
-    p = np.where(rng.random(n) < 0.7, y, rng.integers(0, classes, n))
-    return {
-        "y": names[y], "p": names[p], "g": np.array([f"g{i}" for i in range(groups)])[rng.integers(0, groups, n)],
-        "h": np.array(["x", "z"])[rng.integers(0, 2, n)], "w": rng.random(n) + 0.5, "k": rng.integers(1, 4, n),
-    }  # fmt: skip
 
 
 def test_counts_are_those_of_a_loop_over_rows() -> None:

@@ -23,7 +23,7 @@ from evenhand.analyses.options import (
 from evenhand.errors import UsageError, listed
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import InferenceArgs
-from evenhand.ingest.engines.registry import library_of
+from evenhand.ingest.engines import library_of
 from evenhand.ingest.resolve import as_counts
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked, renamed
 from evenhand.ingest.tabulation import Score, Scores

@@ -1,0 +1,1 @@
+"""Files that users name: paths, atomic writing, secrets in addresses, TOML."""

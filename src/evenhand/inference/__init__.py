@@ -1,0 +1,1 @@
+"""Numbers → how sure we are: resampled tables, intervals, tests, power."""

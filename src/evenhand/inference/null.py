@@ -3,8 +3,8 @@
 Every distance between two finite samples is positive. So a gap is compared with those of tables in which people have
 exchanged their groups: within the label for separation, within the decision or the score bin for sufficiency, among
 all people for independence. Rates need no draws, their distribution is hypergeometric. With sampling weights people
-are not exchangeable: rates then count as many people as would know them as well, and whole scores compare the gap
-with how far it moves in resamples.
+are not exchangeable: rates then count as many people as would know them as well, and score-level measures compare
+the gap with how far it moves in resamples.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def _quotient(
     return np.inf if np.isnan(observed) else observed, sizes, chance
 
 
-# ---- whole scores ----------------------------------------------------------------------------------------------
+# ---- score level -----------------------------------------------------------------------------------------------
 
 
 def score_nulls(
@@ -268,7 +268,7 @@ def score_nulls(
     rng: np.random.Generator,
     confidence: float,
 ) -> dict[str, Null]:
-    """Of measures of whole scores on a group and its reference, by id. People must count one each."""
+    """Of score-level measures on a group and its reference, by id. People must count one each."""
     return joint_nulls(measures, pair, [(0, 1)], options, kind, draws, rng, confidence)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
-from evenhand.ingest.columns import count, count_together
+from evenhand.ingest.columns import Columns, count, count_together
 from evenhand.ingest.confusion_counts import refuse_counts_as_rows
-from evenhand.ingest.engines.registry import as_list, counting, group_items, group_names
+from evenhand.ingest.engines import arrays, engine_of
+from evenhand.ingest.engines.counting import Adjusted, Counting
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
 from evenhand.ingest.reading import reading
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.ingest.score_cells import count_scores
+from evenhand.ingest.where import only
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
 from evenhand.tables.table import Table
@@ -99,7 +102,7 @@ def count_rows(
     if is_several(roles.score, data):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
     given = _checked(data, roles)
-    with counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
         if roles.score is not None and roles.cluster is None:
             return count_scores(rows, read)
         columns = rows.exact()
@@ -124,7 +127,7 @@ def tabulate_together(data: Any, roles: Roles) -> JointTable:
     names, scores = _score_items(roles.score)
     places = ["score", *(f"score_{i}" for i in range(1, len(names)))]
     given = dict(zip(places, scores, strict=True)) | _checked(data, replace(roles, score=None), "label", "weight")
-    with counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
         found = rows.exact()
     names_ = {**found.names, **dict(zip(places, names, strict=True))}
     return count_together(replace(found, names=names_), reading(roles))
@@ -147,7 +150,7 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
         if isinstance(column, str) and column == time:
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
     by_day = name if every.unit in CALENDAR else None
-    with counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
+    with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
         columns = rows.exact()
     if roles.prediction is not None and are_classes(columns, roles):
         raise UsageError(f"a prediction to watch has two values, but {shown(columns.names['prediction'])} has classes")
@@ -157,14 +160,14 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
 
 def _time_and_groups(data: Any, time: Any, group: Any) -> tuple[str, Any]:
     """The name of the time column, and all columns to count by, the time last."""
-    if isinstance(time, str) and data is not None and all(isinstance(g, str) for g in as_list(group)):
-        groups = group_names(group)
+    if isinstance(time, str) and data is not None and all(isinstance(g, str) for g in _as_list(group)):
+        groups = _group_names(group)
         if time in groups:
             raise UsageError(f"{shown(time)} cannot be both the time and a group: name another column (--time)")
         return time, [*groups, time]
     if isinstance(time, str) and data is None:
         raise UsageError(f"time {shown(time)} names a column, but there are no data: pass them first")
-    items = {name or (g if isinstance(g, str) else "group"): g for name, g in group_items(group, data is not None)}
+    items = {name or (g if isinstance(g, str) else "group"): g for name, g in _group_items(group, data is not None)}
     name = time if isinstance(time, str) else "time"
     if name in items:
         raise UsageError(f"{shown(name)} cannot be both the time and a group: name another column")
@@ -218,3 +221,91 @@ def _check_classes(classes: Any, roles: Roles) -> None:
     extra = [word for word in ("score", "favorable", "score_range", "risk") if word in roles.said()]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
+
+
+@contextmanager
+def _counting(
+    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
+) -> Iterator[Counting]:
+    """The rows, or some of them, ready to be counted by whichever way fits: engines count by what decides, too."""
+    if not where:
+        with _rows_of(data, given, group, cluster, by_day) as rows:
+            yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
+        return
+    if data is None or not all(isinstance(g, str) for g in _as_list(group)):
+        raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
+    groups = _group_names(group)
+    more = [name for name in where if name not in groups]
+    by_day = None if by_day in where else by_day  # its values are asked for as they are
+    with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
+        yield Adjusted(
+            rows, lambda columns, part: only(_without_cluster(columns, cluster), where, groups, part), split=True
+        )
+
+
+@contextmanager
+def _rows_of(
+    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, by_day: str | None = None
+) -> Iterator[Counting]:
+    """What counts the rows; the cluster is one of the groups. Of the column `by_day`, only days matter."""
+    engine = engine_of(data)
+    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), "" if cluster is None else cluster])
+    if engine.module != "arrays" and named:
+        with engine.code.counting(data, given, _with_cluster(group, cluster), by_day) as rows:
+            yield rows
+        return
+    columns = engine.code.columns(data)
+    asked = given if cluster is None else {**given, "cluster": cluster}
+    roles = {role: arrays.picked(columns, value, role) for role, value in asked.items()}
+    groups = []
+    for name, value in _group_items(group, data is not None):
+        own, values = arrays.picked(columns, value, "group")
+        groups.append((name or own, values))
+    _with_cluster([name for name, _ in groups], cluster if isinstance(cluster, str) else None)
+    yield arrays.rows_in(roles, dict(groups))
+
+
+def _with_cluster(group: Any, cluster: str | None) -> list[str]:
+    """An engine counts by cluster as it counts by group."""
+    groups = _group_names(group)
+    if cluster is None:
+        return groups
+    if not isinstance(cluster, str):
+        raise UsageError(f"cluster must be the name of a column, not {shown(cluster)}")
+    if cluster in groups:
+        raise UsageError(f"{shown(cluster)} cannot be both a group and the cluster: a cluster is a person, or the like")
+    return [*groups, cluster]
+
+
+def _without_cluster(columns: Columns, cluster: str | None) -> Columns:
+    if cluster is None or columns.cluster is not None:
+        return columns
+    groups = {name: values for name, values in columns.groups.items() if name != cluster}
+    names = {**columns.names, "cluster": cluster}
+    return replace(columns, groups=groups, cluster=columns.groups[cluster], names=names)
+
+
+def _group_items(group: Any, has_data: bool) -> list[tuple[str | None, Any]]:
+    """Group columns with the names they were given: a dict or dataframe of columns, names, or one array."""
+    if isinstance(group, Mapping):
+        return [(str(name), values) for name, values in group.items()]
+    if hasattr(group, "columns") and not isinstance(group, np.ndarray):
+        from evenhand.ingest.engines.dataframes import columns as columns_of
+
+        return list(columns_of(group).items())
+    if has_data and all(isinstance(g, str) for g in _as_list(group)):
+        return [(None, name) for name in _as_list(group)]
+    return [(None, group)]
+
+
+def _as_list(group: Any) -> list[Any]:
+    return list(group) if isinstance(group, list | tuple) else [group]
+
+
+def _group_names(group: Any) -> list[str]:
+    names = _as_list(group)
+    if not names or not all(isinstance(g, str) for g in names):
+        raise UsageError(f"group must be the name of a column or a list of names, not {shown(group)}")
+    if len(set(names)) < len(names):
+        raise UsageError(f"every group column needs a name of its own, but {listed(names)} repeats one")
+    return names

@@ -1,4 +1,4 @@
-"""Classes × groups → one number: 003's two steps, first over groups, then over classes.
+"""Classes × groups → one number: the two steps of Han, Baldwin & Cohn 2023, first over groups, then over classes.
 
 A rate of one class against the rest is a matrix M (…, class, group); M̄ (…, class, 1) is what groups are compared with.
 Step one makes β (…, class) of it, step two one number (…). Leading axes are resamples. What is undefined is NaN and
@@ -132,7 +132,8 @@ def power_mean(values: Floats, power: float, weights: Floats | None = None) -> F
     """The generalised mean (Σ w v^p)^(1/p) of the last axis, Σ w = 1; NaN stay aside. Values must not be negative.
 
     Power 0 is the geometric mean, ∞ the largest, −∞ the smallest value; with a negative power (or 0), a value of 0
-    makes it 0. (003 divides the weighted mean by n once more, though its weights add up to 1: a misprint.)
+    makes it 0. (Han, Baldwin & Cohn divide the weighted mean by n once more, though
+    its weights add up to 1: a misprint.)
 
     >>> import numpy as np
     >>> v = np.array([1.0, 4.0, np.nan])
@@ -218,7 +219,7 @@ GROUPWISE = {
     "sum of gaps": Step("sum of gaps", "sum", "Σ |M − M̄|", None, "gap"),
     "fairlib": Step("fairlib", "sum", "Σ |M − M̄|", None, "gap"),
 }
-"""003's Table 1, fairlib's headline, and means by their names."""
+"""Table 1 of Han, Baldwin & Cohn 2023, fairlib's headline, and means by their names."""
 
 CLASSWISE = {**_PLAIN, "binary": Step("binary", "binary", "β of the positive class")}
 

@@ -289,7 +289,7 @@ class Confusion(Grouped):
             if a[what] != b[what]:
                 raise UsageError(
                     f"tables add up only if they mean the same: {what} is {shown(a[what])} in one and "
-                    f"{shown(b[what])} in the other; count both with the same words"
+                    f"{shown(b[what])} in the other; count both with the same options"
                 )
         attributes, codes = aligned(self, other)
         classes, shift = united(self.classes, other.classes)

@@ -1,4 +1,4 @@
-"""How the people of a table are divided: by each attribute, and by the product of all of them."""
+"""How the people of a table are divided: by each attribute, and by the intersection of all of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
 @dataclass(frozen=True)
 class Grouping:
-    """One way to divide the people of a table: an attribute, or the product of all of them."""
+    """One way to divide the people of a table: an attribute, or the intersection of all of them."""
 
     name: str
     groups: tuple[str, ...]
@@ -94,7 +94,7 @@ class Grouped:
     def _product(self) -> Grouping:
         combined = np.zeros(self.cells, np.int64)
         for attribute, codes in zip(self.attributes, self.codes, strict=True):
-            # compact after each factor, so that the product of many attributes cannot overflow
+            # compact after each factor, so that the intersection of many attributes cannot overflow
             combined = combined * len(attribute.groups) + codes
             combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
         first = np.unique(combined, return_index=True)[1]

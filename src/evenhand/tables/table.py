@@ -271,7 +271,7 @@ class Table(Grouped):
         a, b = _schema(self), _schema(other)
         for what in a:
             if a[what] != b[what]:
-                way_out = "count both with the same words"
+                way_out = "count both with the same options"
                 if "weight" in what:
                     way_out += " (whole weights count people unless you say weight_kind='sampling')"
                 raise UsageError(

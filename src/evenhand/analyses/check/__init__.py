@@ -1,1 +1,1 @@
-"""The gate: rules in a policy → data held to them → a verdict that a pipeline understands."""
+"""A policy, data held to it, and a verdict that a pipeline understands."""

@@ -11,9 +11,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from evenhand.analyses.audit.attribute import AttributeAudit
-from evenhand.analyses.audit.audit import Audit, audit_table, too_small_note
+from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.warnings import too_small_note
 from evenhand.analyses.check.data import counted
 from evenhand.analyses.check.finding import FAILING, Finding, judged, unjudged
 from evenhand.analyses.check.policy import Rulebook
@@ -56,12 +57,6 @@ class Verdict(Result):
         """What stands in the way of passing."""
         return tuple(f for f in self.findings if f.status in FAILING)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.check.document import document
-
-        return document(self)
-
     def to_junit(self, path: Any = None) -> str:
         """The verdict as JUnit XML, one test case for each rule and comparison; also written to a file if named."""
         from evenhand.analyses.check.ci import junit
@@ -79,11 +74,6 @@ class Verdict(Result):
         from evenhand.analyses.check.ci import workflow_commands
 
         return workflow_commands(self.to_dict())
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.check.document import render
-
-        return render(self.to_dict())
 
 
 class CheckArgs(RolesArgs, ResamplingArgs, ScoreArgs, total=False):
@@ -290,7 +280,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
     for name in largest.left_out:
         because = f"because {m.id} does not exist for this group"
         yield unjudged(case.rule, audit.name, (name, None), because, "undefined", case.undefined)
-    yield from (_judged(case, gap, sizes) for gap in largest.strangers)
+    yield from (_judged(case, gap, sizes) for gap in largest.incomparable)
     if largest.undefined is None or not largest.left_out:
         yield _judged(case, largest, sizes)
 

@@ -10,7 +10,7 @@ from evenhand.analyses.check.policy import COLUMNS, Rulebook
 from evenhand.analyses.options import cuts_of
 from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files.toml_lines import Path
-from evenhand.ingest.engines.registry import names_of
+from evenhand.ingest.engines import names_of
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import Roles, picked
 from evenhand.ingest.values import label_key

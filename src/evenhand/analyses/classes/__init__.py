@@ -1,0 +1,1 @@
+"""More than two classes: rates of every class and group, and one number made of them."""

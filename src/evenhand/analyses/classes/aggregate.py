@@ -1,4 +1,7 @@
-"""One number for a problem of many classes: rates of every class and group, aggregated as 003 does, in the open."""
+"""One number for a problem of many classes: rates of every class and group, aggregated in the open.
+
+The two steps are those of Han, Baldwin and Cohn 2023.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,16 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from evenhand.analyses.classes.matrix import Chance, Matrix, Task, Uncertainty, matrix, uncertainties
+from evenhand.analyses.classes.intervals import Task
+from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.uncertainty import Chance, Uncertainty, uncertainties
 from evenhand.analyses.options import Options, options_of
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.interval import wilson
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.confusion_counts import LONG, counts_roles, lacking
-from evenhand.ingest.engines.registry import library_of, names_of
+from evenhand.ingest.engines import library_of, names_of
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked, renamed
 from evenhand.ingest.tabulation import count_rows
 from evenhand.measures.aggregation import ClassRate, Recipe
@@ -180,9 +185,9 @@ class Aggregate(Result):
         return self.value
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.classes.aggregate_document import render
+        from evenhand.analyses.classes.text import render_aggregate
 
-        return render(self.to_dict())
+        return render_aggregate(self.to_dict())
 
 
 class ClassArgs(TypedDict, total=False):

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, chosen, streams_of
-from evenhand.analyses.classes.matrix import (
-    ENOUGH_ON_AVERAGE,
-    Matrix,
-    Task,
-    both_ways,
-    doubts,
-    exact,
-    matrix,
-    uncertainties,
-)
+from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways, exact
+from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
 from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference import class_resample as tables
@@ -90,18 +83,14 @@ class AttributeClasses:
 class ClassAudit(Result):
     """What an audit of many classes found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
+    drawn_by = "evenhand.analyses.classes.charts"
+
     table: Confusion
     options: Options
     attributes: tuple[AttributeClasses, ...]
     notes: tuple[str, ...]
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The audit as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.classes.document import document
-
-        return document(self)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Every rate by attribute, class and group as a dataframe, with its gap, ratio and p-values."""
@@ -138,22 +127,9 @@ class ClassAudit(Result):
             raise UsageError(f"this audit has no metric {shown(metric)} (it has: {listed(known, 12)})")
         return found.aggregate if metric is None else known[metric]
 
-    def plot(self, name: str = "matrix", *, attribute: str | None = None, measure: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, attribute: str | None = None, measure: str | None = None) -> Chart:
         """A chart: where rates of groups differ from those of their class ("matrix"), by one attribute and rate."""
-        from evenhand.analyses.classes.charts import plot
-
-        return plot(self, name, attribute, measure)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        from evenhand.analyses.classes.charts import CHARTS
-
-        return CHARTS
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.classes.document import render
-
-        return render(self.to_dict())
+        return self.charts(attribute=attribute, measure=measure).draw(name)
 
 
 def checked_choices(said: dict[str, Any]) -> dict[str, Any]:

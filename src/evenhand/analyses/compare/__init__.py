@@ -1,0 +1,1 @@
+"""Debiasing methods compared over runs: fronts, DTO, AUC-PFC, selection."""

@@ -1,1 +1,1 @@
-"""Other worlds: causal graphs, what follows from them for each person, and how sure that is."""
+"""Counterfactual fairness: had people been of another group, in a causal model."""

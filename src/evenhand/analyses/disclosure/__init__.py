@@ -1,0 +1,1 @@
+"""What a saved table tells about single people."""

@@ -1,1 +1,1 @@
-"""Who is near to whom, and how differently near people are treated."""
+"""Fairness between individuals: who is near to whom, and how differently near people are treated."""

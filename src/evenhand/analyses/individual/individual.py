@@ -23,8 +23,6 @@ from evenhand.tables.arrays import Floats, Ints
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenhand.report.charts.chart import Chart
-
 HOW = ("auto", "exact", "approximate")
 NEAREST = 10
 TWIN = 1e-9
@@ -38,7 +36,12 @@ FEW = 30
 
 @dataclass(frozen=True, repr=False)
 class IndividualFairness(Result):
-    """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`."""
+    """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`.
+
+    Its document and its page hold rows of people.
+    """
+
+    drawn_by = "evenhand.analyses.individual.charts"
 
     n: int
     data: Mapping[str, Any]
@@ -55,40 +58,17 @@ class IndividualFairness(Result):
     """Numbers of near pairs by distance and difference of scores, for the chart."""
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes. It holds rows of people."""
-        from evenhand.analyses.individual.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """The worst pairs as a dataframe, two rows a pair, of the library named or the first installed."""
         from evenhand.analyses.individual.document import frame
 
         return frame(self, library)
 
-    def plot(self, name: str = "pairs") -> Chart:
-        """A chart: "pairs", or "groups" where there are groups."""
-        from evenhand.analyses.individual.charts import plot
-
-        return plot(self.to_dict(), name)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that there are."""
-        from evenhand.analyses.individual.charts import available
-
-        return available(self.to_dict())
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.individual.page import individual_page
 
-        return kept(individual_page(self), path)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.individual.document import text
-
-        return text(self.to_dict())
+        return kept(individual_page(self.to_dict()), path)
 
 
 class IndividualArgs(TypedDict, total=False):

@@ -1,0 +1,1 @@
+"""Several models of the same people, compared in the same resamples."""

@@ -1,1 +1,1 @@
-"""The watch: periods → gaps in each of them → alarms when one is no longer what it was."""
+"""Fairness over time: gaps of every period, and alarms when one is no longer what it was."""

@@ -16,7 +16,7 @@ from evenhand.analyses.options import Options, Progress, ScoreArgs, chosen_measu
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs, whole
-from evenhand.ingest.engines.registry import library_of
+from evenhand.ingest.engines import library_of
 from evenhand.ingest.periods import every_of
 from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
 from evenhand.measures.registry import find
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.charts.registry import Charts
 
 SMALL = ("merge", "keep")
 POWER = 0.8
@@ -57,17 +58,11 @@ class Watch(Result):
     notes: tuple[str, ...]
     library: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The watch as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.monitor.document import document
-
-        return document(self)
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The watch as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.monitor.page import watch_page
 
-        return kept(watch_page(self), path)
+        return kept(watch_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
@@ -83,14 +78,13 @@ class Watch(Result):
         >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
         'Demographic parity over time: Caucasian against African-American'
         """
-        from evenhand.analyses.monitor.charts import plot
+        return self.charts(group=group, attribute=attribute).draw(measure)
 
-        return plot(self, measure, group, attribute)
+    def charts(self, **about: Any) -> Charts:
+        """One for each measure, by its id."""
+        from evenhand.analyses.monitor.charts import charts
 
-    def __rich__(self) -> Any:
-        from evenhand.analyses.monitor.document import render
-
-        return render(self.to_dict())
+        return charts(self.to_dict(), **about)
 
 
 class MonitorArgs(RolesArgs, IntervalArgs, ScoreArgs, total=False):

@@ -1,0 +1,1 @@
+"""Before there are data: how many people it takes, and which measure fits."""

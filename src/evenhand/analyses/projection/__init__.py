@@ -1,0 +1,1 @@
+"""The Wasserstein-projection test of a logistic score."""

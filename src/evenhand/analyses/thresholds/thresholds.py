@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,7 +19,7 @@ from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal,
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
-from evenhand.ingest.engines.registry import library_of
+from evenhand.ingest.engines import library_of
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
 from evenhand.measures.measure import SLACK
@@ -36,7 +35,7 @@ FAIRNESS = "demographic_parity"
 
 @dataclass(frozen=True, repr=False)
 class Thresholds(Result):
-    """What all thresholds of a score would do. Print it, or take `to_dict`, `to_json`, `to_frame`."""
+    """What all thresholds of a score would do. Print it, or take `to_dict` (at most 1,000 thresholds), `to_frame`."""
 
     table: Table
     grouping: Grouping
@@ -48,6 +47,14 @@ class Thresholds(Result):
     sweep: Sweep
     requirements: tuple[Requirement, ...]
     allow_trivial: bool
+    allowed: Bools
+    """Which thresholds may be recommended at all."""
+    meets: Bools
+    """Which thresholds meet every requirement."""
+    on_front: Bools
+    """Which thresholds no other is better than in both performance and fairness."""
+    dto: Floats
+    """Distance to perfect performance and fairness."""
     policy: Policy | None = None
     by_group: ByGroup | None = None
     notes: tuple[str, ...] = ()
@@ -57,31 +64,7 @@ class Thresholds(Result):
     def swept(self) -> Swept:
         return self.sweep.measures[self.fairness.id]
 
-    @cached_property
-    def allowed(self) -> Bools:
-        """Which thresholds may be recommended at all."""
-        return np.ones(len(self.sweep.trivial), np.bool_) if self.allow_trivial else ~self.sweep.trivial
-
-    @cached_property
-    def meets(self) -> Bools:
-        """Which thresholds meet every requirement."""
-        found = np.ones(len(self.sweep.thresholds), np.bool_)
-        for r in self.requirements:
-            found &= r.meets(self.sweep.measures[r.measure.id].size)
-        return found
-
-    @cached_property
-    def on_front(self) -> Bools:
-        """Which thresholds no other is better than in both performance and fairness."""
-        performance = np.where(self.allowed, self.sweep.performance, np.nan)
-        return pareto(performance, self.swept.fairness) & ~np.isnan(performance + self.swept.fairness)
-
-    @cached_property
-    def dto(self) -> Floats:
-        """Distance to perfect performance and fairness."""
-        return dto(self.sweep.performance, self.swept.fairness)
-
-    @cached_property
+    @property
     def best_place(self) -> int | None:
         """Of the best performance without any requirement; the fairest of several."""
         tied = best_of(self.sweep.performance, self.allowed)
@@ -128,22 +111,11 @@ class Thresholds(Result):
             {r.measure.id: float(s.measures[r.measure.id].size[place]) for r in self.requirements}, rates,
         )  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values (docs/reference/json.md); the curve has at most 1,000 points."""
-        from evenhand.analyses.thresholds.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """Every threshold, one row each."""
         from evenhand.analyses.thresholds.document import frame
 
         return frame(self, library)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.thresholds.document import render
-
-        return render(self.to_dict())
 
 
 class ThresholdsArgs(RolesArgs, IntervalArgs, total=False):
@@ -211,10 +183,10 @@ def thresholds(
     grouping = grouping_named(table, attribute)
     ref, notes = reference_group(table, grouping, reference)
     goal = goal_of(table, asked.performance, asked.cost)
+    swept = sweep(table, grouping, ref, goal, asked.measures)
     found = Thresholds(
-        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness,
-        sweep(table, grouping, ref, goal, asked.measures), asked.requirements, bool(allow_trivial),
-        library=library_of(data),
+        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness, swept,
+        asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), library=library_of(data),
     )  # fmt: skip
     if asked.requirements:
         found = replace(found, policy=choose(found, ref, asked.required, generator(options.get("rng"))))
@@ -259,6 +231,18 @@ def checked_words(
     measures = tuple(decided_measure(r.measure) for r in requirements)
     named = fairness if fairness is not None else measures[0] if measures else FAIRNESS
     return Asked(options, kind, costs, decided_measure(named), requirements, measures)
+
+
+def _weighed(s: Sweep, asked: Asked, allow_trivial: bool) -> tuple[Bools, Bools, Bools, Floats]:
+    """Of every threshold: whether it is allowed, meets all requirements, is on the front; and its distance."""
+    fairness = s.measures[asked.fairness.id].fairness
+    allowed = np.ones(len(s.trivial), np.bool_) if allow_trivial else ~s.trivial
+    meets = np.ones(len(s.thresholds), np.bool_)
+    for r in asked.requirements:
+        meets &= r.meets(s.measures[r.measure.id].size)
+    performance = np.where(allowed, s.performance, np.nan)
+    on_front = pareto(performance, fairness) & ~np.isnan(performance + fairness)
+    return allowed, meets, on_front, dto(s.performance, fairness)
 
 
 def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:

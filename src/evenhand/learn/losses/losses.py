@@ -94,7 +94,7 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     Parameters
     ----------
     groups
-        Of more than two groups: "mean" of all pairs that can be compared (000 §5.1), or the "largest".
+        Of more than two groups: "mean" of all pairs that can be compared (Han, Jiang et al. 2023), or the "largest".
     reference
         Compare every group with this one only, instead of all pairs.
     n_groups

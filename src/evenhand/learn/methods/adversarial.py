@@ -20,7 +20,7 @@ from evenhand.learn.methods.classifier import number
 from evenhand.learn.methods.network import Network, Penalty, Perceptron, Rows, Stage, widths
 
 
-class Adversaries:
+class Adversaries(Penalty):
     """One or several that guess groups. The penalty is minus their cross-entropy: high when they guess well."""
 
     def __init__(
@@ -35,17 +35,14 @@ class Adversaries:
         """Some steps towards better guesses, and towards hidden representations that differ."""
         seen = self.sees(logit, hidden, rows)
         for _ in range(self.steps):
-            self._step(seen, rows)
-
-    def _step(self, seen: Tensor, rows: Rows) -> None:
-        wrong, thoughts = self._wrong(seen, rows)
-        # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (after Han et al. 2021)
-        for one, other in combinations(thoughts, 2):
-            weighed = other if rows.weight is None else other * (rows.weight / rows.usual)[:, None]
-            wrong = wrong + self.diversity * (one.T @ weighed / len(one)).square().sum()
-        self.optimizer.zero_grad()
-        wrong.backward()
-        self.optimizer.step()
+            wrong, thoughts = self._wrong(seen, rows)
+            # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (after Han et al. 2021)
+            for one, other in combinations(thoughts, 2):
+                weighed = other if rows.weight is None else other * (rows.weight / rows.usual)[:, None]
+                wrong = wrong + self.diversity * (one.T @ weighed / len(one)).square().sum()
+            self.optimizer.zero_grad()
+            wrong.backward()
+            self.optimizer.step()
 
     def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
         """Minus the mean cross-entropy of all adversaries."""
@@ -93,21 +90,21 @@ def mutual_information(score: Tensor, rows: Rows, given_label: bool, tenths: int
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ADV(Network):
-    """Adversarial debiasing: an adversary guesses the group from the score (Louppe et al. 2017; 000 §6).
+    """Adversarial debiasing: an adversary guesses the group from the score (Louppe et al. 2017).
 
     The network minimises cross-entropy − strength × that of the adversary, which learns first from each batch.
 
     Parameters
     ----------
     strength
-        From 0, the plain network. 000 uses 10 to 180, with the training that the next two describe.
+        From 0, the plain network. Han, Jiang et al. (2023) use 10 to 180, with the training that the next two describe.
     adversary_hidden
         Widths of the hidden layers of the adversary.
     adversary_steps
         How many steps the adversary takes for each of the network. One that lags behind makes both go round in circles.
-        "epoch": in every epoch it meets everybody, and then the network takes a single step (000's published code).
+        "epoch": in every epoch it meets everybody, and then the network takes a single step (as their published code).
     warm_up
-        Epochs in which first the network and then the adversary learns alone. 000's published code has 10.
+        Epochs in which first the network and then the adversary learns alone. Their published code has 10.
     others
         As of `MLP`.
     """
@@ -153,7 +150,7 @@ class ADV(Network):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DADV(ADV):
-    """Diverse adversaries: several guess the group from the hidden representation (Han et al. 2021; 003 §4).
+    """Diverse adversaries: several guess the group from the hidden representation (Han et al. 2021).
 
     They pay for hidden representations that are not orthogonal to each other, so that each looks at something else.
 
@@ -186,7 +183,7 @@ class DADV(ADV):
 
 
 class AADV(ADV):
-    """Augmented adversary: it sees the hidden representation and the label (Han et al. 2022; 003 §4).
+    """Augmented adversary: it sees the hidden representation and the label (Han et al. 2022).
 
     What the label alone tells about the group is no reason to pay any more, so that groups become alike among people
     with the same label: it aims at equalized odds, where ADV and DADV aim at demographic parity.

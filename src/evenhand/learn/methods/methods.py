@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MLP(Network):
-    """The plain network: four linear layers with ReLU between them (000 §6). It looks at no groups.
+    """The plain network: four linear layers with ReLU between them (Han, Jiang et al. 2023 §6). It looks at no groups.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class MLP(Network):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class REG(Network):
-    """A network that pays for a measure of its own scores: cross-entropy + strength × loss (000 §6).
+    """A network that pays for a measure of its own scores: cross-entropy + strength × loss (Han, Jiang et al. 2023 §6).
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -71,7 +71,7 @@ class REG(Network):
     Parameters
     ----------
     loss
-        The name of one of `evenhand.learn.LOSSES`, or a `Loss` with its options. 000 uses "mean_gap".
+        One of `evenhand.learn.LOSSES` by name, or a `Loss` with its options. Han, Jiang et al. (2023) use "mean_gap".
     strength
         From 0, the plain network.
     others
@@ -101,21 +101,15 @@ class REG(Network):
         return _Measured(self.loss_)
 
 
-class _Measured:
-    """A loss as a penalty."""
+class _Measured(Penalty):
+    """A loss of the scores, as a penalty."""
 
     def __init__(self, unfair: Loss) -> None:
         self.unfair = unfair
 
-    def study(self, logit: Tensor, hidden: Tensor, rows: Rows) -> None:
-        """Nothing to learn."""
-
     def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
         value: Tensor = self.unfair(logit.sigmoid(), rows.group, rows.label, rows.weight)
         return value
-
-    def held_out(self, logit: Tensor, rows: Rows) -> Tensor:
-        return self(logit, logit, rows)
 
 
 METHODS: dict[str, type[Classifier]] = {
@@ -149,9 +143,9 @@ def method(name: str, **params: Any) -> Any:
     kind = METHODS[name]
     own = kind._get_param_names()
     inner = MLP._get_param_names() if issubclass(kind, Wrapper) else []
+    known = list(dict.fromkeys([*own, *inner]))
     for parameter in params:
-        if parameter not in (*own, *inner):
-            known = [*own, *(p for p in inner if p not in own)]
+        if parameter not in known:
             raise UsageError(
                 f"{name} has no parameter {shown(parameter)} (it has: {listed(known, 20)}){nearest(parameter, known)}"
             )
