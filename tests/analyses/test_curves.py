@@ -198,9 +198,9 @@ def test_several_attributes() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"group": "nobody"}, "'nobody' is not a group of 'g'"),
+        ({"groups": "nobody"}, "'nobody' is not a group of 'g'"),
         ({"reference": "nobody"}, "'nobody' is not a group of 'g'"),
-        ({"group": "g0", "reference": "g0"}, "'g0' is the reference"),
+        ({"groups": "g0", "reference": "g0"}, "'g0' is the reference"),
         ({"points": 1}, "points must be a whole number from 2"),
         ({"points": 2.5}, "points must be a whole number from 2"),
         ({"points": True}, "points must be a whole number from 2"),

@@ -404,7 +404,7 @@ def test_separate_thresholds_are_the_best_of_all_combinations(id_: str, rate: st
 
 
 def test_many_levels_are_thinned_and_said() -> None:
-    import evenhand.analyses.thresholds.by_group as separating
+    from evenhand.analyses.thresholds import by_group as separating
 
     table = evenhand.tabulate(people(600, 2, 0, None), **WORDS)
     exact = found(table, by_group=True, require="demographic_parity <= 0.05")

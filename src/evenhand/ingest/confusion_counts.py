@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import EvenhandError, UsageError, listed, shown
 from evenhand.ingest.engines import names_of
-from evenhand.ingest.roles import Roles, as_list
+from evenhand.ingest.roles import Roles
 from evenhand.tables.confusion import Confusion
 
 LONG = {"group": "group", "label": "true", "prediction": "pred", "weight": "count"}
@@ -34,7 +34,7 @@ def counts_roles(data: Any, roles: Roles) -> Roles:
     from evenhand.ingest.tabulation import count_rows
 
     usual = Roles(**{**LONG, **roles.said()})
-    if "split" in names_of(data) and "split" not in [*(roles.where or {}), *as_list(usual.group)]:
+    if "split" in names_of(data) and "split" not in [*(roles.where or {}), *_listed(usual.group)]:
         splits = count_rows(data, replace(usual, group="split"), classes=True).attributes[0].groups
         if len(splits) > 1:
             raise UsageError(
@@ -61,13 +61,13 @@ def refuse_counts_as_rows(
     """Rows that differ in group or class, with a column of whole numbers called `count`, are cells, not people."""
     from evenhand.ingest.tabulation import tabulate
 
-    said = [*given.values(), *as_list(group), *(where or {})]
+    said = [*given.values(), *_listed(group), *(where or {})]
     if not all(isinstance(column, str) for column in said):
         return
     names = [name for name in names_of(data) if name not in said]
     if table.n.max() > 1 and "split" not in names:
         return
-    groups = [*as_list(group), *(name for name in names if name == "split")]
+    groups = [*_listed(group), *(name for name in names if name == "split")]
     for column in (name for name in names if name in COUNTS):
         columns = {**given, "weight": column, "group": groups, "where": where}
         try:
@@ -82,3 +82,7 @@ def refuse_counts_as_rows(
                 f"these count people, say weight={column!r} (--weight {column}); if every row is one person, drop that "
                 "column"
             )
+
+
+def _listed(group: Any) -> list[Any]:
+    return list(group) if isinstance(group, list | tuple) else [group]

@@ -145,18 +145,3 @@ def picked(kind: type[Kind], said: Mapping[str, Any]) -> Kind:
     {'score': 'p'}
     """
     return kind(**{f.name: said[f.name] for f in fields(kind) if f.name in said})
-
-
-def as_list(group: Any) -> list[Any]:
-    """One or several group columns as a list."""
-    return list(group) if isinstance(group, list | tuple) else [group]
-
-
-def group_names(group: Any) -> list[str]:
-    """The names of group columns, if they are names."""
-    names = as_list(group)
-    if not names or not all(isinstance(g, str) for g in names):
-        raise UsageError(f"group must be the name of a column or a list of names, not {shown(group)}")
-    if len(set(names)) < len(names):
-        raise UsageError(f"every group column needs a name of its own, but {listed(names)} repeats one")
-    return names

@@ -14,12 +14,11 @@ from evenhand.errors import UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import Columns, count, count_together
 from evenhand.ingest.confusion_counts import refuse_counts_as_rows
-from evenhand.ingest.engines import engine_of
-from evenhand.ingest.engines.arrays import column_of, rows_in
+from evenhand.ingest.engines import arrays, engine_of
 from evenhand.ingest.engines.counting import Adjusted, Counting
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
 from evenhand.ingest.reading import reading
-from evenhand.ingest.roles import ColumnArgs, Roles, as_list, check_known, group_names, picked
+from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.ingest.score_cells import count_scores
 from evenhand.ingest.where import only
 from evenhand.tables.confusion import Confusion
@@ -161,8 +160,8 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
 
 def _time_and_groups(data: Any, time: Any, group: Any) -> tuple[str, Any]:
     """The name of the time column, and all columns to count by, the time last."""
-    if isinstance(time, str) and data is not None and all(isinstance(g, str) for g in as_list(group)):
-        groups = group_names(group)
+    if isinstance(time, str) and data is not None and all(isinstance(g, str) for g in _as_list(group)):
+        groups = _group_names(group)
         if time in groups:
             raise UsageError(f"{shown(time)} cannot be both the time and a group: name another column (--time)")
         return time, [*groups, time]
@@ -233,9 +232,9 @@ def _counting(
         with _rows_of(data, given, group, cluster, by_day) as rows:
             yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
         return
-    if data is None or not all(isinstance(g, str) for g in as_list(group)):
+    if data is None or not all(isinstance(g, str) for g in _as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
-    groups = group_names(group)
+    groups = _group_names(group)
     more = [name for name in where if name not in groups]
     by_day = None if by_day in where else by_day  # its values are asked for as they are
     with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
@@ -250,25 +249,25 @@ def _rows_of(
 ) -> Iterator[Counting]:
     """What counts the rows; the cluster is one of the groups. Of the column `by_day`, only days matter."""
     engine = engine_of(data)
-    named = all(isinstance(c, str) for c in [*given.values(), *as_list(group), "" if cluster is None else cluster])
+    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), "" if cluster is None else cluster])
     if engine.module != "arrays" and named:
         with engine.code.counting(data, given, _with_cluster(group, cluster), by_day) as rows:
             yield rows
         return
     columns = engine.code.columns(data)
     asked = given if cluster is None else {**given, "cluster": cluster}
-    roles = {role: column_of(columns, value, role) for role, value in asked.items()}
+    roles = {role: arrays.picked(columns, value, role) for role, value in asked.items()}
     groups = []
     for name, value in _group_items(group, data is not None):
-        own, values = column_of(columns, value, "group")
+        own, values = arrays.picked(columns, value, "group")
         groups.append((name or own, values))
     _with_cluster([name for name, _ in groups], cluster if isinstance(cluster, str) else None)
-    yield rows_in(roles, dict(groups))
+    yield arrays.rows_in(roles, dict(groups))
 
 
 def _with_cluster(group: Any, cluster: str | None) -> list[str]:
     """An engine counts by cluster as it counts by group."""
-    groups = group_names(group)
+    groups = _group_names(group)
     if cluster is None:
         return groups
     if not isinstance(cluster, str):
@@ -294,6 +293,19 @@ def _group_items(group: Any, has_data: bool) -> list[tuple[str | None, Any]]:
         from evenhand.ingest.engines.dataframes import columns as columns_of
 
         return list(columns_of(group).items())
-    if has_data and all(isinstance(g, str) for g in as_list(group)):
-        return [(None, name) for name in as_list(group)]
+    if has_data and all(isinstance(g, str) for g in _as_list(group)):
+        return [(None, name) for name in _as_list(group)]
     return [(None, group)]
+
+
+def _as_list(group: Any) -> list[Any]:
+    return list(group) if isinstance(group, list | tuple) else [group]
+
+
+def _group_names(group: Any) -> list[str]:
+    names = _as_list(group)
+    if not names or not all(isinstance(g, str) for g in names):
+        raise UsageError(f"group must be the name of a column or a list of names, not {shown(group)}")
+    if len(set(names)) < len(names):
+        raise UsageError(f"every group column needs a name of its own, but {listed(names)} repeats one")
+    return names

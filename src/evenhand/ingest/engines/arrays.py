@@ -50,7 +50,7 @@ def values(data: Any, wanted: list[str]) -> dict[str, Any]:
     return {name: as_values(found[name])[0] for name in wanted}
 
 
-def column_of(columns: Mapping[str, Any] | None, value: Any, role: str) -> tuple[str, Any]:
+def picked(columns: Mapping[str, Any] | None, value: Any, role: str) -> tuple[str, Any]:
     """The name and the values of a column that was given by name or as an array."""
     from evenhand.ingest.engines.dataframes import as_values
 
