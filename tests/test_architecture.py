@@ -27,8 +27,8 @@ ARROWS: dict[str, set[str]] = {
     "analyses": {"files", "tables", "ingest", "measures", "inference", "report"},
     "datasets": {"files", "tables", "ingest", "report"},
     "metrics": {"tables", "ingest", "measures", "analyses"},
-    "learn": {"files", "tables", "ingest", "measures", "report", "analyses", "datasets"},
-    "cli": {"files", "tables", "ingest", "report", "analyses", "datasets", "learn"},
+    "learn": {"files", "tables", "ingest", "measures", "inference", "report", "analyses", "datasets"},
+    "cli": {"files", "tables", "ingest", "inference", "report", "analyses", "datasets", "learn"},
     "errors": set(),
     "names": set(),
 }

@@ -118,8 +118,8 @@ def audit(
     words = {k: v for k, v in words.items() if v is not defaults.get(k)}
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     options = checked(
-        None if several else threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations,
-        null, interval, stratified,
+        None if several else threshold, confidence, bootstrap, rng, ranks=ranks, calibration_bins=calibration_bins,
+        bandwidth=bandwidth, permutations=permutations, null=null, interval=interval, stratified=stratified,
     )  # fmt: skip
     chosen = chosen_measures(measures)
     of_classes = {

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from evenhand.inference.permutation import all_exchanged, exchanged
+from evenhand.inference.settings import NullKind
 from evenhand.inference.significance import LEAST_P, splits
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Bools, Floats
@@ -23,8 +24,6 @@ from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
 from evenhand.tables.table import Within
 
-NullKind = Literal["concept", "published"]
-NULLS = ("concept", "published")
 EXCHANGED_SCORES = 256
 """So many scores at most are exchanged; more are put together to as many cells."""
 MOST_GRID = 250_000

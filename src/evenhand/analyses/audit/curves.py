@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.options import checked_scores, whole
+from evenhand.analyses.options import checked_scores
 from evenhand.analyses.reference import group_named, grouping_named, reference_group
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference import interval
+from evenhand.inference.settings import whole
 from evenhand.measures import calibration, distribution, roc, score_bias
 from evenhand.measures.density import estimate
 from evenhand.measures.registry import ScoreOptions

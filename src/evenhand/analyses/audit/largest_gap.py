@@ -10,9 +10,10 @@ import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, within_tolerance
 from evenhand.inference import interval
-from evenhand.inference.null import Null, NullKind, bounded, exchange_of, null_of, rate_outward, share_at_least
+from evenhand.inference.null import Null, bounded, exchange_of, null_of, rate_outward, share_at_least
 from evenhand.inference.permutation import exchanged
 from evenhand.inference.resample import bootstrap, smoothed
+from evenhand.inference.settings import NullKind
 from evenhand.measures.registry import RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.analyses.check.rule import Rule
-from evenhand.analyses.options import Options, checked, whole
+from evenhand.analyses.options import Options, checked
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.files.toml import Places, Refuse
+from evenhand.inference.settings import whole
 
 OUTCOMES = ("fail", "skip")
 COLUMNS = (

@@ -12,9 +12,10 @@ from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.monitor.history import Alarm, History, Period
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
-from evenhand.analyses.options import Options, Progress, checked, chosen_measures, whole, with_threshold
+from evenhand.analyses.options import Options, Progress, checked, chosen_measures, with_threshold
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
+from evenhand.inference.settings import whole
 from evenhand.ingest.columns import UNSAID, WeightKind
 from evenhand.ingest.periods import every_of
 from evenhand.ingest.tabulation import library_of
@@ -159,7 +160,10 @@ def monitor(
          "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
          "weight_kind": weight_kind, "cluster": cluster, "where": where}
     )  # fmt: skip
-    options = checked(threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, 0)
+    options = checked(
+        threshold, confidence, bootstrap, rng, ranks=ranks, calibration_bins=calibration_bins, bandwidth=bandwidth,
+        permutations=0,
+    )  # fmt: skip
     chosen = chosen_measures(measures)
     rule = checked_rule(looks, false_alarms, small, min_people)
     if time is None and every is not None:

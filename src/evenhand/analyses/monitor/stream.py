@@ -175,7 +175,7 @@ def _found(path: Path) -> tuple[list[Path], list[str]]:
     tables = sorted(p for p in files if _looks_like_one(p))
     if not tables:
         raise DataError(
-            f"{shown_path(path)} holds no table saved by evenhand: make one for each period (evenhand tabulate), "
+            f"{shown_path(path)} holds no table saved by evenhand: make one for each period (evenhand table make), "
             "or name the time column of rows (--time)"
         )
     return tables, sorted(p.name for p in files if p not in tables)
