@@ -101,7 +101,7 @@ def _counts(array: Any) -> ScoreCounts:
 def whole_scores(replications: int, rng: np.random.Generator) -> None:
     """Score-level measures; the truth of a density measure is smoothed as a sample of that size is."""
     measures = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure) and m.id != "abcc"]
-    options = Options(None, 0.95, 200, None, ScoreOptions())
+    options = Options(0.95, 200, seed=None, scores=ScoreOptions())
     short = [f"{m.id[:4]}…{m.id[-4:]}" if len(m.id) > 10 else m.id for m in measures]
     print(f"\n{'score level':<26}" + "".join(f"{name[:13]:>14}" for name in short))
     for name, shares in POPULATIONS.items():

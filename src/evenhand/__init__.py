@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from evenhand.analyses.planning.guide import guide as guide
     from evenhand.analyses.planning.power import Plan as Plan
     from evenhand.analyses.planning.power import power as power
-    from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
     from evenhand.analyses.projection.projection_test import projection_test as projection_test
+    from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
     from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds
     from evenhand.analyses.thresholds.thresholds import thresholds as thresholds
     from evenhand.datasets.example import compas as compas
