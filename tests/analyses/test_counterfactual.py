@@ -12,13 +12,14 @@ import pytest
 
 import evenhand
 from conftest import evenhand as run
-from evenhand.analyses.counterfactual.document import NOT_TAKEN, schema
-from evenhand.analyses.counterfactual.graph import part_of, worlds_of
-from evenhand.analyses.counterfactual.gumbel_max import Choice
+from evenhand.analyses.counterfactual.document import NOT_TAKEN
+from evenhand.analyses.counterfactual.graph import graphs_of, subgraph_of
+from evenhand.analyses.counterfactual.gumbel_max import GumbelMax
 from evenhand.analyses.counterfactual.results import ranges_of
-from evenhand.analyses.counterfactual.structural_model import causal_library, structure_of
+from evenhand.analyses.counterfactual.structural_model import causal_library, structural_model_of
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.ingest.people import read_people
+from evenhand.report.document import schema
 
 jsonschema = pytest.importorskip("jsonschema")
 if not find_spec("dowhy"):
@@ -102,11 +103,11 @@ def test_what_acts_together_is_the_rest() -> None:
 def test_without_an_action_everybody_comes_back_exactly() -> None:
     data = people(500)
     people_ = read_people(data, ["sex", "age", "skill", "job"])
-    (world,) = worlds_of(f"{GRAPH}; job -> skill")
-    part = part_of(world, "sex", ["skill", "job"], list(data))
-    structure = structure_of(world, part, people_, "sex", "linear")
+    (world,) = graphs_of(f"{GRAPH}; job -> skill")
+    part = subgraph_of(world, "sex", ["skill", "job"], list(data))
+    structure = structural_model_of(world, part, people_, "sex", "linear")
     seen = structure.seen(np.arange(500))
-    fitted = structure.fitted(seen)
+    fitted = structure.fit(seen)
     noise = fitted.abduct(seen, np.random.default_rng(0))
     ones = {name: np.ones(500) for name in part.first}
     stays = fitted.act(seen, noise, seen["sex"], ones)
@@ -136,9 +137,9 @@ def test_noise_of_a_category_is_that_of_gumbel_max() -> None:
     n = 40_000
     causes = rng.integers(0, 2, (n, 1)).astype(float)
     values = (np.log(Fixed.chances)[causes[:, 0].astype(int)] + rng.gumbel(size=(n, 3))).argmax(1)
-    choice = Choice(3, Fixed).refitted(causes, values)
+    choice = GumbelMax(3, Fixed).refit(causes, values)
     noise = choice.estimate_noise(values, causes, rng)
-    assert (choice.evaluate(causes, noise) == values).all()
+    assert (choice.chosen(causes, causes, np.ones(1), noise) == values).all()
     assert noise.mean(0) == pytest.approx([np.euler_gamma] * 3, abs=0.03)
     assert noise.var(0) == pytest.approx([np.pi**2 / 6] * 3, rel=0.05)
     assert np.corrcoef(noise.T)[0, 1] == pytest.approx(0, abs=0.02)
@@ -260,7 +261,7 @@ def test_boosted_mechanisms() -> None:
 def test_same_seed_same_bytes_and_a_valid_document(tmp_path: Path) -> None:
     found = asked(graph={"a": GRAPH, "b": "sex -> job"})
     document = found.to_dict()
-    jsonschema.validate(document, schema())
+    jsonschema.validate(document, schema("counterfactual"))
     assert found.to_json() == asked(graph={"a": GRAPH, "b": "sex -> job"}).to_json()
     assert found.to_json() != asked(graph={"a": GRAPH, "b": "sex -> job"}, rng=1).to_json()
     text = repr(found)
@@ -270,7 +271,7 @@ def test_same_seed_same_bytes_and_a_valid_document(tmp_path: Path) -> None:
     page = found.to_html(tmp_path / "p.html")
     assert "What this rests on" in page
     assert 'data-chart="confounding"' in page
-    jsonschema.validate(asked(lambda p: p["age"], graph=None, bootstrap=0).to_dict(), schema())
+    jsonschema.validate(asked(lambda p: p["age"], graph=None, bootstrap=0).to_dict(), schema("counterfactual"))
 
 
 def test_people_are_in_the_frame_and_not_in_the_document() -> None:
@@ -439,7 +440,7 @@ def test_an_encoder_that_knows_no_other_category_is_quoted() -> None:
         return np.zeros(len(p))
 
     data = people(60)
-    with pytest.raises(DataError, match=r"in another world of 'sex'; it says: ValueError: Found unknown categories"):
+    with pytest.raises(DataError, match=r"people with another 'sex'; it says: ValueError: Found unknown categories"):
         asked(strict, data)
 
 
@@ -465,7 +466,7 @@ def test_command(folder: Path) -> None:
     found = run(*words, *both, "--json", "-", "--html", "p.html", cwd=folder)
     assert found.returncode == 0, found.stderr
     document = json.loads(found.stdout)
-    jsonschema.validate(document, schema())
+    jsonschema.validate(document, schema("counterfactual"))
     assert [w["name"] for w in document["worlds"]] == ["one", "two"]
     assert (folder / "p.html").stat().st_size > 10_000
     text = run(*words, "--model", "mine:score", cwd=folder)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.analyses.counterfactual.graph import ordered, part_of, worlds_of
+from evenhand.analyses.counterfactual.graph import graphs_of, in_causal_order, subgraph_of
 from evenhand.errors import DataError, EvenhandError, UsageError
 
 EDGES = [("sex", "job"), ("age", "job"), ("job", "pay")]
@@ -25,7 +25,7 @@ DOT = 'digraph G { rankdir=LR; node [shape=box]; {sex "age"} -> job; job -> "pay
 
 
 def of(graph: Any) -> dict[str, tuple[str, ...]]:
-    (world,) = worlds_of(graph)
+    (world,) = graphs_of(graph)
     return world.parents
 
 
@@ -44,9 +44,9 @@ def test_edge_lists_and_networkx() -> None:
     gml = "\n".join(networkx.generate_gml(networkx.DiGraph(EDGES)))
     assert of(gml) == PARENTS
     with pytest.raises(UsageError, match="directed"):
-        worlds_of(networkx.Graph(EDGES))
+        graphs_of(networkx.Graph(EDGES))
     with pytest.raises(UsageError, match="undirected"):
-        worlds_of("\n".join(networkx.generate_gml(networkx.Graph(EDGES))))
+        graphs_of("\n".join(networkx.generate_gml(networkx.Graph(EDGES))))
 
 
 def test_dot(tmp_path: Path) -> None:
@@ -57,16 +57,16 @@ def test_dot(tmp_path: Path) -> None:
         "b": (), "a": ("b",), "<script>": ("a",), 'b "c"': ("a",),
     }  # fmt: skip
     with pytest.raises(UsageError, match="undirected"):
-        worlds_of("graph { a -- b }")
+        graphs_of("graph { a -- b }")
     with pytest.raises(DataError, match="not valid DOT"):
-        worlds_of("digraph { a -> ")
+        graphs_of("digraph { a -> ")
 
 
 def test_several_graphs_are_told_from_edges() -> None:
-    assert len(worlds_of([("a", "b"), ("b", "c")])) == 1
-    assert [w.name for w in worlds_of([[("a", "b"), ("b", "c")], [("a", "b")]])] == ["world 1", "world 2"]
-    assert [w.parents["b"] for w in worlds_of(["a -> b", "c -> b"])] == [("a",), ("c",)]
-    assert [w.name for w in worlds_of({"one": EDGES, "two": "a -> b"})] == ["one", "two"]
+    assert len(graphs_of([("a", "b"), ("b", "c")])) == 1
+    assert [w.name for w in graphs_of([[("a", "b"), ("b", "c")], [("a", "b")]])] == ["world 1", "world 2"]
+    assert [w.parents["b"] for w in graphs_of(["a -> b", "c -> b"])] == [("a",), ("c",)]
+    assert [w.name for w in graphs_of({"one": EDGES, "two": "a -> b"})] == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_several_graphs_are_told_from_edges() -> None:
 )
 def test_refused(graph: Any, words: str) -> None:
     with pytest.raises(EvenhandError, match=words):
-        worlds_of(graph)
+        graphs_of(graph)
 
 
 def test_empty_networkx_graph() -> None:
     networkx = pytest.importorskip("networkx")
     with pytest.raises(UsageError, match="no edges"):
-        worlds_of(networkx.DiGraph())
+        graphs_of(networkx.DiGraph())
 
 
 def test_a_huge_cycle_is_named_in_short() -> None:
     names = [f"v{i}" for i in range(30_000)]
     with pytest.raises(UsageError, match="…") as caught:
-        worlds_of(list(zip(names, [*names[1:], names[0]], strict=True)))
+        graphs_of(list(zip(names, [*names[1:], names[0]], strict=True)))
     assert len(str(caught.value)) < 500
 
 
@@ -109,29 +109,29 @@ names = st.text(min_size=1, max_size=8)
 @given(st.lists(st.tuples(names, names), min_size=1, max_size=12))
 def test_causes_come_first_whatever_the_names(edges: list[tuple[str, str]]) -> None:
     try:
-        found = ordered([], edges)
+        found = in_causal_order([], edges)
     except UsageError:
         return
     place = {name: i for i, name in enumerate(found)}
     assert all(place[a] < place[b] for a, b in edges)
-    assert found == ordered([], edges[::-1])
-    assert list(found) == list(ordered([], edges[::-1]))
+    assert found == in_causal_order([], edges[::-1])
+    assert list(found) == list(in_causal_order([], edges[::-1]))
 
 
 def test_what_matters() -> None:
-    (world,) = worlds_of("sex -> job -> pay; age -> pay; sex -> height; boss -> height")
-    part = part_of(world, "sex", ["pay", "age"], ["sex", "job", "pay", "age", "height"])
+    (world,) = graphs_of("sex -> job -> pay; age -> pay; sex -> height; boss -> height")
+    part = subgraph_of(world, "sex", ["pay", "age"], ["sex", "job", "pay", "age", "height"])
     assert (part.order, part.first, part.needed) == (("job", "pay"), ("job",), ("age", "sex", "job", "pay"))
     assert "'height' is ignored" in part.notes[0]
-    assert part_of(world, "sex", ["age"], ["sex", "age", "height"]).order == ()
+    assert subgraph_of(world, "sex", ["age"], ["sex", "age", "height"]).order == ()
     with pytest.raises(UsageError, match=r"'sexe' is not in graph 'world'.*did you mean 'sex'"):
-        part_of(world, "sexe", ["pay"], ["sex"])
+        subgraph_of(world, "sexe", ["pay"], ["sex"])
     with pytest.raises(DataError, match=r"no 'job'.*take it out of the graph"):
-        part_of(world, "sex", ["pay"], ["sex", "pay", "age"])
+        subgraph_of(world, "sex", ["pay"], ["sex", "pay", "age"])
 
 
 def test_networkx_is_not_imported_for_text() -> None:
-    use = "from evenhand.analyses.counterfactual.graph import worlds_of; worlds_of('a -> b')"
+    use = "from evenhand.analyses.counterfactual.graph import graphs_of; graphs_of('a -> b')"
     code = f"import sys; {use}; print('networkx' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

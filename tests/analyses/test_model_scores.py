@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.analyses.counterfactual.model_files import loaded
+from evenhand.analyses.counterfactual.model_files import load_model
 from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.errors import DataError, EvenhandError, UsageError
@@ -79,21 +79,21 @@ def test_import_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("broken_model:f", "ZeroDivisionError"), ("model.txt", ".skops or .onnx"), ("gone.onnx", "no model"),
     ):  # fmt: skip
         with pytest.raises(EvenhandError, match=words):
-            loaded(path)
+            load_model(path)
 
 
 def test_pickles_are_refused_unless_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "model.pkl"
     file.write_bytes(pickle.dumps(Chances()))
     with pytest.raises(UsageError, match=r"can run any code.*skops.*import path.*--unsafe-pickle"):
-        loaded(file)
-    assert isinstance(loaded(file, unsafe_pickle=True), Chances)
+        load_model(file)
+    assert isinstance(load_model(file, unsafe_pickle=True), Chances)
     for name in ("model.pt", "model.joblib"):
         with pytest.raises(UsageError, match="can run any code"):
-            loaded(tmp_path / name)
+            load_model(tmp_path / name)
     file.write_bytes(b"nonsense")
     with pytest.raises(DataError, match="cannot load the model"):
-        loaded(file, unsafe_pickle=True)
+        load_model(file, unsafe_pickle=True)
 
 
 def fitted() -> Any:
@@ -113,12 +113,12 @@ def test_skops(tmp_path: Path) -> None:
     assert found.matrix
     io.dump(Chances(), tmp_path / "own.skops")
     with pytest.raises(UsageError, match=r"--trust .*Chances"):
-        loaded(tmp_path / "own.skops")
+        load_model(tmp_path / "own.skops")
     trusted = f"{Chances.__module__}.Chances"
-    assert isinstance(loaded(tmp_path / "own.skops", trust=[trusted]), Chances)
+    assert isinstance(load_model(tmp_path / "own.skops", trust=[trusted]), Chances)
     (tmp_path / "bad.skops").write_bytes(b"nonsense")
     with pytest.raises(DataError, match="cannot load"):
-        loaded(tmp_path / "bad.skops")
+        load_model(tmp_path / "bad.skops")
 
 
 @pytest.mark.parametrize("zipmap", [True, False])
@@ -132,7 +132,7 @@ def test_onnx(tmp_path: Path, zipmap: bool) -> None:
     assert scores == pytest.approx(model.predict_proba(x)[:, 1], abs=1e-5)
     (tmp_path / "bad.onnx").write_bytes(b"nonsense")
     with pytest.raises(DataError, match="cannot load"):
-        loaded(tmp_path / "bad.onnx")
+        load_model(tmp_path / "bad.onnx")
 
 
 def test_onnx_with_an_input_for_each_column(tmp_path: Path) -> None:

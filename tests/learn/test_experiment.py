@@ -24,7 +24,7 @@ from evenhand.datasets import Dataset
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.learn import Method, Source, experiment
 from evenhand.learn.experiments.config import DATASET, EXPERIMENT, METHOD, STARTER, read_config
-from evenhand.learn.experiments.plan import methods_known, planned
+from evenhand.learn.experiments.plan import methods_known, plan_runs
 from evenhand.learn.experiments.records import Folder
 from evenhand.learn.experiments.splits import People
 from stub_methods import FITS, Shrunk
@@ -74,7 +74,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def plan(**words: Any) -> Any:
     method = words.pop("method", Method("shrunk", SHRUNK))
     given = {"strengths": [0, 1], "seeds": (0, 1), "splits": 2, "fractions": (0.6, 0.2, 0.2), "own_split": True}
-    return planned({"toy": (words.pop("data", "f00"), "sex")}, [method], **{**given, **words})
+    return plan_runs({"toy": (words.pop("data", "f00"), "sex")}, [method], **{**given, **words})
 
 
 def test_ids_are_stable_and_distinct() -> None:

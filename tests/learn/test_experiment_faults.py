@@ -24,7 +24,7 @@ from evenhand.cli import experiment as bench
 from evenhand.errors import DataError, UsageError
 from evenhand.learn import Method
 from evenhand.learn.experiments.experiment import Step
-from evenhand.learn.experiments.plan import planned
+from evenhand.learn.experiments.plan import plan_runs
 from evenhand.learn.experiments.records import Folder
 from stub_methods import FITS
 
@@ -303,7 +303,7 @@ def test_the_live_table_fits(tmp_path: Path) -> None:
     board = bench._Board()
     methods = {f"method with a long name {i:02}": Method(f"m{i}", SHRUNK, {"c": i + 1.0}) for i in range(30)}
     data = replace(toy(), name="a data set with a long name")
-    plan = planned({data.name: ("f00", "sex")}, [Method(n, m.maker, m.options) for n, m in methods.items()],
+    plan = plan_runs({data.name: ("f00", "sex")}, [Method(n, m.maker, m.options) for n, m in methods.items()],
                    [0.0, 1.0], (0,), 1, (0.6, 0.2, 0.2), True)  # fmt: skip
     board.told(Step(0, len(plan), plan))
     ended = {"error": None, "parts": {"test": {"performance": {"accuracy": 0.8}, "fairness": {"abcc": 0.9}}}}

@@ -17,8 +17,8 @@ from evenhand.datasets import Dataset
 from evenhand.errors import DataError, UsageError
 from evenhand.learn import Method, Source
 from evenhand.learn.experiments.config import DATASET, EXPERIMENT, METHOD, STARTER, read_config
-from evenhand.learn.experiments.plan import as_method, methods_known, model_of, planned
-from evenhand.learn.experiments.run import fitted
+from evenhand.learn.experiments.plan import as_method, methods_known, model_of, plan_runs
+from evenhand.learn.experiments.run import fit
 from evenhand.learn.experiments.splits import People
 
 pytest.importorskip("sklearn")
@@ -160,7 +160,7 @@ def test_a_full_disk_is_noticed(tmp_path: Path) -> None:
 
 def plan(*methods: Method, **words: Any) -> Any:
     given = {"strengths": [0, 1], "seeds": (0,), "splits": 1, "fractions": SHARES, "own_split": True}
-    return planned({"toy": ("f00", "sex")}, methods or [Method("shrunk", SHRUNK)], **{**given, **words})
+    return plan_runs({"toy": ("f00", "sex")}, methods or [Method("shrunk", SHRUNK)], **{**given, **words})
 
 
 @pytest.mark.parametrize("name", ["thresholds", "barycentre", "reweighting"])
@@ -179,7 +179,7 @@ def test_a_method_around_a_network_is_set_up_like_a_network(name: str) -> None:
     with pytest.raises(UsageError, match="no option 'estimator'"):
         Method(name, options={"estimator": "mlp"})
     people = People.of(toy(), "sex")
-    counts = fitted(run, people, "cpu")
+    counts = fit(run, people, "cpu")
     assert sum(table.rows for table in counts.values()) == 120
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.datasets.dataset import Dataset, Texts, check_truths, either, labels
+from evenhand.datasets.dataset import Dataset, Texts, by_sex_and_race, check_truths, either, labels
 from evenhand.datasets.openml import fetch
 from evenhand.datasets.reading import Layout, parts, read_parts
 
@@ -72,9 +72,8 @@ def adult(path: Any = None, *, complete: bool = True, published_groups: bool = F
     """
     check_truths(complete=complete, published_groups=published_groups)
     columns, split = _read(path, ADULT, ADULT_FILES, ADULT_OPENML)
-    income = _bare(columns.pop("income"), " .")
-    label = labels(income, [">50K"], ["<=50K"], "the income of Adult")
-    groups = _groups(columns)
+    label = labels(_bare(columns.pop("income")), [">50K"], ["<=50K"], "the income of Adult")
+    groups = by_sex_and_race(columns["sex"], columns["race"])
     notes = []
     if published_groups:
         for group, value, printed in (
@@ -108,12 +107,11 @@ def kdd_census(path: Any = None, *, complete: bool = False, distinct: bool = Fal
     """
     check_truths(complete=complete, distinct=distinct)
     columns, split = _read(path, KDD, KDD_FILES, KDD_OPENML)
-    income = _bare(columns.pop("income"), " .")
-    label = labels(income, ["50000+"], ["-50000"], "the income of KDD census")
+    label = labels(_bare(columns.pop("income")), ["50000+"], ["-50000"], "the income of KDD census")
     note = "sex is the 13th column and race the 11th, as the description says and their values show"
     people = Dataset(
-        "kdd_census", columns, label, "income", "more than 50 000 dollars a year", _groups(columns), split,
-        (note,), ("instance_weight",),
+        "kdd_census", columns, label, "income", "more than 50 000 dollars a year",
+        by_sex_and_race(columns["sex"], columns["race"]), split, (note,), ("instance_weight",),
     )  # fmt: skip
     if distinct:
         people = _distinct(people)
@@ -126,19 +124,10 @@ def _read(path: Any, layout: Layout, files: Any, openml: int) -> tuple[dict[str,
     return read_parts(parts(path, files, layout.source), layout)
 
 
-def _bare(values: Texts, without: str) -> Texts:
-    """Text without some characters: the files for tests end their labels with a full stop."""
-    table = str.maketrans("", "", without)
-    spelling = {v: v.translate(table) for v in set(values.tolist())}
+def _bare(values: Texts) -> Texts:
+    """Text without blanks and full stops: the files for tests end their labels with one."""
+    spelling = {v: v.replace(" ", "").replace(".", "") for v in set(values.tolist())}
     return np.array([spelling[v] for v in values], object)
-
-
-def _groups(columns: dict[str, NDArray[Any]]) -> dict[str, Texts]:
-    return {
-        "sex": columns["sex"],
-        "race": columns["race"],
-        "race_white": either(columns["race"] == "White", "White", "Non-white"),
-    }
 
 
 def _complete(people: Dataset, unknown: list[str], without: tuple[str, ...] = ()) -> Dataset:
@@ -160,6 +149,5 @@ def _distinct(people: Dataset) -> Dataset:
     first: dict[Any, int] = {}
     for place, row in enumerate(rows):
         first.setdefault(row, place)
-    kept = np.fromiter(first.values(), np.int64, len(first))
-    note = f"left out {len(rows) - len(kept):,} of {len(rows):,} rows that repeat another one"
-    return replace(people, notes=(*people.notes, note)).take(kept)
+    note = f"left out {len(rows) - len(first):,} of {len(rows):,} rows that repeat another one"
+    return replace(people, notes=(*people.notes, note)).take(list(first.values()))

@@ -72,10 +72,10 @@ def _of_table(columns: dict[str, NDArray[Any]]) -> Dataset:
 
 
 def _of_uci(columns: dict[str, NDArray[Any]]) -> Dataset:
-    """The codes of personal status and sex tell men from women; OpenML has them in words."""
+    """The codes of personal status and sex tell men from women; OpenML spells them out."""
     status = columns["personal_status"]
-    words = {v: v.split()[0] if v.startswith(("male ", "female ")) else v for v in set(status.tolist())}
-    plain = np.array([words[v] for v in status], object)
+    spelling = {v: v.split()[0] if v.startswith(("male ", "female ")) else v for v in set(status.tolist())}
+    plain = np.array([spelling[v] for v in status], object)
     man = labels(plain, ["male", *_MEN], ["female", *_WOMEN], "the personal status of German credit")
     return _dataset(columns, either(man == 1, "male", "female"), ())
 

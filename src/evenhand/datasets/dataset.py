@@ -41,7 +41,7 @@ class Dataset:
     """1 = the favourable outcome, else 0."""
     label_name: str
     favorable: str
-    """What label 1 means, in words."""
+    """What label 1 means, as a phrase."""
     groups: Mapping[str, Texts]
     """Protected attributes by name; some are columns too, others coarser versions of them."""
     split: Texts | None = None
@@ -128,20 +128,25 @@ class Dataset:
         Columns keep their order. Numbers are standardised over all people, a missing one becomes their mean and gets
         a feature of its own; of text every value is a feature `column=value` of 0 and 1, in alphabetical order.
         """
-        found = self.features(exclude)
-        return found.scaled(slice(None))[0], found.names
+        features = self.features(exclude)
+        return features.scaled(slice(None))[0], features.names
 
 
-def check_truths(**given: Any) -> None:
+def check_truths(**options: Any) -> None:
     """Refuse what is neither true nor false: any text would be true, "no" as well."""
-    for word, value in given.items():
+    for option, value in options.items():
         if not isinstance(value, bool | np.bool_):
-            raise UsageError(f"{word} is true or false, not {shown(value)}")
+            raise UsageError(f"{option} is true or false, not {shown(value)}")
 
 
 def either(chosen: NDArray[np.bool_], yes: str, no: str) -> Texts:
     """A group of two: those chosen, and all others."""
     return np.array([no, yes], object)[chosen.astype(np.int64)]
+
+
+def by_sex_and_race(sex: Texts, race: Texts) -> dict[str, Texts]:
+    """These two, and the coarser race on which published work rests."""
+    return {"sex": sex, "race": race, "race_white": either(race == "White", "White", "Non-white")}
 
 
 def labels(values: Texts, favorable: Iterable[str], others: Iterable[str], what: str) -> Ints:

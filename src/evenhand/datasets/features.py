@@ -50,7 +50,7 @@ class Features:
                 numbers.append(np.where(gap, np.nan, plain + 0.0))  # one NaN and one zero: equal people, equal bytes
                 described.append(Column(name, gaps=bool(gap.any())))
             else:
-                distinct, places = _ordered(values)
+                distinct, places = in_order(*encode(values))
                 codes.append(places)
                 described.append(Column(name, distinct))
         return cls(tuple(described), _side_by_side(numbers, people, np.float64), _side_by_side(codes, people, np.int32))
@@ -72,19 +72,19 @@ class Features:
 
     def _matrix(self, rows: Any, standards: Iterable[tuple[float, float]]) -> Matrix:
         numbers, codes = iter(self.numbers[rows].T), iter(self.codes[rows].T)
-        found = np.zeros((len(self.numbers[rows]), len(self.names)), np.float32)
-        everybody, standard, start = np.arange(len(found)), iter(standards), 0
+        matrix = np.zeros((len(self.numbers[rows]), len(self.names)), np.float32)
+        everybody, standard, start = np.arange(len(matrix)), iter(standards), 0
         for column in self.columns:
             if column.values is None:
                 values, (mean, spread) = next(numbers), next(standard)
                 gap = np.isnan(values)
-                found[:, start] = np.where(gap, 0.0, (values - mean) / spread)
+                matrix[:, start] = np.where(gap, 0.0, (values - mean) / spread)
                 if column.gaps:
-                    found[:, start + 1] = gap
+                    matrix[:, start + 1] = gap
             else:
-                found[everybody, start + next(codes)] = 1.0
+                matrix[everybody, start + next(codes)] = 1.0
             start += len(column.names)
-        return found
+        return matrix
 
 
 def _standard(values: Floats) -> tuple[float, float]:
@@ -97,17 +97,15 @@ def _standard(values: Floats) -> tuple[float, float]:
     return float(known.mean()), float(known.std()) or 1.0
 
 
-def _ordered(values: NDArray[Any]) -> tuple[tuple[str, ...], Ints]:
+def in_order(codes: NDArray[Any], distinct: list[Any]) -> tuple[tuple[str, ...], Ints]:
     """The distinct values in alphabetical order, and each person's place among them."""
-    codes, distinct = encode(values)
-    order = np.argsort(np.array(distinct, dtype=str)) if distinct else np.zeros(0, np.int64)
-    place = np.empty(len(distinct), np.int64)
-    place[order] = np.arange(len(distinct))
-    return tuple(str(distinct[i]) for i in order), place[codes]
+    names = [str(value) for value in distinct]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return tuple(names[i] for i in order), np.argsort(order)[codes]
 
 
 def _side_by_side(columns: list[Any], people: int, kind: Any) -> NDArray[Any]:
-    found = np.empty((people, len(columns)), kind)
+    matrix = np.empty((people, len(columns)), kind)
     for i, values in enumerate(columns):
-        found[:, i] = values
-    return found
+        matrix[:, i] = values
+    return matrix

@@ -31,7 +31,7 @@ class Layout:
     """How a published file is laid out, and where it can be had."""
 
     source: str
-    """Where the file can be had, in words."""
+    """Where the file can be had."""
     columns: tuple[str, ...]
     """All columns of a file without a header, in order; of one with a header those that are needed."""
     numbers: frozenset[str]
@@ -43,14 +43,14 @@ class Layout:
 
 def one_file(path: Any, names: Sequence[str], source: str) -> Path:
     """The file that a path means: itself, or one of these names in a folder."""
-    place = as_path(path)
+    place, wanted = as_path(path), " or ".join(map(repr, names))
     if os.path.isdir(place):
-        found = [place / name for name in names if is_file(place / name)]
-        if not found:
-            raise DataError(f"the folder {shown_path(path)} holds no file {_or(names)}: get it from {source}")
-        return found[0]
+        files = [place / name for name in names if is_file(place / name)]
+        if not files:
+            raise DataError(f"the folder {shown_path(path)} holds no file {wanted}: get it from {source}")
+        return files[0]
     if not is_file(place):
-        raise DataError(f"there is no file {shown_path(path)}: name the file {_or(names)} from {source}")
+        raise DataError(f"there is no file {shown_path(path)}: name the file {wanted} from {source}")
     return place
 
 
@@ -145,12 +145,12 @@ def _columns(stream: TextIO, label: str, layout: Layout) -> dict[str, NDArray[An
     seen = 0
     while batch := list(islice(rows, BATCH)):
         seen += len(batch)
-        found = list(zip(*batch, strict=True))
+        columns = list(zip(*batch, strict=True))
         for name, place in places.items():
             if name in texts:
-                texts[name].extend(map(spelling[name].__getitem__, found[place]))
+                texts[name].extend(map(spelling[name].__getitem__, columns[place]))
             else:
-                numbers[name].append(as_numbers(found[place], name, label))
+                numbers[name].append(as_numbers(columns[place], name, label))
     if not seen:
         raise DataError(f"{label} is empty: get it again from {layout.source}")
     done = {name: whole(np.concatenate(pieces)) for name, pieces in numbers.items()}
@@ -173,13 +173,13 @@ def as_numbers(values: Sequence[Any], name: str, label: str) -> Floats:
     """Numbers from text; an empty one is missing."""
     plain = [np.nan if v in MISSING else v for v in values]
     try:
-        found = np.array(plain, np.float64)
+        numbers = np.array(plain, np.float64)
     except (ValueError, TypeError):
         bad = next(v for v in plain if not is_number(v))
         raise DataError(f"column {shown(name)} of {label} must hold numbers, but holds {shown(bad)}") from None
-    if np.isinf(found).any():
+    if np.isinf(numbers).any():
         raise DataError(f"column {shown(name)} of {label} holds an infinite number: repair it")
-    return found
+    return numbers
 
 
 def is_number(value: Any) -> bool:
@@ -195,7 +195,3 @@ def whole(values: Floats) -> NDArray[Any]:
     if np.isnan(values).any() or (np.abs(values) > 2**53).any() or (values % 1 != 0).any():
         return values
     return values.astype(np.int64)
-
-
-def _or(names: Sequence[str]) -> str:
-    return " or ".join(repr(name) for name in names)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.datasets.dataset import Dataset, check_truths, either
+from evenhand.datasets.dataset import Dataset, by_sex_and_race, check_truths
 from evenhand.datasets.reading import whole
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
 from evenhand.files.paths import as_path
@@ -80,7 +80,6 @@ def acs(
         ) from error
     features, label, _ = getattr(folktables, described.problem).df_to_pandas(people)
     columns = {str(name): _column(str(name), features[name]) for name in features.columns}
-    race = _named(columns["RAC1P"], _RACE)
     outcome = np.asarray(label).reshape(-1).astype(np.int64)
     return Dataset(
         f"acs_{task}",
@@ -88,11 +87,7 @@ def acs(
         1 - outcome if described.reverse else outcome,
         described.label,
         described.favorable,
-        {
-            "sex": _named(columns["SEX"], _SEX),
-            "race": race,
-            "race_white": either(race == "White", "White", "Non-white"),
-        },
+        by_sex_and_race(_named(columns["SEX"], _SEX), _named(columns["RAC1P"], _RACE)),
         notes=(f"survey of {year}: {', '.join(states)}",),
     )
 

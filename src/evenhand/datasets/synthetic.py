@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, shown
-from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.arrays import Pair
 
 
 def two_normals(
@@ -31,16 +31,16 @@ def two_normals(
     >>> sorted(people), len(people["score"]), float(people["score"].mean().round(3))
     (['group', 'score'], 1000, 0.585)
     """
-    _check(n, 2)
+    sizes = _sizes(n, 2)
     if not 0 < _number(sd) < np.inf:
         raise UsageError(f"a standard deviation is positive and finite, not {shown(sd)}")
     if not isinstance(means, Sequence | np.ndarray) or len(means) != 2 or not np.isfinite([*map(_number, means)]).all():
         raise UsageError(f"means are two finite numbers, one for each group, such as (0.3, 0.4), not {shown(means)}")
     generator = _generator(rng)
-    score = np.concatenate([generator.normal(m, sd, size) for m, size in zip(means, _shares(n, 2), strict=True)])
+    score = np.concatenate([generator.normal(m, sd, size) for m, size in zip(means, sizes, strict=True)])
     return {
-        "score": _logistic(score) if squash else score,
-        "group": np.repeat(np.array(["a", "b"]), _shares(n, 2)),
+        "score": 1 / (1 + np.exp(-score)) if squash else score,
+        "group": np.repeat(np.array(["a", "b"]), sizes),
     }
 
 
@@ -51,22 +51,21 @@ def four_normals(
 
     A quarter of `n` people each. With a favourable outcome (label 1) scores are N(r, 0.36·r) in group a and
     N(1.2·r, 0.5625·r) in group b; otherwise N(−1, 0.5) and N(−1.3, 0.6), whatever `r`; the second number is a
-    variance. The larger `r`, the farther the groups are apart among those who deserve a good score, and the farther
+    variance. The larger `r`, the farther the groups are apart among people with the favourable outcome, and the farther
     these are from all others.
 
     >>> people = four_normals(1000, r=4, rng=0)
     >>> sorted(people), len(people["score"]), int(people["label"].sum())
     (['group', 'label', 'score'], 1000, 500)
     """
-    _check(n, 4)
+    sizes = _sizes(n, 4)
     if not 0 < _number(r) < np.inf:
         raise UsageError(f"the scaling factor r is positive and finite, not {shown(r)}")
     generator = _generator(rng)
     drawn = [
         generator.normal(mean, np.sqrt(variance), size)
-        for (mean, variance), size in zip(normals_of(r).values(), _shares(n, 4), strict=True)
+        for (mean, variance), size in zip(normals_of(r).values(), sizes, strict=True)
     ]
-    sizes = _shares(n, 4)
     return {
         "score": np.concatenate(drawn),
         "group": np.repeat(np.array(["a", "a", "b", "b"]), sizes),
@@ -84,9 +83,11 @@ def normals_of(r: float) -> dict[tuple[str, int], Pair]:
     }
 
 
-def _check(n: int, parts: int) -> None:
+def _sizes(n: int, parts: int) -> list[int]:
+    """As equal as can be; the first get what is left over."""
     if not isinstance(n, int | np.integer) or n < parts:
         raise UsageError(f"n must be a whole number of people, at least {parts}, not {shown(n)}")
+    return [n // parts + (i < n % parts) for i in range(parts)]
 
 
 def _number(value: Any) -> float:
@@ -105,12 +106,3 @@ def _generator(rng: Any) -> np.random.Generator:
     if rng is not None and (isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0):
         raise UsageError(f"rng is a seed, a whole number from 0, or a numpy Generator, not {shown(rng)}")
     return np.random.default_rng(rng)
-
-
-def _shares(n: int, parts: int) -> list[int]:
-    """As equal as can be; the first get what is left over."""
-    return [n // parts + (i < n % parts) for i in range(parts)]
-
-
-def _logistic(z: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-z)))

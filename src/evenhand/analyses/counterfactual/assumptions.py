@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from evenhand.analyses.counterfactual.graph import World
-from evenhand.analyses.counterfactual.gumbel_max import Choice
-from evenhand.analyses.counterfactual.structural_model import Structure
-from evenhand.errors import shown_name
+from evenhand.analyses.counterfactual.graph import Graph, Subgraph
+from evenhand.analyses.counterfactual.results import WorldAnswer
+from evenhand.analyses.counterfactual.structural_model import StructuralModel
+from evenhand.errors import listed, shown, shown_name
+from evenhand.ingest.people import People
 
 MOST_EDGES = 12
+BADLY_EXPLAINED = -0.02
+"""Below this share a mechanism is worse than none, and not only by chance."""
 
 
-def assumptions_of(world: World, structure: Structure, attribute: str, takes: bool) -> Iterator[str]:
+def assumptions_of(graph: Graph, structure: StructuralModel, attribute: str, takes: bool) -> Iterator[str]:
     """All of them, the graph first."""
     name = shown_name(attribute)
-    arrows = [f"{shown_name(a)} → {shown_name(b)}" for a, b in world.edges[:MOST_EDGES]]
-    more = f" and {len(world.edges) - MOST_EDGES} more" if len(world.edges) > MOST_EDGES else ""
+    arrows = [f"{shown_name(a)} → {shown_name(b)}" for a, b in graph.edges[:MOST_EDGES]]
+    more = f" and {len(graph.edges) - MOST_EDGES} more" if len(graph.edges) > MOST_EDGES else ""
     yield f"These, and no other, are causes: {', '.join(arrows)}{more}."
     yield "No hidden variable is a cause of two of them; the curve of confounding shows what one would change."
     yield (
         f"'Had {name} been another' means that it is set from outside and all that depends on it follows: what else "
         "makes a person who they are stays."
     )
-    if world.parents[attribute]:
-        causes = ", ".join(map(shown_name, world.parents[attribute]))
+    if graph.parents[attribute]:
+        causes = ", ".join(map(shown_name, graph.parents[attribute]))
         yield f"{name} has causes in the graph ({causes}): they stay as they are when it is set."
     yield from _mechanisms(structure, name)
     yield "Columns of the model that are not in the graph, or not below the attribute in it, stay as they are."
@@ -34,10 +37,11 @@ def assumptions_of(world: World, structure: Structure, attribute: str, takes: bo
         yield "The structural model was given and is taken as true: intervals speak of who is in the sample only."
 
 
-def _mechanisms(structure: Structure, name: str) -> Iterator[str]:
-    own = [m for m in structure.mechanisms if m.own]
-    numbers = [shown_name(m.node) for m in own if not isinstance(m.model, Choice)]
-    categories = [shown_name(m.node) for m in own if isinstance(m.model, Choice)]
+def _mechanisms(structure: StructuralModel, name: str) -> Iterator[str]:
+    numbers, categories = (
+        [shown_name(m.node) for m in structure.mechanisms if m.own and m.kind == kind]
+        for kind in ("number", "category")
+    )
     if numbers:
         yield (
             f"Additive noise: what the causes of {', '.join(numbers)} do not explain is each person's own, and the "
@@ -48,3 +52,30 @@ def _mechanisms(structure: Structure, name: str) -> Iterator[str]:
             f"Gumbel-max: {', '.join(categories)} in another world is a draw given what happened in this one, such "
             "that a category that becomes likelier is taken from nobody who has it."
         )
+
+
+def remarks_on(
+    answers: Sequence[WorldAnswer], people: People, parts: Sequence[Subgraph], graphs: Sequence[Graph],
+    columns: list[str],
+) -> Iterator[str]:  # fmt: skip
+    """What in these data makes the assumptions doubtful, or matters to nobody."""
+    for a in answers:
+        for node, share in a.explained.items():
+            if share < BADLY_EXPLAINED:
+                yield (
+                    f"graph {shown(a.name)}: the mechanism of {shown(node)} is worse than none in people it was not "
+                    f"fitted to (explains {share:.2f}): what is said about ways through it is fiction"
+                )
+    order = dict.fromkeys(n for p in parts for n in p.order)
+    whole = [n for n in order if people[n].numeric and bool((people[n].values % 1 == 0).all())]
+    if whole:
+        yield (
+            f"{listed(whole)}: whole numbers in the data, fractions in other worlds (noise is additive); the model "
+            "gets them as they are"
+        )
+    flat = [f.name for f in people.features if f.constant and f.name in order]
+    if flat:
+        yield f"{listed(flat)}: the same for everybody, so nothing acts on it in these data"
+    absent = [n for g in graphs for n in g.nodes if n not in columns]
+    if absent:
+        yield f"{listed(dict.fromkeys(absent))}: in a graph but not in the data, and not needed here"

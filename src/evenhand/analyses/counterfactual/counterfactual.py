@@ -5,22 +5,21 @@ Kusner, Loftus, Russell & Silva (2017). The answer is about a causal graph as mu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.counterfactual.assumptions import assumptions_of
+from evenhand.analyses.counterfactual.assumptions import assumptions_of, remarks_on
 from evenhand.analyses.counterfactual.effects import Rule
-from evenhand.analyses.counterfactual.graph import Part, World, part_of, worlds_of
-from evenhand.analyses.counterfactual.gumbel_max import Choice
+from evenhand.analyses.counterfactual.graph import Graph, graphs_of, subgraph_of
 from evenhand.analyses.counterfactual.model_inputs import Inputs
-from evenhand.analyses.counterfactual.preparation import bench_of, inputs_of, people_of
+from evenhand.analyses.counterfactual.preparation import inputs_of, people_of, simulator_of
 from evenhand.analyses.counterfactual.results import (
     Answer,
     Range,
-    Setting,
     WorldAnswer,
     answer_of,
     curves_of,
@@ -29,13 +28,13 @@ from evenhand.analyses.counterfactual.results import (
 )
 from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.analyses.counterfactual.sensitivity import GRID
-from evenhand.analyses.counterfactual.simulation import Bench, Scenario, tried
-from evenhand.analyses.counterfactual.structural_model import Structure, explained, structure_of
+from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
+from evenhand.analyses.counterfactual.structural_model import StructuralModel, explained_shares, structural_model_of
 from evenhand.analyses.options import Options, Progress, checked
-from evenhand.errors import UsageError, listed, shown, shown_name
+from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.ingest.engines import names_of
-from evenhand.ingest.people import People, as_columns, chosen_columns
+from evenhand.ingest.people import as_columns, chosen_columns
 from evenhand.ingest.tabulation import library_of
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, kept
@@ -44,9 +43,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
-
-BADLY_EXPLAINED = -0.02
-"""Below this share a mechanism is worse than none, and not only by chance."""
 
 
 @dataclass(frozen=True)
@@ -187,30 +183,30 @@ def counterfactual_fairness(
     columns = names_of(as_columns(data))
     inputs = inputs_of(scorer, columns, features)
     chosen_columns(columns, [attribute, *categories, *numbers], ())
-    worlds = [] if graph is None else worlds_of(graph)
-    parts = [part_of(w, attribute, inputs, columns) for w in worlds]
-    people = people_of(data, attribute, worlds, parts, mechanisms, categories, numbers, missing)
+    graphs = [] if graph is None else graphs_of(graph)
+    parts = [subgraph_of(g, attribute, inputs, columns) for g in graphs]
+    people = people_of(data, attribute, graphs, parts, mechanisms, categories, numbers, missing)
     rows = Inputs(data, people, inputs, matrix=scorer.matrix)
-    setting, bench, notes = bench_of(scorer, rows, people, attribute, rule)
-    streams = generator(rng).spawn(len(worlds) + 1)
-    told = progress or (lambda fraction, text: None)
-    how: dict[str, Any] = {"confidence": options.confidence, "bootstrap": options.bootstrap, "progress": told}
-    flip = None
-    if bench.takes:
-        outcome = tried(bench, None, [Scenario((), True)], **how, rng=streams[0])
-        flip = answer_of(setting, outcome)
-    answers = []
-    for world, part, stream in zip(worlds, parts, streams[1:], strict=True):
-        structure = structure_of(world, part, people, attribute, mechanisms)
-        answers.append(_answer(world, structure, bench, setting, shares, how, stream))
-    asked = Asked(
-        attribute, dict(zip(setting.names, np.bincount(setting.own).tolist(), strict=True)), tuple(inputs), bench.takes,
-        scorer.name, name_of(favorable), rule, mechanisms if isinstance(mechanisms, str) else "given", shares, options,
+    simulator, notes = simulator_of(scorer, rows, people, attribute, rule)
+    first, *streams = generator(rng).spawn(len(graphs) + 1)
+    run = partial(
+        simulate, simulator, confidence=options.confidence, bootstrap=options.bootstrap,
+        progress=progress or (lambda fraction, text: None),
     )  # fmt: skip
-    notes += [*people.notes, *(n for p in parts for n in p.notes), *_remarks(answers, people, parts, worlds, columns)]
+    flip = answer_of(simulator, run(None, [Scenario((), True)], rng=first)) if simulator.takes else None
+    answers = []
+    for one, part, stream in zip(graphs, parts, streams, strict=True):
+        structure = structural_model_of(one, part, people, attribute, mechanisms)
+        answers.append(_answer(one, structure, simulator, shares, run, stream))
+    asked = Asked(
+        attribute, dict(zip(simulator.names, np.bincount(simulator.own).tolist(), strict=True)), tuple(inputs),
+        simulator.takes, scorer.name, name_of(favorable), rule,
+        mechanisms if isinstance(mechanisms, str) else "given", shares, options,
+    )  # fmt: skip
+    notes += [*people.notes, *(n for p in parts for n in p.notes), *remarks_on(answers, people, parts, graphs, columns)]
     return CounterfactualFairness(
         asked, people.n, people.left_out, flip, tuple(answers), ranges_of(answers, rule.tolerance),
-        tuple(dict.fromkeys(notes)), (people.kept, setting.own, setting.here, bench.flips), library_of(data),
+        tuple(dict.fromkeys(notes)), (people.kept, simulator.own, simulator.here, simulator.flips), library_of(data),
     )  # fmt: skip
 
 
@@ -221,73 +217,44 @@ def _tolerance(tolerance: Any) -> float:
 
 
 def _shares(confounding: Any) -> tuple[float, ...]:
-    rule = "confounding is a list of shares from -1 to 1, such as [0, 0.5, 1]"
     try:
-        shares = sorted({float(s) for s in confounding})
+        shares = {float(s) for s in confounding}
     except (TypeError, ValueError):
-        raise UsageError(f"{rule}, not {shown(confounding)}") from None
+        shares = {np.nan}
     if not all(-1 <= s <= 1 for s in shares):
-        raise UsageError(f"{rule}, not {shown(confounding)}")
+        raise UsageError(f"confounding is a list of shares from -1 to 1, such as [0, 0.5, 1], not {shown(confounding)}")
     return tuple(sorted({0.0, *shares})) if shares else ()
 
 
 def _answer(
-    world: World, structure: Structure, bench: Bench, setting: Setting, shares: tuple[float, ...], how: dict[str, Any],
-    rng: np.random.Generator,
+    graph: Graph, structure: StructuralModel, simulator: Simulator, shares: tuple[float, ...],
+    run: Callable[..., Outcome], rng: np.random.Generator,
 ) -> WorldAnswer:  # fmt: skip
-    """Total, each way, and the curve: all scenarios of a world at once, so that the model is called few times."""
-    first = structure.part.first
+    """Total, each path, and the curve: all scenarios of a graph at once, so that the model is called few times."""
+    first, takes = structure.part.first, simulator.takes
     ones = (1.0,) * len(first)
-    ways = [Scenario((0.0,) * len(first), True)]
-    ways += [Scenario(tuple(float(i == k) for i in range(len(first))), False) for k in range(len(first))]
+    paths = [Scenario((0.0,) * len(first), True)]
+    paths += [Scenario(tuple(float(i == k) for i in range(len(first))), False) for k in range(len(first))]
     curve = [Scenario(tuple(1 - share for _ in first), True) for share in shares] if first else []
-    scenarios = [Scenario(ones, True), *ways, *(c for c in curve if c.weights != ones)]
-    parts = list(range(1, 1 + len(ways)))
+    scenarios = [Scenario(ones, True), *paths, *(c for c in curve if c.weights != ones)]
     because = None
-    if not first and not bench.takes:
-        because = f"the graph has no way from {shown_name(bench.attribute)} to anything the model takes"
-    outcome = tried(bench, structure, scenarios, parts, **how, rng=rng)
-    fitted = structure.fitted(structure.seen(np.arange(len(setting.own))))
-    vias = [("direct", 1, None if bench.takes else "the model does not take the attribute")]
+    if not first and not takes:
+        because = f"the graph has no way from {shown_name(simulator.attribute)} to anything the model takes"
+    outcome = run(structure, scenarios, range(1, 1 + len(paths)), rng=rng)
+    fitted = structure.fit(structure.seen(np.arange(len(simulator.own))))
+    vias = [("direct", 1, None if takes else "the model does not take the attribute")]
     vias += [(node, 2 + k, None) for k, node in enumerate(first)]
-    vias += [("rest", len(scenarios), None)] if len(first) + bench.takes > 1 else []
+    vias += [("rest", len(scenarios), None)] if len(first) + takes > 1 else []
     places = [(share, scenarios.index(c)) for share, c in zip(shares, curve, strict=bool(curve))]
     return WorldAnswer(
-        world.name,
-        tuple(world.edges),
-        answer_of(setting, outcome, exact=because is not None),
-        paths_of(setting, outcome, vias),
-        curves_of(setting, outcome, places, fitted, bench.rule.tolerance) if places else (),
-        explained(fitted, rng),
-        {m.node: "category" if isinstance(m.model, Choice) else "number" for m in structure.mechanisms},
-        tuple(assumptions_of(world, structure, bench.attribute, bench.takes)),
+        graph.name,
+        tuple(graph.edges),
+        answer_of(simulator, outcome, exact=because is not None),
+        paths_of(simulator, outcome, vias),
+        curves_of(simulator, outcome, places, fitted) if places else (),
+        explained_shares(fitted, rng),
+        {m.node: m.kind for m in structure.mechanisms},
+        tuple(assumptions_of(graph, structure, simulator.attribute, takes)),
         because,
         outcome.scores,
     )
-
-
-def _remarks(
-    answers: Sequence[WorldAnswer], people: People, parts: Sequence[Part], worlds: Sequence[World], columns: list[str]
-) -> list[str]:  # fmt: skip
-    found = []
-    for a in answers:
-        for node, share in a.explained.items():
-            if share < BADLY_EXPLAINED:
-                found.append(
-                    f"graph {shown(a.name)}: the mechanism of {shown(node)} is worse than none in people it was not "
-                    f"fitted to (explains {share:.2f}): what is said about ways through it is fiction"
-                )
-    order = dict.fromkeys(n for p in parts for n in p.order)
-    whole = [n for n in order if people[n].numeric and bool((people[n].values % 1 == 0).all())]
-    if whole:
-        found.append(
-            f"{listed(whole)}: whole numbers in the data, fractions in other worlds (noise is additive); the model "
-            "gets them as they are"
-        )
-    flat = [f.name for f in people.features if f.constant and f.name in order]
-    if flat:
-        found.append(f"{listed(flat)}: the same for everybody, so nothing acts on it in these data")
-    absent = [n for w in worlds for n in w.nodes if n not in columns]
-    if absent:
-        found.append(f"{listed(dict.fromkeys(absent))}: in a graph but not in the data, and not needed here")
-    return found

@@ -1,4 +1,4 @@
-"""What people's scores become in another world, as few numbers: means and shares; their intervals are valid at 0."""
+"""Effects on scores as few numbers: mean changes and shares of people, with intervals that are valid at 0."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def others_of(own: Ints, groups: int) -> Ints:
     return np.asarray((own + 1 + np.arange(groups - 1)[:, None]) % groups)
 
 
-def tallied(there: Floats, here: Floats, own: Ints, groups: int, rule: Rule) -> tuple[Floats, Floats]:
+def tally(there: Floats, here: Floats, own: Ints, groups: int, rule: Rule) -> tuple[Floats, Floats]:
     """Sums of every figure, and numbers of people: by scenario and by pair of groups.
 
     `there` has axes (scenario, other, person, draw). The result has axes (scenario, pair, figure), a pair being
@@ -50,7 +50,7 @@ def tallied(there: Floats, here: Floats, own: Ints, groups: int, rule: Rule) -> 
     return np.stack(sums, -1), np.bincount(pair, minlength=size).astype(np.float64)
 
 
-def averaged(sums: Floats, people: Floats) -> Floats:
+def average(sums: Floats, people: Floats) -> Floats:
     """Figures of each pair, and after all pairs those of everybody; NaN where there is nobody."""
     sums = np.concatenate([sums, sums.sum(-2, keepdims=True)], -2)
     people = np.append(people, people.sum())
@@ -105,13 +105,6 @@ def _beside(value: float, ci: tuple[float, float], floor: float, share: bool) ->
     return ci
 
 
-def quantile(resamples: int, confidence: float) -> float:
-    """Student's, for a standard error known from so many resamples."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(resamples - 1, 1), (1 + confidence) / 2))
-
-
 def interval(
     value: float, away: float, figure: int, people: float, confidence: float, resamples: int
 ) -> tuple[float, float] | None:
@@ -120,17 +113,18 @@ def interval(
     A share gets Wilson's interval of as many people as would make it so uncertain, and never of more than there are: it
     stays in [0, 1], and 0 of 50 is not certain to be 0.
     """
+    from scipy.special import stdtrit
+
     if people < 2 or not np.isfinite(away):
         return None
     wider = student(people, confidence)
+    half = float(stdtrit(max(resamples - 1, 1), (1 + confidence) / 2)) * wider * away
     if figure in (MEAN, SIZE):
-        half = quantile(resamples, confidence) * wider * away
         return (value - half if figure == MEAN else max(value - half, 0.0)), value + half
     inside = away > 0 and 0 < value < 1
     alike = value * (1 - value) / away**2 if inside else people
     lo, hi = wilson(value, min(alike, people) / wider**2, confidence)
     if not inside:  # at 0 or 1 resamples may still go elsewhere
-        half = quantile(resamples, confidence) * wider * away
         lo, hi = np.minimum(lo, max(value - half, 0.0)), np.maximum(hi, min(value + half, 1.0))
     return float(lo), float(hi)
 

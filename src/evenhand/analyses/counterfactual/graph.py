@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
@@ -17,8 +16,8 @@ ACCEPTED = (
 
 
 @dataclass(frozen=True)
-class World:
-    """What causes what: one possible world."""
+class Graph:
+    """What causes what, in one causal model."""
 
     name: str
     parents: dict[str, tuple[str, ...]]
@@ -34,40 +33,29 @@ class World:
     def edges(self) -> list[tuple[str, str]]:
         return [(cause, effect) for effect, causes in self.parents.items() for cause in causes]
 
-    @cached_property
-    def _effects(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {node: [] for node in self.parents}
-        for cause, effect in self.edges:
-            found[cause].append(effect)
-        return found
-
     def descendants(self, node: str) -> set[str]:
         """Everything that a variable acts on, at once or in the end."""
-        return _reached([node], self._effects)
+        below: set[str] = set()
+        for effect, causes in self.parents.items():  # causes come first
+            if node in causes or not below.isdisjoint(causes):
+                below.add(effect)
+        return below
 
     def ancestors(self, nodes: Iterable[str]) -> set[str]:
         """Everything that acts on these, and these themselves."""
-        there = [n for n in nodes if n in self.parents]
-        return _reached(there, self.parents) | set(there)
+        above = {n for n in nodes if n in self.parents}
+        for effect in reversed(self.parents):
+            if effect in above:
+                above.update(self.parents[effect])
+        return above
 
 
-def _reached(start: Iterable[str], following: Mapping[str, Iterable[str]]) -> set[str]:
-    found: set[str] = set()
-    waiting = [n for s in start for n in following[s]]
-    while waiting:
-        node = waiting.pop()
-        if node not in found:
-            found.add(node)
-            waiting += following[node]
-    return found
-
-
-def worlds_of(graph: Any) -> list[World]:
+def graphs_of(graph: Any) -> list[Graph]:
     """One graph, a list of graphs, or a dict of them by name.
 
-    >>> [w.nodes for w in worlds_of("sex -> job -> pay; age -> pay")]
+    >>> [g.nodes for g in graphs_of("sex -> job -> pay; age -> pay")]
     [('age', 'sex', 'job', 'pay')]
-    >>> [w.name for w in worlds_of({"simple": [("sex", "pay")], "with job": "sex -> job -> pay"})]
+    >>> [g.name for g in graphs_of({"simple": [("sex", "pay")], "with job": "sex -> job -> pay"})]
     ['simple', 'with job']
     """
     if isinstance(graph, Mapping):
@@ -79,22 +67,19 @@ def worlds_of(graph: Any) -> list[World]:
         named = {"world": graph}
     if not named:
         raise UsageError(f"a list of graphs needs at least one of them: graph is {ACCEPTED}")
-    return [_world(name, one) for name, one in named.items()]
+    return [_graph(name, one) for name, one in named.items()]
 
 
 def is_edge_list(graph: Sequence[Any]) -> bool:
     """Whether these are pairs of names, and not several graphs; a graph of pairs holds no plain name."""
-    return bool(graph) and all(_is_edge(e) for e in graph)
+    pairs = (isinstance(edge, list | tuple) and len(edge) == 2 for edge in graph)
+    return bool(graph) and all(pairs) and all(isinstance(name, str | int) for edge in graph for name in edge)
 
 
-def _is_edge(edge: Any) -> bool:
-    return isinstance(edge, list | tuple) and len(edge) == 2 and all(isinstance(n, str | int) for n in edge)
-
-
-def _world(name: str, graph: Any) -> World:
+def _graph(name: str, graph: Any) -> Graph:
     given = graph if hasattr(graph, "causal_mechanism") else None  # a structural model of DoWhy
     nodes, edges = _parts(graph if given is None else graph.graph)
-    return World(name, ordered(nodes, edges), given)
+    return Graph(name, in_causal_order(nodes, edges), given)
 
 
 def _parts(graph: Any) -> tuple[list[str], list[tuple[str, str]]]:
@@ -112,10 +97,10 @@ def _parts(graph: Any) -> tuple[list[str], list[tuple[str, str]]]:
     raise UsageError(f"graph must be {ACCEPTED}, not {shown(graph)}")
 
 
-def ordered(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+def in_causal_order(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     """The causes of every variable, causes first. A cycle is refused by name.
 
-    >>> ordered([], [("b", "c"), ("a", "c"), ("b", "c")])
+    >>> in_causal_order([], [("b", "c"), ("a", "c"), ("b", "c")])
     {'a': (), 'b': (), 'c': ('a', 'b')}
     """
     causes: dict[str, set[str]] = {node: set() for node in nodes}
@@ -160,11 +145,11 @@ def _cycle(causes: dict[str, set[str]]) -> str:
 
 
 @dataclass(frozen=True)
-class Part:
-    """What of a world matters: what the attribute acts on and the model gets to see."""
+class Subgraph:
+    """What of a graph matters: what the attribute acts on and the model gets to see."""
 
     order: tuple[str, ...]
-    """What is computed anew in another world, causes first."""
+    """What is computed anew in a counterfactual, causes first."""
     first: tuple[str, ...]
     """Those of them on which the attribute acts directly."""
     needed: tuple[str, ...]
@@ -172,36 +157,31 @@ class Part:
     notes: tuple[str, ...]
 
 
-def part_of(world: World, attribute: str, features: Sequence[str], columns: Sequence[str]) -> Part:
-    """What of a world matters for these inputs of a model; refused if the data lack it."""
-    told = f"graph {shown(world.name)}"
-    if attribute not in world.parents:
+def subgraph_of(graph: Graph, attribute: str, features: Sequence[str], columns: Sequence[str]) -> Subgraph:
+    """What of a graph matters for these inputs of a model; refused if the data lack it."""
+    told = f"graph {shown(graph.name)}"
+    if attribute not in graph.parents:
         raise UsageError(
-            f"the attribute {shown(attribute)} is not in {told} (it has: {listed(world.nodes)}): add it and what it "
-            f"acts on{nearest(attribute, world.nodes)}"
+            f"the attribute {shown(attribute)} is not in {told} (it has: {listed(graph.nodes)}): add it and what it "
+            f"acts on{nearest(attribute, graph.nodes)}"
         )
-    below = world.descendants(attribute)
-    active = below & world.ancestors(features)
-    order = tuple(n for n in world.nodes if n in active)
-    first = tuple(n for n in order if attribute in world.parents[n])
-    used = {attribute, *order, *(p for n in order for p in world.parents[n])}
-    needed = tuple(n for n in world.nodes if n in used)
-    _check_columns(world, needed, columns)
-    notes = []
-    idle = [n for n in world.nodes if n in below and n not in active]
-    if idle:
-        notes.append(
-            f"{told}: {listed(idle)} {'is' if len(idle) == 1 else 'are'} ignored, because the model takes neither "
-            f"{'it' if len(idle) == 1 else 'them'} nor anything that depends on {'it' if len(idle) == 1 else 'them'}"
-        )
-    return Part(order, first, needed, tuple(notes))
-
-
-def _check_columns(world: World, needed: Sequence[str], columns: Sequence[str]) -> None:
+    below = graph.descendants(attribute)
+    active = below & graph.ancestors(features)
+    order = tuple(n for n in graph.nodes if n in active)
+    first = tuple(n for n in order if attribute in graph.parents[n])
+    used = {attribute, *order, *(p for n in order for p in graph.parents[n])}
+    needed = tuple(n for n in graph.nodes if n in used)
     absent = [n for n in needed if n not in columns]
     if absent:
         raise DataError(
-            f"every variable of graph {shown(world.name)} needs a column, but the data have no {shown(absent[0])} "
+            f"every variable of {told} needs a column, but the data have no {shown(absent[0])} "
             f"(they have: {listed(columns, 12)}): if nobody observed it, take it out of the graph and join its causes "
             f"to its effects, and see the curve of confounding for what it may hide{nearest(absent[0], columns)}"
         )
+    idle = [n for n in graph.nodes if n in below and n not in active]
+    are, them = ("is", "it") if len(idle) == 1 else ("are", "them")
+    note = (
+        f"{told}: {listed(idle)} {are} ignored, because the model takes neither {them} nor anything that depends on "
+        f"{them}"
+    )
+    return Subgraph(order, first, needed, (note,) if idle else ())

@@ -101,12 +101,9 @@ def _dot(text: str, where: str) -> Parts:
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = pydot.graph_from_dot_data(text)
-        except Exception:  # of whatever parser pydot uses
-            found = None
-    if not found:
-        raise DataError(f"{where} is not valid DOT: check its quotes, brackets and arrows")
-    graph = found[0]
+            graph, *_ = pydot.graph_from_dot_data(text)
+        except Exception:  # of whatever parser pydot uses, which gives None or nothing too
+            raise DataError(f"{where} is not valid DOT: check its quotes, brackets and arrows") from None
     if graph.get_type() != "digraph":
         raise UsageError(f"{where} is undirected: a causal graph is a digraph with arrows a -> b")
     return _dot_nodes(graph), _dot_edges(graph)
@@ -119,10 +116,10 @@ def _dot_nodes(graph: Any) -> list[str]:
 
 
 def _dot_edges(graph: Any) -> list[tuple[str, str]]:
-    found = [
+    edges = [
         (a, b) for e in graph.get_edges() for a in _ends(e.get_source()) for b in _ends(e.get_destination())
     ]  # fmt: skip
-    return found + [edge for inner in graph.get_subgraphs() for edge in _dot_edges(inner)]
+    return edges + [edge for inner in graph.get_subgraphs() for edge in _dot_edges(inner)]
 
 
 def _ends(end: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""A category that comes about from its causes by Gumbel-max: a mechanism in the manner of gcm, which has none like it.
+"""A category that follows from its causes by Gumbel-max: a mechanism in the manner of gcm, which has none like it.
 
 Every category has a utility, its log-probability given the causes, and each person adds noise of their own to every
 one; the largest sum is what happens. The noise given what happened is drawn from the top down (Maddison, Tarlow & Minka
@@ -20,7 +20,7 @@ LEAST = 1e-12
 """Probabilities below it are taken for it, so that every utility is finite."""
 
 
-class Choice:
+class GumbelMax:
     """A category of `size`, by codes. `make` makes gcm's classifier, which learns the probabilities."""
 
     def __init__(self, size: int, make: Callable[[], Any]) -> None:
@@ -28,9 +28,9 @@ class Choice:
         self.classifier: Any = None
         self.classes: Ints = np.zeros(0, np.int64)
 
-    def refitted(self, causes: Floats, values: Ints) -> Choice:
+    def refit(self, causes: Floats, values: Ints) -> GumbelMax:
         """Fitted to others; where the same categories occur, starting from what was learnt before, which is faster."""
-        new = Choice(self.size, self.make)
+        new = GumbelMax(self.size, self.make)
         new.classes = np.unique(values)
         if len(new.classes) > 1:
             same = self.classifier is not None and np.array_equal(new.classes, self.classes)
@@ -40,12 +40,9 @@ class Choice:
 
     def utilities(self, causes: Floats) -> Floats:
         """The log-probability of every category."""
-        found = np.full((len(causes), self.size), LEAST)
-        if self.classifier is None:
-            found[:, self.classes] = 1.0
-        else:
-            found[:, self.classes] = self.classifier.predict_probabilities(causes)
-        return np.asarray(np.log(np.maximum(found, LEAST)))
+        chances = np.full((len(causes), self.size), LEAST)
+        chances[:, self.classes] = 1.0 if self.classifier is None else self.classifier.predict_probabilities(causes)
+        return np.asarray(np.log(np.maximum(chances, LEAST)))
 
     def estimate_noise(self, values: Ints, causes: Floats, rng: np.random.Generator) -> Floats:
         """A draw of the noise of every category, given that this value came out."""
@@ -56,9 +53,6 @@ class Choice:
         below = -np.logaddexp(-top[:, None], -free)  # the others, none above the top
         below[places] = top
         return np.asarray(below - utilities)
-
-    def evaluate(self, causes: Floats, noise: Floats) -> Ints:
-        return np.asarray((self.utilities(causes) + noise).argmax(axis=1))
 
     def chosen(self, here: Floats, away: Floats, weight: Floats, noise: Floats) -> Ints:
         """What comes out when utilities have gone so far from those of `here` to those of `away`."""

@@ -18,7 +18,7 @@ PICKLES = (".pkl", ".pickle", ".joblib")
 _IMPORT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
-def loaded(model: str | os.PathLike[str], *, trust: Sequence[str] = (), unsafe_pickle: bool = False) -> Any:
+def load_model(model: str | os.PathLike[str], *, trust: Sequence[str] = (), unsafe_pickle: bool = False) -> Any:
     """The model at a path (.skops, .onnx) or at 'package.module:name'."""
     if isinstance(model, str) and _IMPORT.fullmatch(model) and not os.path.exists(model):
         return _imported(model)
@@ -39,8 +39,8 @@ def loaded(model: str | os.PathLike[str], *, trust: Sequence[str] = (), unsafe_p
     except (MissingLibrary, UsageError):
         raise
     except Exception as error:  # a damaged file fails in whatever way its reader does
-        words = " ".join(str(error).split())[:300]
-        raise DataError(f"cannot load the model {shown_path(path)}: {type(error).__name__}: {words}") from error
+        told = " ".join(str(error).split())[:300]
+        raise DataError(f"cannot load the model {shown_path(path)}: {type(error).__name__}: {told}") from error
 
 
 def _refusal(path: Path, suffix: str) -> str:
@@ -56,7 +56,7 @@ def _refusal(path: Path, suffix: str) -> str:
 def _imported(path: str) -> Any:
     module, _, name = path.partition(":")
     try:
-        found = import_module(module)
+        target: Any = import_module(module)
     except ModuleNotFoundError as error:
         raise UsageError(
             f"cannot import {shown(module)}: there is no module {shown(error.name)}; it must be installed, or lie in "
@@ -65,10 +65,10 @@ def _imported(path: str) -> Any:
     except Exception as error:  # whatever the module does when it is imported
         raise DataError(f"importing {shown(module)} fails: {type(error).__name__}: {error}") from error
     for part in name.split("."):
-        if not hasattr(found, part):
-            raise UsageError(f"{shown(module)} has no {shown(part)}{nearest(part, dir(found))}")
-        found = getattr(found, part)
-    return found
+        if not hasattr(target, part):
+            raise UsageError(f"{shown(module)} has no {shown(part)}{nearest(part, dir(target))}")
+        target = getattr(target, part)
+    return target
 
 
 def _skops(path: Path, trust: Sequence[str]) -> Any:
@@ -138,24 +138,22 @@ class OnnxModel:
         return list(range(width)) if several and len(last.shape) == 2 else None
 
     def predict_proba(self, rows: Any) -> Any:
-        found = self.session.run(None, self._fed(rows))[-1]
-        if isinstance(found, list) and found and isinstance(found[0], dict):
-            self.classes_ = list(found[0])
-            return np.array([list(one.values()) for one in found])
-        return np.asarray(found)
-
-    def _fed(self, rows: Any) -> dict[str, Any]:
         if len(self.inputs) == 1:
-            only = self.inputs[0]
-            return {only.name: _typed(np.asarray(rows), _KINDS[only.type])}
-        return {i.name: _typed(_column(rows[i.name]), _KINDS[i.type]).reshape(-1, 1) for i in self.inputs}
+            fed = {self.inputs[0].name: _typed(np.asarray(rows), self.inputs[0].type)}
+        else:
+            fed = {i.name: _typed(_column(rows[i.name]), i.type).reshape(-1, 1) for i in self.inputs}
+        output = self.session.run(None, fed)[-1]
+        if isinstance(output, list) and output and isinstance(output[0], dict):
+            self.classes_ = list(output[0])
+            return np.array([list(one.values()) for one in output])
+        return np.asarray(output)
 
 
 def _column(column: Any) -> Any:
     return column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
 
 
-def _typed(values: Any, kind: Any) -> Any:
-    if kind is object:
+def _typed(values: Any, kind: str) -> Any:
+    if _KINDS[kind] is object:
         return np.array([str(v) for v in values.ravel()], object).reshape(values.shape)
-    return values.astype(kind)
+    return values.astype(_KINDS[kind])

@@ -1,4 +1,4 @@
-"""What a model is given: the user's own data, in their own library and types, with some values from another world."""
+"""What a model is given: the user's own data, in their own library and types, with some values replaced."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from evenhand.tables.arrays import Floats, Ints
 class Inputs:
     """Rows for a model.
 
-    A category of another world is copied from a person who has it, so that it is of the same type; a number of another
-    world is a float.
+    Another category is copied from a person who has it, so that it is of the same type; another number is a float.
     """
 
     def __init__(self, data: Any, people: People, features: Sequence[str], *, matrix: bool = False) -> None:
@@ -34,15 +33,9 @@ class Inputs:
     def rows(self, people: Ints, replaced: Mapping[str, Floats | Ints] | None = None) -> Any:
         """These people, with other values of some columns: numbers, or codes of categories."""
         own = self.people.kept[people]
-        picked: dict[str, Ints] = {}
-        numbers: dict[str, Floats] = {}
-        for name, values in (replaced or {}).items():
-            if name not in self.features:
-                continue
-            if name in self._example:
-                picked[name] = self._example[name][values]
-            else:
-                numbers[name] = np.asarray(values, np.float64)
+        given = {name: values for name, values in (replaced or {}).items() if name in self.features}
+        picked = {name: self._example[name][codes] for name, codes in given.items() if name in self._example}
+        numbers = {name: np.asarray(v, np.float64) for name, v in given.items() if name not in self._example}
         if isinstance(self.held, np.ndarray):
             return self._matrix(own, picked, numbers)
         if isinstance(self.held, dict):
@@ -52,24 +45,23 @@ class Inputs:
         return regathered(self.held, own, picked, numbers)
 
     def _matrix(self, own: Ints, picked: dict[str, Ints], numbers: dict[str, Floats]) -> Any:
-        found = self.held[own]
-        if numbers and found.dtype.kind in "iub":
-            found = found.astype(np.float64)
+        matrix = self.held[own]
+        if numbers and matrix.dtype.kind in "iub":
+            matrix = matrix.astype(np.float64)
         for place, name in enumerate(self.features):
             if name in numbers:
-                found[:, place] = numbers[name]
+                matrix[:, place] = numbers[name]
             elif name in picked:
-                found[:, place] = self.held[picked[name], place]
-        return found
+                matrix[:, place] = self.held[picked[name], place]
+        return matrix
 
 
 def _held(data: Any, features: list[str]) -> Any:
-    """The data as they are held while other worlds are made of them: a matrix, a frame, or a dict of arrays."""
+    """The data as they are held during the simulation: a matrix, a frame, or a dict of arrays."""
     data = as_array(data)
     if isinstance(data, np.ndarray) and not data.dtype.names:
         return data[:, [int(name[1:]) for name in features]]
-    plain = isinstance(data, np.ndarray | Mapping | str | os.PathLike) or type(data).__name__ == "DuckDBPyRelation"
-    if not plain:
+    if not (isinstance(data, np.ndarray | Mapping | str | os.PathLike) or type(data).__name__ == "DuckDBPyRelation"):
         from evenhand.ingest.engines.dataframes import in_memory
 
         return in_memory(data, features)

@@ -1,4 +1,4 @@
-"""Before other worlds: what the model takes, whom the data hold, and everybody's score as they are and flipped."""
+"""Before the simulation: what the model takes, whom the data hold, everybody's score as they are and flipped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.counterfactual.effects import Rule, others_of
-from evenhand.analyses.counterfactual.graph import Part, World
+from evenhand.analyses.counterfactual.graph import Graph, Subgraph
 from evenhand.analyses.counterfactual.model_inputs import Inputs
-from evenhand.analyses.counterfactual.results import Setting
 from evenhand.analyses.counterfactual.scoring import Scorer
-from evenhand.analyses.counterfactual.simulation import Bench
+from evenhand.analyses.counterfactual.simulation import Simulator
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.people import Feature, People, chosen_columns, read_people
 from evenhand.ingest.values import name_of
@@ -27,18 +26,18 @@ def inputs_of(scorer: Scorer, columns: list[str], features: Sequence[str] | None
     if isinstance(features, str):
         raise UsageError(f"features is a list of columns, not {shown(features)}")
     chosen = scorer.expects if features is None else list(features)
-    found = chosen_columns(columns, chosen, ())
+    inputs = chosen_columns(columns, chosen, ())
     width = getattr(scorer.model, "n_features_in_", None)
-    if isinstance(width, int) and width != len(found):
+    if isinstance(width, int) and width != len(inputs):
         raise DataError(
-            f"the model takes {width} columns, but {'the data have' if chosen is None else 'there are'} {len(found)}: "
+            f"the model takes {width} columns, but {'the data have' if chosen is None else 'there are'} {len(inputs)}: "
             "name those it takes, in its order (features=, --features)"
         )
-    return found
+    return inputs
 
 
 def people_of(
-    data: Any, attribute: str, worlds: list[World], parts: list[Part], mechanisms: Any, categories: Sequence[str],
+    data: Any, attribute: str, graphs: list[Graph], parts: list[Subgraph], mechanisms: Any, categories: Sequence[str],
     numbers: Sequence[str], missing: str,
 ) -> People:  # fmt: skip
     """The columns of the graphs; groups in the order of their names."""
@@ -47,7 +46,7 @@ def people_of(
         raise UsageError(f"the attribute {shown(attribute)} divides people into groups: it cannot be among numbers=")
     people = read_people(data, wanted, numbers=numbers, categories=[attribute, *categories], missing=missing)
     given = {*(mechanisms if isinstance(mechanisms, Mapping) else ()), *numbers}
-    free = not any(w.given is not None for w in worlds)
+    free = not any(g.given is not None for g in graphs)
     features = [
         _two_valued(f) if free and f.name not in given else f for f in people.features if f.name != attribute
     ]  # fmt: skip
@@ -87,27 +86,26 @@ def _two_valued(feature: Feature) -> Feature:
     return replace(feature, values=codes.ravel(), categories=tuple(values.tolist()))
 
 
-def bench_of(
+def simulator_of(
     scorer: Scorer, inputs: Inputs, people: People, attribute: str, rule: Rule
-) -> tuple[Setting, Bench, list[str]]:  # fmt: skip
+) -> tuple[Simulator, list[str]]:  # fmt: skip
     """Everybody's score as they are, and with the attribute flipped."""
     group = people[attribute]
     assert group.categories is not None
     everybody, own = np.arange(people.n), np.asarray(group.values, np.int64)
     here = scorer(inputs.rows(everybody), people.n, "the people in the data")
     names = tuple(str(name_of(c)) for c in group.categories)
-    takes = attribute in inputs.features
     flips: Floats = np.broadcast_to(here, (len(names) - 1, people.n))
-    bench = Bench(inputs, scorer, attribute, own, len(names), rule, here, flips, takes)
-    if takes:
+    simulator = Simulator(inputs, scorer, attribute, names, own, rule, here, flips)
+    if simulator.takes:
         other = others_of(own, len(names))
-        scores = bench.scores(np.tile(everybody, len(names) - 1), {attribute: other.ravel()})
-        bench = replace(bench, flips=scores.reshape(other.shape))
+        scores = simulator.scores(np.tile(everybody, len(names) - 1), {attribute: other.ravel()})
+        simulator = replace(simulator, flips=scores.reshape(other.shape))
     good = rule.favourable(here)
-    notes = []
-    if good.all() or not good.any():
-        notes.append(
-            f"{'everybody' if good.all() else 'nobody'} is decided favourably at threshold {rule.threshold:g} (scores "
-            f"from {here.min():.3g} to {here.max():.3g}): shares of changed decisions say little"
-        )
-    return Setting(names, own, here), bench, notes
+    if 0 < good.sum() < len(good):
+        return simulator, []
+    note = (
+        f"{'everybody' if good.all() else 'nobody'} is decided favourably at threshold {rule.threshold:g} (scores "
+        f"from {here.min():.3g} to {here.max():.3g}): shares of changed decisions say little"
+    )
+    return simulator, [note]

@@ -1,4 +1,4 @@
-"""What was found in one world, and over several: small frozen results, made from figures and their spread."""
+"""Results of one causal model, and over several: small and frozen, made from figures and their spread."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from evenhand.analyses.counterfactual.effects import CHANGED, FIGURES, MEAN, SIZE, Estimate, others_of, p_value
 from evenhand.analyses.counterfactual.sensitivity import Confounding, Point, biases, correlation, tipping, within
-from evenhand.analyses.counterfactual.simulation import Outcome
-from evenhand.analyses.counterfactual.structural_model import Structure
+from evenhand.analyses.counterfactual.simulation import Outcome, Simulator
+from evenhand.analyses.counterfactual.structural_model import StructuralModel
 from evenhand.inference.significance import holm
-from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.arrays import Floats
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 30
+NOTHING = Estimate(0.0, (0.0, 0.0))
 ONE_PERSON = "nothing is known beyond one person"
 
 
@@ -57,7 +58,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Path:
-    """The part of a change that takes one way: direct, through one variable, or the rest (they act together)."""
+    """The part of a change that takes one path: direct, through one variable, or the rest (they act together)."""
 
     via: str
     group: str
@@ -88,7 +89,7 @@ class WorldAnswer:
 
 @dataclass(frozen=True)
 class Range:
-    """One figure over several worlds."""
+    """One figure over several causal models."""
 
     group: str | None
     other: str | None
@@ -97,65 +98,33 @@ class Range:
     highest: float
     ci: tuple[float, float] | None
     agree: bool
-    """Whether the worlds agree: in the direction, on which side of the tolerance, whether anybody is concerned."""
+    """Whether they agree: in the direction, on which side of the tolerance, whether anybody is concerned."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Who is compared, in figures: names of groups, their sizes, everybody's group and score."""
-
-    names: tuple[str, ...]
-    own: Ints
-    here: Floats
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        return [(a, b) for a in range(len(self.names)) for b in range(len(self.names)) if a != b]
-
-    def place(self, a: int, b: int) -> int:
-        return a * len(self.names) + b
-
-    def smaller(self, a: int, b: int) -> int:
-        sizes = np.bincount(self.own, minlength=len(self.names))
-        return int(min(sizes[a], sizes[b]))
-
-
-def answer_of(setting: Setting, outcome: Outcome, exact: bool = False) -> Answer:
+def answer_of(simulator: Simulator, outcome: Outcome, exact: bool = False) -> Answer:
     """The first scenario: figures with intervals, p-values, and how changes are distributed."""
-    groups = len(setting.names)
-    change = outcome.scores - setting.here[:, None]
-    other = others_of(setting.own, groups)
-    bins = _bins(change)
-    made: list[dict[str, Any]] = []
-    everybody: dict[str, Any] = {
-        "group": None,
-        "other": None,
-        "people": len(setting.own),
-        "p_value": None,
-        "p_adjusted": None,
-    }
-    for a, b in setting.pairs:
-        mine = change[(setting.own == a) & (other == b)]
-        least = setting.smaller(a, b)
-        made.append({
-            "group": setting.names[a], "other": setting.names[b], "people": len(mine),
-            **_figures(outcome, setting.place(a, b), least, exact), **_distribution(mine, bins),
-            "undefined": ONE_PERSON if least < 2 and outcome.spread.away is not None else None,
-        })  # fmt: skip
-        made[-1]["p_value"] = None if exact else _p(outcome, setting.place(a, b), least)
-    for one, adjusted in zip(made, _adjusted([one["p_value"] for one in made]), strict=True):
-        one["p_adjusted"] = adjusted
-    everybody |= {**_figures(outcome, groups * groups, len(setting.own), exact), **_distribution(change, bins)}
-    return Answer(Change(**everybody), tuple(Change(**one) for one in made), tuple(bins.tolist()))
+    own = simulator.own
+    change = outcome.scores - simulator.here[:, None]
+    other, bins = others_of(own, simulator.groups), _bins(change)
+    pairs = [(a, b, simulator.place(a, b), simulator.smaller(a, b)) for a, b in simulator.pairs]
+    p_values = [None if exact else _p(outcome, place, least) for _, _, place, least in pairs]
+    changes = []
+    for (a, b, place, least), p, adjusted in zip(pairs, p_values, _adjust(p_values), strict=True):
+        mine = change[(own == a) & (other == b)]
+        changes.append(Change(
+            simulator.names[a], simulator.names[b], len(mine), **_figures(outcome, place, least, exact),
+            p_value=p, p_adjusted=adjusted, **_distribution(mine, bins),
+            undefined=ONE_PERSON if least < 2 and outcome.spread.away is not None else None,
+        ))  # fmt: skip
+    everybody = _figures(outcome, simulator.groups**2, len(own), exact) | _distribution(change, bins)
+    overall = Change(None, None, len(own), p_value=None, p_adjusted=None, **everybody)
+    return Answer(overall, tuple(changes), tuple(bins.tolist()))
 
 
 def _figures(outcome: Outcome, place: int, people: int, exact: bool) -> dict[str, Any]:
     if exact:
-        return {name: Estimate(0.0, (0.0, 0.0)) for name in FIGURES}
-    values = outcome.figures[0, place]
-    return {
-        name: outcome.spread.estimate(float(values[i]), i, (0, place), people) for i, name in enumerate(FIGURES)
-    }  # fmt: skip
+        return dict.fromkeys(FIGURES, NOTHING)
+    return {name: outcome.estimate(i, (0, place), people) for i, name in enumerate(FIGURES)}
 
 
 def _p(outcome: Outcome, place: int, people: int) -> float | None:
@@ -166,7 +135,7 @@ def _p(outcome: Outcome, place: int, people: int) -> float | None:
     return p_value(value, float(away[0, place, MEAN]), people, outcome.spread.resamples)
 
 
-def _adjusted(p: list[float | None]) -> list[float | None]:
+def _adjust(p: list[float | None]) -> list[float | None]:
     known = [v for v in p if v is not None]
     adjusted = iter(holm(known)) if known else iter(())
     return [None if v is None else min(next(adjusted), 1.0) for v in p]
@@ -180,67 +149,61 @@ def _bins(change: Floats) -> Floats:
 
 
 def _distribution(change: Floats, bins: Floats) -> dict[str, Any]:
-    draws = change.shape[-1] if change.ndim > 1 else 1
+    """Of changes, axes (…, person, draw): draws count as parts of a person."""
     flat = change.ravel()
-    counts = np.histogram(flat, bins)[0] / draws
+    counts = np.histogram(flat, bins)[0] / change.shape[-1]
     return {
         "quantiles": tuple(np.quantile(flat, QUANTILES).tolist()),
         "histogram": tuple(round(c) for c in counts.tolist()),
     }
 
 
-def paths_of(setting: Setting, outcome: Outcome, vias: Sequence[tuple[str, int, str | None]]) -> tuple[Path, ...]:
-    """`vias` are ways, their scenario, and why they are exactly 0 if so."""
-    found = []
-    for a, b in setting.pairs:
-        place, least = setting.place(a, b), setting.smaller(a, b)
+def paths_of(simulator: Simulator, outcome: Outcome, vias: Sequence[tuple[str, int, str | None]]) -> tuple[Path, ...]:
+    """`vias` are paths, their scenario, and why they are exactly 0 if so."""
+    paths = []
+    for a, b in simulator.pairs:
+        place, least = simulator.place(a, b), simulator.smaller(a, b)
         for via, scenario, because in vias:
-            mean = Estimate(0.0, (0.0, 0.0))
-            if because is None:
-                value = float(outcome.figures[scenario, place, MEAN])
-                mean = outcome.spread.estimate(value, MEAN, (scenario, place), least)
-            found.append(Path(via, setting.names[a], setting.names[b], mean, because))
-    return tuple(found)
+            mean = NOTHING if because is not None else outcome.estimate(MEAN, (scenario, place), least)
+            paths.append(Path(via, simulator.names[a], simulator.names[b], mean, because))
+    return tuple(paths)
 
 
 def curves_of(
-    setting: Setting, outcome: Outcome, shares: Sequence[tuple[float, int]], structure: Structure, tolerance: float
+    simulator: Simulator, outcome: Outcome, shares: Sequence[tuple[float, int]], structure: StructuralModel
 ) -> tuple[Confounding, ...]:
     """`shares` are how much a hidden cause accounts for, and the scenario."""
-    found = []
-    far = biases(structure, setting.own, len(setting.names))
-    for a, b in setting.pairs:
-        place, least = setting.place(a, b), setting.smaller(a, b)
+    curves = []
+    far = biases(structure, simulator.own, simulator.groups)
+    for a, b in simulator.pairs:
+        place, least = simulator.place(a, b), simulator.smaller(a, b)
         points = []
         for share, scenario in shares:
             mean, size, changed = (
-                outcome.spread.estimate(
-                    float(outcome.figures[scenario, place, f]), f, (scenario, place), least, abs(1 - share)
-                )
-                for f in (MEAN, SIZE, CHANGED)
+                outcome.estimate(f, (scenario, place), least, abs(1 - share)) for f in (MEAN, SIZE, CHANGED)
             )
             strength = None if np.isnan(far[a, b]) else correlation(abs(share) * float(far[a, b]))
             points.append(Point(share, strength, mean, size, changed))
-        names = setting.names[a], setting.names[b]
-        found.append(Confounding(*names, tuple(points), tipping(points), within(points, tolerance)))
-    return tuple(found)
+        ends = tipping(points), within(points, simulator.rule.tolerance)
+        curves.append(Confounding(simulator.names[a], simulator.names[b], tuple(points), *ends))
+    return tuple(curves)
 
 
-def ranges_of(worlds: Sequence[WorldAnswer], tolerance: float) -> tuple[Range, ...]:
-    """The lowest and highest of each figure over all worlds; none for one world."""
-    if len(worlds) < 2:
+def ranges_of(answers: Sequence[WorldAnswer], tolerance: float) -> tuple[Range, ...]:
+    """The lowest and highest of each figure over all causal models; none for one of them."""
+    if len(answers) < 2:
         return ()
-    rows = [(w.answer.overall, *w.answer.changes) for w in worlds]
+    rows = [(a.answer.overall, *a.answer.changes) for a in answers]
     limits = {"mean": 0.0, "size": tolerance, "changed": 0.0}
     return tuple(_range(same, figure, limit) for same in zip(*rows, strict=True) for figure, limit in limits.items())
 
 
 def _range(changes: Sequence[Change], figure: str, limit: float) -> Range:
-    found: list[Estimate] = [getattr(c, figure) for c in changes]
-    values = [e.value for e in found]
-    known = [e.ci for e in found if e.ci is not None]
-    ci = (min(lo for lo, _ in known), max(hi for _, hi in known)) if len(known) == len(found) else None
-    agree = len({_side(e, limit) for e in found}) == 1
+    estimates: list[Estimate] = [getattr(c, figure) for c in changes]
+    values = [e.value for e in estimates]
+    known = [e.ci for e in estimates if e.ci is not None]
+    ci = (min(lo for lo, _ in known), max(hi for _, hi in known)) if len(known) == len(estimates) else None
+    agree = len({_side(e, limit) for e in estimates}) == 1
     return Range(changes[0].group, changes[0].other, figure, min(values), max(values), ci, agree)
 
 

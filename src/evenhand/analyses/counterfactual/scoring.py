@@ -14,7 +14,7 @@ from evenhand.ingest.values import name_of
 from evenhand.tables.arrays import Floats
 
 SAID = 400
-"""So much of a model's own words is kept in a message."""
+"""So many characters of what a model says are kept in a message."""
 
 
 @dataclass(frozen=True)
@@ -41,41 +41,40 @@ class Scorer:
     def __call__(self, rows: Any, count: int, where: str) -> Floats:
         """A score for each of so many rows; `where` says in a message which rows they are."""
         try:
-            found = self._raw(rows)
+            scores = self._raw(rows)
         except Exception as error:
-            words = " ".join(str(error).split()) or "no words"
+            told = " ".join(str(error).split()) or "no words"
             raise DataError(
-                f"the model cannot score {where}; it says: {type(error).__name__}: {words[:SAID]}"
+                f"the model cannot score {where}; it says: {type(error).__name__}: {told[:SAID]}"
             ) from error
-        return _checked(found, count, where)
+        return _checked(scores, count, where)
 
     def _raw(self, rows: Any) -> Any:
         if self.how == "call":
             return self.model(rows)
-        found = getattr(self.model, self.how)(rows)
+        answer = getattr(self.model, self.how)(rows)
         classes = getattr(self.model, "classes_", None)
         if classes is None:
-            return found
+            return answer
+        favorable = _place(classes, self.favorable)
         if self.how == "predict_proba":
-            wanted = _place(classes, self.favorable)
-            share = np.asarray(found)[:, wanted]
-            return 1 - share if self.risk else share
-        wanted_name = name_of(self.favorable)
-        _place(classes, self.favorable)
-        good = np.array([name_of(v) == wanted_name for v in np.asarray(found).ravel().tolist()], np.float64)
+            good = np.asarray(answer)[:, favorable]
+        else:
+            name = name_of(self.favorable)
+            good = np.array([name_of(v) == name for v in np.asarray(answer).ravel().tolist()], np.float64)
         return 1 - good if self.risk else good
 
 
 def scorer_of(
     model: Any, *, favorable: Any = 1, risk: bool = False, trust: Sequence[str] = (), unsafe_pickle: bool = False
 ) -> Scorer:
-    """A model with predict_proba or predict, a function of people, or where one is found."""
+    """A model with predict_proba or predict, a function of people, or the path of one."""
     name = type(model).__name__
     if isinstance(model, str | os.PathLike):
-        from evenhand.analyses.counterfactual.model_files import loaded
+        from evenhand.analyses.counterfactual.model_files import load_model
 
         name = os.path.basename(os.fspath(model))
-        model = loaded(model, trust=trust, unsafe_pickle=unsafe_pickle)
+        model = load_model(model, trust=trust, unsafe_pickle=unsafe_pickle)
     elif hasattr(model, "__name__"):
         name = str(model.__name__)
     if isinstance(model, type):
@@ -104,10 +103,10 @@ def _place(classes: Any, favorable: Any) -> int:
     return names.index(wanted)
 
 
-def _checked(found: Any, count: int, where: str) -> Floats:
+def _checked(returned: Any, count: int, where: str) -> Floats:
     rule = "a model must return one number for every person"
     try:
-        scores = np.asarray(found)
+        scores = np.asarray(returned)
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
         if scores.dtype.kind in "US" or (scores.dtype.kind == "O" and any(isinstance(s, str) for s in scores.ravel())):
@@ -115,7 +114,7 @@ def _checked(found: Any, count: int, where: str) -> Floats:
         scores = scores.astype(np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            f"{rule}, but for {where} it returned {shown(found)}: name the value that is good for a person "
+            f"{rule}, but for {where} it returned {shown(returned)}: name the value that is good for a person "
             "(favorable=) of a classifier, or pass a function that returns scores"
         ) from None
     if scores.shape != (count,):

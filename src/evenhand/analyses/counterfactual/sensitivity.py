@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.analyses.counterfactual.effects import Estimate
-from evenhand.analyses.counterfactual.gumbel_max import Choice
-from evenhand.analyses.counterfactual.structural_model import Structure, residual_spread
+from evenhand.analyses.counterfactual.structural_model import StructuralModel
 from evenhand.tables.arrays import Floats, Ints
 
 GRID = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0)
@@ -55,18 +54,18 @@ def correlation(bias: float) -> float:
     return float(np.sqrt((np.sqrt(square * square + 4 * square) - square) / 2))
 
 
-def biases(structure: Structure, own: Ints, groups: int) -> Floats:
+def biases(structure: StructuralModel, own: Ints, groups: int) -> Floats:
     """How far the fitted effect moves a number, as `correlation` takes it: by group and other, the largest number's.
 
     NaN where the attribute acts on no number.
     """
-    found = np.full((groups, groups), np.nan)
-    numbers = [m for m in structure.mechanisms if m.node in structure.part.first and not isinstance(m.model, Choice)]
+    largest = np.full((groups, groups), np.nan)
+    numbers = [m for m in structure.mechanisms if m.node in structure.part.first and m.kind == "number"]
     if not numbers:
-        return found
+        return largest
     seen = structure.seen(np.arange(len(own)))
-    spread = residual_spread(structure, seen)
     noise = structure.abduct(seen, np.random.default_rng(0))
+    spread = {m.node: float(noise[m.node][0].std()) or np.inf for m in numbers}
     sizes = np.bincount(own, minlength=groups)
     for b in range(groups):
         only_first = {m.node: np.ones(len(own)) for m in numbers}
@@ -76,11 +75,10 @@ def biases(structure: Structure, own: Ints, groups: int) -> Floats:
                 continue
             p = sizes[a] / (sizes[a] + sizes[b])
             shifts = [
-                abs(float((there[m.node] - seen[m.node])[own == a].mean())) / (spread[m.node] or np.inf)
-                for m in numbers
-            ]
-            found[a, b] = max(shifts) * np.sqrt(p * (1 - p))
-    return found
+                abs(float((there[m.node] - seen[m.node])[own == a].mean())) / spread[m.node] for m in numbers
+            ]  # fmt: skip
+            largest[a, b] = max(shifts) * np.sqrt(p * (1 - p))
+    return largest
 
 
 def tipping(points: Sequence[Point]) -> float | None:

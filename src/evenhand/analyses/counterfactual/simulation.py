@@ -1,4 +1,4 @@
-"""Other worlds on trial: scenarios for every person, for the fitted mechanisms and for those of resampled people."""
+"""Counterfactual scores of every person, in several scenarios, and how sure they are by resamples of people."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.analyses.counterfactual.effects import Rule, Spread, averaged, others_of, tallied
+from evenhand.analyses.counterfactual.effects import Estimate, Rule, Spread, average, others_of, tally
 from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.scoring import Scorer
-from evenhand.analyses.counterfactual.structural_model import Structure, Values
+from evenhand.analyses.counterfactual.structural_model import StructuralModel, Values
 from evenhand.analyses.options import Progress
 from evenhand.tables.arrays import Floats, Ints
 
@@ -31,43 +31,62 @@ class Scenario(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bench:
-    """All that stays the same while mechanisms are fitted again and again."""
+class Simulator:
+    """The model, the people and their factual scores: all that stays while mechanisms are fitted again and again."""
 
     inputs: Inputs
     scorer: Scorer
     attribute: str
+    names: tuple[str, ...]
+    """Of the groups."""
     own: Ints
     """The group of each person."""
-    groups: int
     rule: Rule
     here: Floats
     """The score of each person."""
     flips: Floats
     """Their scores with another value of the attribute and all else as it is: axes (other, person)."""
-    takes: bool
-    """Whether the model takes the attribute as input."""
 
-    def there(
-        self, structure: Structure | None, scenarios: Sequence[Scenario], rows: Ints, own: Ints, draws: int,
+    @property
+    def groups(self) -> int:
+        return len(self.names)
+
+    @property
+    def takes(self) -> bool:
+        """Whether the model takes the attribute as input."""
+        return self.attribute in self.inputs.features
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return [(a, b) for a in range(self.groups) for b in range(self.groups) if a != b]
+
+    def place(self, a: int, b: int) -> int:
+        """Of a pair among the figures."""
+        return a * self.groups + b
+
+    def smaller(self, a: int, b: int) -> int:
+        """The size of the smaller group of a pair."""
+        return int(np.bincount(self.own, minlength=self.groups)[[a, b]].min())
+
+    def scores_there(
+        self, structure: StructuralModel | None, scenarios: Sequence[Scenario], rows: Ints, own: Ints, draws: int,
         rng: np.random.Generator,
     ) -> Floats:  # fmt: skip
-        """Scores in other worlds: axes (scenario, other, person, draw); `own` may exchange their groups."""
-        shape = len(scenarios), self.groups - 1, len(rows), draws
-        found = np.empty(shape)
-        found[:] = self.here[rows][:, None]
+        """Counterfactual scores: axes (scenario, other, person, draw); `own` may be permuted group labels."""
+        scores = np.empty((len(scenarios), self.groups - 1, len(rows), draws))
+        scores[:] = self.here[rows][:, None]
         computed = []
         for place, scenario in enumerate(scenarios):
             if any(scenario.weights):
                 computed.append(place)
             elif scenario.direct and self.takes:
-                found[place] = self.flips[:, rows, None]
+                scores[place] = self.flips[:, rows, None]
         if computed and structure is not None:
-            found[computed] = self._computed(structure, [scenarios[i] for i in computed], rows, own, draws, rng)
-        return found
+            scores[computed] = self._computed(structure, [scenarios[i] for i in computed], rows, own, draws, rng)
+        return scores
 
     def _computed(
-        self, structure: Structure, scenarios: list[Scenario], rows: Ints, own: Ints, draws: int,
+        self, structure: StructuralModel, scenarios: list[Scenario], rows: Ints, own: Ints, draws: int,
         rng: np.random.Generator,
     ) -> Floats:  # fmt: skip
         """All scenarios, others, people and draws in one long frame."""
@@ -75,23 +94,24 @@ class Bench:
         seen = structure.seen(rows[people], own[people])
         noise = structure.abduct(seen, rng)
         shape = len(scenarios), self.groups - 1, len(people)
-        at = np.broadcast_to(np.arange(len(people)), shape).ravel()
-        other = np.broadcast_to(others_of(own, self.groups)[:, people], shape).ravel()
+
+        def long(values: Any) -> Any:
+            return np.broadcast_to(values, shape).ravel()
+
+        def by_scenario(values: list[Any]) -> Any:
+            return long(np.array(values)[:, None, None])
+
+        at, other = long(np.arange(len(people))), long(others_of(own, self.groups)[:, people])
         all_seen: Values = {name: values[at] for name, values in seen.items()}
         all_noise = {
             name: (e[0][at], e[1][at]) if isinstance(e, tuple) else e[at] for name, e in noise.items()
         }  # fmt: skip
-        weights = {
-            name: np.broadcast_to(np.array([s.weights[i] for s in scenarios])[:, None, None], shape).ravel()
-            for i, name in enumerate(structure.part.first)
-        }
+        weights = {name: by_scenario([s.weights[i] for s in scenarios]) for i, name in enumerate(structure.part.first)}
         replaced = structure.act(all_seen, all_noise, other, weights)
         if self.takes:
-            direct = np.broadcast_to(np.array([s.direct for s in scenarios])[:, None, None], shape).ravel()
-            real = self.own[rows[people]][at]  # what the model sees of a person whose group is only exchanged
-            replaced[self.attribute] = np.where(direct, other, real)
-        found = self.scores(rows[people][at], replaced)
-        return found.reshape(len(scenarios), self.groups - 1, len(rows), draws)
+            real = self.own[rows[people]][at]  # what the model sees of a person whose group label is permuted
+            replaced[self.attribute] = np.where(by_scenario([s.direct for s in scenarios]), other, real)
+        return self.scores(rows[people][at], replaced).reshape(*shape[:2], len(rows), draws)
 
     def scores(self, rows: Ints, replaced: Values) -> Floats:
         """The scores of people with some values replaced, in few long frames."""
@@ -99,7 +119,7 @@ class Bench:
         for start in range(0, len(rows), AT_ONCE):
             cut = slice(start, start + AT_ONCE)
             frame = self.inputs.rows(rows[cut], {name: values[cut] for name, values in replaced.items()})
-            parts.append(self.scorer(frame, len(rows[cut]), f"people in another world of {self.attribute!r}"))
+            parts.append(self.scorer(frame, len(rows[cut]), f"people with another {self.attribute!r}"))
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
@@ -107,10 +127,13 @@ class Outcome(NamedTuple):
     """Figures by scenario and pair (the last pair: everybody), and the first scenario person by person."""
 
     figures: Floats
-    people: Floats
     spread: Spread
     scores: Floats
     """Axes (other, person, draw)."""
+
+    def estimate(self, figure: int, place: tuple[int, int], people: float, share: float = 1.0) -> Estimate:
+        """A figure at a place (scenario, pair), with its interval."""
+        return self.spread.estimate(float(self.figures[(*place, figure)]), figure, place, people, share)
 
 
 def with_rest(figures: Floats, parts: Sequence[int]) -> Floats:
@@ -121,62 +144,62 @@ def with_rest(figures: Floats, parts: Sequence[int]) -> Floats:
     return np.concatenate([figures, np.round(rest, 12)])  # without what rounding leaves
 
 
-def draws_for(structure: Structure | None, n: int) -> int:
+def draws_for(structure: StructuralModel | None, n: int) -> int:
     """How often noise is drawn for each person: the fewer people, the more often."""
     if structure is None or not structure.random:
         return 1
     return int(np.clip(-(-ENOUGH // n), 1, MOST_DRAWS))
 
 
-def tried(
-    bench: Bench, structure: Structure | None, scenarios: Sequence[Scenario], parts: Sequence[int] = (), *,
-    confidence: float, bootstrap: int, rng: np.random.Generator, progress: Progress,
+def simulate(
+    simulator: Simulator, structure: StructuralModel | None, scenarios: Sequence[Scenario], parts: Sequence[int] = (),
+    *, confidence: float, bootstrap: int, rng: np.random.Generator, progress: Progress,
 ) -> Outcome:  # fmt: skip
     """Every scenario for everybody, and how sure that is; `parts` are scenarios that split the first."""
-    n = len(bench.own)
+    own, groups = simulator.own, simulator.groups
+    n = len(own)
     draws = draws_for(structure, n)
-    fitted = None if structure is None else structure.fitted(structure.seen(np.arange(n)))
+    fitted = None if structure is None else structure.fit(structure.seen(np.arange(n)))
     sums: Any = 0.0
+    people: Any = 0.0
     scores = []
-    step = max(1, AT_ONCE // (len(scenarios) * max(bench.groups - 1, 1) * draws))
+    step = max(1, AT_ONCE // (len(scenarios) * max(groups - 1, 1) * draws))
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
-        there = bench.there(fitted, scenarios, rows, bench.own[rows], draws, rng)
-        more, _ = tallied(there, bench.here[rows], bench.own[rows], bench.groups, bench.rule)
-        sums = sums + more
+        there = simulator.scores_there(fitted, scenarios, rows, own[rows], draws, rng)
+        more, counted = tally(there, simulator.here[rows], own[rows], groups, simulator.rule)
+        sums, people = sums + more, people + counted
         scores.append(there[0])
-    sizes = np.bincount(bench.own, minlength=bench.groups).astype(np.float64)
-    people = np.repeat(sizes, bench.groups) * (1 - np.eye(bench.groups).ravel())
-    figures = with_rest(averaged(np.asarray(sums), people), parts)
-    spread = _spread(bench, fitted, scenarios, parts, figures, draws, confidence, bootstrap, rng, progress)
-    return Outcome(figures, np.append(people, n), spread, np.concatenate(scores, axis=1))
+    figures = with_rest(average(sums, people), parts)
+    spread = _spread(simulator, fitted, scenarios, parts, figures, draws, confidence, bootstrap, rng, progress)
+    return Outcome(figures, spread, np.concatenate(scores, axis=1))
 
 
 def _spread(
-    bench: Bench, fitted: Structure | None, scenarios: Sequence[Scenario], parts: Sequence[int], figures: Floats,
-    draws: int, confidence: float, bootstrap: int, rng: np.random.Generator, progress: Progress,
+    simulator: Simulator, fitted: StructuralModel | None, scenarios: Sequence[Scenario], parts: Sequence[int],
+    figures: Floats, draws: int, confidence: float, bootstrap: int, rng: np.random.Generator, progress: Progress,
 ) -> Spread:  # fmt: skip
-    """Resamples of people, mechanisms fitted anew to each; and, if any are, to people whose attribute is exchanged."""
+    """Resamples of people, mechanisms fitted to each; and, if any are, to people with permuted group labels."""
     if not bootstrap:
         return Spread(None, None, confidence, 0)
-    n = len(bench.own)
+    n = len(simulator.own)
     size = min(n, MOST_RESAMPLED)
-    members = [np.flatnonzero(bench.own == g) for g in range(bench.groups)]
+    members = [np.flatnonzero(simulator.own == g) for g in range(simulator.groups)]
     refits = fitted is not None and bool(fitted.mechanisms) and not fitted.fixed
     squares, counted = np.zeros_like(figures), np.zeros_like(figures)
     floors = []
     for i in range(bootstrap):
         progress(i / bootstrap, "resampling people")
         rows = np.concatenate([rng.choice(m, max(round(len(m) * size / n), 1)) for m in members])
-        found = with_rest(_one(bench, fitted, scenarios, rows, bench.own[rows], draws, rng), parts)
-        known = np.isfinite(found) & np.isfinite(figures)
-        squares += np.where(known, found - figures, 0) ** 2
+        resampled = with_rest(_refit(simulator, fitted, scenarios, rows, simulator.own[rows], draws, rng), parts)
+        known = np.isfinite(resampled) & np.isfinite(figures)
+        squares += np.where(known, resampled - figures, 0) ** 2
         counted += known
         if refits:
             rows = rng.permutation(n)[:size]
-            own = rng.permutation(bench.own[rows])
+            permuted = rng.permutation(simulator.own[rows])
             total = Scenario(scenarios[0].weights, direct=False)
-            floors.append(_one(bench, fitted, [total], rows, own, draws, rng)[0])
+            floors.append(_refit(simulator, fitted, [total], rows, permuted, draws, rng)[0])
     smaller = np.sqrt(size / n)
     with np.errstate(invalid="ignore", divide="ignore"):
         away = np.sqrt(squares / counted) * smaller
@@ -188,10 +211,11 @@ def _spread(
     return Spread(away, floor, confidence, bootstrap)
 
 
-def _one(
-    bench: Bench, fitted: Structure | None, scenarios: Sequence[Scenario], rows: Ints, own: Ints, draws: int,
-    rng: np.random.Generator,
+def _refit(
+    simulator: Simulator, fitted: StructuralModel | None, scenarios: Sequence[Scenario], rows: Ints, own: Ints,
+    draws: int, rng: np.random.Generator,
 ) -> Floats:  # fmt: skip
-    again = None if fitted is None else fitted.fitted(fitted.seen(rows, own))
-    there = bench.there(again, scenarios, rows, own, draws, rng)
-    return averaged(*tallied(there, bench.here[rows], own, bench.groups, bench.rule))
+    """The figures of some people, by mechanisms fitted to them."""
+    again = None if fitted is None else fitted.fit(fitted.seen(rows, own))
+    there = simulator.scores_there(again, scenarios, rows, own, draws, rng)
+    return average(*tally(there, simulator.here[rows], own, simulator.groups, simulator.rule))

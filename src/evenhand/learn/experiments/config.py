@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from evenhand.analyses.options import checked_axes
+from evenhand.datasets.dataset import check_truths
 from evenhand.errors import EvenhandError, UsageError, nearest, shown
 from evenhand.files.paths import as_path, shown_path
 from evenhand.files.toml import Places, known, read_toml
 from evenhand.files.toml_lines import Path
 from evenhand.learn.experiments.plan import Method, checked_fractions, checked_seeds, checked_splits, strengths_of
 from evenhand.learn.experiments.sources import Source
-from evenhand.learn.experiments.workers import settled_jobs
+from evenhand.learn.experiments.workers import check_device, settle_jobs
 
 EXPERIMENT = (
     "folder", "seeds", "splits", "performance", "fairness", "fractions", "own_split", "jobs", "device",
 )  # fmt: skip
 DATASET = ("name", "reader", "path", "group", "exclude", "label", "favorable", "options")
 METHOD = ("name", "label", "strengths")
-DEVICES = ("auto", "cpu", "cuda")
 
 
 def read_config(path: Any) -> dict[str, Any]:
-    """The words of `experiment` from a file; paths in it are meant from its folder."""
+    """The arguments of `experiment` from a file; paths in it are meant from its folder."""
     if not os.path.exists(as_path(path)):
         raise UsageError(f"there is no file {shown_path(path)}: evenhand experiment --init writes one to begin with")
     document, places = read_toml(path, "experiment")
     home = as_path(path).parent
     known(document, ("experiment", "dataset", "method"), (), places, "[experiment], [[dataset]] and [[method]]")
-    words = _experiment(document.get("experiment", {}), places)
-    if "folder" in words:
-        words["folder"] = os.fspath(home / as_path(words["folder"]))
-    words["datasets"] = [_dataset(t, i, places, home) for i, t in enumerate(_tables(document, "dataset", places))]
-    words["methods"] = [_method(t, i, places) for i, t in enumerate(_tables(document, "method", places))]
-    for key, some in (("dataset", words["datasets"]), ("method", words["methods"])):
-        for i, one in enumerate(some):
-            if one.name in [other.name for other in some[:i]]:
-                how = 'reader = "adult"' if key == "dataset" else 'label = "another name"'
-                raise places.refuse((key, i), f"{key} {shown(one.name)} is there twice: give it another name ({how})")
-    return words
+    arguments = _experiment(document.get("experiment", {}), places)
+    if "folder" in arguments:
+        arguments["folder"] = os.fspath(home / as_path(arguments["folder"]))
+    datasets = [_dataset(t, i, places, home) for i, t in enumerate(_tables(document, "dataset", places))]
+    methods = [_method(t, i, places) for i, t in enumerate(_tables(document, "method", places))]
+    _check_names(datasets, "dataset", 'reader = "adult"', places)
+    _check_names(methods, "method", 'label = "another name"', places)
+    return {**arguments, "datasets": datasets, "methods": methods}
+
+
+def _check_names(some: Sequence[Source | Method], key: str, how: str, places: Places) -> None:
+    names = [one.name for one in some]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise places.refuse((key, i), f"{key} {shown(name)} is there twice: give it another name ({how})")
 
 
 # ---- its parts --------------------------------------------------------------------------------------------------
@@ -51,102 +56,94 @@ def _experiment(table: Any, places: Places) -> dict[str, Any]:
         raise places.refuse(("experiment",), f"[experiment] is a table, not {shown(table)}")
     known(table, EXPERIMENT, ("experiment",), places, f"[experiment] has {', '.join(EXPERIMENT)}")
     checks: dict[str, Any] = {
-        "folder": lambda v: _is_text("folder", v),
+        "folder": lambda v: _check_text("folder", v),
         "seeds": checked_seeds,
         "splits": checked_splits,
         "fractions": checked_fractions,
-        "performance": lambda v: checked_axes(v),
+        "performance": checked_axes,
         "fairness": lambda v: checked_axes(fairness=v),
-        "jobs": lambda v: settled_jobs(v, "cpu", True),
-        "device": _is_device,
-        "own_split": _is_truth,
+        "jobs": lambda v: settle_jobs(v, "cpu", True),
+        "device": check_device,  # only the name: another machine may have a GPU
+        "own_split": lambda v: check_truths(own_split=v),
     }
     for key, value in table.items():
-        _tried(lambda key=key, value=value: checks[key](value) if key in checks else None, places, ("experiment", key))
+        with _located(places, ("experiment", key)):
+            checks[key](value)
     return dict(table)
 
 
 def _dataset(table: Mapping[str, Any], i: int, places: Places, home: Any) -> Source:
     known(table, DATASET, ("dataset", i), places, f"a data set has {', '.join(DATASET)}")
-    words = dict(table)
-    for key in ("name", "group"):
-        if not isinstance(words.get(key), str) or not words[key]:
-            example = "adult" if key == "name" else "sex"
+    arguments = dict(table)
+    for key, example in (("name", "adult"), ("group", "sex")):
+        if not isinstance(table.get(key), str) or not table[key]:
             raise places.refuse(("dataset", i, key), f'a data set needs its {key}, such as {key} = "{example}"')
     for key in ("path", "label", "reader"):
-        if key in words:
-            _tried(lambda key=key: _is_text(key, words[key]), places, ("dataset", i, key))
-    hidden = words.get("exclude", [])
+        if key in table:
+            with _located(places, ("dataset", i, key)):
+                _check_text(key, table[key])
+    hidden = table.get("exclude", [])
     hidden = [hidden] if isinstance(hidden, str) else hidden
     if not isinstance(hidden, list) or not all(isinstance(name, str) for name in hidden):
         raise places.refuse(("dataset", i, "exclude"), f"exclude is a list of columns, not {shown(hidden)}")
-    if not isinstance(words.get("options", {}), Mapping):
+    if not isinstance(table.get("options", {}), Mapping):
         raise places.refuse(
-            ("dataset", i, "options"), f"options is a table such as {{complete = false}}, not {shown(words['options'])}"
+            ("dataset", i, "options"), f"options is a table such as {{complete = false}}, not {shown(table['options'])}"
         )
-    words["exclude"] = tuple(hidden)
-    if "path" in words:
-        words["path"] = os.fspath(home / as_path(words["path"]))
-    words["said_at"] = f"{places.file}, line {places.line(('dataset', i))}"
-    found: Source = _tried(lambda: Source(**words), places, ("dataset", i, "name"))
-    return found
+    arguments["exclude"] = tuple(hidden)
+    if "path" in arguments:
+        arguments["path"] = os.fspath(home / as_path(arguments["path"]))
+    with _located(places, ("dataset", i, "name")):
+        return Source(**arguments, said_at=f"{places.file}, line {places.line(('dataset', i))}")
 
 
 def _method(table: Mapping[str, Any], i: int, places: Places) -> Method:
-    words = dict(table)
-    maker = words.pop("name", None)
+    options = dict(table)
+    maker = options.pop("name", None)
     if not isinstance(maker, str) or not maker:
         raise places.refuse(("method", i, "name"), 'a method needs its name, such as name = "reg", or "module:Class"')
-    name = words.pop("label", maker.rpartition(":")[2])
+    name = options.pop("label", maker.rpartition(":")[2])
     if not isinstance(name, str) or not name:
         raise places.refuse(("method", i, "label"), f"label is how the method is called in results, not {shown(name)}")
-    strengths = words.pop("strengths", None)
-    plain: Method = _tried(lambda: Method(name, maker), places, ("method", i, "name"))
-    for option, value in words.items():
+    strengths = options.pop("strengths", None)
+    with _located(places, ("method", i, "name")):
+        plain = Method(name, maker)
+    for option, value in options.items():
         try:
             Method(name, maker, {option: value})
         except UsageError as error:
             meant = "" if "did you mean" in str(error) else nearest(option, METHOD)
             raise places.refuse(("method", i, option), f"{error}{meant}") from None
     if strengths is not None:
-        strengths = _tried(lambda: strengths_of(plain, {name: strengths}), places, ("method", i, "strengths"))
-    return Method(name, maker, words, strengths)
+        with _located(places, ("method", i, "strengths")):
+            strengths = strengths_of(plain, {name: strengths})
+    return Method(name, maker, options, strengths)
 
 
 # ---- what is wrong ----------------------------------------------------------------------------------------------
 
 
 def _tables(document: Mapping[str, Any], key: str, places: Places) -> list[Mapping[str, Any]]:
-    found = document.get(key, [])
-    if isinstance(found, Mapping) or not isinstance(found, list) or not all(isinstance(t, Mapping) for t in found):
+    tables = document.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(t, Mapping) for t in tables):
         raise places.refuse((key,), f"write [[{key}]], with two brackets on each side, above each {key}")
-    if not found:
+    if not tables:
         raise UsageError(f"{places.file} has no {key}: write a [[{key}]] (evenhand experiment --init shows how)")
-    return found
+    return tables
 
 
-def _tried(what: Any, places: Places, path: Path) -> Any:
-    """Do it, and say where in the file its mistake is."""
+@contextmanager
+def _located(places: Places, path: Path) -> Iterator[None]:
+    """Whatever is refused inside is refused with its line in the file."""
     try:
-        return what()
+        yield
     except EvenhandError as error:
         raise places.refuse(path, error) from None
 
 
-def _is_text(key: str, value: Any) -> None:
+def _check_text(key: str, value: Any) -> None:
     if not isinstance(value, str) or not value:
         raise UsageError(f"{key} is a text, not {shown(value)}")
-
-
-def _is_truth(value: Any) -> None:
-    if not isinstance(value, bool):
-        raise UsageError(f"own_split is true or false, not {shown(value)}")
-
-
-def _is_device(value: Any) -> None:
-    """Only the word: the machine may be told another one."""
-    if value not in DEVICES:
-        raise UsageError(f"device is 'auto', 'cpu' or 'cuda', not {shown(value)}")
 
 
 STARTER = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from evenhand.analyses.options import checked_axes
 from evenhand.datasets import Dataset
 from evenhand.errors import DataError, EvenhandError, UsageError, shown
 from evenhand.files.paths import write_text
-from evenhand.learn.experiments.plan import Method, Run, as_method, may_use_gpu, planned
+from evenhand.learn.experiments.plan import Method, Run, as_method, may_use_gpu, plan_runs
 from evenhand.learn.experiments.records import Folder
 from evenhand.learn.experiments.result import HEADER, About, Experiment
-from evenhand.learn.experiments.run import measured
+from evenhand.learn.experiments.run import measure
 from evenhand.learn.experiments.sources import Source
 from evenhand.learn.experiments.splits import People
-from evenhand.learn.experiments.workers import Place, done_by, settled_device, settled_jobs
+from evenhand.learn.experiments.workers import Place, perform_all, settle_device, settle_jobs
 
 
 @dataclass(frozen=True)
@@ -108,46 +108,46 @@ def experiment(
     """
     axes = checked_axes(performance, fairness)
     wanted = _methods(methods)
-    on = settled_device(device, any(may_use_gpu(m.maker) for m in wanted))
-    subjects = _subjects(datasets, group, tuple([exclude] if isinstance(exclude, str) else exclude))
-    prints = {name: (one.people.fingerprint, one.people.attribute) for name, one in subjects.items()}
-    plan = planned(prints, wanted, strengths, seeds, splits, fractions, own_split)
-    about = {name: _about(name, one, plan[0]) for name, one in subjects.items()}
-    processes = settled_jobs(jobs, on, importable=not any(m.maker.startswith("__main__:") for m in wanted))
+    on = settle_device(device, any(may_use_gpu(m.maker) for m in wanted))
+    people = _people(datasets, group, tuple([exclude] if isinstance(exclude, str) else exclude))
+    prints = {name: (one.fingerprint, one.attribute) for name, one in people.items()}
+    plan = plan_runs(prints, wanted, strengths, seeds, splits, fractions, own_split)
+    about = {name: _about(name, one, plan[0]) for name, one in people.items()}
+    processes = settle_jobs(jobs, on, importable=not any(m.maker.startswith("__main__:") for m in wanted))
     place = Place(Folder.at(folder), axes.performance.id, axes.fairness.id, on)
     place.folder.check_free(HEADER)
     with place.folder.locked():
         place.folder.tidy()
         try:
-            for name, one in subjects.items():
-                one.people.save(place.folder.people / prints[name][0])
+            for name, one in people.items():
+                one.save(place.folder.people / prints[name][0])
             records = _records(plan, place, processes, retry, progress or (lambda step: None))
         finally:
             place.folder.tidy()
-        found = Experiment(
+        result = Experiment(
             plan, tuple(records[run.id] for run in plan), place.folder, axes, about, _notes(plan, records, place)
         )
-        write_text(place.folder.path / "runs.csv", found.to_csv())
-    return found.compared()
+        write_text(place.folder.path / "runs.csv", result.to_csv())
+    return result.compared()
 
 
 def _records(
     plan: tuple[Run, ...], place: Place, processes: int, retry: bool, tell: Callable[[Step], None]
 ) -> dict[str, Mapping[str, Any]]:
     """The record of every run: read, or made."""
-    found: dict[str, Mapping[str, Any]] = {}
+    records: dict[str, Mapping[str, Any]] = {}
     axes = place.axes
     tell(Step(0, len(plan), plan))
     for run in plan:
         record = place.folder.record(run.id)
         if record is not None and not (retry and record["error"] is not None):
-            found[run.id] = measured(record, place.folder, axes)
-            tell(Step(len(found), len(plan), plan, run, found[run.id], repeated=True))
-    with closing(done_by([run for run in plan if run.id not in found], place, processes)) as finished:
+            records[run.id] = measure(record, place.folder, axes)
+            tell(Step(len(records), len(plan), plan, run, records[run.id], repeated=True))
+    with closing(perform_all([run for run in plan if run.id not in records], place, processes)) as finished:
         for run, record in finished:
-            found[run.id] = record
-            tell(Step(len(found), len(plan), plan, run, record))
-    return found
+            records[run.id] = record
+            tell(Step(len(records), len(plan), plan, run, record))
+    return records
 
 
 def _notes(plan: tuple[Run, ...], records: Mapping[str, Mapping[str, Any]], place: Place) -> tuple[str, ...]:
@@ -171,21 +171,17 @@ def _notes(plan: tuple[Run, ...], records: Mapping[str, Mapping[str, Any]], plac
 def _methods(given: Any) -> list[Method]:
     if isinstance(given, Mapping):
         return [as_method(one, str(name)) for name, one in given.items()]
-    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    return [as_method(one) for one in several]
+    return [as_method(one) for one in _several(given)]
 
 
-class Subject(NamedTuple):
-    """People of a data set, and what a reader has to know about them."""
-
-    people: People
-    notes: tuple[str, ...]
+def _several(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
 
 
-def _subjects(given: Any, group: Any, exclude: tuple[str, ...]) -> dict[str, Subject]:
+def _people(given: Any, group: Any, exclude: tuple[str, ...]) -> dict[str, People]:
     """The people of every data set, by its name."""
-    found: dict[str, Subject] = {}
-    for one in given if isinstance(given, Sequence) and not isinstance(given, str) else [given]:
+    people: dict[str, People] = {}
+    for one in _several(given):
         source = Source(one) if isinstance(one, str) else one
         if not isinstance(source, Source | Dataset):
             raise UsageError(f"a data set is a Dataset, a Source or a name of evenhand.datasets, not {shown(one)}")
@@ -193,29 +189,27 @@ def _subjects(given: Any, group: Any, exclude: tuple[str, ...]) -> dict[str, Sub
         attribute = own or (group.get(source.name) if isinstance(group, Mapping) else group)
         if not isinstance(attribute, str):
             raise UsageError(f"say whose treatment is compared on {source.name}: group='sex', or another attribute")
-        if source.name in found:
+        if source.name in people:
             raise UsageError(f"data set {shown(source.name)} is there twice: give each its own name")
-        found[source.name] = _loaded(source, attribute, exclude)
-    return found
+        people[source.name] = _load(source, attribute, exclude)
+    return people
 
 
-def _loaded(source: Source | Dataset, attribute: str, exclude: tuple[str, ...]) -> Subject:
+def _load(source: Source | Dataset, attribute: str, exclude: tuple[str, ...]) -> People:
     if isinstance(source, Dataset):
-        return Subject(People.of(source, attribute, exclude), source.notes)
+        return People.of(source, attribute, exclude)
     try:
-        data = source.load()
-        return Subject(People.of(data, attribute, source.exclude or exclude), data.notes)
+        return People.of(source.load(), attribute, source.exclude or exclude)
     except EvenhandError as error:
         raise type(error)(f"{source.said_at}: {error}" if source.said_at else str(error)) from error
 
 
-def _about(name: str, subject: Subject, run: Run) -> About:
+def _about(name: str, people: People, run: Run) -> About:
     """How many people of each group are in each part of the first split; too few are refused at once."""
-    people = subject.people
     try:
         parts = people.parts(0, run.fractions, run.own_split)
     except DataError as error:
         raise type(error)(f"{name}: {error}") from error
     counts = [np.bincount(people.group[rows], minlength=len(people.groups)).tolist() for rows in parts]
     by_group = dict(zip(people.groups, map(tuple, zip(*counts, strict=True)), strict=True))
-    return About(people.attribute, by_group, subject.notes)
+    return About(people.attribute, by_group, people.notes)

@@ -6,6 +6,8 @@ import hashlib
 import inspect
 import json
 import math
+import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -21,7 +23,7 @@ from evenhand.learn.experiments.splits import Fractions
 GIVEN = ("strength", "random_state", "device")
 """What the runner says to a method; options are the rest."""
 EVERYTHING = "**"
-"""Stands for options of any name, which a class takes as **words."""
+"""Stands for options of any name, which a class takes as **options."""
 PLAIN = ("mlp",)
 """Methods with nothing to trade: strengths that are meant for all are not for them."""
 MOST_RUNS = 100_000
@@ -56,11 +58,6 @@ class Method:
                 f"can be told from others, not {shown(dict(self.options))}"
             ) from None
 
-    @property
-    def as_json(self) -> str:
-        """The options as a text, always in the same order."""
-        return json.dumps(dict(self.options), sort_keys=True)
-
 
 @dataclass(frozen=True)
 class Run:
@@ -73,7 +70,7 @@ class Run:
     method: str
     maker: str
     options: str
-    """As JSON."""
+    """As JSON, always in the same order."""
     strength: float
     seed: int
     split: int
@@ -91,38 +88,34 @@ class Run:
         return f"{self.dataset} {self.method} {self.strength:g} seed {self.seed} split {self.split}"
 
 
-def planned(
-    data: Mapping[str, tuple[str, str]],
-    methods: Sequence[Method],
-    strengths: Any,
-    seeds: Any,
-    splits: Any,
-    fractions: Any,
-    own_split: bool,
-) -> tuple[Run, ...]:
+def plan_runs(
+    data: Mapping[str, tuple[str, str]], methods: Sequence[Method], strengths: Any, seeds: Any, splits: Any,
+    fractions: Any, own_split: bool,
+) -> tuple[Run, ...]:  # fmt: skip
     """All runs in order; `data` are fingerprint and attribute by name of data set."""
     if not data or not methods:
         raise UsageError("an experiment needs at least one data set and one method")
-    _distinct((m.name for m in methods), "method")
+    _check_distinct((m.name for m in methods), "method")
     strengths = _for_all_or_by_name(strengths, methods)
     by_method = {m.name: strengths_of(m, strengths) for m in methods}
     shares, numbers, repeats = checked_fractions(fractions), checked_seeds(seeds), checked_splits(splits)
     total = len(data) * sum(map(len, by_method.values())) * len(numbers) * repeats
     if total > MOST_RUNS:
         raise UsageError(f"an experiment has at most {MOST_RUNS:,} runs, not {total:,}: take it apart")
-    kept = [
-        Run(name, print_, attribute, m.name, m.maker, m.as_json, strength, seed, split, shares, bool(own_split))
+    runs = [
+        Run(name, print_, attribute, m.name, m.maker, options, strength, seed, split, shares, bool(own_split))
         for name, (print_, attribute) in data.items()
         for m in methods
+        for options in [json.dumps(dict(m.options), sort_keys=True)]
         for strength in by_method[m.name]
         for seed in numbers
         for split in range(repeats)
     ]
     seen: dict[str, Run] = {}
-    for run in kept:
+    for run in runs:
         if seen.setdefault(run.id, run) is not run:
             raise UsageError(f"two runs are the same: {seen[run.id]} and {run}; leave one out, or change its options")
-    return tuple(kept)
+    return tuple(runs)
 
 
 def _for_all_or_by_name(strengths: Any, methods: Sequence[Method]) -> Any:
@@ -143,29 +136,27 @@ def _for_all_or_by_name(strengths: Any, methods: Sequence[Method]) -> Any:
 
 def strengths_of(m: Method, strengths: Any) -> tuple[float, ...]:
     """Those of the method itself, else those of all; a method that nobody gave any has one, of 0."""
-    found: Any = m.strengths
-    if found is None:
+    own: Any = m.strengths
+    if own is None:
         everybody = (0.0,) if m.maker in PLAIN else strengths
-        found = strengths.get(m.name, (0.0,)) if isinstance(strengths, Mapping) else everybody
-    found = [found] if isinstance(found, Real) else found
-    if not isinstance(found, Iterable) or isinstance(found, str):
-        raise UsageError(f"strengths of {shown(m.name)} are a list of numbers, not {shown(found)}")
-    values = [_strength(value, m) for value in _several(found)]
+        own = strengths.get(m.name, (0.0,)) if isinstance(strengths, Mapping) else everybody
+    own = [own] if isinstance(own, Real) else own
+    if not isinstance(own, Iterable) or isinstance(own, str):
+        raise UsageError(f"strengths of {shown(m.name)} are a list of numbers, not {shown(own)}")
+    values = [_strength(value, m) for value in _several(own)]
     if not values:
         raise UsageError(f"method {shown(m.name)} has no strength: name at least one, such as 0")
-    _distinct(values, f"strength of {m.name}")
+    _check_distinct(values, f"strength of {m.name}")
     return tuple(values)
 
 
 def _strength(value: Any, m: Method) -> float:
-    try:
-        found = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
-    except OverflowError:
-        found = math.inf
-    if not math.isfinite(found):
+    size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not size <= sys.float_info.max:
         raise UsageError(f"a strength is a finite number, not {shown(value)} (method {shown(m.name)})")
-    _check_values(m.maker, {**m.options, "strength": found})
-    return found + 0.0  # -0 is 0
+    strength = float(value) + 0.0  # -0 is 0
+    _check_values(m.maker, {**m.options, "strength": strength})
+    return strength
 
 
 def _several(values: Iterable[Any]) -> list[Any]:
@@ -177,11 +168,11 @@ def _several(values: Iterable[Any]) -> list[Any]:
 
 
 def checked_seeds(seeds: Any) -> tuple[int, ...]:
-    found = [seeds] if whole(seeds) else _several(seeds) if isinstance(seeds, Iterable) else []
-    if not found or not all(whole(seed) and 0 <= seed < 2**32 for seed in found):
+    numbers = [seeds] if whole(seeds) else _several(seeds) if isinstance(seeds, Iterable) else []
+    if not numbers or not all(whole(seed) and 0 <= seed < 2**32 for seed in numbers):
         raise UsageError(f"seeds are whole numbers from 0, such as [0, 1, 2], not {shown(seeds)}")
-    _distinct(found, "seed")
-    return tuple(int(seed) for seed in found)
+    _check_distinct(numbers, "seed")
+    return tuple(int(seed) for seed in numbers)
 
 
 def checked_splits(splits: Any) -> int:
@@ -203,12 +194,10 @@ def checked_fractions(fractions: Any) -> Fractions:
     return train, dev, test
 
 
-def _distinct(values: Iterable[Any], what: str) -> None:
-    seen = set()
-    for value in values:
-        if value in seen:
-            raise UsageError(f"{what} {shown(value)} is there twice: leave one out, or give it another name")
-        seen.add(value)
+def _check_distinct(values: Iterable[Any], what: str) -> None:
+    twice = [value for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise UsageError(f"{what} {shown(twice[0])} is there twice: leave one out, or give it another name")
 
 
 # ---- what makes a method --------------------------------------------------------------------------------------
@@ -217,13 +206,12 @@ def _distinct(values: Iterable[Any], what: str) -> None:
 def methods_known() -> Mapping[str, Any]:
     """The methods that come with Evenhand, if what they need is installed."""
     try:
-        found: Mapping[str, Any] = getattr(import_module("evenhand.learn"), "METHODS", {})
+        return dict(import_module("evenhand.learn").METHODS)
     except ImportError:  # without PyTorch there are none
         return {}
-    return found
 
 
-def made_by(maker: str) -> Any:
+def class_of(maker: str) -> Any:
     """The class of a method."""
     module, colon, name = maker.partition(":")
     if not colon:
@@ -240,26 +228,26 @@ def made_by(maker: str) -> Any:
             )
         return known[maker]
     try:
-        found: Any = import_module(module)
+        cls: Any = import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            cls = getattr(cls, part)
     except (Exception, SystemExit) as error:  # a module of yours may fail in any way
         said = f"{error}" if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: {error}"
         raise UsageError(
             f"cannot find method {shown(maker)}: {said}; it is module:Class of a module that can be imported"
         ) from error
-    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict_proba")):
-        raise UsageError(f"method {shown(maker)} must be a class with fit and predict_proba, not {shown(found)}")
-    return found
+    if not (isinstance(cls, type) and hasattr(cls, "fit") and hasattr(cls, "predict_proba")):
+        raise UsageError(f"method {shown(maker)} must be a class with fit and predict_proba, not {shown(cls)}")
+    return cls
 
 
 def parameters(maker: str) -> tuple[str, ...]:
     """What a method takes; of ours around a network also what that takes, and no other estimator, which is no text."""
-    found = _parameters_of(made_by(maker), maker)
-    if ":" not in maker and "estimator" in found:
-        found = tuple(dict.fromkeys((*found, *_parameters_of(methods_known()["mlp"], "mlp"))))
-        return tuple(name for name in found if name != "estimator")
-    return found
+    own = _parameters_of(class_of(maker), maker)
+    if ":" in maker or "estimator" not in own:
+        return own
+    names = dict.fromkeys((*own, *_parameters_of(methods_known()["mlp"], "mlp")))
+    return tuple(name for name in names if name != "estimator")
 
 
 def _parameters_of(cls: Any, maker: str) -> tuple[str, ...]:
@@ -267,27 +255,29 @@ def _parameters_of(cls: Any, maker: str) -> tuple[str, ...]:
         known = inspect.signature(cls).parameters.values()
     except ValueError:  # a class written in C
         known = {}.values()
-    found = tuple(EVERYTHING if p.kind is p.VAR_KEYWORD else p.name for p in known)
-    for word in ("strength", "random_state"):
-        if word not in found and EVERYTHING not in found:
-            raise UsageError(f"method {shown(maker)} must take strength and random_state, but it takes no {word}")
-    return found
+    names = tuple(EVERYTHING if p.kind is p.VAR_KEYWORD else p.name for p in known)
+    for name in ("strength", "random_state"):
+        if name not in names and EVERYTHING not in names:
+            raise UsageError(f"method {shown(maker)} must take strength and random_state, but it takes no {name}")
+    return names
 
 
-def _check_values(maker: str, words: Mapping[str, Any]) -> None:
+def _check_values(maker: str, options: Mapping[str, Any]) -> None:
     """Refuse values with which one of our methods cannot learn; of others nobody knows before they try."""
     if ":" not in maker:
-        import_module("evenhand.learn").method(maker, **words).check_parameters()
+        _make(maker, options).check_parameters()
+
+
+def _make(maker: str, options: Mapping[str, Any]) -> Any:
+    if ":" in maker:
+        return class_of(maker)(**options)
+    return import_module("evenhand.learn").method(maker, **options)
 
 
 def model_of(run: Run, device: str) -> Any:
     """The model of a run, not yet fitted."""
-    words = {"strength": run.strength, "random_state": run.seed, **json.loads(run.options)}
-    if may_use_gpu(run.maker):
-        words["device"] = device
-    if ":" in run.maker:
-        return made_by(run.maker)(**words)
-    return import_module("evenhand.learn").method(run.maker, **words)
+    where = {"device": device} if may_use_gpu(run.maker) else {}
+    return _make(run.maker, {"strength": run.strength, "random_state": run.seed, **json.loads(run.options), **where})
 
 
 def may_use_gpu(maker: str) -> bool:

@@ -21,6 +21,7 @@ from evenhand.learn.experiments.plan import Run
 
 FORMAT = "evenhand/run/1"
 PARTS = ("dev", "test")
+AXES = ("performance", "fairness")
 _ID = "[0-9a-f]{16}"
 _HALF_WRITTEN = re.compile(rf"\.({_ID}|runs\.csv)\..*part")
 
@@ -50,21 +51,18 @@ class Folder:
 
     def record(self, id_: str) -> dict[str, Any] | None:
         """The record of a finished run; None if there is none that is whole, with its tables."""
-        found = self._read(id_)
-        try:
-            whole = found is not None and all(
-                self.seal(id_, part) == kept["table"] for part, kept in found["parts"].items()
-            )
-        except OSError:
-            return None
-        return found if whole else None
+        record = self._read(id_)
+        with suppress(OSError):
+            if record and all(self.seal(id_, part) == kept["table"] for part, kept in record["parts"].items()):
+                return record
+        return None
 
     def _read(self, id_: str) -> dict[str, Any] | None:
         try:
-            found = json.loads((self.path / f"{id_}.json").read_text(encoding="utf-8"))
+            content = json.loads((self.path / f"{id_}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return None
-        return found if _is_record(found, id_) else None
+        return content if _is_record(content, id_) else None
 
     def keep(self, run: Run, record: dict[str, Any]) -> dict[str, Any]:
         whole = {"format": FORMAT, "id": run.id, "run": asdict(run), **record}
@@ -133,10 +131,9 @@ class Folder:
             "name another folder, or move it away"
         )
 
-    def _opened_lock(self) -> int:
-        file = self.path / "lock"
+    def _open_lock(self) -> int:
         try:
-            handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o666)
         except IsADirectoryError as error:
             raise self._in_the_way("lock") from error
         except OSError as error:
@@ -149,7 +146,7 @@ class Folder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Only one experiment at a time; the system opens the lock of a process that has died."""
-        handle = self._opened_lock()
+        handle = self._open_lock()
         try:
             os.lseek(handle, 0, os.SEEK_SET)
             if not _lock(handle):
@@ -170,42 +167,41 @@ class Folder:
 # ---- what a record looks like -----------------------------------------------------------------------------------
 
 
-def _is_record(found: Any, id_: str) -> bool:
+def _is_record(content: Any, id_: str) -> bool:
     """Whether it is what `keep` writes: anything else was damaged, and the run is done again."""
-    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("id") != id_:
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("id") != id_:
         return False
-    error, parts, seconds = found.get("error"), found.get("parts"), found.get("seconds")
+    error, parts, seconds = content.get("error"), content.get("parts"), content.get("seconds")
     return (
-        {"error", "traceback", "seconds"} <= set(found)
+        {"error", "traceback", "seconds"} <= set(content)
         and (error is None or (isinstance(error, str) and error != ""))
-        and isinstance(found["traceback"], str | None)
+        and isinstance(content["traceback"], str | None)
         and (seconds is None or _is_number(seconds, math.inf))
-        and isinstance(found.get("run"), dict)
-        and isinstance(found.get("device"), str)
-        and isinstance(found.get("warnings"), list)
-        and all(isinstance(text, str) for text in found["warnings"])
-        and isinstance(found.get("versions"), dict)
-        and all(isinstance(text, str) for text in found["versions"].values())
+        and isinstance(content.get("run"), dict)
+        and isinstance(content.get("device"), str)
+        and isinstance(content.get("warnings"), list)
+        and all(isinstance(text, str) for text in content["warnings"])
+        and isinstance(content.get("versions"), dict)
+        and all(isinstance(text, str) for text in content["versions"].values())
         and isinstance(parts, dict)
         and set(parts) == (set(PARTS) if error is None else set())
         and all(_is_part(part) for part in parts.values())
     )
 
 
-def _is_part(found: Any) -> bool:
-    if not isinstance(found, dict) or not all(isinstance(found.get(key), dict) for key in ("performance", "fairness")):
+def _is_part(part: Any) -> bool:
+    if not isinstance(part, dict) or not all(isinstance(part.get(key), dict) for key in ("table", *AXES)):
         return False
-    shares = [*found["performance"].values(), *found["fairness"].values()]
+    shares = [share for axis in AXES for share in part[axis].values()]
     return (
-        isinstance(found.get("table"), dict)
-        and _is_number(found.get("people"), math.inf)
-        and _is_number(found.get("majority"), 1.0)
+        _is_number(part.get("people"), math.inf)
+        and _is_number(part.get("majority"), 1.0)
         and all(share is None or _is_number(share, 1.0) for share in shares)
     )
 
 
-def _is_number(found: Any, most: float) -> bool:
-    return isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= most
+def _is_number(value: Any, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _lock(handle: int) -> bool:

@@ -14,8 +14,7 @@ from evenhand.analyses.options import Axes
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.learn.experiments.document import SETTING, fairness_name
 from evenhand.learn.experiments.plan import Run
-from evenhand.learn.experiments.records import Folder
-from evenhand.learn.experiments.run import PERFORMANCE_OF_CHANCE
+from evenhand.learn.experiments.records import PARTS, Folder
 from evenhand.report.result import Result
 from evenhand.tables.storage import load
 from evenhand.tables.table import Table
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 RESULTS = ("dev_performance", "dev_fairness", "performance", "fairness")
 HEADER = ",".join((*SETTING, *RESULTS, "run"))
 """The first line of runs.csv."""
+PERFORMANCE_OF_CHANCE = {"balanced_accuracy": 0.5, "auroc": 0.5}
 
 
 class About(NamedTuple):
@@ -69,7 +69,7 @@ class Experiment(Result):
     def _values(self, record: Mapping[str, Any]) -> list[float | None]:
         """By part performance and fairness."""
         good, fair = self.axes.performance.id, self.axes.fairness.id
-        parts = [record["parts"][part] for part in ("dev", "test")]
+        parts = [record["parts"][part] for part in PARTS]
         return [value for kept in parts for value in (kept["performance"][good], kept["fairness"][fair])]
 
     @property
@@ -83,20 +83,18 @@ class Experiment(Result):
 
     def table(self, run: str, part: Literal["dev", "test"] = "test") -> Table:
         """The counts of a run, by its id: every measure can be computed from them."""
-        ids = [r.id for r in self.plan]
-        if run not in ids or run in self.failed:
-            why = (
-                f": it failed, {self.failed[run]}" if run in self.failed else "; the column 'run' of runs has their ids"
-            )
-            raise UsageError(f"there is no finished run {shown(run)}{why}")
-        if part not in ("dev", "test"):
+        if run in self.failed:
+            raise UsageError(f"there is no finished run {shown(run)}: it failed, {self.failed[run]}")
+        if run not in self.runs["run"]:
+            raise UsageError(f"there is no finished run {shown(run)}; the column 'run' of runs has their ids")
+        if part not in PARTS:
             raise UsageError(f"part is 'dev' or 'test', not {shown(part)}")
         table = load(self.folder.table(run, part))
         assert isinstance(table, Table)
         return table
 
-    def compare(self, dataset: str | None = None, **words: Any) -> Comparison:
-        """Compare the methods on one data set, with further words of `evenhand.compare`.
+    def compare(self, dataset: str | None = None, **options: Any) -> Comparison:
+        """Compare the methods on one data set, with further options of `evenhand.compare`.
 
         The curves start at what it takes no model to reach: the accuracy of one decision for everybody, 0.5 for
         balanced accuracy and AUROC. There are no areas for other performances unless you name `random_performance`.
@@ -115,10 +113,10 @@ class Experiment(Result):
             raise DataError(f"no run on {shown(dataset)} has finished, so that there is nothing to compare")
         for name in RESULTS:
             runs[name] = [float("nan") if value is None else value for value in runs[name]]
-        words = {"random_performance": self._chance(str(dataset)), "missing": "drop", "rng": 0, **words}
+        options = {"random_performance": self._chance(str(dataset)), "missing": "drop", "rng": 0, **options}
         columns: dict[str, Any] = self._measures()
         runs |= {called: runs.pop(name) for name, called in columns.items()}
-        return compare(runs, method="method", settings="strength", **columns, **words)
+        return compare(runs, method="method", settings="strength", **columns, **options)
 
     def _measures(self) -> dict[str, str]:
         """What the results are called to a reader: by their measures."""

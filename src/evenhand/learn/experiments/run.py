@@ -8,7 +8,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -19,20 +19,20 @@ from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.entry import audit
 from evenhand.analyses.models.paired import distance
 from evenhand.analyses.options import Axes
+from evenhand.datasets.features import Matrix
 from evenhand.errors import DataError, EvenhandError, shown
 from evenhand.ingest.tabulation import tabulate
 from evenhand.ingest.values import writable
 from evenhand.learn.experiments.plan import Run, model_of
-from evenhand.learn.experiments.records import Folder
-from evenhand.learn.experiments.splits import Matrix, People
-from evenhand.measures.performance import PERFORMANCES, why_not
+from evenhand.learn.experiments.records import PARTS, Folder
+from evenhand.learn.experiments.splits import People
+from evenhand.measures.performance import why_not
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.scores import ScoreView
 from evenhand.tables.storage import load
 from evenhand.tables.table import Table
 
 THRESHOLD = 0.5
-PARTS = ("dev", "test")
 LIBRARIES = ("numpy", "scikit-learn", "torch")
 
 
@@ -45,25 +45,21 @@ def perform(run: Run, people: People, folder: Folder, axes: Axes, device: str) -
     with warnings.catch_warnings(record=True) as said, redirect_stdout(sys.stderr):
         warnings.simplefilter("always")
         try:
-            tables = fitted(run, people, device)
+            tables = fit(run, people, device)
             for part, table in tables.items():
                 record["parts"][part] = {"people": table.rows, "majority": majority(table), **results(table, axes)}
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a method may fail in any way, by sys.exit() too, and the others go on
-            record |= {"error": reason_of(error), "traceback": writable(traceback.format_exc()), "parts": {}}
+            own = str(error) if isinstance(error, EvenhandError) else ""
+            reason = own or f"{type(error).__name__}: {error}"
+            record |= {"error": writable(reason), "traceback": writable(traceback.format_exc()), "parts": {}}
     record["warnings"] = list(dict.fromkeys(writable(f"{w.category.__name__}: {w.message}") for w in said))[:20]
     record |= {"seconds": round(time.monotonic() - start, 3), "device": device, "versions": versions()}
     for part, table in tables.items() if record["error"] is None else ():
         table.save(folder.table(run.id, part))  # what goes wrong here is no fault of the method, and stops everything
         record["parts"][part]["table"] = folder.seal(run.id, part)
     return folder.keep(run, record)
-
-
-def reason_of(error: BaseException) -> str:
-    """Why a run failed: our own errors say so themselves."""
-    own = str(error) if isinstance(error, EvenhandError) else ""
-    return writable(own or f"{type(error).__name__}: {error}")
 
 
 def died(run: Run, folder: Folder, device: str) -> dict[str, Any]:
@@ -73,7 +69,7 @@ def died(run: Run, folder: Folder, device: str) -> dict[str, Any]:
     return folder.keep(run, {**nothing, "device": device, "versions": versions()})
 
 
-def fitted(run: Run, people: People, device: str) -> dict[str, Table]:
+def fit(run: Run, people: People, device: str) -> dict[str, Table]:
     """The counts of the people who did not train, by part."""
     parts = people.parts(run.split, run.fractions, run.own_split)
     train, *others = people.scaled(parts)
@@ -82,7 +78,7 @@ def fitted(run: Run, people: People, device: str) -> dict[str, Table]:
         model = model_of(run, device)
         model.fit(train, people.label[parts.train], sensitive_features=names[people.group[parts.train]])
         return {
-            part: counted(scores_of(model, features, names[people.group[rows]]), people, rows)
+            part: count(scores_of(model, features, names[people.group[rows]]), people, rows)
             for part, features, rows in zip(PARTS, others, parts[1:], strict=True)
         }
 
@@ -90,14 +86,14 @@ def fitted(run: Run, people: People, device: str) -> dict[str, Table]:
 def scores_of(model: Any, features: Matrix, groups: Any) -> Floats:
     """The probability of label 1."""
     seen = groups if getattr(model, "needs_groups_to_predict", False) else None
-    found = np.asarray(model.predict_proba(features, sensitive_features=seen), np.float64)
+    chances = np.asarray(model.predict_proba(features, sensitive_features=seen), np.float64)
     classes = [int(c) for c in getattr(model, "classes_", (0, 1))]
-    if found.shape != (len(features), len(classes)) or 1 not in classes:
+    if chances.shape != (len(features), len(classes)) or 1 not in classes:
         raise DataError(
-            f"predict_proba must give a column for each of the classes 0 and 1, but gave {shown(found.shape)} for "
+            f"predict_proba must give a column for each of the classes 0 and 1, but gave {shown(chances.shape)} for "
             f"the classes {classes}"
         )
-    score = found[:, classes.index(1)]
+    score = chances[:, classes.index(1)]
     if not np.isfinite(score).all():
         raise DataError(
             f"{int((~np.isfinite(score)).sum()):,} of {len(score):,} predicted probabilities are no numbers"
@@ -105,7 +101,7 @@ def scores_of(model: Any, features: Matrix, groups: Any) -> Floats:
     return np.clip(score, 0.0, 1.0)
 
 
-def counted(score: Floats, people: People, rows: Ints) -> Table:
+def count(score: Floats, people: People, rows: Ints) -> Table:
     groups = np.array(people.groups, object)[people.group[rows]]
     table = tabulate(
         score=score, label=people.label[rows], group={people.attribute: groups}, favorable=1, score_range=(0.0, 1.0),
@@ -124,7 +120,7 @@ def results(table: Table, axes: Axes) -> dict[str, Any]:
     return {"performance": {axes.performance.id: good}, "fairness": {axes.fairness.id: fair}}
 
 
-def measured(record: dict[str, Any], folder: Folder, axes: Axes) -> dict[str, Any]:
+def measure(record: dict[str, Any], folder: Folder, axes: Axes) -> dict[str, Any]:
     """The record by these measures: from the tables if the run was measured by others."""
     good, fair = axes.performance.id, axes.fairness.id
     parts = {}
@@ -150,9 +146,9 @@ def performance_of(table: Table, axes: Axes) -> float | None:
 def fairness_of(table: Table, axes: Axes) -> float | None:
     """1 − the distance from parity, no less than 0: of two groups, or of the two that differ most."""
     m = axes.fairness
-    found = audit(table, measures=[m.id], threshold=THRESHOLD, bootstrap=0, permutations=0)
-    assert isinstance(found, Audit)
-    attribute = found.attributes[0]
+    result = audit(table, measures=[m.id], threshold=THRESHOLD, bootstrap=0, permutations=0)
+    assert isinstance(result, Audit)
+    attribute = result.attributes[0]
     gaps: list[Any] = [*attribute.largest, *attribute.measures]
     value = next((g.value for g in gaps if g.id == m.id), np.nan)
     size = float(distance(m, value))
@@ -166,33 +162,25 @@ def majority(table: Table) -> float:
     return max(share, 1 - share)
 
 
-PERFORMANCE_OF_CHANCE = {"balanced_accuracy": 0.5, "auroc": 0.5}
-assert set(PERFORMANCE_OF_CHANCE) <= set(PERFORMANCES)
-
-
 # ---- the machine ------------------------------------------------------------------------------------------------
 
 
 def versions() -> dict[str, str]:
-    found = {"evenhand": __version__, "python": platform.python_version()}
+    known = {"evenhand": __version__, "python": platform.python_version()}
     for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+        with suppress(PackageNotFoundError):
+            known[name] = version(name)
+    return known
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Sums in one order, so that a run gives the same numbers alone and beside others."""
     with ExitStack() as stack:
-        try:
+        with suppress(ImportError):
             from threadpoolctl import threadpool_limits
 
             stack.enter_context(threadpool_limits(1))
-        except ImportError:
-            pass
         torch = sys.modules.get("torch")
         if torch is not None:
             stack.callback(torch.set_num_threads, torch.get_num_threads())

@@ -64,14 +64,14 @@ class Source:
                 f"name its label){nearest(self.reader, READERS)}"
             )
         else:
-            self._check_words()
+            self._check_options()
 
-    def _check_words(self) -> None:
+    def _check_options(self) -> None:
         """Refuse what would change nothing."""
-        for word, value in (("label", self.label), ("favorable", self.favorable)):
+        for name, value in (("label", self.label), ("favorable", self.favorable)):
             if value is not None:
                 raise UsageError(
-                    f"data set {shown(self.reader)} has its own label, so {word} means nothing: leave it out, or say "
+                    f"data set {shown(self.reader)} has its own label, so {name} means nothing: leave it out, or say "
                     'reader = "csv" for a CSV file that is called like it'
                 )
         known = inspect.signature(getattr(datasets, self.reader)).parameters
@@ -95,8 +95,8 @@ class Source:
             good = 1 if self.favorable is None else self.favorable
             return from_csv(self.name, self.path, str(self.label), [str(self.group)], good)
         where = {} if self.path is None else {self._place: self.path}
-        found: Dataset = getattr(datasets, self.reader)(**where, **self.options)
-        return found
+        data: Dataset = getattr(datasets, self.reader)(**where, **self.options)
+        return data
 
 
 def from_csv(name: str, path: Any, label: str, groups: list[str], favorable: Any = 1) -> Dataset:
@@ -141,11 +141,11 @@ def from_csv(name: str, path: Any, label: str, groups: list[str], favorable: Any
 
 def _header(file: Path) -> tuple[str, ...]:
     with opened(file, "its source") as stream:
-        found = tuple(name.strip() for name in next(csv.reader(stream), ()))
-    twice = [name for i, name in enumerate(found) if name in found[:i]]
+        names = tuple(name.strip() for name in next(csv.reader(stream), ()))
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise DataError(f"{shown_path(file)} has several columns {shown(twice[0])}: give each its own name")
-    return found
+    return names
 
 
 # ---- what a column is -------------------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.datasets import Dataset
-from evenhand.datasets.features import Column, Features
-from evenhand.datasets.features import Matrix as Matrix
+from evenhand.datasets.features import Column, Features, Matrix, in_order
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.files.paths import shown_path
 from evenhand.ingest.values import encode, name_of
@@ -48,6 +47,8 @@ class People:
     """Places among `groups`."""
     own: Ints
     """The split of the data set itself: 0 train, 1 test; empty if it has none."""
+    notes: tuple[str, ...] = ()
+    """What the data set itself has to say, such as who was left out."""
 
     @classmethod
     def of(cls, data: Dataset, attribute: str, exclude: tuple[str, ...] = ()) -> People:
@@ -65,26 +66,23 @@ class People:
                 f"{int(unknown.sum()):,} people of {data.name} have no group by {shown(attribute)}: leave them out, or "
                 "give them one"
             )
-        order = sorted(range(len(distinct)), key=lambda i: str(distinct[i]))
-        place = np.empty(len(distinct), np.int64)
-        place[order] = np.arange(len(distinct))
+        groups, group = in_order(codes, distinct)
         own = np.zeros(0, np.int64) if data.split is None else (data.split == "test").astype(np.int64)
-        groups = tuple(str(distinct[i]) for i in order)
         features = _checked(data.features(exclude), data.name)
-        return cls(attribute, groups, features, np.asarray(data.label, np.int64), place[codes], own)
+        return cls(attribute, groups, features, np.asarray(data.label, np.int64), group, own, data.notes)
 
     @property
     def fingerprint(self) -> str:
         """Tells these people from any others."""
         shape = [(None if c.values is None else len(c.values), c.gaps) for c in self.features.columns]
-        found = hashlib.sha256(json.dumps([self.attribute, self.groups, shape, len(self.label)]).encode())
+        digest = hashlib.sha256(json.dumps([self.attribute, self.groups, shape, len(self.label)]).encode())
         for values in self._arrays().values():
-            found.update(np.ascontiguousarray(values).tobytes())
-        return found.hexdigest()[:16]
+            digest.update(np.ascontiguousarray(values).tobytes())
+        return digest.hexdigest()[:16]
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        found = (self.features.numbers, self.features.codes, self.label, self.group, self.own)
-        return dict(zip(ARRAYS, found, strict=True))
+        arrays = (self.features.numbers, self.features.codes, self.label, self.group, self.own)
+        return dict(zip(ARRAYS, arrays, strict=True))
 
     def save(self, folder: Path) -> None:
         """Write them where workers find them; `opened` reads the features as they are needed."""
@@ -142,8 +140,7 @@ class People:
         return Parts(*chosen)
 
     def scaled(self, parts: Parts) -> tuple[Matrix, Matrix, Matrix]:
-        """The features of each part, numbers standardised by what the training people show, features of 0 and 1 as they
-        are; a gap becomes the mean of the training people."""
+        """The features of each part, scaled by the training people."""
         train, dev, test = self.features.scaled(*parts)
         return train, dev, test
 

@@ -42,7 +42,7 @@ class Place(NamedTuple):
         return checked_axes(self.performance, self.fairness)
 
 
-def done_by(runs: Sequence[Run], place: Place, processes: int) -> Generator[Done, None, None]:
+def perform_all(runs: Sequence[Run], place: Place, processes: int) -> Generator[Done, None, None]:
     """Every run with its record, as they finish: over so many processes, or in this one if that is 0."""
     if processes:
         no_gpu = {"CUDA_VISIBLE_DEVICES": ""} if place.device == "cpu" else {}
@@ -73,7 +73,7 @@ def _over_processes(left: deque[Run], place: Place, jobs: int) -> Generator[Done
             with _pool(min(jobs, len(left))) as pool:
                 while left or waiting:
                     while left and len(waiting) < 2 * jobs:
-                        waiting[_given(pool, _work, left[0], place)] = left[0]
+                        waiting[_submit(pool, _work, left[0], place)] = left[0]
                         left.popleft()
                     for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                         record = future.result()
@@ -84,13 +84,12 @@ def _over_processes(left: deque[Run], place: Place, jobs: int) -> Generator[Done
 
 
 def _alone(run: Run, place: Place) -> dict[str, Any]:
-    found = place.folder.record(run.id)
-    if found is not None and found["error"] is None:
-        return found
+    record = place.folder.record(run.id)
+    if record is not None and record["error"] is None:
+        return record
     try:
         with _pool(1) as pool:
-            record: dict[str, Any] = _given(pool, _work, run, place).result()
-            return record
+            return dict(_submit(pool, _work, run, place).result())
     except BrokenProcessPool:
         return died(run, place.folder, place.device)
 
@@ -101,7 +100,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
     try:
         try:
-            _given(pool, os.getpid).result()
+            _submit(pool, os.getpid).result()
         except BrokenProcessPool as error:
             raise EvenhandError(
                 "no process could be started: a script that starts an experiment must not do so when it is imported "
@@ -116,14 +115,14 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _given(pool: ProcessPoolExecutor, work: Callable[..., Any], *words: Any) -> Future[Any]:
+def _submit(pool: ProcessPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
     """Work for the pool, which may start a process for it: that one never hears Ctrl-C, not even before it can ignore
     it; its parent hears it a moment later."""
     if not hasattr(signal, "pthread_sigmask"):
-        return pool.submit(work, *words)
+        return pool.submit(work, *arguments)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(work, *words)
+        return pool.submit(work, *arguments)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -155,10 +154,10 @@ def _end_with(parent: Any) -> None:
 
 
 @contextmanager
-def _environment(words: Mapping[str, str]) -> Iterator[None]:
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
     """What workers read when they start, and libraries when they are loaded."""
-    before = {name: os.environ.get(name) for name in words}
-    os.environ.update(words)
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
@@ -172,10 +171,14 @@ def _environment(words: Mapping[str, str]) -> Iterator[None]:
 # ---- how many, and where ----------------------------------------------------------------------------------------
 
 
-def settled_device(device: Any, asked: bool) -> str:
-    """cpu or cuda; by itself the GPU if there is one and a method asks for it."""
+def check_device(device: Any) -> None:
     if device not in ("auto", "cpu", "cuda"):
         raise UsageError(f"device is 'auto', 'cpu' or 'cuda', not {shown(device)}")
+
+
+def settle_device(device: Any, asked: bool) -> str:
+    """cpu or cuda; by itself the GPU if there is one and a method asks for it."""
+    check_device(device)
     if device == "cpu" or not find_spec("torch") or (device == "auto" and not asked):
         there = False
     else:
@@ -187,7 +190,7 @@ def settled_device(device: Any, asked: bool) -> str:
     return "cuda" if there else "cpu"
 
 
-def settled_jobs(jobs: Any, device: str, importable: bool) -> int:
+def settle_jobs(jobs: Any, device: str, importable: bool) -> int:
     """How many processes: one for each core, one on a GPU; 0 is this one, as jobs=1 asks, or if others could not find a
     class of yours."""
     if jobs == "auto":

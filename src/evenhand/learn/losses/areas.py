@@ -1,10 +1,12 @@
-"""Distances between two groups from one sort of the batch: areas between cumulated shares, by score or rank, and W_p.
+"""Distances between two groups from one sort of the batch: areas between their CDFs, by score or rank, and W_p.
 
 Shares depend on the order of scores only, so a distance is a sum over neighbours in that order of a constant times how
-far they are apart: its value and its slope come from one cumulated sum, without a loop.
+far they are apart: its value and its slope come from one cumulative sum, without a loop.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -46,9 +48,7 @@ def areas(batch: Batch, who: Comparisons, standardized: bool = False) -> tuple[T
     return value + slope @ (batch.raw - batch.raw.detach()), known
 
 
-def rank_areas(batch: Batch, who: Comparisons) -> tuple[Tensor, Tensor]:
-    """`areas` over pooled ranks."""
-    return areas(batch, who, standardized=True)
+rank_areas = partial(areas, standardized=True)
 
 
 def _slopes(own: Tensor, gap: Tensor, ties: tuple[Tensor, Tensor], kind: torch.dtype) -> Tensor:
@@ -73,13 +73,13 @@ def _ties(score: Tensor) -> tuple[Tensor, Tensor]:
     return number, torch.where(last, number, len(score))
 
 
-def _ends(cumulated: Tensor, ties: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """Cumulated sums before and after the whole tie that each person belongs to."""
+def _ends(cumulative: Tensor, ties: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """Cumulative sums before and after the whole tie that each person belongs to."""
     number, slot = ties
-    rows = len(cumulated)
+    rows = len(cumulative)
     # the sum after each tie, in a row that begins with 0; what is not the end of a tie is written where nobody looks
-    ends = cumulated.new_zeros(rows, len(number) + 2)
-    ends[:, 1:].scatter_(1, slot.expand(rows, -1), cumulated)
+    ends = cumulative.new_zeros(rows, len(number) + 2)
+    ends[:, 1:].scatter_(1, slot.expand(rows, -1), cumulative)
     return along(ends, number), along(ends[:, 1:], number)
 
 

@@ -137,14 +137,14 @@ def compared(n_groups: int, reference: int | None, labels: tuple[int | None, ...
 def check_shapes(score: Tensor, others: dict[str, Tensor | None]) -> None:
     """What can be told without looking at values."""
     if not (isinstance(score, Tensor) and score.is_floating_point()):
-        raise DataError(f"scores are a tensor of floats, but found {_found(score)}: pass score.float()")
+        raise DataError(f"scores are a tensor of floats, but found {_type_of(score)}: pass score.float()")
     for name, values in {"score": score, **others}.items():
         if values is None and name != "group":
             continue
         if not isinstance(values, Tensor):
-            raise DataError(f"{name} is a tensor, but found {_found(values)}: pass torch.as_tensor({name})")
+            raise DataError(f"{name} is a tensor, but found {_type_of(values)}: pass torch.as_tensor({name})")
         if values.is_complex():
-            raise DataError(f"{name} has real numbers, but found {_found(values)}: pass {name}.real")
+            raise DataError(f"{name} has real numbers, but found {_type_of(values)}: pass {name}.real")
         if values.ndim != 1:
             raise DataError(f"{name} has one dimension, but its shape is {tuple(values.shape)}: pass {name}.flatten()")
         if len(values) != len(score):
@@ -153,7 +153,7 @@ def check_shapes(score: Tensor, others: dict[str, Tensor | None]) -> None:
             raise DataError(f"{name} is on {values.device}, but the scores are on {score.device}: move one of them")
     group = others["group"]
     if group is not None and group.is_floating_point():
-        raise DataError(f"groups are whole numbers 0 … G−1, but found {_found(group)}: pass group.long()")
+        raise DataError(f"groups are whole numbers 0 … G−1, but found {_type_of(group)}: pass group.long()")
 
 
 def check_values(
@@ -191,5 +191,5 @@ def _refuse(bad: Tensor, values: Tensor, rule: str, way_out: str) -> None:
         raise DataError(f"{rule}, but row {row} has {values[row].item():g} ({int(bad.sum()):,} such rows): {way_out}")
 
 
-def _found(values: object) -> str:
+def _type_of(values: object) -> str:
     return str(values.dtype) if isinstance(values, Tensor) else type(values).__name__

@@ -20,7 +20,7 @@ from evenhand.learn.methods.classifier import number
 from evenhand.learn.methods.network import Network, Penalty, Perceptron, Rows, Stage, widths
 
 
-class Adversaries:
+class Adversaries(Penalty):
     """One or several that guess groups. The penalty is minus their cross-entropy: high when they guess well."""
 
     def __init__(
@@ -35,17 +35,14 @@ class Adversaries:
         """Some steps towards better guesses, and towards hidden representations that differ."""
         seen = self.sees(logit, hidden, rows)
         for _ in range(self.steps):
-            self._step(seen, rows)
-
-    def _step(self, seen: Tensor, rows: Rows) -> None:
-        wrong, thoughts = self._wrong(seen, rows)
-        # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (after Han et al. 2021)
-        for one, other in combinations(thoughts, 2):
-            weighed = other if rows.weight is None else other * (rows.weight / rows.usual)[:, None]
-            wrong = wrong + self.diversity * (one.T @ weighed / len(one)).square().sum()
-        self.optimizer.zero_grad()
-        wrong.backward()
-        self.optimizer.step()
+            wrong, thoughts = self._wrong(seen, rows)
+            # ‖HᵢᵀHⱼ‖² / n² for each pair: adversaries that look at the same thing are one (after Han et al. 2021)
+            for one, other in combinations(thoughts, 2):
+                weighed = other if rows.weight is None else other * (rows.weight / rows.usual)[:, None]
+                wrong = wrong + self.diversity * (one.T @ weighed / len(one)).square().sum()
+            self.optimizer.zero_grad()
+            wrong.backward()
+            self.optimizer.step()
 
     def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
         """Minus the mean cross-entropy of all adversaries."""

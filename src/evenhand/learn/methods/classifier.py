@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.ingest.values import encode
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -44,6 +45,10 @@ class People:
     def weights(self) -> Floats:
         """Weights, 1 where none were given."""
         return np.ones(len(self.label)) if self.weight is None else self.weight
+
+    def names(self, groups: list[Any]) -> Any:
+        """The group of each person, among these."""
+        return np.array(groups, object)[self.group]
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -189,12 +194,12 @@ def refused_as_data() -> Iterator[None]:
 def seeded(random_state: Any) -> np.random.RandomState:
     """The generator that `random_state` stands for."""
     try:
-        found: np.random.RandomState = check_random_state(random_state)
+        generator: np.random.RandomState = check_random_state(random_state)
     except ValueError:
         raise UsageError(
             f"random_state is a whole number, a RandomState or None, but it is {shown(random_state)}"
         ) from None
-    return found
+    return generator
 
 
 def as_column(values: Any) -> NDArray[Any]:
@@ -256,31 +261,20 @@ def number(name: str, value: object, low: float, high: float = math.inf, whole: 
 
 
 def choice(name: str, value: object, values: Collection[str]) -> None:
-    """A parameter that is one of several words."""
+    """A parameter that is one of several values."""
     if value not in values:
         raise UsageError(f"{name} is one of {listed(values)}, but it is {shown(value)}{nearest(str(value), values)}")
 
 
 def _distinct(values: NDArray[Any]) -> tuple[list[Any], Ints]:
     """The groups in order, and the place of each person's own; a missing group is refused."""
-    if values.dtype.kind == "O":  # numpy cannot sort a mixture
-        try:
-            found = {value: i for i, value in enumerate(dict.fromkeys(values.tolist()))}
-        except TypeError:
-            raise DataError(f"groups are texts or numbers, but among them is {shown(_unhashable(values))}") from None
-        first = np.array([found[value] for value in values.tolist()], np.int64)
-        names = list(found)
-    else:
-        unique, first = np.unique(values, return_inverse=True)
-        names = unique.tolist()
+    first, names = encode(values)
     missing = [i for i, name in enumerate(names) if _is_missing(name)]
     if missing:
         row = int(np.flatnonzero(np.isin(first, missing))[0])
         raise DataError(f"everybody belongs to a group, but row {row} of sensitive_features is {names[missing[0]]}")
     order = sorted(range(len(names)), key=lambda i: (type(names[i]).__name__, names[i]))
-    place = np.empty(len(names), np.int64)
-    place[order] = np.arange(len(names))
-    return [names[i] for i in order], place[first]
+    return [names[i] for i in order], np.argsort(order)[first]
 
 
 def _is_missing(value: Any) -> bool:
@@ -291,7 +285,3 @@ def _is_missing(value: Any) -> bool:
         return bool(value != value)
     except TypeError:
         return True
-
-
-def _unhashable(values: NDArray[Any]) -> Any:
-    return next(v for v in values.tolist() if type(v).__hash__ is None)

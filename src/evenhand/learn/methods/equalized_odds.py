@@ -48,12 +48,12 @@ def equalized_odds(score: Floats, label: Ints, group: Ints, weight: Floats, n_gr
 def _turns(hulls: list[tuple[Floats, Floats, Floats]]) -> Floats:
     """Where the lowest of all hulls may turn, so that errors are fewest at one of these: corners, and crossings."""
     corners = np.unique(np.concatenate([hull[0] for hull in hulls]))
-    found = [corners]
+    turns = [corners]
     for (a, high_a, _), (b, high_b, _) in combinations(hulls, 2):
         gap = np.interp(corners, a, high_a) - np.interp(corners, b, high_b)  # straight between corners
         i = np.flatnonzero(gap[:-1] * gap[1:] < 0)
-        found.append(corners[i] + (corners[i + 1] - corners[i]) * gap[i] / (gap[i] - gap[i + 1]))
-    return np.unique(np.concatenate(found))
+        turns.append(corners[i] + (corners[i + 1] - corners[i]) * gap[i] / (gap[i] - gap[i + 1]))
+    return np.unique(np.concatenate(turns))
 
 
 def _roc(score: Floats, good: Floats, bad: Floats) -> tuple[Floats, Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Iterative null-space projection: remove, one after another, the directions from which a linear model tells groups."""
+"""Iterative null-space projection: remove, one by one, the directions from which a linear model predicts groups."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SPACES = ("representation", "features")
 class INLP(Network):
     """Iterative null-space projection (Ravfogel et al. 2020).
 
-    Of the hidden representation of a plain network, or of the features, what a logistic regression uses to tell groups
-    apart is projected out, again and again; then a logistic regression learns the label from the rest.
+    Of the hidden representation of a plain network, or of the features, what a logistic regression uses to predict the
+    group is projected out, again and again; then a logistic regression learns the label from the rest.
 
     Parameters
     ----------
     strength
-        How many times at most; it ends when groups cannot be told apart beyond chance. 0 is the plain network, or the
+        How many times at most; it ends when groups cannot be predicted beyond chance. 0 is the plain network, or the
         plain logistic regression of the features. A representation often takes dozens of rounds.
     space
         "representation" (the last hidden layer) or "features".
@@ -81,7 +81,7 @@ class INLP(Network):
 
 
 def null_space(z: Floats, group: Ints, weight: Floats, times: int) -> Floats:
-    """The projection that is left after some rounds; it stops when groups cannot be told apart beyond chance."""
+    """The projection that is left after some rounds; it stops when groups cannot be predicted beyond chance."""
     basis = np.zeros((z.shape[1], 0))
     projection = np.eye(z.shape[1])
     for _ in range(times):
@@ -100,7 +100,7 @@ def null_space(z: Floats, group: Ints, weight: Floats, times: int) -> Floats:
 
 
 def _tells(probe: LogisticRegression, z: Floats, group: Ints, weight: Floats) -> bool:
-    """Whether a probe tells groups better than their shares alone: a likelihood-ratio test at 5%."""
+    """Whether a probe predicts groups better than their shares alone: a likelihood-ratio test at 5%."""
     shares = np.bincount(group, weight) / weight.sum()
     # not from probabilities: one that underflows to 0 would make the sum minus infinity
     logit = probe.decision_function(z)

@@ -101,21 +101,15 @@ class REG(Network):
         return _Measured(self.loss_)
 
 
-class _Measured:
-    """A loss as a penalty."""
+class _Measured(Penalty):
+    """A loss of the scores, as a penalty."""
 
     def __init__(self, unfair: Loss) -> None:
         self.unfair = unfair
 
-    def study(self, logit: Tensor, hidden: Tensor, rows: Rows) -> None:
-        """Nothing to learn."""
-
     def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
         value: Tensor = self.unfair(logit.sigmoid(), rows.group, rows.label, rows.weight)
         return value
-
-    def held_out(self, logit: Tensor, rows: Rows) -> Tensor:
-        return self(logit, logit, rows)
 
 
 METHODS: dict[str, type[Classifier]] = {
@@ -149,9 +143,9 @@ def method(name: str, **params: Any) -> Any:
     kind = METHODS[name]
     own = kind._get_param_names()
     inner = MLP._get_param_names() if issubclass(kind, Wrapper) else []
+    known = list(dict.fromkeys([*own, *inner]))
     for parameter in params:
-        if parameter not in (*own, *inner):
-            known = [*own, *(p for p in inner if p not in own)]
+        if parameter not in known:
             raise UsageError(
                 f"{name} has no parameter {shown(parameter)} (it has: {listed(known, 20)}){nearest(parameter, known)}"
             )

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class Rows:
         return values.mean() if self.weight is None else (self.weight * values).mean() / self.usual
 
 
-class Penalty(Protocol):
+class Penalty:
     """What a network pays for being unfair."""
 
     def study(self, logit: Tensor, hidden: Tensor, rows: Rows) -> None:
@@ -89,9 +89,11 @@ class Penalty(Protocol):
 
     def __call__(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
         """The penalty of a batch."""
+        raise NotImplementedError
 
     def held_out(self, logit: Tensor, rows: Rows) -> Tensor:
         """The penalty of people held out, by a yardstick that does not learn: epochs are compared by it."""
+        return self(logit, logit, rows)
 
 
 class Chance(NamedTuple):
@@ -189,14 +191,14 @@ class Network(Classifier):
         history: list[dict[str, float]] = []
         best, best_state, waited = math.inf, None, 0
         for epoch in range(1, last.epochs + 1):
-            found = {"epoch": epoch, **self._epoch(rows, penalty, chance, optimizer, last, epoch)}
-            history.append(found)
+            losses = {"epoch": epoch, **self._epoch(rows, penalty, chance, optimizer, last, epoch)}
+            history.append(losses)
             if aside is not None:
-                now = found["held_out"] = self._held_out(aside, penalty)
+                now = losses["held_out"] = self._held_out(aside, penalty)
                 waited = 0 if now < best else waited + 1
                 if now < best:
                     best, best_state = now, copy.deepcopy(self.network_.state_dict())
-            self._say(found, epoch, last)
+            self._say(losses, epoch, last)
             if aside is not None and waited >= int(self.early_stopping or 0):
                 break
         if self.verbose:
@@ -238,21 +240,21 @@ class Network(Classifier):
                 total += task.detach() * len(part)
                 extra += pay.detach() * len(part)
                 seen += len(part)
-        found = {"loss": total.item() / max(seen, 1), "penalty": extra.item() / max(seen, 1)}
-        if not (math.isfinite(sum(found.values())) and all(p.isfinite().all() for p in self.network_.parameters())):
+        losses = {"loss": total.item() / max(seen, 1), "penalty": extra.item() / max(seen, 1)}
+        if not (math.isfinite(sum(losses.values())) and all(p.isfinite().all() for p in self.network_.parameters())):
             raise DataError(
-                f"the network left all bounds in epoch {epoch} (loss {found['loss']:g}, penalty {found['penalty']:g}): "
+                f"the network diverged in epoch {epoch} (loss {losses['loss']:g}, penalty {losses['penalty']:g}): "
                 "standardise the features, or lower learning_rate or strength"
             )
-        return found
+        return losses
 
     def _forward(self, rows: Rows, noise: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         logit, hidden = self.network_(rows.x, noise)
         return logit[:, 0], hidden
 
-    def _say(self, found: dict[str, float], epoch: int, stage: Stage) -> None:
+    def _say(self, losses: dict[str, float], epoch: int, stage: Stage) -> None:
         if self.verbose:
-            parts = [f"{name} {found[name]:.4f}" for name in ("loss", "penalty", "held_out") if name in found]
+            parts = [f"{name} {losses[name]:.4f}" for name in ("loss", "penalty", "held_out") if name in losses]
             line = f"{type(self).__name__} epoch {epoch} of {stage.epochs}: {', '.join(parts)}"
             print(f"\r{line:<79}", end="", file=sys.stderr, flush=True)
 

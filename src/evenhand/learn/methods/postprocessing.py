@@ -24,8 +24,8 @@ class GroupThresholds(Wrapper):
 
     "equalized_odds" cannot be met by one threshold per group. Selection is random there, as Hardt et al. have it:
     `predict_proba` gives the probability of being selected, and `predict` draws with `random_state` (see there before
-    you decide about people one by one). With a strength
-    below 1 it is a mixture with the plain decision, whose gaps shrink in proportion.
+    you decide about people one by one). With a strength below 1 it is a mixture with the plain decision, whose gaps
+    shrink in proportion.
 
     Parameters
     ----------
@@ -42,13 +42,9 @@ class GroupThresholds(Wrapper):
     highest_strength = 1.0
 
     def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        criterion: str = "demographic_parity",
-        strength: float = 1.0,
+        self, estimator: Any = None, *, criterion: str = "demographic_parity", strength: float = 1.0,
         random_state: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(estimator, strength=strength, random_state=random_state)
         self.criterion = criterion
 
@@ -60,8 +56,7 @@ class GroupThresholds(Wrapper):
         self.criterion_ = self.criterion
         assert people.group is not None
         self._train(people, people.weight)
-        score = same_alone(self._inner(people.X, np.array(self.groups_, object)[people.group]))
-        weight = people.weights
+        score, weight = same_alone(self._inner(people.X, people.names(self.groups_))), people.weights
         if self.criterion == "equalized_odds":
             self.mixtures_: list[Mixture] = equalized_odds(score, people.label, people.group, weight, len(self.groups_))
             return
@@ -121,7 +116,7 @@ class Barycentre(Wrapper):
     def _learn(self, people: People) -> None:
         assert people.group is not None
         self._train(people, people.weight)
-        score = same_alone(self._inner(people.X, np.array(self.groups_, object)[people.group]))
+        score = same_alone(self._inner(people.X, people.names(self.groups_)))
         self.maps_ = barycentre_maps(score, people.group, people.weights, len(self.groups_))
 
     def _scores(self, X: Any, group: Ints | None, sensitive_features: Any) -> Floats:

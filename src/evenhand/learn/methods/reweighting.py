@@ -29,9 +29,6 @@ class Reweighting(Wrapper):
         a class; then group and label cannot become independent.
     """
 
-    def __init__(self, estimator: Any = None, *, strength: float = 1.0, random_state: Any = None) -> None:
-        super().__init__(estimator, strength=strength, random_state=random_state)
-
     def _learn(self, people: People) -> None:
         if isinstance(self.estimator, FrozenEstimator):
             raise UsageError("reweighting changes how an estimator learns, but a frozen one does not learn any more")

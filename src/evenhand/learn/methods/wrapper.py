@@ -51,13 +51,13 @@ class Wrapper(Classifier):
                 raise UsageError(f"{type(last).__name__} cannot weigh people: its fit takes no sample_weight")
             more[f"{prefix}sample_weight"] = weight
         if _takes(last, "fit", "sensitive_features"):
-            more[f"{prefix}sensitive_features"] = np.array(self.groups_, object)[people.group]
+            more[f"{prefix}sensitive_features"] = people.names(self.groups_)
         with config_context(enable_metadata_routing=False):  # what belongs to whom is known here
             self.estimator_.fit(people.X, people.y, **more)
-        found = getattr(self.estimator_, "classes_", self.classes_)
-        if list(found) != list(self.classes_):
+        known = list(getattr(self.estimator_, "classes_", self.classes_))
+        if known != list(self.classes_):
             raise DataError(
-                f"the estimator inside knows classes {listed(list(found))}, but y has {listed(self.classes_.tolist())}"
+                f"the estimator inside knows classes {listed(known)}, but y has {listed(self.classes_.tolist())}"
             )
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
