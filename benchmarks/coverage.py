@@ -14,7 +14,7 @@ from evenhand.analyses.audit.largest_gap import largest_gap, resampled_ranges
 from evenhand.analyses.audit.rate_gaps import gaps
 from evenhand.analyses.audit.score_gaps import compare
 from evenhand.analyses.options import Options
-from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
 
@@ -101,7 +101,7 @@ def _counts(array: Any) -> ScoreCounts:
 def whole_scores(replications: int, rng: np.random.Generator) -> None:
     """Score-level measures; the truth of a density measure is smoothed as a sample of that size is."""
     measures = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure) and m.id != "abcc"]
-    options = Options(0.95, 200, seed=None, scores=ScoreOptions())
+    options = Options(bootstrap=200)
     short = [f"{m.id[:4]}…{m.id[-4:]}" if len(m.id) > 10 else m.id for m in measures]
     print(f"\n{'score level':<26}" + "".join(f"{name[:13]:>14}" for name in short))
     for name, shares in POPULATIONS.items():

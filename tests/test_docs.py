@@ -7,11 +7,12 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 
 import evenhand
 from conftest import evenhand as run
-from evenhand.cli import SECTIONS
+from evenhand.cli import SECTIONS, cli
 from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, METRICS
 from evenhand.measures.registry import MEASURES, documentation_row
 
@@ -159,6 +160,18 @@ COMMANDS = [name for commands in SECTIONS.values() for name in commands]
 @pytest.mark.parametrize("command", [*COMMANDS, "check --init"])
 def test_the_readme_names_every_command(command: str) -> None:
     assert f"evenhand {command}" in text("README.md")
+
+
+def test_commands_of_the_documentation_have_their_options() -> None:
+    for page in PAGES:
+        for line in re.findall(r"(?m)(?:^|`| {4})evenhand ([a-z][^`#\n]*)", page.read_text(encoding="utf-8")):
+            command: click.Command | None = cli
+            for word in line.split():
+                if isinstance(command, click.Group):
+                    command = command.get_command(click.Context(command), word)
+            assert command is not None, f"{page.name}: evenhand {line}"
+            options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+            assert set(re.findall(r"(?<![\w-])--[a-z-]+", line)) <= options, f"{page.name}: evenhand {line}"
 
 
 def test_extras_named_in_messages_exist() -> None:
