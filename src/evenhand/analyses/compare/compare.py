@@ -122,7 +122,7 @@ def compare(
     random_performance
         The performance of a random guess, where curves start at fairness 1; without it there is no area.
     front
-        "dev": the front of development results. "published": of test results, as in 003's table, which leaks.
+        "dev": the front of development results. "published": of test results, which leaks, as Han, Baldwin & Cohn 2023.
     lower_is_better
         "performance", "fairness" or "both", for an error or a gap: 1 − value is compared.
     fairness_floor, performance_floor
