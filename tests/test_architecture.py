@@ -41,6 +41,7 @@ WITHIN: dict[str, set[str]] = {
     "check": {"audit", "requirement"},
     "thresholds": {"audit", "requirement"},
     "entry": {"audit", "classes", "models"},
+    "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }
 COMMON = {"errors", "names", "options", "reference"}
 
@@ -151,7 +152,7 @@ def test_no_module_hides_a_public_function() -> None:
 
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
-        "aggregate", "audit", "check", "compare", "compas", "curves", "guide", "load", "monitor", "tabulate",
+        "aggregate", "audit", "check", "compare", "compas", "curves", "data", "guide", "load", "monitor", "tabulate",
         "thresholds", "suppressed", "privatized", "table_info", "individual_fairness", "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):

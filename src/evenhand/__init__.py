@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from evenhand.analyses.compare.compare import compare as compare
     from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness as CounterfactualFairness
     from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness as counterfactual_fairness
+    from evenhand.analyses.data import Data as Data
+    from evenhand.analyses.data import data as data
     from evenhand.analyses.disclosure.disclosure import TableInfo as TableInfo
     from evenhand.analyses.disclosure.disclosure import table_info as table_info
     from evenhand.analyses.entry import audit as audit
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from evenhand.errors import MissingLibrary as MissingLibrary
     from evenhand.errors import TableFileError as TableFileError
     from evenhand.errors import UsageError as UsageError
+    from evenhand.inference.settings import Inference as Inference
+    from evenhand.ingest.roles import Roles as Roles
     from evenhand.ingest.tabulation import tabulate as tabulate
     from evenhand.report.charts.chart import Chart as Chart
     from evenhand.report.document import schema as schema
@@ -69,6 +73,7 @@ __getattr__, __dir__, __all__ = lazy(
         "analyses.classes.audit": "ClassAudit",
         "analyses.compare.compare": "Comparison compare",
         "analyses.counterfactual.counterfactual": "CounterfactualFairness counterfactual_fairness",
+        "analyses.data": "Data data",
         "analyses.disclosure.disclosure": "TableInfo table_info",
         "analyses.entry": "audit",
         "analyses.individual.individual": "IndividualFairness individual_fairness",
@@ -82,6 +87,8 @@ __getattr__, __dir__, __all__ = lazy(
         "datasets": "datasets",
         "datasets.example": "compas",
         "errors": "DataError EvenhandError MissingLibrary TableFileError UsageError",
+        "inference.settings": "Inference",
+        "ingest.roles": "Roles",
         "ingest.tabulation": "tabulate",
         "metrics": "metrics",
         "report.charts.chart": "Chart",

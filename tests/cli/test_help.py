@@ -62,7 +62,7 @@ def test_options_of_an_audit_stand_under_headings() -> None:
     assert [f.name.replace("_", "-") for f in fields(Roles)] == flags["Columns"]
     assert [f.name.replace("_", "-") for f in fields(Inference)] == flags["Inference"]
     assert flags["Several models only"] == ["performance", "fairness"]
-    assert flags["Multi-class only"] == ["metric", "unit", "across-groups", "across-classes", "baseline", "empty"]
+    assert flags["Multi-class only"] == ["metric", "unit", "across-groups", "across-classes", "average", "empty"]
 
 
 @pytest.mark.parametrize("name", ["demo", "check", "thresholds", "monitor", "aggregate", "compare", "counterfactual"])

@@ -804,12 +804,12 @@ def test_drawing_asks_no_other_machine() -> None:
 
 def test_several_groups_of_curves() -> None:
     table = five().table
-    found = evenhand.curves(table, group=["g1", "g2"], reference="g0").columns("c_bias")
+    found = evenhand.curves(table, groups=["g1", "g2"], reference="g0").columns("c_bias")
     assert list(dict.fromkeys(found["group"])) == ["g1", "g2"]
     with pytest.raises(evenhand.UsageError, match="'g0' is the reference"):
-        evenhand.curves(table, group=["g1", "g0"], reference="g0")
+        evenhand.curves(table, groups=["g1", "g0"], reference="g0")
     with pytest.raises(evenhand.UsageError, match="at least one group"):
-        evenhand.curves(table, group=[], reference="g0")
+        evenhand.curves(table, groups=[], reference="g0")
 
 
 def test_real_runs(data_folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
-from evenhand.inference.settings import Inference, number, whole
-from evenhand.ingest.score_cells import Cuts
+from evenhand.inference.settings import Inference, InferenceArgs, number, whole
+from evenhand.ingest.reading import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
 from evenhand.measures.registry import BINS, MEASURES, Measure, ScoreOptions, find
@@ -43,6 +43,14 @@ class Options(Inference):
     """Only comparisons with the reference, and their intervals: for one of many audits."""
 
 
+class ComparedArgs(TypedDict, total=False):
+    """What is compared with whom, for signatures."""
+
+    reference: str | Mapping[str, str] | None
+    measures: Sequence[str] | None
+    progress: Progress | None
+
+
 class ScoreArgs(TypedDict, total=False):
     """Conventions of threshold-free measures, for signatures.
 
@@ -71,6 +79,12 @@ def checked(
         scores=scores,
         **further,
     )
+
+
+def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> Options:
+    """Among all that was said, the options of intervals, tests and scores, if they make sense."""
+    known = InferenceArgs.__optional_keys__ | ScoreArgs.__optional_keys__
+    return checked(threshold, **{word: value for word, value in said.items() if word in known}, **fixed)
 
 
 def checked_scores(ranks: Any = "published", calibration_bins: Any = 50, bandwidth: Any = "scott") -> ScoreOptions:

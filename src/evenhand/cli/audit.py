@@ -88,6 +88,7 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     from evenhand.analyses.entry import audit as run
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
     from evenhand.ingest.resolve import as_counts
+    from evenhand.ingest.roles import Roles, picked
 
     paths = wanted(options, data, *also)
     page = {"also": _others(also)} if also else {}
@@ -101,7 +102,7 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     chosen_measures(measures)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_counts(data, columns, cuts_of(asked))
+        table = as_counts(data, picked(Roles, columns), cuts_of(asked))
         reference = references([a.name for a in table.attributes], stated)
         options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
         result = run(table, **options, rng=seed, progress=progress)

@@ -53,7 +53,8 @@ def option(*flags: str, **settings: Any) -> Callable[..., Decorator]:
 
 def shared(name: str, **changes: Any) -> Callable[..., Decorator]:
     """An option that commands share, with what differs in one of them."""
-    return option(f"--{name.replace('_', '-')}", **{**SHARED[name], **changes})
+    settings = {**SHARED[name], **changes}
+    return option(f"--{name.replace('_', '-')}", *settings.pop("formerly", ()), **settings)
 
 
 def under(heading: str, *chosen: str | Callable[..., Decorator]) -> Decorator:
@@ -240,7 +241,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "unit": {"metavar": "U", "help": "gap (default), score or ratio."},
     "across_groups": {"metavar": "F", "help": "Exponent of a mean (1), or a name such as 'max gap' or fairlib."},
     "across_classes": {"metavar": "F", "help": "Exponent of a mean (2), mean, quadratic mean, or binary."},
-    "baseline": {"metavar": "B", "help": "Compare with overall (default) or mean."},
+    "average": {"formerly": ("--baseline",), "metavar": "B", "help": "Compare with overall (default) or mean."},
     "empty": {"metavar": "R", "type": NUMBER, "help": "Rate of a cell without rows."},
     "html": {"metavar": "FILE|-", "help": "Write the result as one self-contained page."},
     "markdown": {"metavar": "FILE|-", "help": "Write the result as Markdown."},
@@ -250,4 +251,4 @@ SHARED: dict[str, dict[str, Any]] = {
 COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth")
 INFERENCE = tuple(setting.name for setting in fields(Inference))
-CLASSES = ("metric", "unit", "across_groups", "across_classes", "baseline", "empty")
+CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empty")

@@ -72,26 +72,26 @@ def make(data: str, output: str, **options: Any) -> None:
 
     The table holds no personal data beyond its counts, and `evenhand audit` takes it instead of the rows.
     """
-    from evenhand.ingest.columns import Words, check_words
-    from evenhand.ingest.confusion_counts import wordless
-    from evenhand.ingest.tabulation import tabulate
+    from evenhand.ingest.confusion_counts import roles_of_counts
+    from evenhand.ingest.roles import Roles, picked
+    from evenhand.ingest.tabulation import count_rows
     from evenhand.tables.storage import is_table_file, load
 
     share, cells = _sharing(options), _cells(options)
     read = given(options)
-    score_range = check_words(Words(score_range=read.get("score_range"))).score_range
+    roles = picked(Roles, read)
     check_place("--output", output, {}, [data])
     if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
-        found = _ranged(load(data), score_range)
+        found = _ranged(load(data), roles.score_range)
     else:
-        read = wordless(data, read) or read
-        if "group" not in read:
+        roles = roles_of_counts(data, roles) or roles
+        if roles.group is None:
             raise UsageError("name at least one group column (--group)")
-        if share is not None and "score" in read:
-            cells["cuts"] = (*cells["cuts"], *share.cuts_of(score_range))
+        if share is not None and roles.score is not None:
+            cells["cuts"] = (*cells["cuts"], *share.cuts_of(roles.score_range))
         with progress_bar() as progress:
             progress(0, "counting rows")
-            found = tabulate(data, **read, **cells)
+            found = count_rows(data, roles, read.get("classes"), **cells)
     _save(found if share is None else share.of_table(found), output)
 
 

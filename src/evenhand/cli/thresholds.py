@@ -46,6 +46,7 @@ def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any,
     from evenhand.analyses.thresholds.thresholds import checked_words
     from evenhand.analyses.thresholds.thresholds import thresholds as found
     from evenhand.ingest.resolve import as_table
+    from evenhand.ingest.roles import Roles, picked
 
     paths = wanted(options, data)
     if options["prediction"] is not None:
@@ -54,7 +55,7 @@ def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any,
     asked = checked_words(**options, rng=seed)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_table(data, columns, cuts_of(asked.options))
+        table = as_table(data, picked(Roles, columns), cuts_of(asked.options))
         compared = references([a.name for a in table.attributes], reference)
         result = found(table, **options, attribute=attribute, reference=compared, rng=seed)
     write(result, paths)

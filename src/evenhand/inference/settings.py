@@ -78,20 +78,28 @@ class Inference:
 
 
 class IntervalArgs(TypedDict, total=False):
-    """The words of intervals, for signatures. See `Inference`."""
+    """The options of intervals, for signatures. See `Inference`."""
 
     confidence: float
     bootstrap: int
     rng: int | np.random.Generator | None
 
 
-class InferenceArgs(IntervalArgs, total=False):
-    """The words of intervals and tests, for signatures. See `Inference`."""
+class ResamplingArgs(TypedDict, total=False):
+    """All options of `Inference` but the level, for signatures."""
 
+    bootstrap: int
     permutations: int
-    null: NullKind
-    interval: IntervalKind
+    null: str
+    interval: str
     stratified: bool
+    rng: int | np.random.Generator | None
+
+
+class InferenceArgs(ResamplingArgs, total=False):
+    """The options of `Inference`, for signatures."""
+
+    confidence: float
 
 
 def number(value: Any) -> float:

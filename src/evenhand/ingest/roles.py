@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from warnings import warn
 
 from evenhand.errors import UsageError, listed, nearest, shown
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound="DataclassInstance")
 Missing = Literal["refuse", "drop"]
 WeightKind = Literal["auto", "frequency", "sampling"]
+MISSING = ("refuse", "drop")
+WEIGHT_KINDS = ("auto", "frequency", "sampling")
 
 
 class _Unsaid(int):
@@ -45,29 +48,26 @@ class Roles:
     weight_kind: WeightKind = _role(
         "How weights are meant; auto takes whole numbers for numbers of people.",
         default="auto",
-        choices=("auto", "frequency", "sampling"),
+        choices=WEIGHT_KINDS,
     )
     cluster: Any = _role("Column that tells which rows belong to one person.", "COL")
     favorable: Any = _role("The good value of label and prediction.", "V", UNSAID)
     risk: bool = _role("A high score is bad for the person.", default=False)
     score_range: tuple[float, float] | None = _role("Lowest and highest possible score.", "LO,HI")
-    missing: Missing = _role("What to do with incomplete rows.", default="refuse", choices=("refuse", "drop"))
+    missing: Missing = _role("What to do with incomplete rows.", default="refuse", choices=MISSING)
     where: Mapping[str, Any] | None = _role("Only rows with one of these values of a column.", "COL=V[,V…]")
 
     def __post_init__(self) -> None:
         """The rules that need no data."""
-        if self.missing not in ("refuse", "drop"):
+        if self.missing not in MISSING:
             raise UsageError(f"missing is 'refuse' or 'drop', not {shown(self.missing)}")
-        if self.weight_kind not in ("auto", "frequency", "sampling"):
+        if self.weight_kind not in WEIGHT_KINDS:
             raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(self.weight_kind)}")
         if type(self.risk).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
             raise UsageError(f"risk is True or False, not {shown(self.risk)}")
         object.__setattr__(self, "risk", bool(self.risk))
         object.__setattr__(self, "score_range", _checked_range(self.score_range))
-        if self.where is not None and not (
-            isinstance(self.where, Mapping) and all(isinstance(name, str) for name in self.where)
-        ):
-            raise UsageError(f"where is a dict from column to value (or values), not {shown(self.where)}")
+        check_where(self.where)
 
     def said(self) -> dict[str, Any]:
         """The words that were said: whatever is not the default."""
@@ -93,6 +93,11 @@ def _checked_range(given: Any) -> tuple[float, float] | None:
     return lo, hi
 
 
+def check_where(where: Any) -> None:
+    if where is not None and (not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where)):
+        raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
+
+
 class ColumnArgs(TypedDict, total=False):
     """All words of `Roles` but the score, for signatures in which the kind of score decides the kind of result."""
 
@@ -100,12 +105,12 @@ class ColumnArgs(TypedDict, total=False):
     group: Any
     prediction: Any
     weight: Any
-    weight_kind: WeightKind
+    weight_kind: str
     cluster: Any
     favorable: Any
     risk: bool
     score_range: tuple[float, float] | None
-    missing: Missing
+    missing: str
     where: Mapping[str, Any] | None
 
 
@@ -123,10 +128,20 @@ def check_known(said: Mapping[str, Any], known: Collection[str], what: str) -> N
             raise UsageError(f"{what} has no option {shown(word)} (it has: {there}){nearest(word, known)}")
 
 
-def taken(kind: type[Kind], said: Mapping[str, Any]) -> Kind:
-    """What was said about `kind`, such as `Roles`, among other things; None is as good as unsaid.
+def renamed(said: dict[str, Any], old: str, new: str, value: Any = None, default: Any = None) -> Any:
+    """The value of an option, taken from its old name if it was said so: that still works for a while."""
+    if said.get(old) is None:
+        return value
+    if value is not default:
+        raise UsageError(f"{new} and {old} say the same: pass {new} alone")
+    warn(f"{old}= is now called {new}=", DeprecationWarning, stacklevel=3)
+    return said.pop(old)
 
-    >>> taken(Roles, {"score": "p", "label": None, "threshold": 0.5}).said()
+
+def picked(kind: type[Kind], said: Mapping[str, Any]) -> Kind:
+    """What was said about `kind`, such as `Roles`, among other things.
+
+    >>> picked(Roles, {"score": "p", "threshold": 0.5}).said()
     {'score': 'p'}
     """
-    return kind(**{f.name: said[f.name] for f in fields(kind) if said.get(f.name) is not None})
+    return kind(**{f.name: said[f.name] for f in fields(kind) if f.name in said})

@@ -2,57 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
-from evenhand.ingest.columns import (
-    UNSAID,
-    Columns,
-    WeightKind,
-    Words,
-    check_words,
-    count,
-    count_together,
-)
+from evenhand.ingest.columns import Columns, count, count_together
 from evenhand.ingest.confusion_counts import refuse_counts_as_rows
-from evenhand.ingest.engines import engine_of
-from evenhand.ingest.engines import library_of as library_of
-from evenhand.ingest.engines import names_of as names_of
-from evenhand.ingest.engines.arrays import picked, rows_in
+from evenhand.ingest.engines import arrays, engine_of
+from evenhand.ingest.engines.counting import Adjusted, Counting
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
-from evenhand.ingest.score_cells import Adjusted, Counting, count_scores, with_cells
-from evenhand.ingest.where import check_where, only
+from evenhand.ingest.reading import reading
+from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
+from evenhand.ingest.score_cells import count_scores
+from evenhand.ingest.where import only
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
 from evenhand.tables.table import Table
 
+Score = str | NDArray[Any] | Sequence[float]
+"""The score of one model: a column, or its values."""
+Scores = list[str] | tuple[str, ...] | Mapping[str, Any]
+"""Scores of several models: columns, or values by the name of the model."""
 _ROLES = ("score", "label", "prediction", "weight")
+
+
+@overload
+def tabulate(
+    data: Any = None, *, classes: Literal[True], grid: Any = None, cuts: Any = (), **roles: Unpack[ColumnArgs]
+) -> Confusion: ...
+
+
+@overload
+def tabulate(
+    data: Any = None, *, score: Score, classes: Literal[False] | None = None, grid: Any = None, cuts: Any = (),
+    **roles: Unpack[ColumnArgs],
+) -> Table: ...  # fmt: skip
+
+
+@overload
+def tabulate(
+    data: Any = None, *, score: Any = None, classes: bool | None = None, grid: Any = None, cuts: Any = (),
+    **roles: Unpack[ColumnArgs],
+) -> Table | Confusion: ...  # fmt: skip
 
 
 def tabulate(
     data: Any = None,
     *,
     score: Any = None,
-    label: Any = None,
-    group: Any,
-    prediction: Any = None,
-    weight: Any = None,
-    favorable: Any = UNSAID,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    where: Mapping[str, Any] | None = None,
     classes: bool | None = None,
     grid: Any = None,
     cuts: Any = (),
+    **roles: Unpack[ColumnArgs],
 ) -> Table | Confusion:
     """Count people by score, group and label; or by group, true class and predicted class.
 
@@ -61,26 +68,9 @@ def tabulate(
     data
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
         (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
-    score, label, group, prediction, weight
-        Names of columns, or arrays; tensors on a GPU are counted there. Several group columns (a list of names, or a
-        dict of arrays) are counted jointly. At least a score or a prediction is needed; without labels only some
-        measures exist.
-    favorable
-        The value of label and prediction that is good for the person, by default 1.
-    risk
-        Whether a high score is bad for the person.
-    score_range
-        The lowest and the highest possible score; by default [0, 1], or what is observed if scores leave it.
-    missing
-        "refuse" rows with a missing or infinite value, or "drop" and report them.
-    weight_kind
-        "frequency": a row stands for that many people. "sampling": a survey weight. "auto" takes whole
-        numbers for the former.
-    cluster
-        A column, or an array, that tells which rows belong together, such as several rows of one person. Intervals and
-        tests then take the cluster for the unit.
-    where
-        Count only rows with these values: {"split": "valid"}, or {"region": ["north", "south"]}.
+    score and the other columns
+        Names of columns, or arrays, as in `evenhand.data`. At least a group and a score or a prediction are needed;
+        without labels only some measures exist.
     classes
         True counts a `Confusion` of true and predicted classes, False a `Table`. By default it is a `Confusion` if
         label and prediction together have more than two values and no score nor favourable value is named.
@@ -99,106 +89,73 @@ def tabulate(
     >>> evenhand.tabulate(score=[0.1, 0.8], label=[0, 1], group=["f", "m"]).rows
     2
     """
-    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
-    words = with_cells(words, grid, cuts)
-    _check_classes(classes, score, label, prediction, words)
-    if is_several(score, data):
+    check_known(roles, ColumnArgs.__optional_keys__, "tabulate")
+    return count_rows(data, picked(Roles, {**roles, "score": score}), classes, grid, cuts)
+
+
+def count_rows(
+    data: Any, roles: Roles, classes: bool | None = None, grid: Any = None, cuts: Any = ()
+) -> Table | Confusion:
+    """What `tabulate` does."""
+    read = reading(roles, grid, cuts)
+    _check_classes(classes, roles)
+    if is_several(roles.score, data):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
-    given = _given(dict(zip(_ROLES, (score, label, prediction, weight), strict=True)))
-    if "score" not in given and "prediction" not in given:
-        raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
-    _check_rest(data, group, cluster)
-    with _counting(data, given, group, cluster, where) as rows:
-        if score is not None and cluster is None:
-            return count_scores(rows, words)
+    given = _checked(data, roles)
+    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+        if roles.score is not None and roles.cluster is None:
+            return count_scores(rows, read)
         columns = rows.exact()
-    if not (are_classes(columns, words) if classes is None else classes):
-        return count(columns, words)
-    found = count_classes(columns, words)
-    if weight is None and data is not None:
-        refuse_counts_as_rows(found, data, given, group, where)
+    if not (are_classes(columns, roles) if classes is None else classes):
+        return count(columns, read)
+    found = count_classes(columns, roles)
+    if roles.weight is None and data is not None:
+        refuse_counts_as_rows(found, data, given, roles.group, roles.where)
     return found if classes else replace(found, notes=(*found.notes, *stray_classes(found)))
 
 
-def tabulate_together(
-    data: Any = None,
-    *,
-    score: Any,
-    label: Any = None,
-    group: Any = None,
-    prediction: Any = None,
-    weight: Any = None,
-    favorable: Any = UNSAID,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    where: Mapping[str, Any] | None = None,
-) -> JointTable:
+def tabulate_together(data: Any, roles: Roles) -> JointTable:
     """Count people by several scores, group and label: what `tabulate` does, with a list of names or a dict of arrays.
 
     >>> data = {"a": [0.1, 0.8, 0.8], "b": [0.3, 0.9, 0.4], "sex": ["f", "m", "m"]}
-    >>> together = tabulate_together(data, score=["a", "b"], group="sex")
+    >>> together = tabulate_together(data, Roles(score=["a", "b"], group="sex"))
     >>> together.of(0).cells, together.of(1).cells
     (2, 3)
     """
-    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
-    if prediction is not None:
+    if roles.prediction is not None:
         raise UsageError("a prediction belongs to one model: leave it out, or audit one score at a time")
-    names, columns = _score_items(score)
-    roles = ["score", *(f"score_{i}" for i in range(1, len(names)))]
-    given = _given({**dict(zip(roles, columns, strict=True)), "label": label, "weight": weight})
-    _check_rest(data, group, cluster)
-    with _counting(data, given, group, cluster, where) as rows:
-        counted = rows.exact()
-    return count_together(replace(counted, names={**counted.names, **dict(zip(roles, names, strict=True))}), words)
+    names, scores = _score_items(roles.score)
+    places = ["score", *(f"score_{i}" for i in range(1, len(names)))]
+    given = dict(zip(places, scores, strict=True)) | _checked(data, replace(roles, score=None), "label", "weight")
+    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+        found = rows.exact()
+    names_ = {**found.names, **dict(zip(places, names, strict=True))}
+    return count_together(replace(found, names=names_), reading(roles))
 
 
-def tabulate_in_time(
-    data: Any = None,
-    *,
-    time: Any,
-    every: Every,
-    score: Any = None,
-    label: Any = None,
-    group: Any = None,
-    prediction: Any = None,
-    weight: Any = None,
-    favorable: Any = UNSAID,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    where: Mapping[str, Any] | None = None,
-) -> InTime:
+def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime:
     """Count people by period too: what `tabulate` does, with the period as the last attribute.
 
     >>> from evenhand.ingest.periods import Every
     >>> data = {"s": [0.1, 0.8, 0.8], "sex": ["f", "m", "m"], "day": ["2024-01-30", "2024-01-31", "2024-02-01"]}
-    >>> found = tabulate_in_time(data, time="day", every=Every("month"), score="s", group="sex")
+    >>> found = tabulate_in_time(data, "day", Every("month"), Roles(score="s", group="sex"))
     >>> found.names, found.table.attributes[-1].groups
     (('2024-01', '2024-02'), ('2024-01', '2024-02'))
     """
-    words = check_words(Words(favorable, risk, score_range, missing, weight_kind))
-    if is_several(score, data):
+    if is_several(roles.score, data):
         raise UsageError("this is about one score, not several: name one (--score)")
-    given = _given(dict(zip(_ROLES, (score, label, prediction, weight), strict=True)))
-    if "score" not in given and "prediction" not in given:
-        raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
-    _check_rest(data, group, cluster)
-    name, groups = _time_and_groups(data, time, group)
-    used = {role: column for role, column in {**given, "cluster": cluster}.items() if column is not None}
-    for role, column in used.items():
+    given = _checked(data, roles)
+    name, groups = _time_and_groups(data, time, roles.group)
+    for role, column in {**given, "cluster": roles.cluster}.items():
         if isinstance(column, str) and column == time:
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
-    with _counting(data, given, groups, cluster, where, name if every.unit in CALENDAR else None) as rows:
+    by_day = name if every.unit in CALENDAR else None
+    with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
         columns = rows.exact()
-    if prediction is not None and are_classes(columns, words):
+    if roles.prediction is not None and are_classes(columns, roles):
         raise UsageError(f"a prediction to watch has two values, but {shown(columns.names['prediction'])} has classes")
     columns, names, remarks, unfinished = by_period(columns, name, every)
-    return InTime(count(columns, words), names, remarks, unfinished)
+    return InTime(count(columns, reading(roles)), names, remarks, unfinished)
 
 
 def _time_and_groups(data: Any, time: Any, group: Any) -> tuple[str, Any]:
@@ -239,29 +196,29 @@ def _score_items(score: Any) -> tuple[list[str], list[Any]]:
     return names, [column for _, column in items]
 
 
-def _given(columns: Mapping[str, Any]) -> dict[str, Any]:
-    return {role: column for role, column in columns.items() if column is not None}
-
-
-def _check_rest(data: Any, group: Any, cluster: Any) -> None:
-    if group is None:
+def _checked(data: Any, roles: Roles, *which: str) -> dict[str, Any]:
+    """The columns to count by role, if these are columns at all."""
+    given = {role: column for role in which or _ROLES if (column := getattr(roles, role)) is not None}
+    if not which and "score" not in given and "prediction" not in given:
+        raise UsageError("nothing to audit: name a score (--score) or a prediction (--prediction)")
+    if roles.group is None:
         raise UsageError("name at least one group column (--group)")
     if isinstance(data, Table | Confusion):
         raise UsageError("this is a table already: audit it, or add it to another")
+    cluster = roles.cluster
     if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
         raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
+    return given
 
 
-def _check_classes(classes: Any, score: Any, label: Any, prediction: Any, words: Words) -> None:
+def _check_classes(classes: Any, roles: Roles) -> None:
     if not (classes is None or isinstance(classes, bool | np.bool_)):
         raise UsageError(f"classes is True, False or None, not {shown(classes)}")
     if not classes:
         return
-    if label is None or prediction is None:
+    if roles.label is None or roles.prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    favorable = None if words.favorable is UNSAID else words.favorable
-    said = {"score": score, "favorable": favorable, "score_range": words.score_range, "risk": words.risk or None}
-    extra = [word for word, value in said.items() if value is not None]
+    extra = [word for word in ("score", "favorable", "score_range", "risk") if word in roles.said()]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 
@@ -271,7 +228,6 @@ def _counting(
     data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
 ) -> Iterator[Counting]:
     """The rows, or some of them, ready to be counted by whichever way fits: engines count by what decides, too."""
-    check_where(where)
     if not where:
         with _rows_of(data, given, group, cluster, by_day) as rows:
             yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
@@ -300,13 +256,13 @@ def _rows_of(
         return
     columns = engine.code.columns(data)
     asked = given if cluster is None else {**given, "cluster": cluster}
-    roles = {role: picked(columns, value, role) for role, value in asked.items()}
+    roles = {role: arrays.picked(columns, value, role) for role, value in asked.items()}
     groups = []
     for name, value in _group_items(group, data is not None):
-        own, values = picked(columns, value, "group")
+        own, values = arrays.picked(columns, value, "group")
         groups.append((name or own, values))
     _with_cluster([name for name, _ in groups], cluster if isinstance(cluster, str) else None)
-    yield rows_in(roles, dict(groups))
+    yield arrays.rows_in(roles, dict(groups))
 
 
 def _with_cluster(group: Any, cluster: str | None) -> list[str]:

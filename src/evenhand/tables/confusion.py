@@ -35,6 +35,7 @@ from evenhand.tables.groups import (
 from evenhand.tables.invariants import check_confusion
 from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.table import Meaning, Table
+from evenhand.tables.verbs import verb
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +144,8 @@ class Confusion(Grouped):
     notes: tuple[str, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
+
+    aggregate, audit = verb("aggregate"), verb("audit")
 
     def __post_init__(self) -> None:
         check_confusion(self)

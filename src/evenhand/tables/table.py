@@ -38,6 +38,7 @@ from evenhand.tables.invariants import check
 from evenhand.tables.noise import Noise
 from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.ranges import Spans, united
+from evenhand.tables.verbs import verb
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,6 +109,9 @@ class Table(Grouped):
     notes: tuple[str, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
+
+    audit, check, curves, thresholds = verb("audit"), verb("check"), verb("curves"), verb("thresholds")
+    aggregate, monitor, projection_test = verb("aggregate"), verb("monitor"), verb("projection_test")
 
     def __post_init__(self) -> None:
         check(self)

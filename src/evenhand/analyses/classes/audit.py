@@ -132,35 +132,35 @@ class ClassAudit(Result):
         return self.charts(attribute=attribute, measure=measure).draw(name)
 
 
-def checked_choices(words: dict[str, Any]) -> dict[str, Any]:
-    """The words about classes, if they make sense; better known before the data are read."""
-    _choices(words)
-    return words
+def checked_choices(said: dict[str, Any]) -> dict[str, Any]:
+    """The options of classes, if they make sense; better known before the data are read."""
+    _choices(said)
+    return said
 
 
-def _choices(words: Mapping[str, Any]) -> Choices:
-    usual = {"metric": "tpr", "unit": None, "across_groups": None, "across_classes": None, "baseline": "overall",
+def _choices(said: Mapping[str, Any]) -> Choices:
+    usual = {"metric": "tpr", "unit": None, "across_groups": None, "across_classes": None, "average": "overall",
              "empty": None}  # fmt: skip
-    return chosen(**{**usual, **words})
+    return chosen(**{**usual, **said})
 
 
 def audit_classes(
     table: Confusion,
     options: Options,
-    words: Mapping[str, Any],
+    choice: Mapping[str, Any],
     said: Mapping[str, Any],
     rng: np.random.Generator,
     progress: Progress | None,
     library: str | None,
 ) -> ClassAudit:
-    """Compare how groups fare, class by class and together. `said` are options of other audits, to be left unsaid."""
-    strange = [word for word, value in said.items() if value is not USUAL[word] and value != USUAL[word]]
+    """Compare how groups fare, class by class and together. Options of other audits are not to be `said`."""
+    strange = [word for word, usual in USUAL.items() if said.get(word, usual) is not usual and said[word] != usual]
     if strange:
         raise UsageError(
             f"{listed(strange)} {'does' if len(strange) == 1 else 'do'} not apply to {len(table.classes)} classes: "
             "leave that out, or audit one class against the rest (Confusion.of_class, or a label of two values)"
         )
-    choices = _choices(words)
+    choices = _choices(choice)
     if choices.recipe.classes.kind == "binary":
         raise UsageError("'binary' is about one class: use evenhand.aggregate with positive=, or audit its of_class(…)")
     groupings, notes = _comparable(table)

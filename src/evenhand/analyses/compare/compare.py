@@ -12,7 +12,7 @@ from evenhand.analyses.compare.options import Question, asked, baseline_floors, 
 from evenhand.analyses.compare.ranking import Standing, Terms, standings
 from evenhand.analyses.compare.runs import Runs, method_named, read_runs
 from evenhand.inference.resample import generator
-from evenhand.ingest.tabulation import library_of
+from evenhand.ingest.engines import library_of
 from evenhand.measures.pareto import Curve, Stretch, winners
 from evenhand.report.result import Result
 

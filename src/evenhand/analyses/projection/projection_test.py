@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
 from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.chi2_mixture import critical, tail
+from evenhand.inference.settings import number
 from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection, project
 from evenhand.ingest.resolve import as_table
+from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
@@ -56,9 +58,8 @@ class _ProjectionTest:
     beta_norm
         ‖β‖₂ of the model, without the intercept. Without it distances are in logits, not in the feature space; the
         p-value is the same.
-    label, group, weight, favorable, risk, missing
-        As in `evenhand.tabulate`: one group column; whole weights count people. Of a risk score, 1 − score is
-        compared.
+    label, group and the other columns
+        As in `evenhand.data`: one group column; whole weights count people. Of a risk score, 1 − score is compared.
     reference, compare
         The group to compare with, by default the largest; and which group, if there are more than two.
     criterion
@@ -85,25 +86,16 @@ class _ProjectionTest:
         score: Any = None,
         logit: Any = None,
         beta_norm: float | None = None,
-        label: Any = None,
-        group: Any = None,
-        weight: Any = None,
         reference: Any = None,
         compare: Any = None,
         criterion: str = "equal_opportunity",
         level: float = 0.05,
-        favorable: Any = 1,
-        risk: bool = False,
-        missing: str = "refuse",
+        **columns: Unpack[ColumnArgs],
     ) -> ProjectionTest:
+        check_known(columns, ColumnArgs.__optional_keys__, "projection_test")
         how = _checked(criterion, level)
         norm = None if beta_norm is None else _norm(beta_norm)
-        words = {
-            "label": label, "group": group, "weight": weight, "favorable": favorable, "risk": risk, "missing": missing,
-        }  # fmt: skip
-        defaults = {"favorable": 1, "risk": False, "missing": "refuse"}
-        words = {k: v for k, v in words.items() if v is not defaults.get(k)}
-        table, logits = _table(data, score, logit, words)
+        table, logits = _table(data, score, logit, picked(Roles, columns))
         notes = [_NO_BETA] if norm is None else []
         return _tested(table, logits, norm, reference, compare, how, notes)
 
@@ -137,10 +129,10 @@ class _ProjectionTest:
         """
         how = _checked(criterion, level)
         linear = linear_part(model, X, favorable)
-        words = {"score": linear.z, "label": y, "group": group, "favorable": favorable, "missing": missing}
         if y is None or group is None:
             raise UsageError(f"from_model needs {'y, the outcomes' if y is None else 'the group of each person'}")
-        table = as_table(None, words)
+        columns = {"score": linear.z, "label": y, "group": group, "favorable": favorable, "missing": missing}
+        table = as_table(None, picked(Roles, columns))
         return _tested(table, True, linear.norm, reference, compare, how, list(linear.notes))
 
     def __repr__(self) -> str:
@@ -158,23 +150,13 @@ def _checked(criterion: Any, level: Any) -> tuple[str, float]:
         raise UsageError(
             f"criterion must be one of {listed(CRITERIA)}, not {shown(criterion)}{nearest(str(criterion), CRITERIA)}"
         )
-    if not 0 < _number(level) < 1:
+    if not 0 < number(level) < 1:
         raise UsageError(f"level must be a number between 0 and 1, such as 0.05, not {shown(level)}")
     return criterion, float(level)
 
 
-def _number(value: Any) -> float:
-    """NaN for what is no number."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        return float("nan")
-    try:
-        return float(value)
-    except (OverflowError, TypeError):
-        return float("nan")
-
-
 def _norm(beta_norm: Any) -> float:
-    if not 1 / LARGEST <= _number(beta_norm) <= LARGEST:
+    if not 1 / LARGEST <= number(beta_norm) <= LARGEST:
         raise UsageError(
             f"beta_norm must be the positive length ‖β‖ of the coefficients without the intercept, not "
             f"{shown(beta_norm)}; leave it out to measure in logits"
@@ -182,7 +164,7 @@ def _norm(beta_norm: Any) -> float:
     return float(beta_norm)
 
 
-def _table(data: Any, score: Any, logit: Any, words: dict[str, Any]) -> tuple[Table, bool]:
+def _table(data: Any, score: Any, logit: Any, roles: Roles) -> tuple[Table, bool]:
     """The table, and whether its score holds logits."""
     from evenhand.tables.storage import is_table_file
 
@@ -191,7 +173,7 @@ def _table(data: Any, score: Any, logit: Any, words: dict[str, Any]) -> tuple[Ta
         raise UsageError("pass score= (probabilities) or logit=, not both")
     column = logit if given[1] else score
     if isinstance(data, Table | Confusion) or (isinstance(data, str | os.PathLike) and is_table_file(data)):
-        table = as_table(data, words)
+        table = as_table(data, roles)
         if any(given) and column is not True and not (isinstance(column, str) and column == table.meaning.score):
             raise UsageError(
                 f"the score of the table is {shown(table.meaning.score)}: name that one, not {shown(column)}; if it "
@@ -202,9 +184,9 @@ def _table(data: Any, score: Any, logit: Any, words: dict[str, Any]) -> tuple[Ta
         raise UsageError("name the column of probabilities (score=) or that of logits (logit=)")
     if column is True:
         raise UsageError(f"{'logit' if given[1] else 'score'}=True is for tables: name the column")
-    if words.get("label") is None:
+    if roles.label is None:
         raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
-    return as_table(data, {"score": column, **words}), given[1]
+    return as_table(data, replace(roles, score=column)), given[1]
 
 
 # ---- the test ---------------------------------------------------------------------------------------------

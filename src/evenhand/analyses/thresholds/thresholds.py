@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from evenhand.analyses.thresholds.selection import best_of, choose
 from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
-from evenhand.ingest.columns import WeightKind
+from evenhand.inference.settings import IntervalArgs
+from evenhand.ingest.engines import library_of
 from evenhand.ingest.resolve import as_table
-from evenhand.ingest.tabulation import library_of
+from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
 from evenhand.measures.measure import SLACK
 from evenhand.measures.pareto import dto, pareto
 from evenhand.measures.registry import RateMeasure
@@ -117,21 +118,14 @@ class Thresholds(Result):
         return frame(self, library)
 
 
+class ThresholdsArgs(RolesArgs, IntervalArgs, total=False):
+    """Columns and intervals, for signatures."""
+
+
 def thresholds(
     data: Any = None,
     *,
-    score: Any = None,
-    label: Any = None,
-    group: Any = None,
-    weight: Any = None,
-    favorable: Any = None,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    where: Mapping[str, Any] | None = None,
-    attribute: Any = None,
+    attribute: str | Sequence[str] | None = None,
     reference: str | Mapping[str, str] | None = None,
     performance: str = "accuracy",
     cost: tuple[float, float] | None = None,
@@ -140,19 +134,17 @@ def thresholds(
     threshold: float | None = None,
     allow_trivial: bool = False,
     by_group: bool = False,
-    confidence: float = 0.95,
-    bootstrap: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    **options: Unpack[ThresholdsArgs],
 ) -> Thresholds:
     """Performance and fairness of a score at every threshold, and the threshold that meets a policy at the least cost.
 
-    `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
+    `data` is a `Table`, a path to a saved one, or rows with their columns, as in `evenhand.data`.
 
     Parameters
     ----------
     attribute, reference
-        Which attribute, if there are several (a list of all their names means their product), and the group all others
-        are compared with, by default the largest.
+        Which attribute, if there are several (a list of all their names means their intersection), and the group all
+        others are compared with, by default the largest.
     performance, cost
         "accuracy" or "balanced_accuracy"; or the costs of a false favourable and of a false unfavourable decision,
         which become 1 − cost / worst possible cost.
@@ -170,7 +162,7 @@ def thresholds(
         Also analyse what separate thresholds for each group could achieve. Using them treats people differently by
         group, which the law forbids in many places.
     confidence, bootstrap, rng
-        Of the intervals at the chosen threshold, as in `evenhand.audit`.
+        Of the intervals at the chosen threshold: see `evenhand.Inference`.
 
     Examples
     --------
@@ -181,15 +173,10 @@ def thresholds(
     >>> found.chosen.threshold, round(found.chosen.value, 3), round(found.policy.lost, 3), found.policy.settled
     (8.0, 0.814, 0.029, False)
     """
-    asked = checked_words(
-        performance, cost, fairness, require, threshold, allow_trivial, by_group, confidence, bootstrap, rng
-    )
-    words = {
-        "score": score, "label": label, "group": group, "weight": weight, "favorable": favorable, "risk": risk,
-        "score_range": score_range, "missing": missing, "weight_kind": weight_kind, "cluster": cluster, "where": where,
-    }  # fmt: skip
-    defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
-    table = as_table(data, {k: v for k, v in words.items() if v is not defaults.get(k)}, cuts_of(asked.options))
+    check_known(options, ThresholdsArgs.__optional_keys__, "thresholds")
+    intervals = {word: value for word, value in options.items() if word in IntervalArgs.__optional_keys__}
+    asked = checked_words(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
+    table = as_table(data, picked(Roles, options), cuts_of(asked.options))
     _check_table(table, asked.measures)
     if asked.options.threshold is not None:
         table.selected(asked.options.threshold)  # refuses one that goes through a range of scores
@@ -202,7 +189,7 @@ def thresholds(
         asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), library=library_of(data),
     )  # fmt: skip
     if asked.requirements:
-        found = replace(found, policy=choose(found, ref, asked.required, generator(rng)))
+        found = replace(found, policy=choose(found, ref, asked.required, generator(options.get("rng"))))
     if by_group:
         found = replace(found, by_group=_separate(found, ref))
     return replace(found, notes=(*table.notes, *notes, *_remarks(found)))
@@ -232,15 +219,13 @@ def checked_words(
     threshold: Any,
     allow_trivial: Any,
     by_group: Any,
-    confidence: Any,
-    bootstrap: Any,
-    rng: Any,
+    **intervals: Any,
 ) -> Asked:
     """What was asked for, if it makes sense; better known before ten minutes of counting."""
     for word, value in (("allow_trivial", allow_trivial), ("by_group", by_group)):
         if not isinstance(value, bool | np.bool_):
             raise UsageError(f"{word} is True or False, not {shown(value)}")
-    options = replace(checked(threshold, confidence, bootstrap, rng), permutations=0)
+    options = checked(threshold, **intervals, permutations=0)
     kind, costs = checked_goal(performance, cost)
     requirements = required(require)
     measures = tuple(decided_measure(r.measure) for r in requirements)

@@ -11,10 +11,10 @@ import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import Columns, Weights, further_roles, weigh
+from evenhand.ingest.engines.counting import Counting
 from evenhand.ingest.engines.sources import ACCEPTED, check_columns
 from evenhand.ingest.engines.tensor_codes import Resident, brought, on_device, settled
 from evenhand.ingest.engines.tensors import SMALL, Tensors
-from evenhand.ingest.score_cells import Counting
 from evenhand.ingest.values import Encoded, encode, to_floats
 from evenhand.ingest.where import taken
 from evenhand.tables.arrays import Floats, Ints

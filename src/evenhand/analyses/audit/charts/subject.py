@@ -142,7 +142,7 @@ class Subject:
         """The curves of the groups drawn. All charts of a subject share them."""
         scores = self.audit.options.scores
         return curves(
-            self.table, self.attribute.name, group=list(self.drawn[1:]), reference=self._reference,
+            self.table, self.attribute.name, groups=list(self.drawn[1:]), reference=self._reference,
             points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
             density_bins=min(self.scores, DENSITY_BINS),
         )  # fmt: skip
