@@ -259,19 +259,6 @@ def _quotient(
 # ---- score level -----------------------------------------------------------------------------------------------
 
 
-def score_nulls(
-    measures: Sequence[ScoreMeasure],
-    pair: ScoreCounts,
-    options: ScoreOptions,
-    kind: NullKind,
-    draws: int,
-    rng: np.random.Generator,
-    confidence: float,
-) -> dict[str, Null]:
-    """Of score-level measures on a group and its reference, by id. People must count one each."""
-    return joint_nulls(measures, pair, [(0, 1)], options, kind, draws, rng, confidence)
-
-
 def _studentised(counts: ScoreCounts) -> Floats:
     """|difference of means| over its standard error: so that groups of other spread, but the same mean, are alike.
 
@@ -288,17 +275,20 @@ def _studentised(counts: ScoreCounts) -> Floats:
     return np.asarray(np.divide(apart, error, out=np.zeros_like(apart), where=apart > 1e-12))
 
 
-def joint_nulls(
+def score_nulls(
     measures: Sequence[ScoreMeasure],
     everyone: ScoreCounts,
-    pairs: Sequence[tuple[int, int]],
     options: ScoreOptions,
     kind: NullKind,
     draws: int,
     rng: np.random.Generator,
     confidence: float,
+    pairs: Sequence[tuple[int, int]] = ((0, 1),),
 ) -> dict[str, Null]:
-    """Of the largest gap over pairs of groups, which all exchange their people."""
+    """Of score-level measures, by id: of the largest gap over pairs of groups, all of whose labels are permuted.
+
+    By default a group and its reference are the only pair. People must count one each.
+    """
     found: dict[str, Null] = {}
     for tables, counts, members in _tasks(measures, everyone, options, kind, rng):
         sizes: dict[tuple[str, tuple[int, int]], Callable[[Any], Floats]] = {}

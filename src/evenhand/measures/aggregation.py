@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.measures.rates import effective, ratio
+from evenhand.measures.rates import RATES, effective, ratio
 from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.confusion import Sums
 
@@ -32,7 +32,6 @@ class ClassRate:
     """A rate of one class against the rest: a share of people."""
 
     id: str
-    title: str
     part: Callable[[Sums], Floats]
     whole: Callable[[Sums], Floats]
     empty: str
@@ -43,6 +42,10 @@ class ClassRate:
     """Whether the people who exchange only have to be told right or wrong."""
     trials: Callable[[Sums], Floats] | None = None
     """How many people the rate rests on, if that is not `whole`."""
+
+    @property
+    def title(self) -> str:
+        return RATES[self.id].title if self.id in RATES else "F1 score"
 
     @property
     def present(self) -> str:
@@ -101,18 +104,17 @@ _NO_OTHER_GUESS = "nobody predicted to be of another class than {0}"
 
 # fmt: off
 METRICS = {m.id: m for m in (
-    ClassRate("tpr", "true positive rate", lambda s: s.hits, lambda s: s.true, _NONE_TRUE, "true", "hits"),
-    ClassRate("fnr", "false negative rate", _misses, lambda s: s.true, _NONE_TRUE, "true", "hits"),
-    ClassRate("fpr", "false positive rate", _alarms, _others, _NO_OTHERS, "true"),
-    ClassRate("tnr", "true negative rate", _rejected, _others, _NO_OTHERS, "true"),
-    ClassRate("ppv", "positive predictive value", lambda s: s.hits, lambda s: s.predicted, _NONE_GUESSED, "predicted",
-              "hits"),
-    ClassRate("fdr", "false discovery rate", _alarms, lambda s: s.predicted, _NONE_GUESSED, "predicted", "hits"),
-    ClassRate("npv", "negative predictive value", _rejected, _unselected, _NO_OTHER_GUESS, "predicted"),
-    ClassRate("for", "false omission rate", _misses, _unselected, _NO_OTHER_GUESS, "predicted"),
-    ClassRate("selection_rate", "selection rate", lambda s: s.predicted, _everybody, "no rows", "all"),
-    ClassRate("accuracy", "accuracy", lambda s: s.hits + _rejected(s), _everybody, "no rows", "true"),
-    ClassRate("f1", "F1 score", lambda s: 2 * s.hits, lambda s: s.true + s.predicted,
+    ClassRate("tpr", lambda s: s.hits, lambda s: s.true, _NONE_TRUE, "true", "hits"),
+    ClassRate("fnr", _misses, lambda s: s.true, _NONE_TRUE, "true", "hits"),
+    ClassRate("fpr", _alarms, _others, _NO_OTHERS, "true"),
+    ClassRate("tnr", _rejected, _others, _NO_OTHERS, "true"),
+    ClassRate("ppv", lambda s: s.hits, lambda s: s.predicted, _NONE_GUESSED, "predicted", "hits"),
+    ClassRate("fdr", _alarms, lambda s: s.predicted, _NONE_GUESSED, "predicted", "hits"),
+    ClassRate("npv", _rejected, _unselected, _NO_OTHER_GUESS, "predicted"),
+    ClassRate("for", _misses, _unselected, _NO_OTHER_GUESS, "predicted"),
+    ClassRate("selection_rate", lambda s: s.predicted, _everybody, "no rows", "all"),
+    ClassRate("accuracy", lambda s: s.hits + _rejected(s), _everybody, "no rows", "true"),
+    ClassRate("f1", lambda s: 2 * s.hits, lambda s: s.true + s.predicted,
               "nobody of class {0}, nor predicted to be", "true", trials=lambda s: _rest(s.true + s.predicted, s.hits)),
 )}
 # fmt: on

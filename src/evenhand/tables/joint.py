@@ -62,10 +62,7 @@ class JointTable:
             weight2=t.weight2,
             cluster=t.cluster,
             meaning=replace(self.meaning, score=self.names[model]),
-            provenance=t.provenance,
-            left_out=t.left_out,
-            left_out_groups=t.left_out_groups,
-            notes=t.notes,
+            **t._history(),
         )
 
 

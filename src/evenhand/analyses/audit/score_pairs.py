@@ -11,7 +11,7 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap, largest_distance, with_nulls
 from evenhand.analyses.audit.score_gaps import RESAMPLED_SCORES, Compared, compare, recentred_nulls
 from evenhand.analyses.options import Options
-from evenhand.inference.null import EXCHANGED_SCORES, Null, joint_nulls, score_nulls
+from evenhand.inference.null import EXCHANGED_SCORES, Null, score_nulls
 from evenhand.inference.resample import spread_noise
 from evenhand.measures.calibration import blur
 from evenhand.measures.registry import ScoreMeasure
@@ -121,5 +121,5 @@ def _largest(
     everybody = view(range(len(view.grouping.groups)), _most_scores(pairs, EXCHANGED_SCORES))
     fewer = min(draws, max(200, 6 * draws // len(pairs)))
     return with_nulls(
-        found, joint_nulls(measures, everybody, pairs, options.scores, options.null, fewer, rng, confidence)
+        found, score_nulls(measures, everybody, options.scores, options.null, fewer, rng, confidence, pairs)
     )
