@@ -27,8 +27,7 @@ from evenhand.report.format import number, percent
 from evenhand.tables.arrays import Floats
 
 WHO = {
-    "independence": "everyone", "equal_opportunity": "favourable outcome",
-    "predictive_equality": "unfavourable outcome",
+    "independence": "everyone", "equal_opportunity": "actual positives", "predictive_equality": "actual negatives",
 }  # fmt: skip
 HEIGHT = 120
 LEAST_SPAN = 0.1
