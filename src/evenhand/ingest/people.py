@@ -15,8 +15,6 @@ from evenhand.ingest.rows import read_rows
 from evenhand.ingest.values import encode, name_of, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
 
-MISSING = ("refuse", "drop")
-
 
 @dataclass(frozen=True)
 class Feature:
@@ -148,8 +146,6 @@ def read_people(
     >>> people["age"].values.tolist(), people["job"].categories
     ([30.0, 41.0], ('cook', 'smith'))
     """
-    if missing not in MISSING:
-        raise UsageError(f"missing must be 'refuse' or 'drop', not {shown(missing)}")
     data = as_columns(data)
     every = [*columns, *beside]
     rows = read_rows(data, {}, [], every)

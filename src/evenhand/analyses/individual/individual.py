@@ -244,12 +244,8 @@ def _limits(
     if max(-low, high) > LARGEST:
         raise DataError(f"scores from {low:g} to {high:g} are too large to be added up: divide them by their largest")
     if score_range is not None:
-        try:
-            start, end = score_range
-        except (TypeError, ValueError):
-            raise UsageError(f"score_range takes two numbers such as (0, 1), not {shown(score_range)}") from None
-        start, end = _number("score_range", start), _number("score_range", end)
-        if not start < end or low < start or high > end:
+        start, end = score_range
+        if low < start or high > end:
             raise UsageError(
                 f"score_range must hold all scores, {low:g} to {high:g}, but is {start:g} to {end:g}: widen it"
             )
