@@ -1,4 +1,4 @@
-"""Every measure as a function in the manner of scikit-learn: `metrics.equal_opportunity(y_true, y_pred, …)`.
+"""Every measure as a function by the conventions of scikit-learn: `metrics.equal_opportunity(y_true, y_pred, …)`.
 
 They run the same code as `evenhand.audit` and give the same numbers.
 """
@@ -42,7 +42,7 @@ class MetricResult:
     mean: float | None = None
     """The mean over all pairs of more than two groups."""
     p_value: float | None = None
-    """How often chance alone shows such a gap."""
+    """How often groups that are alike show such a gap."""
 
     def __float__(self) -> float:
         return self.value

@@ -1,4 +1,4 @@
-"""Which column plays which role: twelve words, said once for Python, the command line and policy files."""
+"""Which column plays which role: twelve options, said once for Python, the command line and policy files."""
 
 # ruff: noqa: RUF009 (a field of a dataclass, made by a shorter call)
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Roles:
         check_where(self.where)
 
     def said(self) -> dict[str, Any]:
-        """The words that were said: whatever is not the default."""
+        """The options that were said: whatever is not the default."""
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(Roles)}
         return {
             name: value
@@ -99,7 +99,7 @@ def check_where(where: Any) -> None:
 
 
 class ColumnArgs(TypedDict, total=False):
-    """All words of `Roles` but the score, for signatures in which the kind of score decides the kind of result."""
+    """All options of `Roles` but the score, for signatures in which the kind of score decides the kind of result."""
 
     label: Any
     group: Any
@@ -115,17 +115,17 @@ class ColumnArgs(TypedDict, total=False):
 
 
 class RolesArgs(ColumnArgs, total=False):
-    """The words of `Roles`, for signatures."""
+    """The options of `Roles`, for signatures."""
 
     score: Any
 
 
 def check_known(said: Mapping[str, Any], known: Collection[str], what: str) -> None:
-    """Refuse a word that `what` does not know."""
-    for word in said:
-        if word not in known:
+    """Refuse an option that `what` does not know."""
+    for option in said:
+        if option not in known:
             there = listed(sorted(known), 40)
-            raise UsageError(f"{what} has no option {shown(word)} (it has: {there}){nearest(word, known)}")
+            raise UsageError(f"{what} has no option {shown(option)} (it has: {there}){nearest(option, known)}")
 
 
 def renamed(said: dict[str, Any], old: str, new: str, value: Any = None, default: Any = None) -> Any:

@@ -101,7 +101,7 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
 
 
 def _read_text(values: Any) -> Encoded:
-    """Text that is a number throughout, as numbers; '007' and words stay what they are."""
+    """Text that is a number throughout, as numbers; '007' and other text stay what they are."""
     codes, distinct = encode(values)
     present = [v for v in distinct if v is not None and v not in NO_VALUE]
     for pattern, kind in ((_WHOLE, int), (_NUMBER, float)):

@@ -212,7 +212,7 @@ def _refined(counting: Counting, found: _Cells, roles: Reading, rows: int, cuts:
 
 
 def _cuts(lowest: float, highest: float, roles: Reading) -> Floats:
-    """Scores that people must be told apart at: thresholds, and the borders of score bins."""
+    """Scores that people must be distinguished at: thresholds, and the borders of score bins."""
     ends = _range(lowest, highest, roles)
     usual = [] if ends == (0.0, 1.0) else [float(middle(*ends))]  # the threshold of those who name none
     edges = [bin_edges(ends, bins)[1:-1] for bins in roles.bins if ends[0] < ends[1]]
@@ -229,7 +229,7 @@ class _Crowds:
     low: Floats
     high: Floats
     decimals: Ints
-    """By how many decimals they are told apart now,"""
+    """By how many decimals they are distinguished now,"""
     most: Ints
     """and by how many floats can be."""
     piece: Ints

@@ -153,7 +153,7 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
     with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
         columns = rows.exact()
     if roles.prediction is not None and are_classes(columns, roles):
-        raise UsageError(f"a prediction to watch has two values, but {shown(columns.names['prediction'])} has classes")
+        raise UsageError(f"a monitored prediction has two values, but {shown(columns.names['prediction'])} has classes")
     columns, names, remarks, unfinished = by_period(columns, name, every)
     return InTime(count(columns, reading(roles)), names, remarks, unfinished)
 
@@ -218,7 +218,7 @@ def _check_classes(classes: Any, roles: Roles) -> None:
         return
     if roles.label is None or roles.prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    extra = [word for word in ("score", "favorable", "score_range", "risk") if word in roles.said()]
+    extra = [role for role in ("score", "favorable", "score_range", "risk") if role in roles.said()]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 

@@ -30,7 +30,7 @@ def only(columns: Columns, where: Mapping[str, Any], keep: list[str], part: bool
 
 
 def rows_with(columns: Mapping[str, Any], where: Mapping[str, Any], rows: int, part: bool = False) -> tuple[Bools, str]:
-    """Which rows have these values, at least one unless it is a part of the data; and what was asked for, in words."""
+    """Which rows have these values, at least one unless it is a part of the data; and what was asked for, as text."""
     chosen = np.ones(rows, np.bool_)
     said = []
     for name, wanted in where.items():

@@ -19,7 +19,7 @@ from evenhand.tables.confusion import Sums
 
 Unit = Literal["score", "gap", "ratio"]
 UNITS = ("score", "gap", "ratio")
-Exchange = Literal["true", "predicted", "all"]
+Permuted = Literal["true", "predicted", "all"]
 _TOUCHING = 1e-12
 """A gap that misses a threshold by no more than rounding errors keeps to it."""
 
@@ -36,10 +36,10 @@ class ClassRate:
     whole: Callable[[Sums], Floats]
     empty: str
     """Whom a group lacks when `whole` is empty; {0} is the class."""
-    exchanges: Exchange
+    permuted_within: Permuted
     """Who are alike under the null hypothesis: people of the same true or predicted class, or all."""
     needs: Literal["hits", "sums"] = "sums"
-    """Whether the people who exchange only have to be told right or wrong."""
+    """Whether the people who are permuted only have to be told right or wrong."""
     trials: Callable[[Sums], Floats] | None = None
     """How many people the rate rests on, if that is not `whole`."""
 
@@ -133,9 +133,9 @@ def baseline(rate: ClassRate, sums: Sums, values: Floats, which: str) -> Floats:
 def power_mean(values: Floats, power: float, weights: Floats | None = None) -> Floats:
     """The generalised mean (Σ w v^p)^(1/p) of the last axis, Σ w = 1; NaN stay aside. Values must not be negative.
 
-    Power 0 is the geometric mean, ∞ the largest, −∞ the smallest value; with a negative power (or 0), a value of 0
-    makes it 0. (Han, Baldwin & Cohn divide the weighted mean by n once more, though
-    its weights add up to 1: a misprint.)
+    Exponent 0 is the geometric mean, ∞ the largest, −∞ the smallest value; with a negative exponent (or 0), a value of
+    0 makes it 0. (Han, Baldwin & Cohn 2023 divide the weighted mean by n once more, though its weights add up to 1: a
+    misprint.)
 
     >>> import numpy as np
     >>> v = np.array([1.0, 4.0, np.nan])

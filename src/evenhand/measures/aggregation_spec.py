@@ -1,4 +1,4 @@
-"""Words → recipe: which unit, which function over groups, which over classes, and whether that makes sense."""
+"""Options → recipe: which unit, which function over groups, which over classes, and whether that makes sense."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def recipe(
     across_classes: Any = None,
     gamma: Any = None,
 ) -> Recipe:
-    """The recipe that these words mean; weights and the positive class are settled when the data are known."""
+    """The recipe that these options mean; weights and the positive class are settled when the data are known."""
     group = _step(1 if across_groups is None else across_groups, GROUPWISE, "across_groups")
     classes = _step(2 if across_classes is None else across_classes, CLASSWISE, "across_classes")
     if unit is not None and (not isinstance(unit, str) or unit not in UNITS):
         raise UsageError(f"unit must be one of {listed(UNITS)}, not {shown(unit)}{nearest(str(unit), UNITS)}")
     if unit is not None and group.unit not in (None, unit):
         raise UsageError(
-            f"{shown(group.name)} is made of {group.unit}s, not of {unit}s: leave the unit out, or name a power"
+            f"{shown(group.name)} is made of {group.unit}s, not of {unit}s: leave the unit out, or name an exponent"
         )
     if group.name == "fairlib" and classes.power != 2:
         raise UsageError(f"'fairlib' has a quadratic mean over classes, not {shown(classes.name)}: leave that out")
@@ -75,7 +75,7 @@ def recipe(
 
 
 def _step(value: Any, known: Mapping[str, Step], word: str) -> Step:
-    """A function by its name, or a generalised mean by its power."""
+    """A function by its name, or a generalised mean by its exponent."""
     if isinstance(value, str):
         name = " ".join(value.lower().replace("_", " ").replace("-", " ").split())
         if name in known:
@@ -85,12 +85,12 @@ def _step(value: Any, known: Mapping[str, Step], word: str) -> Step:
         except ValueError:
             names = ", ".join(known)
             raise UsageError(
-                f"{word} must be a power such as 2, inf or -inf, or one of: {names}; not {shown(value)}"
+                f"{word} must be an exponent such as 2, inf or -inf, or one of: {names}; not {shown(value)}"
                 f"{nearest(name, known)}"
             ) from None
     power = _number(value)
     if math.isnan(power):
-        raise UsageError(f"{word} must be a power (any number, inf or -inf) or a name, not {shown(value)}")
+        raise UsageError(f"{word} must be an exponent (any number, inf or -inf) or a name, not {shown(value)}")
     named = {1.0: "mean", 2.0: "quadratic mean", 0.0: "geometric mean", -1.0: "harmonic mean", math.inf: "maximum",
              -math.inf: "minimum"}.get(power)  # fmt: skip
     return known[named] if named else power_step(power)
@@ -131,7 +131,7 @@ def _number(value: Any) -> float:
 
 
 def describe_step(step: Step, gamma: float) -> str:
-    """A function in words, with its power or limit."""
+    """A function by name, with its exponent or tolerance."""
     if step.kind == "threshold":
         return f"{step.name} (γ = {gamma:g})"
     if step.kind == "power" and step.power is not None and not step.name.startswith("generalised"):

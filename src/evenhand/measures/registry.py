@@ -39,10 +39,10 @@ def _calibration(counts: Counts) -> Profile:
 # A concept of score bias: its family, question, of whom the formula speaks, how they fare, and its short title.
 _CONCEPTS: dict[str, tuple[Family, str, str, str, str]] = {
     "independence": ("independence", "Are scores spread alike", "", "", "independence"),
-    "equal_opportunity": ("separation", "Are the scores of the deserving spread alike", ", Y=1", " when deserving",
-                          "equal opport."),
-    "predictive_equality": ("separation", "Are the scores of the undeserving spread alike", ", Y=0",
-                            " when undeserving", "pred. equality"),
+    "equal_opportunity": ("separation", "Are the scores of actual positives spread alike", ", Y=1",
+                          " among actual positives", "equal opport."),
+    "predictive_equality": ("separation", "Are the scores of actual negatives spread alike", ", Y=0",
+                            " among actual negatives", "pred. equality"),
 }  # fmt: skip
 _WEIGHTINGS = {"uniform": "scores", "standardized": "ranks"}
 
@@ -136,19 +136,19 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                  needs_label=False, tolerance=0.005, curve=distribution.information, grid=distribution.sparse_grid,
                  smooth=True, order=2.0, information=True, directed=False),
     *_biases("independence"),
-    RateMeasure("equal_opportunity", "separation", "Do the deserving get the favourable decision equally often?",
-                "TPR(group) − TPR(reference)", "is recognised {more|less} often when deserving",
+    RateMeasure("equal_opportunity", "separation", "Do actual positives get the favourable decision equally often?",
+                "TPR(group) − TPR(reference)", "is recognised {more|less} often among actual positives",
                 short="eq. opp.", components=("tpr",)),
-    RateMeasure("predictive_equality", "separation", "Do the undeserving get the favourable decision equally often?",
+    RateMeasure("predictive_equality", "separation", "Do actual negatives get the favourable decision equally often?",
                 "FPR(group) − FPR(reference)", "gets the benefit of an error {more|less} often",
                 short="pred. eq.", components=("fpr",)),
     RateMeasure("equalized_odds", "separation", "Are both error rates equal?", "max(|ΔTPR|, |ΔFPR|)",
                 "has {higher|lower} rates", short="odds", components=("tpr", "fpr")),
     *_biases("equal_opportunity"),
     *_biases("predictive_equality"),
-    _roc_bias("roc", "Does the score tell people apart equally well within each group?",
+    _roc_bias("roc", "Does the score rank people equally well within each group?",
               "∫ |ROC(group) − ROC(reference)|", "is told apart {more|less} reliably", "ROC", roc.WITHIN),
-    _roc_bias("xroc", "Are people told apart equally well across groups?",
+    _roc_bias("xroc", "Does the score rank people equally well across groups?",
               "∫ |ROC(Y=1 of group, Y=0 of reference) − ROC(Y=1 of reference, Y=0 of group)|",
               "wins {more|fewer} comparisons across groups", "cross-ROC", roc.ACROSS),
     RateMeasure("predictive_parity", "sufficiency", "Does a favourable decision mean the same?",
@@ -165,7 +165,7 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                 components=("accuracy",)),
     RateMeasure("treatment_equality", "accuracy", "Do errors fall to the same side?",
                 "FNR/FPR(group) − FNR/FPR(reference)", "has {more|fewer} harmful errors for each helpful one",
-                components=("fnr/fpr",), other=_treatment, rests_on=("fnr", "fpr"), exchanges="label"),
+                components=("fnr/fpr",), other=_treatment, rests_on=("fnr", "fpr"), permuted_within="label"),
 )}
 # fmt: on
 

@@ -75,10 +75,10 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
 
 def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
     """The thresholds to keep, if all numbers make sense; better known before the data are counted."""
-    for word, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
+    for option, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not whole or not 1 <= value <= MOST:
-            raise UsageError(f"{word} must be a whole number from 1, such as 5, not {shown(value)}")
+            raise UsageError(f"{option} must be a whole number from 1, such as 5, not {shown(value)}")
     try:
         found = np.unique(np.array(list(keep_thresholds), np.float64))
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
 """The few things that arrays of any library must do to be counted where they are.
 
-`Space` speaks numpy, which CuPy understands too; `TorchSpace` says the same in torch's words.
+`Space` speaks numpy, which CuPy understands too; `TorchSpace` says the same in torch.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Space:
         return self.xp.flatnonzero(condition)
 
     def kernels(self, array: Any) -> Any:
-        """Faster ways to count these, if there are any."""
+        """Faster counting of these, if there is any."""
         return None
 
 

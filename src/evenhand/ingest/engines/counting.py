@@ -20,7 +20,7 @@ class Counting(Protocol):
 
     @property
     def split(self) -> bool:
-        """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
+        """Whether rows alike may stand in several entries, as they were distinguished by what is then forgotten."""
 
     def size(self) -> int:
         """How many rows there are."""
@@ -47,7 +47,7 @@ class Adjusted:
     """Takes counts, and whether they are of a part of the rows."""
     length: int | None = None
     split: bool = False
-    """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
+    """Whether rows alike may stand in several entries, as they were distinguished by what is then forgotten."""
 
     def size(self) -> int:
         return self.rows.size()

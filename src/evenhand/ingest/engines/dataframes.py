@@ -108,7 +108,7 @@ def as_values(column: Any) -> tuple[Any, str | None]:
 def counting(
     data: Any, names: Mapping[str, str], groups: list[str], by_day: str | None = None
 ) -> Iterator[FrameCounting | Rows]:
-    """A dataframe as `Counting` has it; of `by_day`, only days are told apart."""
+    """A dataframe as `Counting` has it; of `by_day`, only days are distinguished."""
     frame = wrapped(data)
     try:
         schema = frame.collect_schema()

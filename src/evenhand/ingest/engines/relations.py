@@ -40,7 +40,7 @@ def columns(data: Any) -> Any:
 
 @contextmanager
 def counting(data: Any, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Iterator[Relation]:
-    """A file, or a relation, as `Counting` has it; of `by_day`, only days are told apart."""
+    """A file, or a relation, as `Counting` has it; of `by_day`, only days are distinguished."""
     if isinstance(data, str | os.PathLike) and is_table_file(data):
         raise UsageError(f"{shown(os.fspath(data))} is a saved table already: load it, or audit it as it is")
     with opened(data, [*names.values(), *groups]) as source:
@@ -48,7 +48,7 @@ def counting(data: Any, names: Mapping[str, str], groups: list[str], by_day: str
 
 
 class Relation:
-    """Rows that DuckDB counts, as `Counting` has them; of `by_day`, only days are told apart."""
+    """Rows that DuckDB counts, as `Counting` has them; of `by_day`, only days are distinguished."""
 
     length = None
     split = False
