@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.entry import audit
 from evenhand.analyses.options import chosen_measures
 from evenhand.errors import DataError, UsageError
+from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.values import encode, label_key
 from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
@@ -48,7 +49,7 @@ class MetricResult:
         return self.value
 
 
-class MetricOptions(TypedDict, total=False):
+class MetricOptions(InferenceArgs, total=False):
     """What a metric hands to the audit."""
 
     reference: str | None
@@ -57,13 +58,6 @@ class MetricOptions(TypedDict, total=False):
     ranks: str
     calibration_bins: int
     bandwidth: str | float
-    confidence: float
-    bootstrap: int
-    permutations: int
-    null: str
-    interval: str
-    stratified: bool
-    rng: int | np.random.Generator | None
 
 
 @dataclass(frozen=True)
@@ -164,10 +158,10 @@ def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
     def distinct(column: Any) -> list[Any]:
         values = as_values(column)[0]
         try:
-            found = encode(values if isinstance(values, np.ndarray) else list(values))[1]
+            present = encode(values if isinstance(values, np.ndarray) else list(values))[1]
         except TypeError as error:
             raise DataError(f"y_true and y_pred must be one-dimensional columns of values ({error})") from error
-        return [v for v in found[:10] if label_key(v) is not None]  # three are enough to tell
+        return [v for v in present[:10] if label_key(v) is not None]  # three are enough to tell
 
     values = distinct(y_pred)
     if any(isinstance(v, str) for v in values):

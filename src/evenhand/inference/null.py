@@ -139,12 +139,7 @@ def at_least(sizes: Floats, observed: float) -> Bools:
 
 
 def rate_null(
-    m: RateMeasure,
-    pair: Counts,
-    kind: NullKind,
-    draws: int,
-    rng: np.random.Generator,
-    confidence: float,
+    m: RateMeasure, pair: Counts, kind: NullKind, draws: int, rng: np.random.Generator, confidence: float
 ) -> Null:
     """Of one rate measure on a group and its reference."""
     profile = m.profile(pair)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, shown
+from evenhand.errors import DataError, UsageError, shown, whole_number
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.groups import added, added_groups, sum_by, tally_key
@@ -76,9 +76,7 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
 def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
     """The thresholds to keep, if all numbers make sense; better known before the data are counted."""
     for option, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or not 1 <= value <= MOST:
-            raise UsageError(f"{option} must be a whole number from 1, such as 5, not {shown(value)}")
+        whole_number(option, value, 1, MOST)
     try:
         found = np.unique(np.array(list(keep_thresholds), np.float64))
     except (TypeError, ValueError):

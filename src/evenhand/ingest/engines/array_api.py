@@ -28,6 +28,7 @@ class Space:
 
     def __init__(self, xp: Any = np) -> None:
         self.xp = xp
+        self.floor, self.finite, self.where, self.distinct = xp.floor, xp.isfinite, xp.where, xp.unique
 
     def adopt(self, values: Any) -> Any:
         """An array of another library, not copied."""
@@ -73,9 +74,6 @@ class Space:
     def join(self, arrays: list[Any]) -> Any:
         return self.xp.concatenate(arrays)
 
-    def distinct(self, array: Any) -> Any:
-        return self.xp.unique(array)
-
     def places(self, ordered: Any, array: Any, right: bool = False) -> Any:
         return self.xp.searchsorted(ordered, array, side="right" if right else "left")
 
@@ -96,15 +94,6 @@ class Space:
     def truth(self, array: Any) -> Any:
         """Truth values as the numbers 0 and 1, not copied."""
         return array.view(self.xp.uint8)
-
-    def floor(self, array: Any) -> Any:
-        return self.xp.floor(array)
-
-    def finite(self, array: Any) -> Any:
-        return self.xp.isfinite(array)
-
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        return self.xp.where(condition, yes, no)
 
     def found(self, condition: Any) -> Any:
         return self.xp.flatnonzero(condition)

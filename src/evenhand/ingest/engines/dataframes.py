@@ -129,7 +129,7 @@ def counting(
 
 
 class FrameCounting:
-    """Rows that the engine of a dataframe counts."""
+    """Rows that the engine of a dataframe counts, as `Counting` has them."""
 
     split = False
 
@@ -148,7 +148,6 @@ class FrameCounting:
         return len(self.frame) if isinstance(self.frame, nw.DataFrame) else None
 
     def size(self) -> int:
-        """How many rows there are, as the engine counts them."""
         if self.length is not None:
             return self.length
         try:
@@ -157,11 +156,9 @@ class FrameCounting:
             raise _failed(self.frame, error) from error
 
     def exact(self) -> Columns:
-        """Rows by score and everything else."""
         return self._counted(lambda rows: rows, self.by, {}, self.names)
 
     def totals(self) -> Columns:
-        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         score = nw.col("score")
         finite = ~score.is_null() & ((score - score) == 0.0)  # all engines agree on this
 
@@ -177,7 +174,6 @@ class FrameCounting:
         return self._counted(rows, by, ends, names)
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
         score = nw.col("score")
         inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
         return self._counted(
@@ -185,7 +181,6 @@ class FrameCounting:
         )
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        """Rows by the cell of a grid: `score` is its key."""
         names, ends = dict(self.names), {}
         if extremes:
             names |= {"score_1": names["score"], "score_2": names["score"]}

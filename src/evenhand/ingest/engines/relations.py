@@ -48,7 +48,7 @@ def counting(data: Any, names: Mapping[str, str], groups: list[str], by_day: str
 
 
 class Relation:
-    """Rows that DuckDB counts, as `Counting` has them; of `by_day`, only days are distinguished."""
+    """Rows that DuckDB counts, as `Counting` has them."""
 
     length = None
     split = False
@@ -80,29 +80,24 @@ class Relation:
         self.rows = source.relation.project(", ".join(chosen))
 
     def size(self) -> int:
-        """How many rows there are."""
         count = self.source.relation.aggregate("count(*)")
         return int(followed(self.source.connection, "counting rows", count.fetchall)[0][0])
 
     def exact(self) -> Columns:
-        """Rows by score and everything else."""
         return self._counted(self.rows, self.by, [], self.names)
 
     def totals(self) -> Columns:
-        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         names = {**self.names, "score_1": self.names["score"]}
         flagged = self.rows.project(f"*, coalesce({_finite('score')}, false) AS finite")
         sums = ["min(CASE WHEN finite THEN score END) AS score", "max(CASE WHEN finite THEN score END) AS score_1"]
         return self._counted(flagged, [*self._rest(), "finite"], sums, names)
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
         inside = (f"(score > {number(low)} AND score < {number(high)})" for low, high in ranges)
         # NaN is the largest number to DuckDB, and null is neither
         return self._counted(self.rows.filter(" OR ".join(inside)), self.by, [], self.names)
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        """Rows by the cell of a grid: `score` is its key."""
         names, sums = dict(self.names), []
         if extremes:
             names |= {"score_1": names["score"], "score_2": names["score"]}
