@@ -15,7 +15,7 @@ from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.audit.gaps import Gap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.entry import audit
-from evenhand.analyses.options import chosen_measures
+from evenhand.analyses.options import ScoreArgs, chosen_measures
 from evenhand.errors import DataError, UsageError
 from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.values import encode, label_key
@@ -49,15 +49,12 @@ class MetricResult:
         return self.value
 
 
-class MetricOptions(InferenceArgs, total=False):
+class MetricOptions(InferenceArgs, ScoreArgs, total=False):
     """What a metric hands to the audit."""
 
     reference: str | None
     cluster: Any
     missing: str
-    ranks: str
-    calibration_bins: int
-    bandwidth: str | float
 
 
 @dataclass(frozen=True)

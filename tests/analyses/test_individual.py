@@ -494,7 +494,7 @@ _BAD = [
     ({"rng": -1}, UsageError, "rng must be a seed"),
     ({"metric": lambda a, b: -1.0}, DataError, "must return a finite distance"),
     ({"metric": lambda a: 1.0}, UsageError, r"metric\(…\) takes two people as dicts, but it failed"),
-    ({"missing": "fill"}, UsageError, "missing must be 'refuse' or 'drop'"),
+    ({"missing": "fill"}, UsageError, "missing must be one of 'refuse', 'drop'"),
     ({"metric": "precomputed", "exclude": ["age"]}, UsageError, "X has distances, no columns"),
 ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, one_of, shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -57,10 +57,8 @@ class Roles:
 
     def __post_init__(self) -> None:
         """The rules that need no data."""
-        if self.missing not in MISSING:
-            raise UsageError(f"missing is 'refuse' or 'drop', not {shown(self.missing)}")
-        if self.weight_kind not in WEIGHT_KINDS:
-            raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(self.weight_kind)}")
+        one_of("missing", self.missing, MISSING)
+        one_of("weight_kind", self.weight_kind, WEIGHT_KINDS)
         if type(self.risk).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
             raise UsageError(f"risk is True or False, not {shown(self.risk)}")
         object.__setattr__(self, "risk", bool(self.risk))

@@ -8,7 +8,7 @@ stays aside in means.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -370,8 +370,7 @@ def within_reach(recipe: Recipe, lo: Floats, hi: Floats, base_lo: Floats, base_h
         count = [np.where(np.isnan(v), np.nan, v <= recipe.gamma + _TOUCHING) for v in (far, near)]
         return _ends(recipe, *(power_mean(c, 1.0, recipe.group_weights) for c in count))
     zero = np.zeros((*lo.shape[:-1], 1))
-    plain = Recipe("score" if recipe.group.kind == "power" else "gap", recipe.group, recipe.classes, recipe.gamma,
-                   recipe.positive, recipe.group_weights, recipe.class_weights)  # fmt: skip
+    plain = replace(recipe, unit="score" if recipe.group.kind == "power" else "gap")
     return _ends(recipe, plain.beta(least, zero), plain.beta(most, zero))
 
 

@@ -8,7 +8,7 @@ its labels or decisions would have rates that look real and are wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -370,8 +370,8 @@ def _provenance(table: Table, kept: Bools, tallies: _Tallies, below: int) -> Pro
             names = {a.groups[c] for c in np.unique(codes[kept]).tolist()}
             incomplete |= {(a.name, g) for g in names if not tallies.by_group or g in tallies.withheld[a.name]}
     was = table.provenance
-    return Provenance(
-        tallied=was.tallied,
+    return replace(
+        was,
         below=max(below, was.below or 1),
         withheld=was.withheld or bool(tallies.withheld),
         untold=was.untold or tallies.untold,

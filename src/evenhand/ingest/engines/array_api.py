@@ -52,15 +52,19 @@ class Space:
         """Bytes of a number."""
         return int(array.dtype.itemsize)
 
+    def cast(self, array: Any, kind: Any) -> Any:
+        return array.astype(kind)
+
     def floats(self, array: Any) -> Any:
-        return array.astype(np.float64)
+        return self.cast(array, self.xp.float64)
 
     def ints(self, array: Any) -> Any:
-        return array.astype(np.int64)
+        return self.cast(array, self.xp.int64)
 
     def narrow(self, array: Any, size: int) -> Any:
         """Numbers below `size` in as few bytes as will do."""
-        return array.astype(np.uint8 if size <= 1 << 8 else np.int32 if size <= 1 << 31 else np.int64)
+        xp = self.xp
+        return self.cast(array, xp.uint8 if size <= 1 << 8 else xp.int32 if size <= 1 << 31 else xp.int64)
 
     def ends(self, array: Any) -> tuple[Any, Any]:
         return array.min().item(), array.max().item()
@@ -134,15 +138,8 @@ class TorchSpace(Space):
         name = str(array.dtype).removeprefix("torch.")
         return {"uint": "u", "int": "i", "complex": "c"}.get(name.rstrip("0123456789"), "V")
 
-    def floats(self, array: Any) -> Any:
-        return array.to(self.xp.float64)
-
-    def ints(self, array: Any) -> Any:
-        return array.to(self.xp.int64)
-
-    def narrow(self, array: Any, size: int) -> Any:
-        torch = self.xp
-        return array.to(torch.uint8 if size <= 1 << 8 else torch.int32 if size <= 1 << 31 else torch.int64)
+    def cast(self, array: Any, kind: Any) -> Any:
+        return array.to(kind)
 
     def ends(self, array: Any) -> tuple[Any, Any]:
         low, high = self.xp.aminmax(array)

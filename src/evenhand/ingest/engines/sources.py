@@ -51,6 +51,11 @@ class Source:
     def columns(self) -> list[str]:
         return list(self.names or self.relation.columns)
 
+    def type_of(self, name: str) -> str:
+        """What DuckDB says that a column holds."""
+        types = dict(zip(self.relation.columns, self.relation.types, strict=True))
+        return str(types[self.names.get(name, name)])
+
     def column(self, name: str) -> str:
         """A column, quoted for SQL."""
         return identifier(self.names.get(name, name))
