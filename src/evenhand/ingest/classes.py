@@ -109,7 +109,7 @@ def _check(label: Classes, guess: Classes, label_name: str, guess_name: str) -> 
             f"predictions with the values of the label; {_AS_SCORE}"
         )
     for names, column in ((label.names, label_name), (guess.names, guess_name)):
-        numbers = sum(_whole(name) for name in names)
+        numbers = sum(name.lstrip("-").isdecimal() for name in names)
         if numbers > MOST_NUMBERS or len(names) > MOST_CLASSES:
             what = f"{numbers:,} different numbers" if numbers > MOST_NUMBERS else f"{len(names):,} different values"
             raise DataError(
@@ -123,10 +123,6 @@ def _fraction(key: str) -> bool:
         return np.isfinite(float(key)) and not float(key).is_integer()
     except ValueError:
         return False
-
-
-def _whole(key: str) -> bool:
-    return key.lstrip("-").isdecimal()
 
 
 def _refuse_totals(table: Confusion) -> None:

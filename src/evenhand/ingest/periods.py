@@ -233,24 +233,18 @@ def apart(table: Table, attribute: str) -> dict[str, Table]:
     if not rest:
         raise UsageError(f"monitoring compares groups, but {shown(attribute)} is the only attribute: name a group")
     codes = table.codes[place]
-    found = {}
-    for k, name in enumerate(table.attributes[place].groups):
-        cells = np.flatnonzero(codes == k)
-        found[name] = _some(table, cells, rest)
-    return found
+    names = table.attributes[place].groups
+    return {name: _some(table, np.flatnonzero(codes == k), rest) for k, name in enumerate(names)}
 
 
 def _some(table: Table, cells: Ints, attributes: list[int]) -> Table:
-    def of(array: Any) -> Any:
-        return None if array is None else array[cells]
-
+    arrays = {
+        name: getattr(table, name) for name in ("n", "score", "decision", "label", "weight", "weight2", "cluster")
+    }
     return Table.of_cells(
         attributes=tuple(table.attributes[i] for i in attributes),
         codes=table.codes[attributes][:, cells],
         meaning=table.meaning,
         spans=table.spans,
-        **{
-            name: of(getattr(table, name))
-            for name in ("n", "score", "decision", "label", "weight", "weight2", "cluster")
-        },
+        **{name: None if array is None else array[cells] for name, array in arrays.items()},
     )

@@ -202,7 +202,8 @@ def _smooth(keys: Floats, people: Floats) -> bool:
 def _refined(counting: Counting, found: _Cells, roles: Reading, rows: int, cuts: Floats) -> _Cells:
     for _ in range(PASSES):
         crowds = _crowds(found)
-        points = [*_singles(crowds), *_borders(found, crowds, cuts)]
+        singles = np.unique(crowds.lowest[crowds.single]).tolist()  # scores that many people have
+        points = [*singles, *_borders(found, crowds, cuts)]  # each to become a cell of its own
         changes = _finer(crowds) if len(found.keys) + crowds.new_cells <= MOST_CELLS else []
         finer = found.grid.refined(changes).cut(points[:MOST_PIECES])
         if finer == found.grid or len(finer.pieces) > 4 * MOST_PIECES:
@@ -283,11 +284,6 @@ def _crowds(found: _Cells) -> _Crowds:
     return _Crowds(keys, excess, low, high, decimals, most, piece, people, lowest, highest, len(sizes))
 
 
-def _singles(crowds: _Crowds) -> list[float]:
-    """The scores that many people have, each of them to become a cell of its own."""
-    return [float(x) for x in np.unique(crowds.lowest[crowds.single])]
-
-
 def _borders(found: _Cells, crowds: _Crowds, cuts: Floats) -> list[float]:
     """Thresholds and borders of bins that go through a cell with people."""
     keys = found.grid.keys(cuts)
@@ -363,7 +359,7 @@ def _with_neighbours(counting: Counting, found: _Cells, roles: Reading, lowest: 
     check_same_total(apart.rows, int(found.n[inside].sum()))
     if inside.all():
         return apart
-    cells = {name: _without(array, inside) for name, array in found.cells.items()}
+    cells = {name: a[..., ~inside] if isinstance(a, np.ndarray) else a for name, a in found.cells.items()}
     return apart + _table(replace(found, cells=cells), lowest, highest)
 
 
@@ -373,10 +369,6 @@ def _settled(roles: Reading, totals: Columns, found: _Cells) -> Reading:
     outcomes = frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
     kind: WeightKind = "frequency" if found.cells["weight"] is None else "sampling"
     return replace(roles, outcomes=outcomes, weight_kind=kind, missing="drop")
-
-
-def _without(array: Any, gone: Bools) -> Any:
-    return array[..., ~gone] if isinstance(array, np.ndarray) else array
 
 
 # ---- the table ------------------------------------------------------------------------------------------------

@@ -296,21 +296,19 @@ class Recipe:
             off = v if self.unit == "gap" else np.abs(v - 1)
             return power_mean(np.where(known, off <= self.gamma + _TOUCHING, np.nan), 1.0, self.group_weights)
         if step.kind in ("difference", "quotient"):
-            return self._extremes(values, step.kind)
+            most, least = power_mean(values, np.inf), power_mean(values, -np.inf)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return most - least if step.kind == "difference" else most / least
         total = np.where(known, v if step.kind == "sum" else v * v, 0.0).sum(-1)
-        least = 1 if step.kind == "sum" else 2
         count = known.sum(-1)
-        return np.where(count >= least, total if least == 1 else total / np.maximum(count - 1, 1), np.nan)
+        if step.kind == "sum":
+            return np.where(count >= 1, total, np.nan)
+        return np.where(count >= 2, total / np.maximum(count - 1, 1), np.nan)
 
     def of_units(self, units: Floats) -> Floats:
         """The first step of a mean, for units that may have been moved below 0."""
         assert self.group.power is not None
         return power_mean(units if self.group.power == 1 else np.abs(units), self.group.power, self.group_weights)
-
-    def _extremes(self, values: Floats, kind: str) -> Floats:
-        most, least = power_mean(values, np.inf), power_mean(values, -np.inf)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return most - least if kind == "difference" else most / least
 
     def over_classes(self, beta: Floats) -> Floats:
         """The second step: axes (…)."""

@@ -97,14 +97,12 @@ class Relation:
         if extremes:
             names |= {"score_1": names["score"], "score_2": names["score"]}
             sums = ["min(exact) AS score_1", "max(exact) AS score_2"]
-        rows = self.rows.project(", ".join(["score AS exact", f"{grid.sql('score')} AS score", *self._carried()]))
+        carried = [*self._rest(), *(["w"] if "weight" in self.names else [])]
+        rows = self.rows.project(", ".join(["score AS exact", f"{grid.sql('score')} AS score", *carried]))
         return self._counted(rows, self.by, sums, names)
 
     def _rest(self) -> list[str]:
         return [key for key in self.by if key not in self.scores]
-
-    def _carried(self) -> list[str]:
-        return [*self._rest(), *(["w"] if "weight" in self.names else [])]
 
     def _counted(self, rows: Any, by: list[str], more: list[str], names: Mapping[str, str]) -> Columns:
         import duckdb

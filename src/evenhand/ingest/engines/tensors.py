@@ -203,12 +203,9 @@ class Tensors:
         with np.errstate(over="ignore"):
             squares = passes.exact_sums(space, rows, key, size, lambda p: w(p) * w(p), float(np.square(largest)))[1]
         _, _, (parts,) = passes.counted(space, rows, key, size, [fractional])
-        return self._weighed(stratum, total, squares, parts)
-
-    def _weighed(self, stratum: Ints, total: Floats, squares: Floats, fractional: Any) -> Weights:
         state = self._encoded["state"]
         known = np.array(state.distinct, np.int64)[state.codes][stratum]
-        return Weights(total, squares, known, np.asarray(fractional).astype(np.int64))
+        return Weights(total, squares, known, np.asarray(parts).astype(np.int64))
 
     # ---- cells ---------------------------------------------------------------------------------------------
 
