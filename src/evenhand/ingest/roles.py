@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
@@ -116,12 +117,15 @@ class RolesArgs(ColumnArgs, total=False):
     score: Any
 
 
-def check_known(said: Mapping[str, Any], known: Collection[str], what: str) -> None:
-    """Refuse an option that `what` does not know."""
+def check_known(said: Mapping[str, Any], known: Collection[str], question: Callable[..., Any], name: str = "") -> None:
+    """Refuse an option that a function takes neither among those known nor by its signature."""
     for option in said:
         if option not in known:
-            there = listed(sorted(known), 40)
-            raise UsageError(f"{what} has no option {shown(option)} (it has: {there}){nearest(option, known)}")
+            _, *own = [p.name for p in signature(question).parameters.values() if p.kind != p.VAR_KEYWORD]
+            there, name = sorted({*known, *own}), name or question.__name__
+            raise UsageError(
+                f"{name} has no option {shown(option)} (it has: {listed(there, 40)}){nearest(option, there)}"
+            )
 
 
 def renamed(said: dict[str, Any], old: str, new: str, value: Any = None, default: Any = None) -> Any:

@@ -24,7 +24,6 @@ from evenhand.tables.groups import Grouped, Grouping, both, history_of, same, su
 from evenhand.tables.invariants import check
 from evenhand.tables.noise import Noise
 from evenhand.tables.ranges import Spans, united
-from evenhand.tables.verbs import verb
 
 _ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
 FAR_OFF = 0.05
@@ -76,9 +75,6 @@ class Table(Grouped):
     meaning: Meaning = Meaning()
 
     __hash__ = None  # type: ignore[assignment]
-
-    audit, check, curves, thresholds = verb("audit"), verb("check"), verb("curves"), verb("thresholds")
-    aggregate, monitor, projection_test = verb("aggregate"), verb("monitor"), verb("projection_test")
 
     def __post_init__(self) -> None:
         check(self)
