@@ -11,8 +11,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import evenhand
-from conftest import called, check_schema
-from conftest import evenhand as run
+from conftest import called, check_schema, evenhand as run
 from evenhand.analyses.individual import neighbours as search
 from evenhand.analyses.individual.distance import Matrix, Points, points
 from evenhand.analyses.individual.estimates import inconsistency, pair_sums, variance
