@@ -628,7 +628,7 @@ GOOD: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "beta_norm": 1
         ({}, {"criterion": "equal_oportunity"}, "did you mean 'equal_opportunity'"),
         ({}, {"criterion": None}, "criterion must be"),
         ({}, {"risk": "no"}, "risk is True or False"),
-        ({}, {"missing": "skip"}, "'refuse' or 'drop'"),
+        ({}, {"missing": "skip"}, "'refuse', 'drop'"),
         ({"w": [0.5, 1.5, 1.0, 1.0]}, {"weight": "w"}, "sampling weights"),
         ({"p": [1e200, 0.0, 1.0, 1.0]}, {"score": None, "logit": "p"}, "check that they are logits"),
     ],
