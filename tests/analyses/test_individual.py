@@ -11,8 +11,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import evenhand
-from conftest import called, check_schema
-from conftest import evenhand as run
+from conftest import called, check_schema, evenhand as run
 from evenhand.analyses.individual import neighbours as search
 from evenhand.analyses.individual.distance import Matrix, Points, points
 from evenhand.analyses.individual.estimates import inconsistency, pair_sums, variance
@@ -494,7 +493,7 @@ _BAD = [
     ({"rng": -1}, UsageError, "rng must be a seed"),
     ({"metric": lambda a, b: -1.0}, DataError, "must return a finite distance"),
     ({"metric": lambda a: 1.0}, UsageError, r"metric\(…\) takes two people as dicts, but it failed"),
-    ({"missing": "fill"}, UsageError, "missing is 'refuse' or 'drop'"),
+    ({"missing": "fill"}, UsageError, "missing must be one of 'refuse', 'drop'"),
     ({"metric": "precomputed", "exclude": ["age"]}, UsageError, "X has distances, no columns"),
 ]  # fmt: skip
 

@@ -26,19 +26,11 @@ if TYPE_CHECKING:
     from evenhand.learn.experiments.plan import Method as Method
     from evenhand.learn.experiments.result import Experiment as Experiment
     from evenhand.learn.experiments.sources import Source as Source
-    from evenhand.learn.losses.losses import LOSSES as LOSSES
-    from evenhand.learn.losses.losses import Loss as Loss
-    from evenhand.learn.losses.losses import loss as loss
-    from evenhand.learn.methods.adversarial import AADV as AADV
-    from evenhand.learn.methods.adversarial import ADV as ADV
-    from evenhand.learn.methods.adversarial import DADV as DADV
+    from evenhand.learn.losses.losses import LOSSES as LOSSES, Loss as Loss, loss as loss
+    from evenhand.learn.methods.adversarial import AADV as AADV, ADV as ADV, DADV as DADV
     from evenhand.learn.methods.inlp import INLP as INLP
-    from evenhand.learn.methods.methods import METHODS as METHODS
-    from evenhand.learn.methods.methods import MLP as MLP
-    from evenhand.learn.methods.methods import REG as REG
-    from evenhand.learn.methods.methods import method as method
-    from evenhand.learn.methods.postprocessing import Barycentre as Barycentre
-    from evenhand.learn.methods.postprocessing import GroupThresholds as GroupThresholds
+    from evenhand.learn.methods.methods import METHODS as METHODS, MLP as MLP, REG as REG, method as method
+    from evenhand.learn.methods.postprocessing import Barycentre as Barycentre, GroupThresholds as GroupThresholds
     from evenhand.learn.methods.reweighting import Reweighting as Reweighting
 
 # No module is called like a public function: importing the module would replace the function.
