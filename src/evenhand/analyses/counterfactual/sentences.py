@@ -121,8 +121,26 @@ def interval_words(ci: list[float] | None, level: float | None = None, name: str
     """
     if ci is None:
         return ""
-    words = f"{100 * level:g}% {name} " if level is not None else "" if name == "interval" else f"{name} "
-    return f" ({words}{interval(ci)})"
+    what = f"{100 * level:g}% {name} " if level is not None else "" if name == "interval" else f"{name} "
+    return f" ({what}{interval(ci)})"
+
+
+def via(path: str, limit: int = 40) -> str:
+    """What a change passes on its path.
+
+    >>> via("direct"), via("rest"), via("job")
+    ('direct', 'acting together', 'through job')
+    """
+    return {"direct": "direct", "rest": "acting together"}.get(path, f"through {shown_name(path, limit)}")
+
+
+def causal_model(name: str) -> str:
+    """What a causal model is called: the only one has no name of its own.
+
+    >>> causal_model("world"), causal_model("no confounders")
+    ('the causal model', 'causal model no confounders')
+    """
+    return "the causal model" if name == "world" else f"causal model {shown_name(name, 60)}"
 
 
 def share(of_people: float) -> str:
