@@ -66,7 +66,7 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class CounterfactualFairness(Result):
-    """Changes by causal model. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`. Only `to_frame` has people."""
+    """Changes by causal model. Print it, or use `to_dict`, `to_json`, `to_html`, `plot`. Only `to_frame` has people."""
 
     drawn_by = "evenhand.analyses.counterfactual.charts"
 

@@ -1,4 +1,4 @@
-"""People who are near to each other: how far apart their scores are, and which group fares worse beside people near to it."""
+"""People who are near to each other: how far apart their scores are, and which group fares worse beside others."""
 
 from __future__ import annotations
 

@@ -69,11 +69,8 @@ def frame(result: IndividualFairness, library: str | None) -> Any:
     rows = [(place, w, p) for place, w in enumerate(document(result)["worst"], 1) for p in w["people"]]
     columns: dict[str, list[Any]] = {
         "pair": [place for place, _, _ in rows],
-        "distance": [w["distance"] for _, w, _ in rows],
-        "difference": [w["difference"] for _, w, _ in rows],
-        "row": [p["row"] for _, _, p in rows],
-        "score": [p["score"] for _, _, p in rows],
-        "group": [p["group"] for _, _, p in rows],
+        **{key: [w[key] for _, w, _ in rows] for key in ("distance", "difference")},
+        **{key: [p[key] for _, _, p in rows] for key in ("row", "score", "group")},
     }
     names = [*result.data["columns"], *result.data["beside"]]
     types = dict(_TYPES)

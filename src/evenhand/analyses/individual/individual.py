@@ -266,15 +266,15 @@ def _limits(
 
 
 def _near(space: Space, how: Mapping[str, Any], rng: np.random.Generator, progress: Progress | None) -> Near:
+    approximate = how["neighbours"] == "approximate" or (how["neighbours"] == "auto" and space.n > EXACT)
     if how["radius"] is not None:
-        if how["neighbours"] == "approximate" or (how["neighbours"] == "auto" and space.n > EXACT):
+        if approximate:
             raise UsageError(
                 f"within a radius everybody is compared with everybody, which takes long for {space.n:,} people: ask "
                 "for k nearest people instead, or for neighbours='exact' (--neighbours exact) if you have the time"
             )
         near = people_within(space, how["radius"], progress)
     else:
-        approximate = how["neighbours"] == "approximate" or (how["neighbours"] == "auto" and space.n > EXACT)
         near = nearest_people(space, how["k"], rng, approximate, progress)
     least = TWIN * near.distance.max(initial=0.0)
     return replace(near, distance=np.where(near.distance > least, near.distance, 0.0))

@@ -32,8 +32,8 @@ def upper_end(slopes: Floats, confidence: float) -> float:
 
     Near a finite end θ of a distribution, P(slope > x) is about C (θ − x)^a. Then −log((θ − x) / (θ − u)), over the
     smallest of the slopes u, are exponential numbers of unknown scale. If θ is taken too large, the largest of them is
-    too small for their mean. The bound is the θ at which that has a probability of 1 − confidence; if even the law without
-    an end allows it, there is none.
+    too small for their mean. The bound is the θ at which that has a probability of 1 − confidence; if even the law
+    without an end allows it, there is none.
     """
     from scipy.optimize import brentq
 
