@@ -128,13 +128,11 @@ _TYPES = {
 
 def chosen(world: Any, known: list[str]) -> str:
     """The causal model of this name; without a name the first."""
-    if world is None:
-        return known[0]
-    if world not in known:
-        raise UsageError(
-            f"there is no causal model {shown(world)} (there are: {listed(known)}){nearest(str(world), known)}"
-        )
-    return str(world)
+    name = known[0] if world is None else world
+    if name not in known:
+        near = nearest(str(name), known)
+        raise UsageError(f"there is no causal model {shown(name)} (there are: {listed(known)}){near}")
+    return str(name)
 
 
 def frame(result: CounterfactualFairness, world: str | None, library: str | None) -> Any:

@@ -40,11 +40,9 @@ class GumbelMax:
 
     def utilities(self, causes: Floats) -> Floats:
         """The log-probability of every category."""
-        probabilities = np.full((len(causes), self.size), LEAST)
-        probabilities[:, self.classes] = (
-            1.0 if self.classifier is None else self.classifier.predict_probabilities(causes)
-        )
-        return np.asarray(np.log(np.maximum(probabilities, LEAST)))
+        p = np.full((len(causes), self.size), LEAST)
+        p[:, self.classes] = 1.0 if self.classifier is None else self.classifier.predict_probabilities(causes)
+        return np.asarray(np.log(np.maximum(p, LEAST)))
 
     def estimate_noise(self, values: Ints, causes: Floats, rng: np.random.Generator) -> Floats:
         """A draw of the noise of every category, given that this value came out."""

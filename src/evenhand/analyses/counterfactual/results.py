@@ -194,10 +194,8 @@ def ranges_of(answers: Sequence[WorldAnswer], tolerance: float) -> tuple[Range, 
     if len(answers) < 2:
         return ()
     rows = [(a.answer.overall, *a.answer.changes) for a in answers]
-    tolerances = {"mean": 0.0, "size": tolerance, "changed": 0.0}
-    return tuple(
-        _range(same, figure, least) for same in zip(*rows, strict=True) for figure, least in tolerances.items()
-    )
+    sides = {"mean": 0.0, "size": tolerance, "changed": 0.0}
+    return tuple(_range(same, figure, least) for same in zip(*rows, strict=True) for figure, least in sides.items())
 
 
 def _range(changes: Sequence[Change], figure: str, tolerance: float) -> Range:

@@ -82,11 +82,9 @@ def tipping_words(c: dict[str, Any]) -> str:
 
 def _needed(points: list[dict[str, Any]], share: float) -> str:
     strength = _strength(points, share)
-    return (
-        ""
-        if strength is None
-        else f" (such a cause must correlate {strength:.2f} with the attribute and what it acts on)"
-    )
+    if strength is None:
+        return ""
+    return f" (such a cause must correlate {strength:.2f} with the attribute and what it acts on)"
 
 
 def _strength(points: list[dict[str, Any]], share: float) -> float | None:
@@ -126,20 +124,12 @@ def interval_words(ci: list[float] | None, level: float | None = None, name: str
 
 
 def via(path: str, limit: int = 40) -> str:
-    """What a change passes on its path.
-
-    >>> via("direct"), via("rest"), via("job")
-    ('direct', 'acting together', 'through job')
-    """
+    """What a change passes on its path."""
     return {"direct": "direct", "rest": "acting together"}.get(path, f"through {shown_name(path, limit)}")
 
 
 def causal_model(name: str) -> str:
-    """What a causal model is called: the only one has no name of its own.
-
-    >>> causal_model("world"), causal_model("no confounders")
-    ('the causal model', 'causal model no confounders')
-    """
+    """What a causal model is called; the only one has no name of its own."""
     return "the causal model" if name == "world" else f"causal model {shown_name(name, 60)}"
 
 

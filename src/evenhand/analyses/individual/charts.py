@@ -112,8 +112,6 @@ def groups(document: Document) -> Chart:
 
 
 CHARTS = {
-    "pairs": Kind(
-        pairs, lambda document: None if document["sketch"]["pairs"] else "needs people who are near to each other"
-    ),
-    "groups": Kind(groups, lambda document: None if _compared(document) else "needs pairs of two groups that are near"),
+    "pairs": Kind(pairs, lambda d: None if d["sketch"]["pairs"] else "needs people who are near to each other"),
+    "groups": Kind(groups, lambda d: None if _compared(d) else "needs pairs of two groups that are near"),
 }

@@ -147,11 +147,8 @@ def by_group(
     treated = [treatment(scored, codes == g, limits) for g in range(len(names))]
     base = treated[reference]
     groups = [GroupTreatment(names[reference], base, None, None, None)]
-    for g in range(len(names)):
-        if g == reference:
-            continue
-        own = treated[g]
-        violations = None
+    for g in (g for g in range(len(names)) if g != reference):
+        own, violations = treated[g], None
         if own.violations is not None and base.violations is not None:
             violations = contrast(own.violations, base.violations, limits.confidence)
         gap = contrast(own.alike, base.alike, limits.confidence)
