@@ -115,19 +115,19 @@ class People:
         """Everybody in one of three parts, at random but alike in group and label; the same for every method and seed.
 
         The test people of the data set itself stay those of the test, and the others are shared out in proportion.
-        Where a share of a few people is no whole number, chance rounds it: also the rarest are tested in some splits.
+        Where a share of a few people is no whole number, it is rounded at random: even the rarest get tested.
         """
         train, dev, test = fractions
         n = len(self.label)
         given = own_split and len(self.own) == n and 0 < self.own.sum() < n
         free = np.flatnonzero(self.own == 0) if given else np.arange(n)
-        chance = np.random.default_rng([split, 20])
-        shuffled = free[chance.permutation(len(free))]
+        rng = np.random.default_rng([split, 20])
+        shuffled = free[rng.permutation(len(free))]
         stratum = self.group[shuffled] * 2 + self.label[shuffled]
         order = np.argsort(stratum, kind="stable")
         sizes = np.bincount(stratum)
-        for_test = np.zeros_like(sizes) if given else _rounded(sizes, test / (train + dev + test), chance)
-        for_dev = _rounded(sizes - for_test, dev / (train + dev), chance)
+        for_test = np.zeros_like(sizes) if given else _rounded(sizes, test / (train + dev + test), rng)
+        for_dev = _rounded(sizes - for_test, dev / (train + dev), rng)
         which = stratum[order]
         rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[which]
         part = np.where(rank < for_test[which], 2, np.where(rank < (for_test + for_dev)[which], 1, 0))
@@ -145,9 +145,9 @@ class People:
         return train, dev, test
 
 
-def _rounded(sizes: Ints, share: float, chance: np.random.Generator) -> Ints:
+def _rounded(sizes: Ints, share: float, rng: np.random.Generator) -> Ints:
     """So many of each stratum: a whole number next to its share. Sums are rounded, so this holds for groups too."""
-    ends: Ints = np.floor(np.cumsum(sizes) * share + chance.random()).astype(np.int64)
+    ends: Ints = np.floor(np.cumsum(sizes) * share + rng.random()).astype(np.int64)
     return np.diff(ends, prepend=0)
 
 
