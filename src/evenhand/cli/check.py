@@ -57,7 +57,7 @@ rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the da
 @under(
     "Policy",
     option("--policy", metavar="FILE", help="The policy, a TOML file."),
-    option("--init", metavar="[FILE]", is_flag=False, flag_value=POLICY, is_eager=True, expose_value=False,
+    option("--init", metavar="[FILE]", is_flag=False, flag_value=POLICY, expose_value=False,
            callback=_init, help=f"Write a commented policy to begin with, and check nothing  [default: {POLICY}]"),
     option("--require", metavar="RULE", multiple=True, help="A rule, such as 'disparate_impact >= 0.8'."),
     option("--undefined", metavar="fail|skip", help="What an undefined measure means  [default: fail]"),
@@ -88,7 +88,7 @@ def check(context: click.Context, /, data: str, **options: Any) -> int:
     paths = wanted(given, data, asked["policy"])
     if github and "-" in paths.values():
         raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
-    book = rulebook(**asked, words=given)
+    book = rulebook(**asked, options=given)
     if junit is not None:
         taken = {os.path.realpath(path): f"--{form}" for form, path in paths.items()}
         check_place("--junit", junit, taken, (data, asked["policy"]))
@@ -119,4 +119,4 @@ def policy() -> None:
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(output: str, force: bool) -> None:
     """Write a commented policy to begin with."""
-    _write_policy(output, force=force, ways=" (-o), or --force to replace it")
+    _write_policy(output, force=force, choices=" (-o), or --force to replace it")

@@ -54,7 +54,7 @@ from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 @under("Output", *FORMS, option("--fail-on-alarm", is_flag=True, help="Exit with code 1 if there is an alarm."))
 def monitor(data: str, fail_on_alarm: bool, seed: int, reference: tuple[str, ...], **options: Any) -> int:
     """Follow fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
-    from evenhand.analyses.monitor.monitor import monitor as watch
+    from evenhand.analyses.monitor.monitor import monitor as run
     from evenhand.analyses.monitor.stream import table_files
 
     inputs = [data]
@@ -64,8 +64,8 @@ def monitor(data: str, fail_on_alarm: bool, seed: int, reference: tuple[str, ...
     columns = take(options, COLUMNS)
     compared = references(columns.get("group", []), reference)
     with progress_bar() as progress:
-        found = watch(data, **options, **columns, reference=compared, rng=seed, progress=progress)
+        report = run(data, **options, **columns, reference=compared, rng=seed, progress=progress)
     with reader_gone():  # whoever stops reading does not change what was found
-        write(found, paths)
+        write(report, paths)
         sys.stdout.flush()
-    return int(fail_on_alarm and bool(found.alarms))
+    return int(fail_on_alarm and bool(report.alarms))

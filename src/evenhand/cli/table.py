@@ -172,7 +172,7 @@ def _sharing(options: dict[str, Any]) -> _Sharing | None:
     """What makes a table fit to be shared, taken out of the options; None if they do not say so."""
     said = take(options, ("suppress_below", "privacy", *_BELOW, *_PRIVATE))
     if "suppress_below" in said and "privacy" in said:
-        raise UsageError("--suppress-below and --privacy are two ways to share a table: choose one")
+        raise UsageError("--suppress-below and --privacy are two methods to share a table: choose one")
     for needed, others in (("suppress_below", _BELOW), ("privacy", _PRIVATE)):
         stray = [k for k in others if k in said and needed not in said]
         if stray:

@@ -43,7 +43,7 @@ from evenhand.errors import UsageError
 def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any, **options: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
     from evenhand.analyses.options import cuts_of
-    from evenhand.analyses.thresholds.thresholds import checked_words
+    from evenhand.analyses.thresholds.thresholds import checked_options
     from evenhand.analyses.thresholds.thresholds import thresholds as found
     from evenhand.ingest.resolve import as_table
     from evenhand.ingest.roles import Roles, picked
@@ -52,7 +52,7 @@ def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any,
     if options["prediction"] is not None:
         raise UsageError("a prediction is decided already: leave --prediction out and name the --score")
     columns = take(options, COLUMNS)
-    asked = checked_words(**options, rng=seed)
+    asked = checked_options(**options, rng=seed)
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = as_table(data, picked(Roles, columns), cuts_of(asked.options))

@@ -21,7 +21,7 @@ OPTIONS = (
     *(f.name for f in fields(Inference) if f.name not in ("confidence", "seed")),
     *(f.name for f in fields(ScoreOptions)),
 )
-WORDS = (*COLUMNS, *OPTIONS, "reference", "seed")
+KEYS = (*COLUMNS, *OPTIONS, "reference", "seed")
 """What `[audit]` may say: the options of an audit."""
 
 
@@ -89,33 +89,33 @@ def check_level(value: Any, refuse: Refuse) -> None:
         raise refuse(str(error)) from None
 
 
-def check_word(word: str, value: Any, refuse: Refuse) -> None:
+def check_key(key: str, value: Any, refuse: Refuse) -> None:
     """An option of [audit], as far as it can be judged before there are data."""
-    if word in OPTIONS or word == "seed":
-        check_option(word, value, refuse)
-    elif word in ("score", "label", "prediction", "weight", "cluster"):
-        text_only(word, value, refuse)
-    elif word == "group" and not _texts(value) and not (isinstance(value, str) and value):
+    if key in OPTIONS or key == "seed":
+        check_option(key, value, refuse)
+    elif key in ("score", "label", "prediction", "weight", "cluster"):
+        text_only(key, value, refuse)
+    elif key == "group" and not _texts(value) and not (isinstance(value, str) and value):
         raise refuse(f"group is the name of a column, or a list of names, not {shown(value)}")
-    elif word == "risk" and not isinstance(value, bool):
+    elif key == "risk" and not isinstance(value, bool):
         raise refuse(f"risk is true or false, not {shown(value)}")
-    elif word == "missing":
-        choice(word, value, MISSING, refuse)
-    elif word == "weight_kind":
-        choice(word, value, WEIGHT_KINDS, refuse)
-    elif word == "score_range" and not (isinstance(value, list) and len(value) == 2 and all(map(finite, value))):
+    elif key == "missing":
+        choice(key, value, MISSING, refuse)
+    elif key == "weight_kind":
+        choice(key, value, WEIGHT_KINDS, refuse)
+    elif key == "score_range" and not (isinstance(value, list) and len(value) == 2 and all(map(finite, value))):
         raise refuse(f"score_range is two numbers such as [0, 1], not {shown(value)}")
-    elif word == "where" and not (isinstance(value, Mapping) and value):
+    elif key == "where" and not (isinstance(value, Mapping) and value):
         raise refuse(f'where is a table of columns and values, such as {{ split = "test" }}, not {shown(value)}')
-    elif word == "favorable" and isinstance(value, list | Mapping):
+    elif key == "favorable" and isinstance(value, list | Mapping):
         raise refuse(f"favorable is one value of label and prediction, not {shown(value)}")
-    elif word == "reference" and isinstance(value, list):
+    elif key == "reference" and isinstance(value, list):
         raise refuse(f'reference is a group, or a table such as {{ sex = "m" }}, not {shown(value)}')
 
 
-def check_option(word: str, value: Any, refuse: Refuse) -> None:
+def check_option(key: str, value: Any, refuse: Refuse) -> None:
     try:
-        check_options({} if word == "seed" else {word: value}, value if word == "seed" else 0)
+        check_options({} if key == "seed" else {key: value}, value if key == "seed" else 0)
     except UsageError as error:
         raise refuse(str(error)) from None
 

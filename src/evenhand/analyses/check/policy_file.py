@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from evenhand.analyses.check.policy import (
+    KEYS,
     OPTIONS,
-    WORDS,
     Rulebook,
+    check_key,
     check_option,
     check_options,
     check_setting,
-    check_word,
     choice,
     finite,
     text_only,
@@ -29,7 +29,7 @@ from evenhand.ingest.values import name_of
 from evenhand.measures.registry import ScoreMeasure
 
 MOST_RULES = 1_000
-LEAST_EXCHANGES = 99
+LEAST_PERMUTATIONS = 99
 _POLICY = ("name", "undefined", "min_group_size", "small_groups", "confidence")
 _RULE = (
     "measure", "at_most", "at_least", "judge", "confidence", "attribute", "groups", "pairs", "undefined", "reason",
@@ -42,7 +42,7 @@ def rulebook(
     undefined: Any = None,
     min_group_size: Any = None,
     small_groups: Any = None,
-    words: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Rulebook:
     """What was asked for, if it makes sense: a policy, further rules, and options that prevail over it.
 
@@ -55,17 +55,17 @@ def rulebook(
     said = {key: value for key, value in said.items() if value is not None}
     for key, value in said.items():
         check_setting(key, value, UsageError)
-    words = dict(words or {})
-    check_known(words, WORDS, "check")
-    for word, value in words.items():
-        if word in OPTIONS or word == "seed":
-            check_option(word, value, UsageError)
+    options = dict(options or {})
+    check_known(options, KEYS, "check")
+    for key, value in options.items():
+        if key in OPTIONS or key == "seed":
+            check_option(key, value, UsageError)
     book = replace(book, **said)
     if undefined == "fail":  # of what a rule says and what is said beside the policy, the stricter counts
         book = replace(book, rules=tuple(replace(rule, undefined=None) for rule in book.rules))
     further = [rule for rule in unlike(rules_of(require)) if not _said_already(rule, book)]
     book = replace(book, rules=(*book.rules, *further))
-    book = replace(book, audit={**book.audit, **words}, written=book.written - set(words))
+    book = replace(book, audit={**book.audit, **options}, written=book.written - set(options))
     if not book.rules:
         raise UsageError("nothing to check: name a policy (--policy FILE) or a rule (--require 'abcc <= 0.1')")
     _check_together(book)
@@ -80,12 +80,12 @@ def _said_already(rule: Rule, book: Rulebook) -> bool:
 
 def _check_together(book: Rulebook) -> None:
     """What no single option can tell."""
-    check_options({word: book.audit[word] for word in OPTIONS if word in book.audit}, book.audit.get("seed", 0))
+    check_options({key: book.audit[key] for key in OPTIONS if key in book.audit}, book.audit.get("seed", 0))
     for rule in book.rules:
-        if rule.judge == "excess" and book.audit.get("permutations", LEAST_EXCHANGES) < LEAST_EXCHANGES:
+        if rule.judge == "excess" and book.audit.get("permutations", LEAST_PERMUTATIONS) < LEAST_PERMUTATIONS:
             raise book.where(rule, "judge")(
-                f"what is above chance needs at least {LEAST_EXCHANGES} tables with exchanged groups, not permutations "
-                f"= {book.audit['permutations']}: leave that out (1,000 by default)"
+                f"what is above chance needs at least {LEAST_PERMUTATIONS} tables with permuted group labels, not "
+                f"permutations = {book.audit['permutations']}: leave that out (1,000 by default)"
             )
         level = rule.confidence or book.confidence
         least = least_resamples(level)
@@ -125,9 +125,9 @@ def _read(document: Mapping[str, Any], places: Places) -> Rulebook:
     for key, value in settings.items():
         check_setting(key, value, places.refusal(("policy", key)))
     audit = _table(document, "audit", places)
-    known(audit, WORDS, ("audit",), places, f"[audit] has {', '.join(WORDS)}")
-    for word, value in audit.items():
-        check_word(word, value, places.refusal(("audit", word)))
+    known(audit, KEYS, ("audit",), places, f"[audit] has {', '.join(KEYS)}")
+    for key, value in audit.items():
+        check_key(key, value, places.refusal(("audit", key)))
     book = Rulebook((), audit=dict(audit), written=frozenset(audit), places=places, **settings)
     return replace(book, rules=_rules(document.get("rule", []), book))
 

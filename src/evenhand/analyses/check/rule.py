@@ -42,7 +42,7 @@ class Rule:
     undefined: str | None = None
     """What an undefined measure means, if not what the policy says."""
     reason: str | None = None
-    """Why there is this rule, in the words of those who made it."""
+    """Why there is this rule, as those who made it say."""
     number: int | None = field(default=None, compare=False)
     """Which one it is in the policy, from 0."""
     line: int | None = field(default=None, compare=False)
@@ -69,7 +69,7 @@ def _percent(confidence: float | None) -> str:
 
 
 def rules_of(stated: Any) -> tuple[Rule, ...]:
-    """Rules from their words, one text or several.
+    """Rules from texts, one text or several.
 
     >>> [str(rule) for rule in rules_of(["disparate_impact>=.8", "abcc <= 0.1 at 95%", "abcc <= 0.05 above chance"])]
     ['disparate_impact >= 0.8', 'abcc <= 0.1 at 95%', 'abcc <= 0.05 above chance']

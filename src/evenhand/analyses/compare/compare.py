@@ -1,4 +1,4 @@
-"""Which method gives the best trade-off? Runs → fronts, selected models, areas, a ranking (003)."""
+"""The best trade-off among methods: runs → fronts, selected models, areas, a ranking (Han, Baldwin & Cohn 2023)."""
 
 from __future__ import annotations
 

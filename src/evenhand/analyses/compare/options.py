@@ -1,4 +1,4 @@
-"""How a comparison of methods was asked for, whether that makes sense, and what a careful colleague would remark."""
+"""How a comparison of methods was asked for, whether that makes sense, and warnings."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def normalised(question: Question, runs: Runs) -> Terms:
 
 
 def remarks(question: Question, terms: Terms, runs: Runs, found: list[Standing], resamples: int) -> list[str]:
-    """What a careful colleague would point out."""
+    """Warnings."""
     notes = [*runs.notes]
     turned = question.columns.lower_is_better
     if turned:

@@ -1,4 +1,4 @@
-"""Whether gaps over whole scores have changed: the curve of gaps now against the curve before.
+"""Whether score-level gaps have changed: the curve of gaps now against the curve before.
 
 Three things are tested, and the largest p-value counts.
 

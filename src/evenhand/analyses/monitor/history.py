@@ -88,7 +88,7 @@ class Alarm:
 
 
 class History:
-    """The audits and looks of a watch."""
+    """The audits and looks of a monitoring report."""
 
     def __init__(
         self,

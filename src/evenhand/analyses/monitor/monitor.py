@@ -36,7 +36,7 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Settings:
-    """How the watch was asked for."""
+    """How monitoring was asked for."""
 
     time: str | None
     every: str | None
@@ -46,7 +46,7 @@ class Settings:
 
 @dataclass(frozen=True, repr=False)
 class Watch(Result):
-    """What a watch found. Print it, or take `to_dict`, `to_json`, `to_frame`, `plot`."""
+    """A monitoring report. Print it, or take `to_dict`, `to_json`, `to_frame`, `plot`."""
 
     baseline: Audit
     baseline_name: str
@@ -59,10 +59,10 @@ class Watch(Result):
     library: str | None = None
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """The watch as one self-contained page, also written to a file if a path is given."""
-        from evenhand.analyses.monitor.page import watch_page
+        """The report as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.monitor.page import monitoring_page
 
-        return kept(watch_page(self.to_dict()), path)
+        return kept(monitoring_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
@@ -107,7 +107,7 @@ def monitor(
     progress: Progress | None = None,
     **options: Unpack[MonitorArgs],
 ) -> Watch:
-    """Watch fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
+    """Monitor fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ def monitor(
     >>> sex = rng.choice(["f", "m"], n)
     >>> falls = 0.15 * ((month >= 16) & (sex == "f"))
     >>> data = {"hired": (rng.random(n) < 0.5 - falls).astype(int), "sex": sex, "month": month}
-    >>> watch = evenhand.monitor(data, time="month", every="value", prediction="hired", group="sex", reference="m",
-    ...                          measures=["demographic_parity"], baseline=8)
-    >>> [(a.id, a.period, a.direction) for a in watch.alarms]
+    >>> report = evenhand.monitor(data, time="month", every="value", prediction="hired", group="sex", reference="m",
+    ...                           measures=["demographic_parity"], baseline=8)
+    >>> [(a.id, a.period, a.direction) for a in report.alarms]
     [('demographic_parity', '16', 'worse')]
     """
     check_known(options, MonitorArgs.__optional_keys__, "monitor")
@@ -220,7 +220,7 @@ def _check_meaning(baseline: Table, first: Table) -> None:
 def _remarks(
     periods: Sequence[Period], start: Baseline, settings: Settings, first: Audit, yardsticks: Sequence[Yardstick]
 ) -> Iterator[str]:
-    """What a careful colleague would point out."""
+    """Warnings."""
     rule = settings.rule
     tested = [p for p in periods if p.status == "tested"]
     together = [p for p in periods if p.members]

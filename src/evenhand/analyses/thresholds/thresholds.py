@@ -175,7 +175,7 @@ def thresholds(
     """
     check_known(options, ThresholdsArgs.__optional_keys__, "thresholds")
     intervals = {word: value for word, value in options.items() if word in IntervalArgs.__optional_keys__}
-    asked = checked_words(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
+    asked = checked_options(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
     table = as_table(data, picked(Roles, options), cuts_of(asked.options))
     _check_table(table, asked.measures)
     if asked.options.threshold is not None:
@@ -211,7 +211,7 @@ class Asked:
         return list({m.id: m for m in (self.fairness, *self.required)}.values())
 
 
-def checked_words(
+def checked_options(
     performance: Any,
     cost: Any,
     fairness: Any,
