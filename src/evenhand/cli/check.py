@@ -10,17 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.options import (
-    COLUMNS,
-    INFERENCE,
-    SCORES,
-    WHOLE,
-    argument,
-    command,
-    option,
-    references,
-    under,
-)
+from evenhand.cli.options import INFERENCE, SCORES, WHOLE, command, option, references, under
 from evenhand.cli.output import FORMS, check_place, progress_bar, reader_gone, wanted, write, write_starter
 from evenhand.errors import UsageError
 
@@ -40,6 +30,7 @@ def _init(context: click.Context, param: click.Parameter, file: str | None) -> N
 
 
 @command(
+    "data",
     epilog="""
 \b
 Rules:
@@ -51,9 +42,8 @@ Rules:
 
 Every group is compared with the reference, by every attribute and by the intersection of several; all must keep to the
 rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the data make no sense.
-"""
+""",
 )
-@argument("data")
 @under(
     "Policy",
     option("--policy", metavar="FILE", help="The policy, a TOML file."),
@@ -64,8 +54,8 @@ rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the da
     option("--min-group-size", metavar="N", type=WHOLE, help="Groups of fewer people are not judged."),
     option("--small-groups", metavar="fail|skip", help="What such a group means  [default: fail]"),
 )  # fmt: skip
-@under("Columns", *COLUMNS)
-@under("Decision", "threshold", "reference")
+@under("Columns")
+@under("Decision")
 @under("Measures", *SCORES)
 @under("Inference", *INFERENCE[1:])  # the rules say at which level of confidence
 @under(

@@ -7,25 +7,12 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import (
-    COLUMNS,
-    NUMBER,
-    SCORES,
-    WHOLE,
-    argument,
-    command,
-    option,
-    references,
-    shared,
-    take,
-    under,
-)
+from evenhand.cli.options import COLUMNS, NUMBER, WHOLE, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 
 
-@command()
-@argument("data")
-@under("Columns", *COLUMNS)
+@command("data")
+@under("Columns")
 @under(
     "Periods",
     option("--time", metavar="COL", help="Column of times; without it DATA are saved tables, one for each period."),
@@ -42,7 +29,7 @@ from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
     shared("reference", help="Group to compare with, or COL=V for each of several columns  "
            "[default: the largest of the baseline]"),
 )  # fmt: skip
-@under("Measures", "measures", *SCORES)
+@under("Measures")
 @under(
     "Inference",
     option("--looks", metavar="N", type=WHOLE, default=200, help="Planned number of periods."),
