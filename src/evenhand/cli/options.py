@@ -187,7 +187,7 @@ def read_by(read: Callable[[Any, str], Any], one: bool = False, together: bool =
 
 
 NAMES, IDS, NUMBERS, ONE_OR_NAMES = read_by(names), read_by(ids), read_by(numbers), read_by(names, one=True)
-BY_COLUMN, WHOLE_OR_NUMBERS = read_by(values_by_column, together=True), read_by(whole_or_numbers)
+BY_COLUMN, CELLS = read_by(values_by_column, together=True), read_by(whole_or_numbers)
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,18 +10,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import (
-    BY_COLUMN,
-    NUMBER,
-    NUMBERS,
-    WHOLE,
-    WHOLE_OR_NUMBERS,
-    command,
-    given,
-    option,
-    take,
-    under,
-)
+from evenhand.cli.options import BY_COLUMN, CELLS, NUMBER, NUMBERS, WHOLE, command, given, option, take, under
 from evenhand.cli.output import check_place, progress_bar, wanted, write
 from evenhand.errors import UsageError, shown
 
@@ -49,7 +38,7 @@ _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where t
 @under(
     "Sharing with differential privacy",
     option("--privacy", metavar="EPSILON", type=NUMBER, help="Differentially private counts."),
-    option("--cells", metavar="N|V,V…", callback=WHOLE_OR_NUMBERS,
+    option("--cells", metavar="N|V,V…", callback=CELLS,
            help="Equal ranges of the score, or all its possible values  [default: 100]"),
     option("--groups", metavar="COL=V[,V…]", multiple=True, callback=BY_COLUMN,
            help="All groups there can be, as public."),

@@ -67,7 +67,7 @@ def check_setting(key: str, value: Any, refuse: Refuse) -> None:
     elif key == "min_group_size" and not (whole(value) and 0 <= value <= 10**15):
         raise refuse(f"min_group_size is a whole number of people, such as 50, not {shown(value)}")
     elif key == "confidence":
-        check_level(value, refuse)
+        check_options({key: value}, refuse)
     elif key in ("name", "reason"):
         text_only(key, value, refuse)
 
@@ -82,18 +82,10 @@ def text_only(key: str, value: Any, refuse: Refuse) -> None:
         raise refuse(f"{key} is a text, not {shown(value)}")
 
 
-def check_level(value: Any, refuse: Refuse) -> None:
-    try:
-        checked(confidence=value)
-    except UsageError as error:
-        raise refuse(str(error)) from None
-
-
 def check_key(key: str, value: Any, refuse: Refuse) -> None:
     """An option of [audit], as far as it can be judged before there are data."""
-    if key in OPTIONS or key == "seed":
-        check_option(key, value, refuse)
-    elif key in ("score", "label", "prediction", "weight", "cluster"):
+    check_options({key: value}, refuse)
+    if key in ("score", "label", "prediction", "weight", "cluster"):
         text_only(key, value, refuse)
     elif key == "group" and not _texts(value) and not (isinstance(value, str) and value):
         raise refuse(f"group is the name of a column, or a list of names, not {shown(value)}")
@@ -113,15 +105,12 @@ def check_key(key: str, value: Any, refuse: Refuse) -> None:
         raise refuse(f'reference is a group, or a table such as {{ sex = "m" }}, not {shown(value)}')
 
 
-def check_option(key: str, value: Any, refuse: Refuse) -> None:
+def check_options(options: Mapping[str, Any], refuse: Refuse) -> None:
+    """The options of an audit that say how it computes; what else there is passes."""
     try:
-        check_options({} if key == "seed" else {key: value}, value if key == "seed" else 0)
+        checked(rng=options.get("seed", 0), **{key: options[key] for key in ("confidence", *OPTIONS) if key in options})
     except UsageError as error:
         raise refuse(str(error)) from None
-
-
-def check_options(options: Mapping[str, Any], seed: Any) -> None:
-    checked(rng=seed, **options)
 
 
 def _texts(value: Any) -> bool:

@@ -9,10 +9,8 @@ from typing import Any
 
 from evenhand.analyses.check.policy import (
     KEYS,
-    OPTIONS,
     Rulebook,
     check_key,
-    check_option,
     check_options,
     check_setting,
     choice,
@@ -58,8 +56,7 @@ def rulebook(
     options = dict(options or {})
     check_known(options, KEYS, "check")
     for key, value in options.items():
-        if key in OPTIONS or key == "seed":
-            check_option(key, value, UsageError)
+        check_options({key: value}, UsageError)
     book = replace(book, **said)
     if undefined == "fail":  # of what a rule says and what is said beside the policy, the stricter counts
         book = replace(book, rules=tuple(replace(rule, undefined=None) for rule in book.rules))
@@ -80,7 +77,7 @@ def _said_already(rule: Rule, book: Rulebook) -> bool:
 
 def _check_together(book: Rulebook) -> None:
     """What no single option can tell."""
-    check_options({key: book.audit[key] for key in OPTIONS if key in book.audit}, book.audit.get("seed", 0))
+    check_options(book.audit, UsageError)
     for rule in book.rules:
         if rule.judge == "excess" and book.audit.get("permutations", LEAST_PERMUTATIONS) < LEAST_PERMUTATIONS:
             raise book.where(rule, "judge")(

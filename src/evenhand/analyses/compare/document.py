@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.compare.compare import Comparison
 
 EXACT = 1e-12
+_RESULTS = ("performance", "fairness", "dto", "performance_sd", "fairness_sd")
 
 
 def document(c: Comparison) -> dict[str, Any]:
@@ -88,35 +89,25 @@ def _method(c: Comparison, s: Standing, deviations: Any) -> dict[str, Any]:
 def _point(c: Comparison, place: int, deviations: Any) -> dict[str, Any]:
     """One setting: the means over its seeds, their standard deviations, its distance."""
     runs = c.runs
-    performance, fairness, dev_performance, dev_fairness = runs.means[:, place].tolist()
-    sd = [number(v) for v in deviations[:, place].tolist()]
-    found = {
-        "performance": performance,
-        "fairness": fairness,
-        "dto": float(c.terms.distance(*runs.means[:2, place])),
-        "performance_sd": sd[0],
-        "fairness_sd": sd[1],
-        "dev": None,
+
+    def results(*roles: int) -> dict[str, Any]:
+        performance, fairness = (float(runs.means[role, place]) for role in roles)
+        sd = [number(float(deviations[role, place])) for role in roles]
+        distance = float(c.terms.distance(*runs.means[list(roles), place]))
+        return dict(zip(_RESULTS, (performance, fairness, distance, *sd), strict=True))
+
+    return {
+        **results(0, 1),
+        "dev": results(2, 3) if runs.has_dev else None,
         "seeds": int(runs.seeds[place]),
         "settings": {name: values[place] for name, values in runs.settings.items()},
     }
-    if runs.has_dev:
-        found["dev"] = {
-            "performance": dev_performance,
-            "fairness": dev_fairness,
-            "dto": float(c.terms.distance(*runs.means[2:, place])),
-            "performance_sd": sd[2],
-            "fairness_sd": sd[3],
-        }
-    return found
 
 
 def _selected(c: Comparison, s: Standing, i: int, deviations: Any) -> dict[str, Any]:
     place = s.places[i]
     if place < 0:
-        point = dict.fromkeys(
-            ("performance", "fairness", "dto", "performance_sd", "fairness_sd", "dev", "seeds", "settings")
-        )
+        point = dict.fromkeys((*_RESULTS, "dev", "seeds", "settings"))
         return {**point, **_interval(None), "first_share": None, "undefined": _infeasible(c, s, i)}
     found = s.dto_cis[i] if s.dto_cis else None
     share = s.dto_first if i == 0 else None
@@ -227,10 +218,7 @@ def points_frame(c: Comparison, library: str | None) -> Any:
     results = {role: side.tolist() for role, side in zip(ROLES, runs.means, strict=True)}
     if not runs.has_dev:
         results |= dict.fromkeys(ROLES[2:], [None] * len(on))
-    columns: dict[str, list[Any]] = {
-        "method": [runs.methods[m] for m in runs.method.tolist()],
-        **{name: values for name, values in runs.settings.items()},
-    }
+    columns: dict[str, list[Any]] = {"method": [runs.methods[m] for m in runs.method.tolist()], **runs.settings}
     added = {
         **results, "seeds": runs.seeds.astype(float).tolist(), "dto": c.terms.distance(*runs.means[:2]).tolist(),
         "on_front": on.tolist(),
