@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -99,6 +99,15 @@ def best_of(performance: Floats, among: Bools) -> Ints:
 
 
 def choose(found: Thresholds, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator) -> Policy:
+    """The best threshold that meets every requirement, or the one that misses by the least."""
+
+    def gaps(threshold: float) -> tuple[Gap, ...]:
+        """Of every measure and group, with intervals."""
+        unique = list({m.id: m for m in measures}.values())
+        options = replace(found.options, threshold=threshold)
+        audit = audit_attribute(found.table, found.grouping, reference, list(unique), options, rng, lambda done: None)
+        return audit.measures
+
     feasible = found.meets & found.allowed
     trivial = found.meets & found.sweep.trivial
     policy = Policy(
@@ -106,18 +115,19 @@ def choose(found: Thresholds, reference: int, measures: Sequence[RateMeasure], r
         tuple(found.sweep.thresholds[trivial].tolist()),
     )  # fmt: skip
     if not feasible.any():
-        return _infeasible(found, policy, reference, measures, rng)
+        return _infeasible(found, policy, gaps)
     if found.goal.undefined:
         return replace(policy, undefined=found.goal.undefined)
     place = _cheapest(found, feasible)
     chosen, best, current = found.at(place), found.best, found.current
     assert best is not None
+    own = gaps(chosen.threshold)
     return replace(
         policy,
         chosen=chosen,
         lost=max(best.performance - chosen.performance, 0.0),
         lost_to_current=None if current is None else current.performance - chosen.performance,
-        checks=_checks(found, chosen.threshold, reference, measures, rng),
+        checks=tuple(Check(r, g, r.settled(g)) for r in found.requirements for g in own if g.id == r.measure.id),
     )
 
 
@@ -134,9 +144,7 @@ def _ranges(at: Floats, feasible: Bools) -> tuple[Stretch, ...]:
     return tuple(Stretch(float(at[a]), float(at[b - 1]), int(b - a)) for a, b in edges.reshape(-1, 2))
 
 
-def _infeasible(
-    found: Thresholds, policy: Policy, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
-) -> Policy:
+def _infeasible(found: Thresholds, policy: Policy, gaps: Callable[[float], tuple[Gap, ...]]) -> Policy:
     """The threshold that misses by the least, or the reason why none can be judged."""
     sizes = {str(r): found.sweep.measures[r.measure.id].size for r in found.requirements}
     short = {str(r): r.shortfall(sizes[str(r)]) for r in found.requirements}
@@ -145,8 +153,7 @@ def _infeasible(
         return replace(policy, undefined="because every threshold selects everybody or nobody")
     if np.isinf(most).all():
         some = float(found.sweep.thresholds[np.flatnonzero(found.allowed)[0]])
-        gaps = _gaps(found, some, reference, measures, rng)
-        why = next((g.undefined for g in gaps if g.undefined), None)
+        why = next((g.undefined for g in gaps(some) if g.undefined), None)
         return replace(policy, undefined=why or "because no threshold has a value of every measure required")
     tied = np.flatnonzero(most <= most.min() + SLACK)
     performance = np.nan_to_num(found.sweep.performance[tied], nan=-np.inf)
@@ -157,19 +164,3 @@ def _infeasible(
         nearest=found.at(place),
         missed_by={text: float(by[place]) for text, by in short.items()},
     )
-
-
-def _gaps(
-    found: Thresholds, threshold: float, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
-) -> tuple[Gap, ...]:
-    unique = list({m.id: m for m in measures}.values())
-    options = replace(found.options, threshold=threshold)
-    audit = audit_attribute(found.table, found.grouping, reference, list(unique), options, rng, lambda done: None)
-    return audit.measures
-
-
-def _checks(
-    found: Thresholds, threshold: float, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
-) -> tuple[Check, ...]:
-    gaps = _gaps(found, threshold, reference, measures, rng)
-    return tuple(Check(r, g, r.settled(g)) for r in found.requirements for g in gaps if g.id == r.measure.id)
