@@ -89,9 +89,6 @@ def result_apart() -> Iterator[None]:
         os.close(before)
 
 
-# ---- how far it is ----------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def watching() -> Iterator[Callable[[Step], None]]:
     """A live table on standard error while a person is watching, else a line for every run."""

@@ -130,9 +130,6 @@ def check(
     return judge(counted(data, book), book, progress)
 
 
-# ---- the verdict --------------------------------------------------------------------------------------------------
-
-
 def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Verdict:
     """Hold a table to the rules."""
     chance = any(rule.judge == "excess" for rule in book.rules)

@@ -58,9 +58,6 @@ class Rulebook:
         return self.places.refusal(("rule", rule.number, *key))
 
 
-# ---- whether it makes sense ---------------------------------------------------------------------------------------
-
-
 def check_setting(key: str, value: Any, refuse: Refuse) -> None:
     if key in ("undefined", "small_groups"):
         choice(key, value, OUTCOMES, refuse)

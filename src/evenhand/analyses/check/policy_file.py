@@ -99,9 +99,6 @@ def _resampled(rule: Rule, book: Rulebook) -> bool:
     return isinstance(rule.measure, ScoreMeasure) or rule.pairs == "all" or ordinary
 
 
-# ---- a file -----------------------------------------------------------------------------------------------------
-
-
 def _policy(policy: Any) -> Rulebook:
     if isinstance(policy, Rulebook):
         return policy
@@ -110,9 +107,6 @@ def _policy(policy: Any) -> Rulebook:
     if not isinstance(policy, str | os.PathLike):
         raise UsageError(f"policy is the path of a TOML file, or what it holds as a dict, not {shown(policy)}")
     return _read(*read_toml(policy, "policy"))
-
-
-# ---- what it holds ------------------------------------------------------------------------------------------------
 
 
 def _read(document: Mapping[str, Any], places: Places) -> Rulebook:
@@ -134,9 +128,6 @@ def _table(document: Mapping[str, Any], key: str, places: Places) -> Mapping[str
     if not isinstance(table, Mapping):
         raise places.refuse((key,), f"[{key}] is a table, not {shown(table)}")
     return table
-
-
-# ---- rules --------------------------------------------------------------------------------------------------------
 
 
 def _rules(tables: Any, book: Rulebook) -> tuple[Rule, ...]:

@@ -123,9 +123,6 @@ def _interval(found: Resampled | None, most: float = 1.0) -> dict[str, Any]:
     return {"ci": [min(max(end, 0.0), most) for end in found.ci], "bias": found.bias}
 
 
-# ---- words ---------------------------------------------------------------------------------------------------
-
-
 def meaning(k: Criterion) -> str:
     """A criterion in words."""
     if k.by == "dto":
@@ -204,9 +201,6 @@ def interpretation(c: Comparison) -> str:
     if by_area and nearest != c.runs.methods[first[0].method]:
         text += f" Of models selected by distance to the optimum, that of {method_name(nearest)} is nearest to it."
     return text
-
-
-# ---- points ---------------------------------------------------------------------------------------------------
 
 
 def points_frame(c: Comparison, library: str | None) -> Any:

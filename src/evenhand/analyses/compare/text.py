@@ -145,9 +145,6 @@ def _wins(document: dict[str, Any]) -> Iterator[RenderableType]:
         yield indented(f"the {MOST_WINS} widest of {len(wins)} stretches; all are in --json")
 
 
-# ---- cells -----------------------------------------------------------------------------------------------------
-
-
 def _grid(first: str, *rest: str, text: int = 0) -> Grid:
     grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     grid.add_column(first, overflow="ellipsis", no_wrap=True)

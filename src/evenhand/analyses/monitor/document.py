@@ -82,8 +82,6 @@ def sentence(a: Alarm) -> str:
     )
 
 
-# ---- dataframe ----------------------------------------------------------------------------------------------
-
 _TYPES = {
     "period": "str", "status": "str", "rows": "float", "attribute": "str", "id": "str", "group": "str",
     "reference": "str", "value": "float", "signed": "float", "ci_low": "float", "ci_high": "float",

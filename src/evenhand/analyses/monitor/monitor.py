@@ -6,16 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.monitor.history import Alarm, History, Period
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
-from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
+from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, check_alike, merged, one_range, read
 from evenhand.analyses.options import Options, Progress, ScoreArgs, chosen_measures, options_of, with_threshold
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, one_of, shown
 from evenhand.inference.resample import generator
-from evenhand.inference.settings import IntervalArgs, whole
+from evenhand.inference.settings import IntervalArgs, number, whole
 from evenhand.ingest.engines import library_of
 from evenhand.ingest.periods import every_of
 from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
@@ -157,7 +155,7 @@ def monitor(
     spans = merged(spans, rule.min_people) if small == "merge" else list(spans)
     start = baseline_of(spans, baseline) if elsewhere is None else Baseline(elsewhere, "the table given", 0, 0)
     if elsewhere is not None and spans:
-        _check_meaning(start.table, spans[0].table)
+        check_alike(start.table, spans[0].table, "the baseline and the periods")
     settings, more = with_threshold(replace(settings, brief=True), start.table)
     how = Settings(
         None if time is None else time if isinstance(time, str) else "time",
@@ -200,21 +198,12 @@ def checked_rule(looks: Any, false_alarms: Any, small: Any, min_people: Any) -> 
     """When to raise an alarm, if that makes sense."""
     if not whole(looks) or not 1 <= looks <= 1_000_000:
         raise UsageError(f"looks must be a whole number from 1 to a million, not {shown(looks)}")
-    number = isinstance(false_alarms, int | float | np.number) and not isinstance(false_alarms, bool)
-    if not number or not 0 < false_alarms <= 0.5:
+    if not 0 < number(false_alarms) <= 0.5:
         raise UsageError(f"false_alarms is a chance above 0 and at most 0.5, such as 0.05, not {shown(false_alarms)}")
-    if not isinstance(small, str) or small not in SMALL:
-        raise UsageError(f"small is one of {listed(SMALL)}, not {shown(small)}{nearest(str(small), SMALL)}")
+    one_of("small", small, SMALL)
     if not whole(min_people) or not 2 <= min_people <= 10**9:
         raise UsageError(f"min_people must be a whole number from 2, not {shown(min_people)}")
     return Rule(int(looks), float(false_alarms), int(min_people))
-
-
-def _check_meaning(baseline: Table, first: Table) -> None:
-    try:
-        baseline + first
-    except UsageError as error:
-        raise UsageError(f"the baseline and the periods: {error}") from None
 
 
 def _remarks(

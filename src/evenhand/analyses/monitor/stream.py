@@ -188,18 +188,29 @@ def _looks_like_one(path: Path) -> bool:
 
 
 def _check(name: str, table: Any, first: Any, first_name: str) -> None:
-    if isinstance(table, Confusion):
-        raise UsageError(f"period {shown(name)} is a table of classes: monitoring needs scores or decisions")
-    if not isinstance(table, Table):
+    if not isinstance(table, Table | Confusion):
         raise UsageError(f"a period is a table, but {shown(name)} is {shown(type(table).__name__)}")
+    _checked(table, f"period {shown(name)}")
+    check_alike(first, table, f"periods {shown(first_name)} and {shown(name)}")
+
+
+def _checked(table: Table | Confusion, what: str) -> Table:
+    """A table that monitoring can compare with others."""
+    if isinstance(table, Confusion):
+        raise UsageError(f"{what} is a table of classes: monitoring needs scores or decisions")
     if table.noise is not None:
-        raise UsageError(f"period {shown(name)} is a private table: monitoring would take its noise for change")
+        raise UsageError(f"{what} is a private table: monitoring would take its noise for change")
     for grouping in table.groupings:
         table.refuse_incomplete(grouping)
+    return table
+
+
+def check_alike(a: Table, b: Table, what: str) -> None:
+    """Refuse tables that cannot be added up."""
     try:
-        first + table
+        a + b
     except UsageError as error:
-        raise UsageError(f"periods {shown(first_name)} and {shown(name)}: {error}") from None
+        raise UsageError(f"{what}: {error}") from None
 
 
 # ---- putting periods together ---------------------------------------------------------------------------------
@@ -253,16 +264,7 @@ def baseline_table(stated: Any) -> Table | None:
     if isinstance(stated, Table):
         return stated
     if isinstance(stated, os.PathLike) or (isinstance(stated, str) and is_file(as_path(stated))):
-        found = load(stated)
-        if isinstance(found, Confusion):
-            raise UsageError(f"the baseline {shown_path(stated)} is a table of classes: monitoring needs scores")
-        if found.noise is not None:
-            raise UsageError(
-                f"the baseline {shown_path(stated)} is a private table: monitoring would take its noise for change"
-            )
-        for grouping in found.groupings:
-            found.refuse_incomplete(grouping)
-        return found
+        return _checked(load(stated), f"the baseline {shown_path(stated)}")
     return None
 
 

@@ -100,7 +100,7 @@ def _attribute(document: dict[str, Any], attribute: str, reference: str, ids: li
             yield _line(p["name"], p["rows"], own, ids, mark)
     if len(groups) > MOST_GROUPS:
         yield f"  and {len(groups) - MOST_GROUPS:,} more groups (in the JSON)"
-    yield "  ! alarm: changed since the baseline, x beyond the tolerance, b baseline, … waits"
+    yield "  ! alarm: changed since the baseline, x beyond tolerance, b baseline, … waits"
 
 
 def title(id_: str) -> str:

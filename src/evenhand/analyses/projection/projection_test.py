@@ -140,9 +140,6 @@ class _ProjectionTest:
 projection_test = _ProjectionTest()
 
 
-# ---- what was asked --------------------------------------------------------------------------------------
-
-
 def _checked(criterion: Any, level: Any) -> tuple[str, float]:
     one_of("criterion", criterion, CRITERIA)
     if not 0 < number(level) < 1:
@@ -182,9 +179,6 @@ def _table(data: Any, score: Any, logit: Any, roles: Roles) -> tuple[Table, bool
     if roles.label is None:
         raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
     return as_table(data, replace(roles, score=column)), given[1]
-
-
-# ---- the test ---------------------------------------------------------------------------------------------
 
 
 def _tested(

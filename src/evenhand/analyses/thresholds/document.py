@@ -20,10 +20,8 @@ POINTS = 1000
 FRONT = 500
 RANGES = 100
 ANALYSIS = "an analysis of what separate thresholds would achieve, not advice to use them"
-_TYPES = {
-    "threshold": "float", "selection_rate": "float", "performance": "float", "value": "float", "group": "str",
-    "fairness": "float", "dto": "float", "on_front": "bool", "trivial": "bool", "meets": "bool",
-}  # fmt: skip
+_TYPES = {"group": "str", "on_front": "bool", "trivial": "bool", "meets": "bool"}
+"""Of the columns of a dataframe that are no numbers."""
 
 
 def document(found: Thresholds) -> dict[str, Any]:
@@ -112,11 +110,7 @@ def _policy(p: Policy) -> dict[str, Any]:
 
 
 def _check(c: Check) -> dict[str, Any]:
-    return {
-        "requirement": str(c.requirement),
-        **fields(c.gap, "group value ci"),
-        "settled": c.settled,
-    }
+    return {"requirement": str(c.requirement), **fields(c.gap, "group value ci"), "settled": c.settled}
 
 
 def _by_group(b: ByGroup) -> dict[str, Any]:
@@ -178,15 +172,10 @@ def frame(found: Thresholds, library: str | None) -> Any:
         "trivial": s.trivial.tolist(),
         "meets": found.meets.tolist() if found.requirements else [None] * len(s.thresholds),
     }
-    types = dict(_TYPES)
     if s.selection_rates is not None:
-        for g, name in enumerate(found.grouping.groups):
-            columns[f"selection_rate: {name}"] = s.selection_rates[:, g].tolist()
-            types[f"selection_rate: {name}"] = "float"
-    return plain_frame(columns, types, library or found.library)
-
-
-# ---- words ------------------------------------------------------------------------------------------------------
+        rates = zip(found.grouping.groups, s.selection_rates.T.tolist(), strict=True)
+        columns |= {f"selection_rate: {name}": own for name, own in rates}
+    return plain_frame(columns, {**dict.fromkeys(columns, "float"), **_TYPES}, library or found.library)
 
 
 def _sentence(found: Thresholds) -> str:

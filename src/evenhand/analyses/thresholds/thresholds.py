@@ -267,9 +267,6 @@ def _separate(found: Thresholds, reference: int) -> ByGroup:
     return by_group(found.table, found.grouping, reference, found.goal, found.fairness, limits)
 
 
-# ---- remarks ----------------------------------------------------------------------------------------------------
-
-
 def _remarks(found: Thresholds) -> list[str]:
     s, notes = found.sweep, []
     if found.goal.undefined:
