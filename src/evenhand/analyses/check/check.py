@@ -267,12 +267,9 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
         )
         return
     if largest is None:
-        because = next((g.undefined for g in audit.measures if g.id == m.id and g.undefined), None)
-        if because is None:
-            because = "because there are too many pairs of groups to compare them all"
-            yield unjudged(case.rule, audit.name, (None, None), because, "undefined", "fail")
-        else:
-            yield unjudged(case.rule, audit.name, (None, None), because, "undefined", case.undefined)
+        why = next((g.undefined for g in audit.measures if g.id == m.id and g.undefined), None)
+        because = why or "because there are too many pairs of groups to compare them all"
+        yield unjudged(case.rule, audit.name, (None, None), because, "undefined", case.undefined if why else "fail")
         return
     for name in largest.left_out:
         because = f"because {m.id} does not exist for this group"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -35,7 +35,7 @@ class Question:
     normalize: str | tuple[float, float] | None
     missing: str
     bootstrap: int | None
-    base: tuple[float, float] | None = field(default=None)
+    base: tuple[float, float] | None = None
 
 
 class CompareArgs(TypedDict, total=False):

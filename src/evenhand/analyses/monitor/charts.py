@@ -18,8 +18,6 @@ from evenhand.report.charts.registry import Charts, Kind
 HEIGHT = 240
 MOST_NAMES = 8
 WHAT = {"baseline": theme.AXIS, "no change shown": theme.GROUPS[0], "not tested": theme.BAND, "changed": theme.LIMIT}
-
-
 SHAPE = {"condition": {"test": "datum.what == 'changed'", "value": "diamond"}, "value": "circle"}
 
 
@@ -108,7 +106,12 @@ def _body(points: list[dict[str, Any]], base: dict[str, Any], m: Measure) -> Spe
     used = [w for w in WHAT if any(p["what"] == w for p in points)]
     colour = coloured(used, [WHAT[w] for w in used], field="what")
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
-    data = inline([{**p, "period": shown_name(p["period"]), **_rounded(p)} for p in points])
+    data = inline(
+        [
+            {**p, "period": shown_name(p["period"]), **rows(**{k: p[k] for k in ("value", "low", "high")})[0]}
+            for p in points
+        ]
+    )
     whiskers = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour}
     layers: list[Spec] = [*_band(base, x, y), zero("y", y, parity)]
     layers += [
@@ -122,10 +125,6 @@ def _body(points: list[dict[str, Any]], base: dict[str, Any], m: Measure) -> Spe
          "encoding": {"x": x, "y": y, "color": colour, "shape": SHAPE}},
     ]  # fmt: skip
     return {"width": theme.WIDTH, "height": HEIGHT, "layer": layers}
-
-
-def _rounded(p: dict[str, Any]) -> dict[str, Any]:
-    return rows(**{k: p[k] for k in ("value", "low", "high")})[0]
 
 
 def _tolerances(base: dict[str, Any], m: Measure) -> list[float]:
@@ -155,10 +154,5 @@ def _names(points: list[dict[str, Any]]) -> Spec:
     step = -(-len(points) // MOST_NAMES)
     some = points[::step]
     # names are looked up by place: what a period is called can then be anything
-    texts = " : ".join(f"datum.value == {p['place']} ? {_quoted(shown_name(p['period'], 18))}" for p in some)
+    texts = " : ".join(f"datum.value == {p['place']} ? {json.dumps(shown_name(p['period'], 18))}" for p in some)
     return {"values": [p["place"] for p in some], "labelExpr": f"{texts} : ''", "labelAngle": -25, "grid": False}
-
-
-def _quoted(text: str) -> str:
-    """A text inside an expression of Vega."""
-    return json.dumps(text)

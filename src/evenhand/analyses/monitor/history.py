@@ -279,8 +279,7 @@ def changed(old: Gap | None, new: Gap | None) -> tuple[float | None, Pair | None
     a, b = new.estimate, old.estimate
     if new.ci is None or old.ci is None:
         return a - b, None
-    ends = (tuple(np.asarray(end, np.float64) for end in ci) for ci in (new.ci, old.ci))
-    of_new, of_old = ends
+    of_new, of_old = (np.asarray(ci, np.float64) for ci in (new.ci, old.ci))
     lo, hi = interval.difference(a, (of_new[0], of_new[1]), b, (of_old[0], of_old[1]))
     return a - b, (float(lo), float(hi))
 

@@ -174,13 +174,12 @@ def _four(now: Profile, before: Profile, reference: int) -> tuple[Floats, Floats
     """Rates and people by axes (which of the four, component, group)."""
     assert now.trials is not None
     assert before.trials is not None
-    stacked = []
-    for a, b in ((now.values, before.values), (now.trials, before.trials)):
-        own = np.asarray(a, np.float64), np.asarray(b, np.float64)
-        refs = (np.broadcast_to(x[:, [reference]], x.shape) for x in own)
-        a_ref, b_ref = refs
-        stacked.append(np.stack([own[0], a_ref, own[1], b_ref]))
-    return stacked[0], stacked[1]
+
+    def stacked(*sides: Floats) -> Floats:
+        own = [np.asarray(x, np.float64) for x in sides]
+        return np.stack([part for x in own for part in (x, np.broadcast_to(x[:, [reference]], x.shape))])
+
+    return stacked(now.values, before.values), stacked(now.trials, before.trials)
 
 
 def _p_values(values: Floats, distance: Distance) -> Floats:
