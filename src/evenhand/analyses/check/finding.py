@@ -223,12 +223,9 @@ def _open(f: Finding) -> str | None:
         return across.replace("; ", ".") or None
     people = f"{f.needed.n:,} of {shown_name(f.group)}, {f.needed.n_reference:,} of {shown_name(f.reference)}"
     what = "show that it is beyond" if beyond else "show it" if f.status == "not shown" else "settle it"
-    return _sentence(f"{across}about {_times(f.needed.factor)} times as many people ({people}) would probably {what}.")
+    times = f"{f.needed.factor:.1f}" if f.needed.factor < 10 else f"{f.needed.factor:,.0f}"
+    return _sentence(f"{across}about {times} times as many people ({people}) would probably {what}.")
 
 
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _times(factor: float) -> str:
-    return f"{factor:.1f}" if factor < 10 else f"{factor:,.0f}"

@@ -57,15 +57,12 @@ class Rule:
         return (self.measure.id, self.judge, self.confidence, self.attributes, self.groups, self.pairs)
 
     def __str__(self) -> str:
-        how = {"value": "", "interval": f" at {_percent(self.confidence)}%", "excess": " above chance"}[self.judge]
+        level = f" at {100 * (self.confidence or 0):.10g}%"
+        how = {"value": "", "interval": level, "excess": " above chance"}[self.judge]
         whom = "" if self.attributes is None else " for " + ", ".join(shown_name(a) for a in self.attributes)
         if self.groups is not None:
             whom += ": " + ", ".join(shown_name(g) for g in self.groups)
         return f"{self.requirement}{how}{whom}{', any two groups' if self.pairs == 'all' else ''}"
-
-
-def _percent(confidence: float | None) -> str:
-    return f"{100 * (confidence or 0):.10g}"
 
 
 def rules_of(stated: Any) -> tuple[Rule, ...]:

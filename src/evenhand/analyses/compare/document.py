@@ -147,10 +147,6 @@ def method_name(name: str, limit: int = 40) -> str:
     return shown_name(name, limit) if name == name.strip() else f"'{shown_name(name, limit - 2)}'"
 
 
-def _results(c: Comparison) -> str:
-    return "development results" if c.runs.has_dev else "results"
-
-
 def _no_area(c: Comparison, s: Standing) -> str | None:
     if math.isfinite(s.area):
         return None
@@ -180,7 +176,7 @@ def _infeasible(c: Comparison, s: Standing, i: int) -> str:
     floor = math.inf if k.floor is None else k.floor
     return (
         f"because no setting of {method_name(c.runs.methods[s.method])} reaches {what} {figure(floor, best)} on the "
-        f"{_results(c)}; its best is {figure(best, floor)}"
+        f"{'development ' if c.runs.has_dev else ''}results; its best is {figure(best, floor)}"
     )
 
 

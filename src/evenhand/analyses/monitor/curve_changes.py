@@ -14,7 +14,7 @@ periods together are a mixture, in which groups overlap more than in any of them
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -50,12 +50,7 @@ class Sample:
     """Resampled arrays."""
 
     def __add__(self, other: Sample) -> Sample:
-        return Sample(
-            self.people + other.people,
-            self.array + other.array,
-            self.population + other.population,
-            self.draws + other.draws,
-        )
+        return Sample(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def smallest(self, pair: Sequence[int], labels: Sequence[int]) -> float:
         """People of the smallest class that a comparison rests on."""

@@ -11,7 +11,8 @@ import numpy as np
 from evenhand.analyses.options import Options, checked, cuts_of
 from evenhand.analyses.reference import grouping_named, reference_group
 from evenhand.analyses.requirement import Requirement, required
-from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group
+from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup
+from evenhand.analyses.thresholds.by_group import by_group as separate
 from evenhand.analyses.thresholds.selection import Cutoff as Cutoff  # part of what the result is to those who use it
 from evenhand.analyses.thresholds.selection import Policy as Policy
 from evenhand.analyses.thresholds.selection import best_of, choose
@@ -191,7 +192,8 @@ def thresholds(
     if asked.requirements:
         found = replace(found, policy=choose(found, ref, asked.required, generator(options.get("rng"))))
     if by_group:
-        found = replace(found, by_group=_separate(found, ref))
+        limits = [r.limit for r in asked.requirements if r.measure.id == asked.fairness.id]
+        found = replace(found, by_group=separate(table, grouping, ref, goal, asked.fairness, limits))
     return replace(found, notes=(*table.notes, *notes, *_remarks(found)))
 
 
@@ -262,11 +264,6 @@ def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:
         raise UsageError(f"{unlabelled[0]} needs true outcomes: name their column (--label), or take {FAIRNESS}")
 
 
-def _separate(found: Thresholds, reference: int) -> ByGroup:
-    limits = [r.limit for r in found.requirements if r.measure.id == found.fairness.id]
-    return by_group(found.table, found.grouping, reference, found.goal, found.fairness, limits)
-
-
 def _remarks(found: Thresholds) -> list[str]:
     s, notes = found.sweep, []
     if found.goal.undefined:
@@ -289,7 +286,7 @@ def _remarks(found: Thresholds) -> list[str]:
         notes.append(f"{len(found.grouping.groups):,} groups and {len(s.thresholds):,} thresholds: selection rates by "
                      "group are left out")  # fmt: skip
     if found.by_group is not None:
-        notes += _about_separate(found, found.by_group)
+        notes += _about_by_group(found, found.by_group)
     return notes
 
 
@@ -307,16 +304,16 @@ def _about_trivial(found: Thresholds) -> list[str]:
     ]
 
 
-def _about_separate(found: Thresholds, separate: ByGroup) -> list[str]:
+def _about_by_group(found: Thresholds, own: ByGroup) -> list[str]:
     notes = [
         "thresholds by group are an analysis of what they would achieve: using them treats people differently by "
         "group, which the law forbids in many places (in the USA for credit and hiring)"
     ]
-    if not separate.exact:
+    if not own.exact:
         notes.append(
             f"a group has more than {LEVELS:,} different rates: of neighbouring ones the best was taken, so that "
             "thresholds by group may achieve more than is shown"
         )
-    if separate.at_limit is not None and len(found.requirements) > 1:
+    if own.at_limit is not None and len(found.requirements) > 1:
         notes.append(f"thresholds by group keep to the limit of {shown_name(found.fairness.id)} only")
     return notes
