@@ -31,7 +31,7 @@ def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any,
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
     from evenhand.analyses.options import cuts_of
     from evenhand.analyses.thresholds.thresholds import checked_options
-    from evenhand.analyses.thresholds.thresholds import thresholds as found
+    from evenhand.analyses.thresholds.thresholds import thresholds as run
     from evenhand.ingest.resolve import as_table
     from evenhand.ingest.roles import Roles, picked
 
@@ -44,5 +44,5 @@ def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any,
         progress(0, "counting rows")
         table = as_table(data, picked(Roles, columns), cuts_of(asked.options))
         compared = references([a.name for a in table.attributes], reference)
-        result = found(table, **options, attribute=attribute, reference=compared, rng=seed)
+        result = run(table, **options, attribute=attribute, reference=compared, rng=seed)
     write(result, paths)

@@ -37,7 +37,7 @@ class Finding:
     ci: Pair | None = None
     """Interval of `value`, without direction."""
     confidence: float | None = None
-    chance: float | None = None
+    null_mean: float | None = None
     """What chance alone shows on average."""
     judged: float = math.nan
     """What the limit is compared with: the value, the far end of its interval, or what is above chance."""
@@ -182,7 +182,7 @@ def _verdict(f: Finding) -> str:
     what = _n(f.value)
     if f.rule.judge == "excess":
         counted = "with chance taken out" if f.rule.measure.scale == "ratio" else "above chance"
-        what += f" where chance alone shows {_n(f.chance)}: {_n(f.judged)} {counted}"
+        what += f" where chance alone shows {_n(f.null_mean)}: {_n(f.judged)} {counted}"
     if f.status == "satisfied":
         return f"{what} keeps to {limit}{_aside(f, interval)}."
     return f"{what} is {_n(f.by)} {_beyond(f)} {limit}{_aside(f, interval)}."
@@ -198,7 +198,7 @@ def _beyond(f: Finding) -> str:
 
 def _span(f: Finding) -> str:
     assert f.ci is not None
-    return " to ".join(_n(end + _shift(f.rule, f.chance)) for end in f.ci)
+    return " to ".join(_n(end + _shift(f.rule, f.null_mean)) for end in f.ci)
 
 
 def _n(value: float | None) -> str:

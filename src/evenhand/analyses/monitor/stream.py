@@ -190,8 +190,7 @@ def _looks_like_one(path: Path) -> bool:
 def _check(name: str, table: Any, first: Any, first_name: str) -> None:
     if not isinstance(table, Table | Confusion):
         raise UsageError(f"a period is a table, but {shown(name)} is {shown(type(table).__name__)}")
-    _checked(table, f"period {shown(name)}")
-    check_alike(first, table, f"periods {shown(first_name)} and {shown(name)}")
+    check_alike(first, _checked(table, f"period {shown(name)}"), f"periods {shown(first_name)} and {shown(name)}")
 
 
 def _checked(table: Table | Confusion, what: str) -> Table:

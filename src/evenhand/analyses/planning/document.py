@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from evenhand.analyses.planning.power import Plan
 
 
-def document(found: Plan | Advice) -> dict[str, Any]:
+def document(result: Plan | Advice) -> dict[str, Any]:
     """A plan or a piece of advice as plain values."""
-    if isinstance(found, Advice):
-        return {**header("guide"), **fields(found, "measures why beware command")}
-    return {**header("power"), **asdict(found)}
+    if isinstance(result, Advice):
+        return {**header("guide"), **fields(result, "measures why beware command")}
+    return {**header("power"), **asdict(result)}
