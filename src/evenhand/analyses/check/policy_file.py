@@ -13,7 +13,6 @@ from evenhand.analyses.options import least_resamples
 from evenhand.analyses.requirement import Requirement, checked_bound, measure_named
 from evenhand.errors import UsageError, listed, shown
 from evenhand.files.toml import Places, Refuse, known, read_toml
-from evenhand.ingest.roles import check_known
 from evenhand.ingest.values import name_of
 from evenhand.measures.registry import ScoreMeasure
 
@@ -45,7 +44,6 @@ def rulebook(
     for key, value in said.items():
         check_key(key, value, UsageError)
     options = dict(options or {})
-    check_known(options, KEYS, "check")
     for key, value in options.items():
         check_options({key: value}, UsageError)
     book = replace(book, **said)

@@ -12,6 +12,7 @@ from evenhand.analyses.compare.ranking import Standing, Terms, standings
 from evenhand.analyses.compare.runs import Runs, method_named, read_runs
 from evenhand.inference.resample import generator
 from evenhand.ingest.engines import library_of
+from evenhand.ingest.roles import check_known
 from evenhand.measures.pareto import Curve, Stretch, winners
 from evenhand.report.result import Result
 
@@ -140,6 +141,7 @@ def compare(
     1 fairer 0.2462 0.3111
     2 plain 0.2349 0.4342
     """
+    check_known(options, CompareArgs.__optional_keys__, compare)
     question = asked(method, performance, fairness, options)
     rng = options.get("rng")
     random = generator(rng)

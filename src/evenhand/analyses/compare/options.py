@@ -13,7 +13,6 @@ from evenhand.analyses.compare.ranking import LEAST, MOST, PLAIN_CRITERIA, Crite
 from evenhand.analyses.compare.runs import ROLES, Columns, Runs, method_named
 from evenhand.errors import DataError, UsageError, listed, nearest, one_of, shown
 from evenhand.inference.settings import Inference, number
-from evenhand.ingest.roles import check_known
 from evenhand.measures.pareto import SLACK, UTOPIA, By
 
 FRONTS = ("dev", "published")
@@ -65,7 +64,6 @@ class CompareArgs(TypedDict, total=False):
 
 def asked(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any]) -> Question:
     """The question, if it makes sense; better known before the data are read."""
-    check_known(said, CompareArgs.__optional_keys__, "compare")
     columns = _columns(method, performance, fairness, said)
     front, missing = said.get("front", "dev"), said.get("missing", "refuse")
     one_of("front", front, FRONTS)

@@ -187,8 +187,8 @@ def _sentence(result: Thresholds) -> str:
         return f"No threshold can be recommended {result.goal.undefined or _why_none(result)}."
     return (
         f"{_rule(result, best)} has the best {result.goal.title}, {best.performance:.3f}, with "
-        f"{_valued(result, best)}; {_rule(result, nearest_)} is the nearest to the optimum: {nearest_.performance:.3f} with "
-        f"{_valued(result, nearest_)}."
+        f"{_valued(result, best)}; {_rule(result, nearest_)} is the nearest to the optimum: "
+        f"{nearest_.performance:.3f} with {_valued(result, nearest_)}."
     )
 
 
