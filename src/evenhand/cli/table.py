@@ -133,9 +133,6 @@ def _cells(options: dict[str, Any]) -> dict[str, Any]:
     return {"grid": False if "exact" in said else said.get("grid"), "cuts": tuple(said.get("cut", ()))}
 
 
-# ---- sharing --------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Sharing:
     """How a table is made fit to be shared."""

@@ -142,9 +142,6 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
     return replace(f, on_limit=True) if needed is NOBODY else replace(f, needed=needed)
 
 
-# ---- in words ---------------------------------------------------------------------------------------------------
-
-
 def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
     """Who fares better, where a gap goes one way."""
     signed, names = gap.signed, _names(gap)

@@ -90,22 +90,16 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "undefined": OUTCOMES, "small_groups": OUTCOMES, "missing": MISSING, "weight_kind": WEIGHT_KINDS, "judge": JUDGES,
     "pairs": PAIRS,
 }  # fmt: skip
-KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     **dict.fromkeys(
         ("name", "reason", "measure", "score", "label", "prediction", "weight", "cluster"),
-        (lambda v: isinstance(v, str) and bool(v.strip()), "a text"),
+        (lambda v: isinstance(v, str) and v.strip(), "a text"),
     ),
     "min_group_size": (lambda v: whole(v) and 0 <= v <= 10**15, "a whole number of people, such as 50"),
-    "group": (lambda v: _texts(v) or (isinstance(v, str) and bool(v)), "the name of a column, or a list of names"),
+    "group": (lambda v: _texts(v) or (isinstance(v, str) and v), "the name of a column, or a list of names"),
     "risk": (lambda v: isinstance(v, bool), "true or false"),
-    "score_range": (
-        lambda v: isinstance(v, list) and len(v) == 2 and all(map(finite, v)),
-        "two numbers such as [0, 1]",
-    ),
-    "where": (
-        lambda v: isinstance(v, Mapping) and bool(v),
-        'a table of columns and values, such as { split = "test" }',
-    ),
+    "score_range": (lambda v: isinstance(v, list) and [*map(finite, v)] == [True, True], "two numbers such as [0, 1]"),
+    "where": (lambda v: isinstance(v, Mapping) and v, 'a table of columns and values, such as { split = "test" }'),
     "favorable": (lambda v: not isinstance(v, list | Mapping), "one value of label and prediction"),
     "reference": (lambda v: not isinstance(v, list), 'a group, or a table such as { sex = "m" }'),
 }
