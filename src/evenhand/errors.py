@@ -11,7 +11,7 @@ Every message states the rule, the value that was found, and the way out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -74,16 +74,27 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return f"; did you mean {shown(candidates[close[0]])}?" if close else ""
 
 
-def one_of(option: str, value: Any, known: Collection[str]) -> None:
+def one_of(option: str, value: object, known: Iterable[str], limit: int = 20) -> None:
     """Refuse a value that an option does not know.
 
     >>> one_of("unit", "gaps", ("score", "gap"))
     Traceback (most recent call last):
     evenhand.errors.UsageError: unit must be one of 'score', 'gap', not 'gaps'; did you mean 'gap'?
     """
-    if not isinstance(value, str) or value not in known:
-        there = listed(known, 20)
-        raise UsageError(f"{option} must be one of {there}, not {shown(value)}{nearest(str(value), known)}")
+    there = list(known)
+    if not isinstance(value, str) or value not in there:
+        near = nearest(str(value), there)
+        raise UsageError(f"{option} must be one of {listed(there, limit)}, not {shown(value)}{near}")
+
+
+def unknown(what: str, value: object, known: Iterable[str], limit: int = 20) -> UsageError:
+    """The error that something named does not exist.
+
+    >>> str(unknown("there is no chart", "cdff", ["cdf", "pdf"]))
+    "there is no chart 'cdff' (there are: 'cdf', 'pdf'); did you mean 'cdf'?"
+    """
+    there = list(dict.fromkeys(known))
+    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){nearest(str(value), there)}")
 
 
 def number(value: Any) -> float:

@@ -266,7 +266,13 @@ def test_same_seed_same_bytes_and_a_valid_document(tmp_path: Path) -> None:
     assert found.to_json() != asked(graph={"a": GRAPH, "b": "sex -> job"}, rng=1).to_json()
     text = repr(found)
     assert max(map(len, text.splitlines())) <= 80
-    for words in (document["flip"]["label"][:30], "This rests on", "accounts for", "through skill", "Over all causal models"):
+    for words in (
+        document["flip"]["label"][:30],
+        "This rests on",
+        "accounts for",
+        "through skill",
+        "Over all causal models",
+    ):
         assert words in text
     page = found.to_html(tmp_path / "p.html")
     assert "What this rests on" in page

@@ -15,7 +15,7 @@ from scipy import stats
 
 import evenhand
 from conftest import benchmark_of, called as run, check_schema, evenhand as process
-from evenhand.analyses.monitor.rate_changes import _exchanged, lower_limit, rate_changes
+from evenhand.analyses.monitor.rate_changes import _permuted, lower_limit, rate_changes
 from evenhand.analyses.monitor.sequential import Yardstick
 from evenhand.analyses.monitor.stream import Span, merged
 from evenhand.analyses.monitor.tail_bounds import largest_spread
@@ -177,7 +177,7 @@ def test_the_exact_limit_is_the_one_of_clopper_and_pearson() -> None:
 def test_exchange_is_exact(k: tuple[int, ...]) -> None:
     """Against every way to hand the two periods to the people of each group."""
     n = (4, 3, 5, 4)
-    found = _exchanged(np.array(k) / np.array(n), np.array(n, float))
+    found = _permuted(np.array(k) / np.array(n), np.array(n, float))
     seen = k[0] / n[0] - k[2] / n[2] - (k[1] / n[1] - k[3] / n[3])
 
     def moves(now: int, before: int) -> list[float]:

@@ -196,7 +196,7 @@ attribute = ["sex", "region"]
     assert again.rules == book.rules
     assert [rule.line for rule in again.rules] == [15, 21, 27]
     assert rulebook(tomllib.loads(text)).rules == book.rules
-    words = rulebook(policy(tmp_path, text), undefined="fail", min_group_size=10, words={"threshold": 0.3})
+    words = rulebook(policy(tmp_path, text), undefined="fail", min_group_size=10, options={"threshold": 0.3})
     assert (words.undefined, words.min_group_size, words.audit["threshold"], words.audit["score"]) == (
         "fail", 10, 0.3, "p")  # fmt: skip
 
@@ -275,8 +275,8 @@ def test_the_starter_is_valid_also_with_all_that_is_commented_out(tmp_path: Path
         ("[audit]\nfavorable = [1]\n" + RULE, 2, "favorable is one value"),
         ("[audit]\nreference = ['m']\n" + RULE, 2, "reference is a group"),
         ("[audit]\nweight_kind = 'w'\n" + RULE, 2, "weight_kind is one of"),
-        ("[audit]\npermutations = 0\n" + RULE + "judge = 'excess'", 6, "exchanged groups"),
-        ("[audit]\npermutations = 98\n" + RULE + "judge = 'excess'", 6, "at least 99 tables with exchanged groups"),
+        ("[audit]\npermutations = 0\n" + RULE + "judge = 'excess'", 6, "permuted group labels"),
+        ("[audit]\npermutations = 98\n" + RULE + "judge = 'excess'", 6, "at least 99 tables with permuted"),
         ("[audit]\nbootstrap = 38\n" + RULE + "judge = 'interval'", 6, "at least 39 resamples"),
         (RULE + "judge = 'interval'\nconfidence = 0.999", 4, "at least 1,999 resamples"),
         ('[[rule]]\nmeasure = "abcc"\nat_most = 1', 3, "never above 1"),
@@ -439,10 +439,10 @@ def test_the_stricter_counts_about_what_is_undefined() -> None:
 
 
 def test_closed_forms_need_no_resamples() -> None:
-    assert rulebook(require="demographic_parity <= 0.1 at 99.9%", words={"bootstrap": 20}).rules
-    assert rulebook(require=["abcc <= 0.1 at 95%", "roc < 1"], words={"bootstrap": 0}).rules
+    assert rulebook(require="demographic_parity <= 0.1 at 99.9%", options={"bootstrap": 20}).rules
+    assert rulebook(require=["abcc <= 0.1 at 95%", "roc < 1"], options={"bootstrap": 0}).rules
     with pytest.raises(UsageError, match="at least 39 resamples"):
-        rulebook(require="demographic_parity <= 0.1 at 95%", words={"bootstrap": 20, "interval": "bca"})
+        rulebook(require="demographic_parity <= 0.1 at 95%", options={"bootstrap": 20, "interval": "bca"})
 
 
 @pytest.mark.parametrize("words", ["at 95%", "above chance", "for race"])

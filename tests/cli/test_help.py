@@ -108,6 +108,8 @@ def test_old_name_of_an_experiment(tmp_path: Path) -> None:
 
 
 def test_a_policy_to_begin_with(people: Path) -> None:
+    assert called("check", "--init", "--help", COLUMNS="80", cwd=people).stdout == help_of("check")
+    assert not (people / "policy.toml").exists()
     for arguments, name in ((["--init"], "policy.toml"), (["--init", "mine.toml"], "mine.toml")):
         for _ in range(2):  # the second time it is there already
             written = called("check", *arguments, cwd=people)

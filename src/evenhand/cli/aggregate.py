@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.cli.options import CLASSES, NUMBER, argument, command, given, option, shared, under
-from evenhand.cli.output import FORMS, wanted, write
+from evenhand.cli.options import CLASSES, NUMBER, command, given, option, shared, under
+from evenhand.cli.output import wanted, write
 
 
-@command()
-@argument("data")
+@command("data")
 @under(
     "Columns",
     shared("label", help="Column of true classes."),
@@ -24,7 +23,7 @@ from evenhand.cli.output import FORMS, wanted, write
     option("--attribute", metavar="COL", help="Compare by this group column  [default: the intersection of all]"),
 )
 @under("Inference", "confidence", "bootstrap", "permutations", "seed")
-@under("Output", *FORMS)
+@under("Output")
 def aggregate(data: str, seed: int, **options: Any) -> None:
     """Reduce many classes and groups in DATA to one number: rows, confusion counts, or a saved table."""
     from evenhand.analyses.classes.aggregate import aggregate as made

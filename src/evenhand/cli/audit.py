@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.cli.options import (
-    CLASSES,
-    COLUMNS,
-    INFERENCE,
-    NUMBERS,
-    SCORES,
-    argument,
-    command,
-    option,
-    references,
-    shared,
-    take,
-    under,
-)
+from evenhand.cli.options import CLASSES, COLUMNS, NUMBERS, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
 
@@ -25,10 +12,10 @@ _MODELS = ("performance", "fairness")
 
 
 @command()
-@under("Decision", "threshold", "reference")
-@under("Measures", "measures", *SCORES)
-@under("Inference", *INFERENCE)
-@under("Output", *FORMS)
+@under("Decision")
+@under("Measures")
+@under("Inference")
+@under("Output")
 def demo(**options: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.datasets.example import compas
@@ -38,17 +25,16 @@ def demo(**options: Any) -> None:
     _show(compas(), {}, options)
 
 
-@command()
-@argument("data")
-@under("Columns", *COLUMNS)
+@command("data")
+@under("Columns")
 @under(
     "Decision",
     shared("threshold", metavar="T[,T…]", type=str, callback=NUMBERS,
            help="Favourable at scores ≥ T (--risk: < T); one for all scores, or one for each."),
     "reference",
 )  # fmt: skip
-@under("Measures", "measures", *SCORES)
-@under("Inference", *INFERENCE)
+@under("Measures")
+@under("Inference")
 @under("Output", *FORMS, option("--also", metavar="JSON", multiple=True,
                                 help="Add a section to --html: a result of individual or counterfactual."))  # fmt: skip
 @under(

@@ -10,17 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.options import (
-    COLUMNS,
-    INFERENCE,
-    SCORES,
-    WHOLE,
-    argument,
-    command,
-    option,
-    references,
-    under,
-)
+from evenhand.cli.options import INFERENCE, SCORES, WHOLE, command, option, references, under
 from evenhand.cli.output import FORMS, check_place, progress_bar, reader_gone, wanted, write, write_starter
 from evenhand.errors import UsageError
 
@@ -40,6 +30,7 @@ def _init(context: click.Context, param: click.Parameter, file: str | None) -> N
 
 
 @command(
+    "data",
     epilog="""
 \b
 Rules:
@@ -51,21 +42,20 @@ Rules:
 
 Every group is compared with the reference, by every attribute and by the intersection of several; all must keep to the
 rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the data make no sense.
-"""
+""",
 )
-@argument("data")
 @under(
     "Policy",
     option("--policy", metavar="FILE", help="The policy, a TOML file."),
-    option("--init", metavar="[FILE]", is_flag=False, flag_value=POLICY, is_eager=True, expose_value=False,
+    option("--init", metavar="[FILE]", is_flag=False, flag_value=POLICY, expose_value=False,
            callback=_init, help=f"Write a commented policy to begin with, and check nothing  [default: {POLICY}]"),
     option("--require", metavar="RULE", multiple=True, help="A rule, such as 'disparate_impact >= 0.8'."),
     option("--undefined", metavar="fail|skip", help="What an undefined measure means  [default: fail]"),
     option("--min-group-size", metavar="N", type=WHOLE, help="Groups of fewer people are not judged."),
     option("--small-groups", metavar="fail|skip", help="What such a group means  [default: fail]"),
 )  # fmt: skip
-@under("Columns", *COLUMNS)
-@under("Decision", "threshold", "reference")
+@under("Columns")
+@under("Decision")
 @under("Measures", *SCORES)
 @under("Inference", *INFERENCE[1:])  # the rules say at which level of confidence
 @under(
@@ -88,7 +78,7 @@ def check(context: click.Context, /, data: str, **options: Any) -> int:
     paths = wanted(given, data, asked["policy"])
     if github and "-" in paths.values():
         raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
-    book = rulebook(**asked, words=given)
+    book = rulebook(**asked, options=given)
     if junit is not None:
         taken = {os.path.realpath(path): f"--{form}" for form, path in paths.items()}
         check_place("--junit", junit, taken, (data, asked["policy"]))
@@ -119,4 +109,4 @@ def policy() -> None:
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(output: str, force: bool) -> None:
     """Write a commented policy to begin with."""
-    _write_policy(output, force=force, ways=" (-o), or --force to replace it")
+    _write_policy(output, force=force, choices=" (-o), or --force to replace it")

@@ -6,24 +6,11 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import (
-    IDS,
-    NUMBER,
-    NUMBERS,
-    argument,
-    command,
-    given,
-    numbers,
-    option,
-    read_by,
-    shared,
-    under,
-)
-from evenhand.cli.output import FORMS, wanted, write
+from evenhand.cli.options import IDS, NUMBER, NUMBERS, command, given, numbers, option, read_by, shared, under
+from evenhand.cli.output import wanted, write
 
 
-@command()
-@argument("runs")
+@command("runs")
 @under(
     "Columns",
     option("--method", metavar="COL", required=True, help="Column of names of methods."),
@@ -67,7 +54,7 @@ from evenhand.cli.output import FORMS, wanted, write
     shared("bootstrap", default=None, help="Resamples; 0 for none  [default: 1000, fewer for very many runs]"),
     "seed",
 )
-@under("Output", *FORMS)
+@under("Output")
 def compare(runs: str, seed: int, **options: Any) -> None:
     """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""
     from evenhand.analyses.compare.compare import compare as run

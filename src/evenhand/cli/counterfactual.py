@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import NAMES, NUMBER, NUMBERS, argument, command, given, option, shared, under
-from evenhand.cli.output import FORMS, progress_bar, wanted, write
+from evenhand.cli.options import NAMES, NUMBER, NUMBERS, command, given, option, shared, under
+from evenhand.cli.output import progress_bar, wanted, write
 
 
-@command()
-@argument("data")
+@command("data")
 @under(
     "Model",
     option("--model", metavar="M", required=True, help="A .skops or .onnx file, or package.module:name."),
@@ -47,7 +46,7 @@ from evenhand.cli.output import FORMS, progress_bar, wanted, write
            help="Shares that a hidden cause may account for  [default: -0.5 to 1]"),
 )  # fmt: skip
 @under("Inference", "confidence", shared("bootstrap", default=100), "seed")
-@under("Output", *FORMS)
+@under("Output")
 def counterfactual(data: str, model: str, graph: tuple[str, ...], seed: int, **options: Any) -> None:
     """Ask what would become of people's scores in DATA, had they been of another group.
 

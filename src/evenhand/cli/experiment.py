@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import WHOLE, argument, command, given, option, under
-from evenhand.cli.output import FORMS, say, wanted, write, write_starter
+from evenhand.cli.options import WHOLE, command, given, option, under
+from evenhand.cli.output import say, wanted, write, write_starter
 from evenhand.errors import DataError, MissingLibrary, UsageError
 from evenhand.files.paths import as_path, shown_path
 
@@ -28,7 +28,7 @@ FRAME = 3
 
 
 @command()
-@argument("config", default="experiment.toml")
+@click.argument("config", default="experiment.toml")
 @under(
     "Runs",
     option("--init", is_flag=True, help="Write a commented CONFIG to begin with, and run nothing."),
@@ -37,7 +37,7 @@ FRAME = 3
     option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where methods compute  [default: auto]"),
     option("--retry", is_flag=True, help="Try runs again that failed."),
 )
-@under("Output", *FORMS)
+@under("Output")
 def experiment(config: str, init: bool, folder: str | None, retry: bool, **options: Any) -> None:
     """Train methods as CONFIG says, a TOML file; keep every run; and compare them.
 
@@ -87,9 +87,6 @@ def result_apart() -> Iterator[None]:
     finally:
         os.dup2(before, 1)
         os.close(before)
-
-
-# ---- how far it is ----------------------------------------------------------------------------------------------
 
 
 @contextmanager

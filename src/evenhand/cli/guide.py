@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.options import command, option, under
-from evenhand.cli.output import FORMS, wanted, write
+from evenhand.cli.output import wanted, write
 from evenhand.errors import UsageError, shown
 
 
@@ -28,13 +28,13 @@ from evenhand.errors import UsageError, shown
     option("--groups-matter", metavar="WHAT", help="equally or worst-most."),
     option("--classes-matter", metavar="WHAT", help="equally, worst-most or one."),
 )
-@under("Output", *FORMS)
+@under("Output")
 def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, classes: bool, **answers: Any) -> None:
     """Find out which measure to look at, by questions or by options."""
     from evenhand.analyses.planning.guide import PRIORITIES, QUESTIONS, guide as advise
 
     paths, asking = wanted(answers), sys.stdin.isatty()
-    said = [_FLAGS[name] for name, answer in answers.items() if answer is not None]
+    said = [_flag(name) for name, answer in answers.items() if answer is not None]
     if said and not classes:
         raise UsageError(f"{', '.join(said)} {'is' if len(said) == 1 else 'are'} about many classes: say --classes too")
     if classes:
@@ -56,10 +56,8 @@ def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, c
     write(advise(ground_truth=ground_truth, priority=priority, legal=legal), paths)
 
 
-_FLAGS = {
-    "focus": "--focus", "scale": "--scale", "extremes": "--extremes/--variability", "groups_matter": "--groups-matter",
-    "classes_matter": "--classes-matter",
-}  # fmt: skip
+def _flag(name: str) -> str:
+    return "--extremes/--variability" if name == "extremes" else f"--{name.replace('_', '-')}"
 
 
 def _class_answers(asking: bool, legal: bool, answers: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +71,7 @@ def _class_answers(asking: bool, legal: bool, answers: dict[str, Any]) -> dict[s
         if not needed or answers[name] is not None:
             continue
         if not asking:
-            missing.append(_FLAGS[name] if name == "extremes" else f"{_FLAGS[name]} {'|'.join(choices)}")
+            missing.append(_flag(name) if name == "extremes" else f"{_flag(name)} {'|'.join(choices)}")
             continue
         click.echo(question, err=True)
         answer = click.prompt("Your choice", type=click.Choice(list(choices)), err=True)

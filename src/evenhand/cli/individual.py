@@ -6,13 +6,12 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import NAMES, NUMBER, WHOLE, argument, command, given, option, shared, under
+from evenhand.cli.options import NAMES, NUMBER, WHOLE, command, given, option, shared, under
 from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
 
 
-@command()
-@argument("data")
+@command("data")
 @under(
     "Columns",
     shared("score", metavar="COL", callback=None, help="Column of scores."),

@@ -7,25 +7,12 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import (
-    COLUMNS,
-    NUMBER,
-    SCORES,
-    WHOLE,
-    argument,
-    command,
-    option,
-    references,
-    shared,
-    take,
-    under,
-)
+from evenhand.cli.options import COLUMNS, NUMBER, WHOLE, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 
 
-@command()
-@argument("data")
-@under("Columns", *COLUMNS)
+@command("data")
+@under("Columns")
 @under(
     "Periods",
     option("--time", metavar="COL", help="Column of times; without it DATA are saved tables, one for each period."),
@@ -42,7 +29,7 @@ from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
     shared("reference", help="Group to compare with, or COL=V for each of several columns  "
            "[default: the largest of the baseline]"),
 )  # fmt: skip
-@under("Measures", "measures", *SCORES)
+@under("Measures")
 @under(
     "Inference",
     option("--looks", metavar="N", type=WHOLE, default=200, help="Planned number of periods."),
@@ -54,7 +41,7 @@ from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 @under("Output", *FORMS, option("--fail-on-alarm", is_flag=True, help="Exit with code 1 if there is an alarm."))
 def monitor(data: str, fail_on_alarm: bool, seed: int, reference: tuple[str, ...], **options: Any) -> int:
     """Follow fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
-    from evenhand.analyses.monitor.monitor import monitor as watch
+    from evenhand.analyses.monitor.monitor import monitor as run
     from evenhand.analyses.monitor.stream import table_files
 
     inputs = [data]
@@ -64,8 +51,8 @@ def monitor(data: str, fail_on_alarm: bool, seed: int, reference: tuple[str, ...
     columns = take(options, COLUMNS)
     compared = references(columns.get("group", []), reference)
     with progress_bar() as progress:
-        found = watch(data, **options, **columns, reference=compared, rng=seed, progress=progress)
+        report = run(data, **options, **columns, reference=compared, rng=seed, progress=progress)
     with reader_gone():  # whoever stops reading does not change what was found
-        write(found, paths)
+        write(report, paths)
         sys.stdout.flush()
-    return int(fail_on_alarm and bool(found.alarms))
+    return int(fail_on_alarm and bool(report.alarms))

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
 from evenhand.inference.settings import Inference
 from evenhand.ingest.roles import Roles
@@ -42,8 +43,14 @@ class _Command(click.Command):
                 formatter.write_dl([(f"{flags:<{WIDTH}}", text) for flags, text in records], col_max=WIDTH)
 
 
-command = partial(click.command, cls=_Command)
-argument = click.argument
+def command(argument: str | None = None, **settings: Any) -> Decorator:
+    """A command with such options, which takes one argument or none."""
+
+    def give(function: Any) -> Any:
+        given = function if argument is None else click.argument(argument)(function)
+        return click.command(cls=_Command, **settings)(given)
+
+    return give
 
 
 def option(*flags: str, **settings: Any) -> Callable[..., Decorator]:
@@ -58,10 +65,13 @@ def shared(name: str, **changes: Any) -> Callable[..., Decorator]:
 
 
 def under(heading: str, *chosen: str | Callable[..., Decorator]) -> Decorator:
-    """Give a command options under a heading of its help; a name stands for an option that commands share."""
+    """Give a command options under a heading of its help: by default the usual ones.
+
+    A name stands for an option that commands share.
+    """
 
     def give(command: Any) -> Any:
-        for one in reversed(chosen):
+        for one in reversed(chosen or USUAL[heading]):
             command = (shared(one) if isinstance(one, str) else one)(heading=heading)(command)
         return command
 
@@ -125,6 +135,13 @@ def numbers(text: str, flag: str) -> tuple[float, ...]:
         raise UsageError(f"{flag} takes numbers such as 0.65,0.7, not {shown(text)}") from None
 
 
+def whole_or_numbers(text: str, flag: str) -> int | tuple[float, ...]:
+    try:
+        return numbers(text, flag) if "," in text else whole(text)
+    except ValueError:
+        raise UsageError(f"{flag} takes a whole number such as 100 or values such as 1,2, not {shown(text)}") from None
+
+
 def limits(text: str, flag: str) -> tuple[float, ...]:
     """A lower and an upper limit."""
     try:
@@ -169,8 +186,8 @@ def read_by(read: Callable[[Any, str], Any], one: bool = False, together: bool =
     return callback
 
 
-NAMES, IDS, NUMBERS = read_by(names), read_by(ids), read_by(numbers)
-BY_COLUMN = read_by(values_by_column, together=True)
+NAMES, IDS, NUMBERS, ONE_OR_NAMES = read_by(names), read_by(ids), read_by(numbers), read_by(names, one=True)
+BY_COLUMN, CELLS = read_by(values_by_column, together=True), read_by(whole_or_numbers)
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +236,7 @@ def _of_field(field: Field[Any], passed: bool) -> dict[str, Any]:
 
 
 _READ: dict[str, dict[str, Any]] = {
-    "score": {"callback": read_by(names, one=True)},
+    "score": {"callback": ONE_OR_NAMES},
     "group": {"callback": NAMES},
     "score_range": {"callback": read_by(limits)},
     "where": {"callback": BY_COLUMN, "multiple": True},
@@ -252,3 +269,11 @@ COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth")
 INFERENCE = tuple(setting.name for setting in fields(Inference))
 CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empty")
+USUAL = {
+    "Columns": COLUMNS,
+    "Decision": ("threshold", "reference"),
+    "Measures": ("measures", *SCORES),
+    "Inference": INFERENCE,
+    "Output": FORMS,
+}
+"""What stands under a heading where a command says nothing else."""

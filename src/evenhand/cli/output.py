@@ -72,10 +72,10 @@ def write(result: Result, paths: dict[str, str], **page: Any) -> None:
         show(result)
 
 
-def write_starter(file: str, text: str, then: str, force: bool = False, ways: str = "") -> None:
-    """A file to begin with, where there is none yet; then say what to do with it, or which ways there are."""
+def write_starter(file: str, text: str, then: str, force: bool = False, choices: str = "") -> None:
+    """A file to begin with, where there is none yet; then say what to do with it, or which other choices there are."""
     if not force and as_path(file).exists():
-        raise UsageError(f"{shown(file)} is there already: choose another name{ways}")
+        raise UsageError(f"{shown(file)} is there already: choose another name{choices}")
     write_text(file, text)
     click.echo(f"wrote {file}: {then}", err=True)
 

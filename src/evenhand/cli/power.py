@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.cli.options import NUMBER, command, option, read_by, under, whole
-from evenhand.cli.output import FORMS, wanted, write
+from evenhand.cli.output import wanted, write
 from evenhand.errors import UsageError, shown
 
 
@@ -30,7 +30,7 @@ def _people(text: str, flag: str) -> tuple[int, ...]:
     option("--power", metavar="P", type=NUMBER, default=0.8, help="Wanted power."),
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
 )
-@under("Output", *FORMS)
+@under("Output")
 def power(n: Any, **options: Any) -> None:
     """Plan how many people it takes to find a gap: say --n or --gap, or both."""
     from evenhand.analyses.planning.power import power as plan

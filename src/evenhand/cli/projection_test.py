@@ -6,12 +6,11 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import NUMBER, argument, command, given, option, shared, under
-from evenhand.cli.output import FORMS, wanted, write
+from evenhand.cli.options import NUMBER, command, given, option, shared, under
+from evenhand.cli.output import wanted, write
 
 
-@command()
-@argument("data")
+@command("data")
 @under(
     "Columns",
     shared("score", metavar="COL", callback=None, help="Column of probabilities of a logistic model."),
@@ -31,7 +30,7 @@ from evenhand.cli.output import FORMS, wanted, write
            help="What should hold."),
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
 )  # fmt: skip
-@under("Output", *FORMS)
+@under("Output")
 def projection_test(data: str, **options: Any) -> None:
     """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
     from evenhand.analyses.projection.projection_test import projection_test as test

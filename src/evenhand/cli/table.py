@@ -10,41 +10,18 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import (
-    BY_COLUMN,
-    COLUMNS,
-    NUMBER,
-    NUMBERS,
-    WHOLE,
-    argument,
-    command,
-    given,
-    numbers,
-    option,
-    read_by,
-    take,
-    under,
-    whole,
-)
-from evenhand.cli.output import FORMS, check_place, progress_bar, wanted, write
+from evenhand.cli.options import BY_COLUMN, CELLS, NUMBER, NUMBERS, WHOLE, command, given, option, take, under
+from evenhand.cli.output import check_place, progress_bar, wanted, write
 from evenhand.errors import UsageError, is_whole, shown
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges"), ("cells", "groups")
 
 
-def _cells_or_values(text: str, flag: str) -> int | tuple[float, ...]:
-    try:
-        return numbers(text, flag) if "," in text else whole(text)
-    except ValueError:
-        raise UsageError(f"{flag} takes a whole number such as 100 or values such as 1,2, not {shown(text)}") from None
-
-
 _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where to save the table.")
 
 
-@command()
-@argument("data")
-@under("Columns", *COLUMNS)
+@command("data")
+@under("Columns")
 @under(
     "Cells",
     option("--classes", is_flag=True, help="Count true and predicted classes, though there are only two."),
@@ -61,7 +38,7 @@ _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where t
 @under(
     "Sharing with differential privacy",
     option("--privacy", metavar="EPSILON", type=NUMBER, help="Differentially private counts."),
-    option("--cells", metavar="N|V,V…", callback=read_by(_cells_or_values),
+    option("--cells", metavar="N|V,V…", callback=CELLS,
            help="Equal ranges of the score, or all its possible values  [default: 100]"),
     option("--groups", metavar="COL=V[,V…]", multiple=True, callback=BY_COLUMN,
            help="All groups there can be, as public."),
@@ -96,7 +73,7 @@ def make(data: str, output: str, **options: Any) -> None:
 
 
 @command()
-@argument("tables", nargs=-1, required=True, metavar="TABLE…")
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE…")
 @under("Output", _OUTPUT)
 def merge(tables: tuple[str, ...], output: str) -> None:
     """Add up saved tables. The result is the table of all their rows."""
@@ -113,8 +90,8 @@ def merge(tables: tuple[str, ...], output: str) -> None:
 
 
 @command()
-@argument("file", metavar="TABLE")
-@under("Output", *FORMS)
+@click.argument("file", metavar="TABLE")
+@under("Output")
 def info(file: str, **options: Any) -> None:
     """Show what a saved TABLE holds, and what it discloses."""
     from evenhand.analyses.disclosure.disclosure import table_info
@@ -156,9 +133,6 @@ def _cells(options: dict[str, Any]) -> dict[str, Any]:
     return {"grid": False if "exact" in said else said.get("grid"), "cuts": tuple(said.get("cut", ()))}
 
 
-# ---- sharing --------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Sharing:
     """How a table is made fit to be shared."""
@@ -172,7 +146,7 @@ def _sharing(options: dict[str, Any]) -> _Sharing | None:
     """What makes a table fit to be shared, taken out of the options; None if they do not say so."""
     said = take(options, ("suppress_below", "privacy", *_BELOW, *_PRIVATE))
     if "suppress_below" in said and "privacy" in said:
-        raise UsageError("--suppress-below and --privacy are two ways to share a table: choose one")
+        raise UsageError("--suppress-below and --privacy are two methods to share a table: choose one")
     for needed, others in (("suppress_below", _BELOW), ("privacy", _PRIVATE)):
         stray = [k for k in others if k in said and needed not in said]
         if stray:

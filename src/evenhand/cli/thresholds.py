@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.cli.options import (
-    COLUMNS,
-    NUMBERS,
-    argument,
-    command,
-    names,
-    option,
-    read_by,
-    references,
-    shared,
-    take,
-    under,
-)
-from evenhand.cli.output import FORMS, progress_bar, wanted, write
+from evenhand.cli.options import COLUMNS, NUMBERS, ONE_OR_NAMES, command, option, references, shared, take, under
+from evenhand.cli.output import progress_bar, wanted, write
 from evenhand.errors import UsageError
 
 
-@command()
-@argument("data")
-@under("Columns", *COLUMNS)
+@command("data")
+@under("Columns")
 @under(
     "Decision",
     shared("threshold", help="The threshold in use, to compare with."),
-    option("--attribute", metavar="COL[,COL…]", callback=read_by(names, one=True),
+    option("--attribute", metavar="COL[,COL…]", callback=ONE_OR_NAMES,
            help="Compare by this group column; several for their intersection."),
     "reference",
     option("--require", metavar="RULE", multiple=True, help="The policy, such as 'disparate_impact >= 0.8'."),
@@ -39,11 +26,11 @@ from evenhand.errors import UsageError
     option("--by-group", is_flag=True, help="Analyse what separate thresholds for each group would achieve."),
 )  # fmt: skip
 @under("Inference", "confidence", "bootstrap", "seed")
-@under("Output", *FORMS)
+@under("Output")
 def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any, **options: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
     from evenhand.analyses.options import cuts_of
-    from evenhand.analyses.thresholds.thresholds import checked_words, thresholds as found
+    from evenhand.analyses.thresholds.thresholds import checked_options, thresholds as run
     from evenhand.ingest.resolve import as_table
     from evenhand.ingest.roles import Roles, picked
 
@@ -51,10 +38,10 @@ def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any,
     if options["prediction"] is not None:
         raise UsageError("a prediction is decided already: leave --prediction out and name the --score")
     columns = take(options, COLUMNS)
-    asked = checked_words(**options, rng=seed)
+    asked = checked_options(**options, rng=seed)
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = as_table(data, picked(Roles, columns), cuts_of(asked.options))
         compared = references([a.name for a in table.attributes], reference)
-        result = found(table, **options, attribute=attribute, reference=compared, rng=seed)
+        result = run(table, **options, attribute=attribute, reference=compared, rng=seed)
     write(result, paths)

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, listed, nearest, one_of, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.engines import engine_of
 from evenhand.ingest.engines.sources import ACCEPTED
-from evenhand.ingest.roles import MISSING
 from evenhand.ingest.rows import read_rows
 from evenhand.ingest.values import Encoded, encode, name_of, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints

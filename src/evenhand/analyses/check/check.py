@@ -131,9 +131,6 @@ def check(
     return judge(counted(data, book), book, progress)
 
 
-# ---- the verdict --------------------------------------------------------------------------------------------------
-
-
 def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Verdict:
     """Hold a table to the rules."""
     chance = any(rule.judge == "excess" for rule in book.rules)
@@ -271,12 +268,9 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
         )
         return
     if largest is None:
-        because = next((g.undefined for g in audit.measures if g.id == m.id and g.undefined), None)
-        if because is None:
-            because = "because there are too many pairs of groups to compare them all"
-            yield unjudged(case.rule, audit.name, (None, None), because, "undefined", "fail")
-        else:
-            yield unjudged(case.rule, audit.name, (None, None), because, "undefined", case.undefined)
+        why = next((g.undefined for g in audit.measures if g.id == m.id and g.undefined), None)
+        because = why or "because there are too many pairs of groups to compare them all"
+        yield unjudged(case.rule, audit.name, (None, None), because, "undefined", case.undefined if why else "fail")
         return
     for name in largest.left_out:
         because = f"because {m.id} does not exist for this group"

@@ -26,16 +26,13 @@ def junit(document: dict[str, Any]) -> str:
     tally = {"tests": len(cases), "failures": failures, "errors": 0, "skipped": skipped}
     counts = {key: str(value) for key, value in tally.items()}
     root = ElementTree.Element("testsuites", {"name": "evenhand check", **counts})
-    suite = ElementTree.SubElement(root, "testsuite", {"name": _xml(_suite(document)), **counts})
+    name = document["policy"]["name"] or document["policy"]["file"] or "evenhand check"
+    suite = ElementTree.SubElement(root, "testsuite", {"name": _xml(name), **counts})
     suite.extend(cases)
     output = ElementTree.SubElement(suite, "system-out")
     output.text = _xml("\n".join([document["interpretation"], *document["notes"]]))
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _suite(document: dict[str, Any]) -> str:
-    return document["policy"]["name"] or document["policy"]["file"] or "evenhand check"
 
 
 def _case(f: dict[str, Any], rule: dict[str, Any]) -> ElementTree.Element:

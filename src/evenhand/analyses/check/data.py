@@ -35,9 +35,6 @@ def counted(data: Any, book: Rulebook) -> Table:
         raise book.places.refuse(place, error) from None
 
 
-# ---- counted already ----------------------------------------------------------------------------------------------
-
-
 def _beyond_table(table: Table, book: Rulebook) -> Roles:
     """The roles that a table cannot confirm; one that it contradicts is refused."""
     known = _known(table)
@@ -68,9 +65,6 @@ def _said(word: str, value: Any) -> Any:
     if word == "score_range":
         return tuple(value)
     return label_key(value) if word == "favorable" else value
-
-
-# ---- rows ---------------------------------------------------------------------------------------------------------
 
 
 def _mistaken(data: Any, book: Rulebook, error: EvenhandError) -> Path | None:

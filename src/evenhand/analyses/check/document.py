@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.document import data_of
-from evenhand.report.document import fields, header, number
+from evenhand.report.document import fields, header
 
 if TYPE_CHECKING:
     from evenhand.analyses.check.check import Verdict
@@ -63,8 +63,7 @@ def _finding(f: Finding, rule: int) -> dict[str, Any]:
     return {
         "rule": rule,
         **fields(f, "attribute group reference n n_reference status passes value signed ci confidence"),
-        "null_mean": number(f.chance),
-        **fields(f, "judged by conclusive"),
+        **fields(f, "null_mean judged by conclusive"),
         "needed": None if f.needed is None else fields(f.needed, "n n_reference factor power"),
         **fields(f, "because interpretation"),
     }

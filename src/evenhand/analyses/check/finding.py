@@ -37,7 +37,7 @@ class Finding:
     ci: Pair | None = None
     """Interval of `value`, without direction."""
     confidence: float | None = None
-    chance: float | None = None
+    null_mean: float | None = None
     """What chance alone shows on average."""
     judged: float = math.nan
     """What the limit is compared with: the value, the far end of its interval, or what is above chance."""
@@ -142,9 +142,6 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
     return replace(f, on_limit=True) if needed is NOBODY else replace(f, needed=needed)
 
 
-# ---- in words ---------------------------------------------------------------------------------------------------
-
-
 def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
     """Who fares better, where a gap goes one way."""
     signed, names = gap.signed, _names(gap)
@@ -182,7 +179,7 @@ def _verdict(f: Finding) -> str:
     what = _n(f.value)
     if f.rule.judge == "excess":
         counted = "with chance taken out" if f.rule.measure.scale == "ratio" else "above chance"
-        what += f" where chance alone shows {_n(f.chance)}: {_n(f.judged)} {counted}"
+        what += f" where chance alone shows {_n(f.null_mean)}: {_n(f.judged)} {counted}"
     if f.status == "satisfied":
         return f"{what} keeps to {limit}{_aside(f, interval)}."
     return f"{what} is {_n(f.by)} {_beyond(f)} {limit}{_aside(f, interval)}."
@@ -198,7 +195,7 @@ def _beyond(f: Finding) -> str:
 
 def _span(f: Finding) -> str:
     assert f.ci is not None
-    return " to ".join(_n(end + _shift(f.rule, f.chance)) for end in f.ci)
+    return " to ".join(_n(end + _shift(f.rule, f.null_mean)) for end in f.ci)
 
 
 def _n(value: float | None) -> str:
@@ -223,12 +220,9 @@ def _open(f: Finding) -> str | None:
         return across.replace("; ", ".") or None
     people = f"{f.needed.n:,} of {shown_name(f.group)}, {f.needed.n_reference:,} of {shown_name(f.reference)}"
     what = "show that it is beyond" if beyond else "show it" if f.status == "not shown" else "settle it"
-    return _sentence(f"{across}about {_times(f.needed.factor)} times as many people ({people}) would probably {what}.")
+    times = f"{f.needed.factor:.1f}" if f.needed.factor < 10 else f"{f.needed.factor:,.0f}"
+    return _sentence(f"{across}about {times} times as many people ({people}) would probably {what}.")
 
 
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _times(factor: float) -> str:
-    return f"{factor:.1f}" if factor < 10 else f"{factor:,.0f}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from evenhand.analyses.check.rule import Rule
+from evenhand.analyses.check.rule import JUDGES, PAIRS, Rule
 from evenhand.analyses.options import Options, checked
 from evenhand.errors import UsageError, is_whole, listed, nearest, shown
 from evenhand.files.toml import Places, Refuse
@@ -21,7 +21,7 @@ OPTIONS = (
     *(f.name for f in fields(Inference) if f.name not in ("confidence", "seed")),
     *(f.name for f in fields(ScoreOptions)),
 )
-WORDS = (*COLUMNS, *OPTIONS, "reference", "seed")
+KEYS = (*COLUMNS, *OPTIONS, "reference", "seed")
 """What `[audit]` may say: the options of an audit."""
 
 
@@ -58,70 +58,23 @@ class Rulebook:
         return self.places.refusal(("rule", rule.number, *key))
 
 
-# ---- whether it makes sense ---------------------------------------------------------------------------------------
-
-
-def check_setting(key: str, value: Any, refuse: Refuse) -> None:
-    if key in ("undefined", "small_groups"):
-        choice(key, value, OUTCOMES, refuse)
-    elif key == "min_group_size" and not (is_whole(value) and 0 <= value <= 10**15):
-        raise refuse(f"min_group_size is a whole number of people, such as 50, not {shown(value)}")
-    elif key == "confidence":
-        check_level(value, refuse)
-    elif key in ("name", "reason"):
-        text_only(key, value, refuse)
-
-
-def choice(key: str, value: Any, choices: tuple[str, ...], refuse: Refuse) -> None:
-    if not isinstance(value, str) or value not in choices:
+def check_key(key: str, value: Any, refuse: Refuse) -> None:
+    """A key of a policy, as far as it can be judged before there are data."""
+    check_options({key: value}, refuse)
+    choices = CHOICES.get(key)
+    if choices is not None and not (isinstance(value, str) and value in choices):
         raise refuse(f"{key} is one of {listed(choices)}, not {shown(value)}{nearest(str(value), choices)}")
+    good, what = KINDS.get(key, (None, ""))
+    if good is not None and not good(value):
+        raise refuse(f"{key} is {what}, not {shown(value)}")
 
 
-def text_only(key: str, value: Any, refuse: Refuse) -> None:
-    if not isinstance(value, str) or not value.strip():
-        raise refuse(f"{key} is a text, not {shown(value)}")
-
-
-def check_level(value: Any, refuse: Refuse) -> None:
+def check_options(options: Mapping[str, Any], refuse: Refuse) -> None:
+    """The options of an audit that say how it computes; what else there is passes."""
     try:
-        checked(confidence=value)
+        checked(rng=options.get("seed", 0), **{key: options[key] for key in ("confidence", *OPTIONS) if key in options})
     except UsageError as error:
         raise refuse(str(error)) from None
-
-
-def check_word(word: str, value: Any, refuse: Refuse) -> None:
-    """An option of [audit], as far as it can be judged before there are data."""
-    if word in OPTIONS or word == "seed":
-        check_option(word, value, refuse)
-    elif word in ("score", "label", "prediction", "weight", "cluster"):
-        text_only(word, value, refuse)
-    elif word == "group" and not _texts(value) and not (isinstance(value, str) and value):
-        raise refuse(f"group is the name of a column, or a list of names, not {shown(value)}")
-    elif word == "risk" and not isinstance(value, bool):
-        raise refuse(f"risk is true or false, not {shown(value)}")
-    elif word == "missing":
-        choice(word, value, MISSING, refuse)
-    elif word == "weight_kind":
-        choice(word, value, WEIGHT_KINDS, refuse)
-    elif word == "score_range" and not (isinstance(value, list) and len(value) == 2 and all(map(finite, value))):
-        raise refuse(f"score_range is two numbers such as [0, 1], not {shown(value)}")
-    elif word == "where" and not (isinstance(value, Mapping) and value):
-        raise refuse(f'where is a table of columns and values, such as {{ split = "test" }}, not {shown(value)}')
-    elif word == "favorable" and isinstance(value, list | Mapping):
-        raise refuse(f"favorable is one value of label and prediction, not {shown(value)}")
-    elif word == "reference" and isinstance(value, list):
-        raise refuse(f'reference is a group, or a table such as {{ sex = "m" }}, not {shown(value)}')
-
-
-def check_option(word: str, value: Any, refuse: Refuse) -> None:
-    try:
-        check_options({} if word == "seed" else {word: value}, value if word == "seed" else 0)
-    except UsageError as error:
-        raise refuse(str(error)) from None
-
-
-def check_options(options: Mapping[str, Any], seed: Any) -> None:
-    checked(rng=seed, **options)
 
 
 def _texts(value: Any) -> bool:
@@ -131,3 +84,23 @@ def _texts(value: Any) -> bool:
 def finite(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and abs(value) < 1e300  # a whole number of TOML may be larger than any float
+
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "undefined": OUTCOMES, "small_groups": OUTCOMES, "missing": MISSING, "weight_kind": WEIGHT_KINDS, "judge": JUDGES,
+    "pairs": PAIRS,
+}  # fmt: skip
+KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    **dict.fromkeys(
+        ("name", "reason", "measure", "score", "label", "prediction", "weight", "cluster"),
+        (lambda v: isinstance(v, str) and v.strip(), "a text"),
+    ),
+    "min_group_size": (lambda v: is_whole(v) and 0 <= v <= 10**15, "a whole number of people, such as 50"),
+    "group": (lambda v: _texts(v) or (isinstance(v, str) and v), "the name of a column, or a list of names"),
+    "risk": (lambda v: isinstance(v, bool), "true or false"),
+    "score_range": (lambda v: isinstance(v, list) and [*map(finite, v)] == [True, True], "two numbers such as [0, 1]"),
+    "where": (lambda v: isinstance(v, Mapping) and v, 'a table of columns and values, such as { split = "test" }'),
+    "favorable": (lambda v: not isinstance(v, list | Mapping), "one value of label and prediction"),
+    "reference": (lambda v: not isinstance(v, list), 'a group, or a table such as { sex = "m" }'),
+}
+"""What a value must be, and what to call that."""

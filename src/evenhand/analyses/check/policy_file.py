@@ -7,19 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evenhand.analyses.check.policy import (
-    OPTIONS,
-    WORDS,
-    Rulebook,
-    check_option,
-    check_options,
-    check_setting,
-    check_word,
-    choice,
-    finite,
-    text_only,
-)
-from evenhand.analyses.check.rule import JUDGES, PAIRS, Rule, rules_of, unlike
+from evenhand.analyses.check.policy import KEYS, Rulebook, check_key, check_options, finite
+from evenhand.analyses.check.rule import Rule, rules_of, unlike
 from evenhand.analyses.options import least_resamples
 from evenhand.analyses.requirement import Requirement, checked_bound, measure_named
 from evenhand.errors import UsageError, listed, shown
@@ -28,7 +17,7 @@ from evenhand.ingest.values import name_of
 from evenhand.measures.registry import ScoreMeasure
 
 MOST_RULES = 1_000
-LEAST_EXCHANGES = 99
+LEAST_PERMUTATIONS = 99
 _POLICY = ("name", "undefined", "min_group_size", "small_groups", "confidence")
 _RULE = (
     "measure", "at_most", "at_least", "judge", "confidence", "attribute", "groups", "pairs", "undefined", "reason",
@@ -41,7 +30,7 @@ def rulebook(
     undefined: Any = None,
     min_group_size: Any = None,
     small_groups: Any = None,
-    words: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Rulebook:
     """What was asked for, if it makes sense: a policy, further rules, and options that prevail over it.
 
@@ -53,17 +42,16 @@ def rulebook(
     said = {"undefined": undefined, "min_group_size": min_group_size, "small_groups": small_groups}
     said = {key: value for key, value in said.items() if value is not None}
     for key, value in said.items():
-        check_setting(key, value, UsageError)
-    words = dict(words or {})
-    for word, value in words.items():
-        if word in OPTIONS or word == "seed":
-            check_option(word, value, UsageError)
+        check_key(key, value, UsageError)
+    options = dict(options or {})
+    for key, value in options.items():
+        check_options({key: value}, UsageError)
     book = replace(book, **said)
     if undefined == "fail":  # of what a rule says and what is said beside the policy, the stricter counts
         book = replace(book, rules=tuple(replace(rule, undefined=None) for rule in book.rules))
     further = [rule for rule in unlike(rules_of(require)) if not _said_already(rule, book)]
     book = replace(book, rules=(*book.rules, *further))
-    book = replace(book, audit={**book.audit, **words}, written=book.written - set(words))
+    book = replace(book, audit={**book.audit, **options}, written=book.written - set(options))
     if not book.rules:
         raise UsageError("nothing to check: name a policy (--policy FILE) or a rule (--require 'abcc <= 0.1')")
     _check_together(book)
@@ -78,12 +66,12 @@ def _said_already(rule: Rule, book: Rulebook) -> bool:
 
 def _check_together(book: Rulebook) -> None:
     """What no single option can tell."""
-    check_options({word: book.audit[word] for word in OPTIONS if word in book.audit}, book.audit.get("seed", 0))
+    check_options(book.audit, UsageError)
     for rule in book.rules:
-        if rule.judge == "excess" and book.audit.get("permutations", LEAST_EXCHANGES) < LEAST_EXCHANGES:
+        if rule.judge == "excess" and book.audit.get("permutations", LEAST_PERMUTATIONS) < LEAST_PERMUTATIONS:
             raise book.where(rule, "judge")(
-                f"what is above chance needs at least {LEAST_EXCHANGES} tables with exchanged groups, not permutations "
-                f"= {book.audit['permutations']}: leave that out (1,000 by default)"
+                f"what is above chance needs at least {LEAST_PERMUTATIONS} tables with permuted group labels, not "
+                f"permutations = {book.audit['permutations']}: leave that out (1,000 by default)"
             )
         level = rule.confidence or book.confidence
         least = least_resamples(level)
@@ -100,9 +88,6 @@ def _resampled(rule: Rule, book: Rulebook) -> bool:
     return isinstance(rule.measure, ScoreMeasure) or rule.pairs == "all" or ordinary
 
 
-# ---- a file -----------------------------------------------------------------------------------------------------
-
-
 def _policy(policy: Any) -> Rulebook:
     if isinstance(policy, Rulebook):
         return policy
@@ -113,19 +98,16 @@ def _policy(policy: Any) -> Rulebook:
     return _read(*read_toml(policy, "policy"))
 
 
-# ---- what it holds ------------------------------------------------------------------------------------------------
-
-
 def _read(document: Mapping[str, Any], places: Places) -> Rulebook:
     known(document, ("policy", "audit", "rule"), (), places, "a policy has [policy], [audit] and [[rule]]")
     settings = _table(document, "policy", places)
     known(settings, _POLICY, ("policy",), places, f"[policy] has {', '.join(_POLICY)}")
     for key, value in settings.items():
-        check_setting(key, value, places.refusal(("policy", key)))
+        check_key(key, value, places.refusal(("policy", key)))
     audit = _table(document, "audit", places)
-    known(audit, WORDS, ("audit",), places, f"[audit] has {', '.join(WORDS)}")
-    for word, value in audit.items():
-        check_word(word, value, places.refusal(("audit", word)))
+    known(audit, KEYS, ("audit",), places, f"[audit] has {', '.join(KEYS)}")
+    for key, value in audit.items():
+        check_key(key, value, places.refusal(("audit", key)))
     book = Rulebook((), audit=dict(audit), written=frozenset(audit), places=places, **settings)
     return replace(book, rules=_rules(document.get("rule", []), book))
 
@@ -135,9 +117,6 @@ def _table(document: Mapping[str, Any], key: str, places: Places) -> Mapping[str
     if not isinstance(table, Mapping):
         raise places.refuse((key,), f"[{key}] is a table, not {shown(table)}")
     return table
-
-
-# ---- rules --------------------------------------------------------------------------------------------------------
 
 
 def _rules(tables: Any, book: Rulebook) -> tuple[Rule, ...]:
@@ -166,12 +145,10 @@ def _rule(table: Mapping[str, Any], i: int, book: Rulebook) -> Rule:
 
     known(table, _RULE, ("rule", i), book.places, f"a rule has {', '.join(_RULE)}")
     judge = table.get("judge", "value")
-    choice("judge", judge, JUDGES, refuse("judge"))
     pairs = table.get("pairs", "reference")
-    choice("pairs", pairs, PAIRS, refuse("pairs"))
-    for key in ("undefined", "reason", "confidence"):
+    for key in ("judge", "pairs", "undefined", "reason", "confidence"):
         if key in table:
-            check_setting(key, table[key], refuse(key))
+            check_key(key, table[key], refuse(key))
     if "confidence" in table and judge != "interval":
         raise refuse("confidence")(f'confidence is the level of an interval: say judge = "interval", not "{judge}"')
     requirement = _requirement(table, refuse)
@@ -191,7 +168,7 @@ def _rule(table: Mapping[str, Any], i: int, book: Rulebook) -> Rule:
 def _requirement(table: Mapping[str, Any], refuse: Callable[..., Refuse]) -> Requirement:
     if "measure" not in table:
         raise refuse("measure")('a rule names its measure, such as measure = "disparate_impact"')
-    text_only("measure", table["measure"], refuse("measure"))
+    check_key("measure", table["measure"], refuse("measure"))
     try:
         measure = measure_named(table["measure"])
     except UsageError as error:

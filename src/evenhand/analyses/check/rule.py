@@ -42,7 +42,7 @@ class Rule:
     undefined: str | None = None
     """What an undefined measure means, if not what the policy says."""
     reason: str | None = None
-    """Why there is this rule, in the words of those who made it."""
+    """Why there is this rule, as those who made it say."""
     number: int | None = field(default=None, compare=False)
     """Which one it is in the policy, from 0."""
     line: int | None = field(default=None, compare=False)
@@ -57,19 +57,16 @@ class Rule:
         return (self.measure.id, self.judge, self.confidence, self.attributes, self.groups, self.pairs)
 
     def __str__(self) -> str:
-        how = {"value": "", "interval": f" at {_percent(self.confidence)}%", "excess": " above chance"}[self.judge]
+        level = f" at {100 * (self.confidence or 0):.10g}%"
+        how = {"value": "", "interval": level, "excess": " above chance"}[self.judge]
         whom = "" if self.attributes is None else " for " + ", ".join(shown_name(a) for a in self.attributes)
         if self.groups is not None:
             whom += ": " + ", ".join(shown_name(g) for g in self.groups)
         return f"{self.requirement}{how}{whom}{', any two groups' if self.pairs == 'all' else ''}"
 
 
-def _percent(confidence: float | None) -> str:
-    return f"{100 * (confidence or 0):.10g}"
-
-
 def rules_of(stated: Any) -> tuple[Rule, ...]:
-    """Rules from their words, one text or several.
+    """Rules from texts, one text or several.
 
     >>> [str(rule) for rule in rules_of(["disparate_impact>=.8", "abcc <= 0.1 at 95%", "abcc <= 0.05 above chance"])]
     ['disparate_impact >= 0.8', 'abcc <= 0.1 at 95%', 'abcc <= 0.05 above chance']

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 STARTER = """\
 # A fairness policy for `evenhand check DATA --policy policy.toml`.
-# Exit code 0: every rule is kept to. 1: a rule is not. 2: the policy, the words or the data make no sense.
-# Which measure asks what: `evenhand guide`. What every word means: docs/analyses/check.md.
+# Exit code 0: every rule is kept to. 1: a rule is not. 2: the policy, the options or the data make no sense.
+# Which measure asks what: `evenhand guide`. What every key means: docs/analyses/check.md.
 
 [policy]
 name = "my model"
@@ -21,7 +21,7 @@ undefined = "fail"
 # Level of intervals, unless a rule names its own.
 confidence = 0.95
 
-# How the data are to be read, with the words of `evenhand audit`. Flags on the command line prevail.
+# How the data are to be read, with the options of `evenhand audit`. Flags on the command line prevail.
 [audit]
 # score = "probability"
 # label = "repaid"

@@ -1,18 +1,18 @@
-"""Which method gives the best trade-off? Runs → fronts, selected models, areas, a ranking (003)."""
+"""The best trade-off among methods: runs → fronts, selected models, areas, a ranking (Han, Baldwin & Cohn 2023)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from evenhand.analyses.compare.options import Question, asked, baseline_floors, normalised, remarks
+from evenhand.analyses.compare.options import CompareArgs, Question, asked, baseline_floors, normalised, remarks
 from evenhand.analyses.compare.ranking import Standing, Terms, standings
 from evenhand.analyses.compare.runs import Runs, method_named, read_runs
 from evenhand.inference.resample import generator
 from evenhand.ingest.engines import library_of
+from evenhand.ingest.roles import check_known
 from evenhand.measures.pareto import Curve, Stretch, winners
 from evenhand.report.result import Result
 
@@ -80,26 +80,7 @@ def compare(
     method: str,
     performance: str,
     fairness: str,
-    dev_performance: str | None = None,
-    dev_fairness: str | None = None,
-    settings: str | Sequence[str] = (),
-    where: Mapping[str, Any] | None = None,
-    random_performance: float | None = None,
-    front: Literal["dev", "published"] = "dev",
-    lower_is_better: str | Sequence[str] = (),
-    fairness_floor: float | Sequence[float] = (),
-    performance_floor: float | Sequence[float] = (),
-    baseline: str | None = None,
-    margins: float | Sequence[float] | None = None,
-    utopia: tuple[float, float] = (1.0, 1.0),
-    normalize: Literal["range"] | tuple[float, float] | None = None,
-    performance_from: float | None = None,
-    fairness_from: float | None = None,
-    dto_to: float | None = None,
-    missing: Literal["refuse", "drop"] = "refuse",
-    confidence: float = 0.95,
-    bootstrap: int | None = None,
-    rng: int | np.random.Generator | None = None,
+    **options: Unpack[CompareArgs],
 ) -> Comparison:
     """Compare methods by the trade-off between performance and fairness that their runs show.
 
@@ -160,14 +141,11 @@ def compare(
     1 fairer 0.2462 0.3111
     2 plain 0.2349 0.4342
     """
-    question = asked(
-        method, performance, fairness, dev_performance, dev_fairness, settings, random_performance, front,
-        lower_is_better, fairness_floor, performance_floor, baseline, margins, utopia, normalize,
-        {"performance_from": performance_from, "fairness_from": fairness_from, "dto_to": dto_to}, missing, confidence,
-        bootstrap,
-    )  # fmt: skip
+    check_known(options, CompareArgs.__optional_keys__, compare)
+    question = asked(method, performance, fairness, options)
+    rng = options.get("rng")
     random = generator(rng)
-    read = read_runs(runs, question.columns, question.missing, where)
+    read = read_runs(runs, question.columns, question.missing, options.get("where"))
     question = baseline_floors(question, read)
     terms = normalised(question, read)
     found, resamples = standings(read, terms, question.bootstrap, random)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.compare.compare import Comparison
 
 EXACT = 1e-12
+_RESULTS = ("performance", "fairness", "dto", "performance_sd", "fairness_sd")
 
 
 def document(c: Comparison) -> dict[str, Any]:
@@ -88,35 +89,25 @@ def _method(c: Comparison, s: Standing, deviations: Any) -> dict[str, Any]:
 def _point(c: Comparison, place: int, deviations: Any) -> dict[str, Any]:
     """One setting: the means over its seeds, their standard deviations, its distance."""
     runs = c.runs
-    performance, fairness, dev_performance, dev_fairness = runs.means[:, place].tolist()
-    sd = [number(v) for v in deviations[:, place].tolist()]
-    found = {
-        "performance": performance,
-        "fairness": fairness,
-        "dto": float(c.terms.distance(*runs.means[:2, place])),
-        "performance_sd": sd[0],
-        "fairness_sd": sd[1],
-        "dev": None,
+
+    def results(*roles: int) -> dict[str, Any]:
+        performance, fairness = (float(runs.means[role, place]) for role in roles)
+        sd = [number(float(deviations[role, place])) for role in roles]
+        distance = float(c.terms.distance(*runs.means[list(roles), place]))
+        return dict(zip(_RESULTS, (performance, fairness, distance, *sd), strict=True))
+
+    return {
+        **results(0, 1),
+        "dev": results(2, 3) if runs.has_dev else None,
         "seeds": int(runs.seeds[place]),
         "settings": {name: values[place] for name, values in runs.settings.items()},
     }
-    if runs.has_dev:
-        found["dev"] = {
-            "performance": dev_performance,
-            "fairness": dev_fairness,
-            "dto": float(c.terms.distance(*runs.means[2:, place])),
-            "performance_sd": sd[2],
-            "fairness_sd": sd[3],
-        }
-    return found
 
 
 def _selected(c: Comparison, s: Standing, i: int, deviations: Any) -> dict[str, Any]:
     place = s.places[i]
     if place < 0:
-        point = dict.fromkeys(
-            ("performance", "fairness", "dto", "performance_sd", "fairness_sd", "dev", "seeds", "settings")
-        )
+        point = dict.fromkeys((*_RESULTS, "dev", "seeds", "settings"))
         return {**point, **_interval(None), "first_share": None, "undefined": _infeasible(c, s, i)}
     found = s.dto_cis[i] if s.dto_cis else None
     share = s.dto_first if i == 0 else None
@@ -130,9 +121,6 @@ def _interval(found: Resampled | None, most: float = 1.0) -> dict[str, Any]:
     if found is None:
         return {"ci": None, "bias": None}
     return {"ci": [min(max(end, 0.0), most) for end in found.ci], "bias": found.bias}
-
-
-# ---- words ---------------------------------------------------------------------------------------------------
 
 
 def meaning(k: Criterion) -> str:
@@ -157,10 +145,6 @@ def figure(value: float, other: float = math.nan) -> str:
 def method_name(name: str, limit: int = 40) -> str:
     """For the eye, in quotes where spaces would be overlooked."""
     return shown_name(name, limit) if name == name.strip() else f"'{shown_name(name, limit - 2)}'"
-
-
-def _results(c: Comparison) -> str:
-    return "development results" if c.runs.has_dev else "results"
 
 
 def _no_area(c: Comparison, s: Standing) -> str | None:
@@ -192,7 +176,7 @@ def _infeasible(c: Comparison, s: Standing, i: int) -> str:
     floor = math.inf if k.floor is None else k.floor
     return (
         f"because no setting of {method_name(c.runs.methods[s.method])} reaches {what} {figure(floor, best)} on the "
-        f"{_results(c)}; its best is {figure(best, floor)}"
+        f"{'development ' if c.runs.has_dev else ''}results; its best is {figure(best, floor)}"
     )
 
 
@@ -215,9 +199,6 @@ def interpretation(c: Comparison) -> str:
     return text
 
 
-# ---- points ---------------------------------------------------------------------------------------------------
-
-
 def points_frame(c: Comparison, library: str | None) -> Any:
     """One row per setting."""
     runs = c.runs
@@ -227,10 +208,7 @@ def points_frame(c: Comparison, library: str | None) -> Any:
     results = {role: side.tolist() for role, side in zip(ROLES, runs.means, strict=True)}
     if not runs.has_dev:
         results |= dict.fromkeys(ROLES[2:], [None] * len(on))
-    columns: dict[str, list[Any]] = {
-        "method": [runs.methods[m] for m in runs.method.tolist()],
-        **{name: values for name, values in runs.settings.items()},
-    }
+    columns: dict[str, list[Any]] = {"method": [runs.methods[m] for m in runs.method.tolist()], **runs.settings}
     added = {
         **results, "seeds": runs.seeds.astype(float).tolist(), "dto": c.terms.distance(*runs.means[:2]).tolist(),
         "on_front": on.tolist(),

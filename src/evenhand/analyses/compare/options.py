@@ -1,18 +1,19 @@
-"""How a comparison of methods was asked for, whether that makes sense, and what a careful colleague would remark."""
+"""How a comparison of methods was asked for, whether that makes sense, and warnings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
 from evenhand.analyses.compare.ranking import LEAST, MOST, PLAIN_CRITERIA, Criterion, Standing, Terms
-from evenhand.analyses.compare.runs import Columns, Runs, method_named
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
-from evenhand.measures.pareto import SLACK, By
+from evenhand.analyses.compare.runs import ROLES, Columns, Runs, method_named
+from evenhand.errors import DataError, UsageError, listed, nearest, number, one_of, shown
+from evenhand.inference.settings import Inference
+from evenhand.measures.pareto import SLACK, UTOPIA, By
 
 FRONTS = ("dev", "published")
 MISSING = ("refuse", "drop")
@@ -33,91 +34,84 @@ class Question:
     normalize: str | tuple[float, float] | None
     missing: str
     bootstrap: int | None
-    base: tuple[float, float] | None = field(default=None)
+    base: tuple[float, float] | None = None
 
 
-def asked(
-    method: Any,
-    performance: Any,
-    fairness: Any,
-    dev_performance: Any,
-    dev_fairness: Any,
-    settings: Any,
-    random_performance: Any,
-    front: Any,
-    lower_is_better: Any,
-    fairness_floor: Any,
-    performance_floor: Any,
-    baseline: Any,
-    margins: Any,
-    utopia: Any,
-    normalize: Any,
-    region: Mapping[str, Any],
-    missing: Any,
-    confidence: Any,
-    bootstrap: Any,
-) -> Question:
+class CompareArgs(TypedDict, total=False):
+    """What a comparison may be asked for, for signatures. See `evenhand.compare`."""
+
+    dev_performance: str | None
+    dev_fairness: str | None
+    settings: str | Sequence[str]
+    where: Mapping[str, Any] | None
+    random_performance: float | None
+    front: Literal["dev", "published"]
+    lower_is_better: str | Sequence[str]
+    fairness_floor: float | Sequence[float]
+    performance_floor: float | Sequence[float]
+    baseline: str | None
+    margins: float | Sequence[float] | None
+    utopia: tuple[float, float]
+    normalize: Literal["range"] | tuple[float, float] | None
+    performance_from: float | None
+    fairness_from: float | None
+    dto_to: float | None
+    missing: Literal["refuse", "drop"]
+    confidence: float
+    bootstrap: int | None
+    rng: int | np.random.Generator | None
+
+
+def asked(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any]) -> Question:
     """The question, if it makes sense; better known before the data are read."""
-    columns = _columns(method, performance, fairness, dev_performance, dev_fairness, settings, lower_is_better)
-    for word, choice, known in (("front", front, FRONTS), ("missing", missing, MISSING)):
-        if not isinstance(choice, str) or choice not in known:
-            raise UsageError(f"{word} must be one of {listed(known)}, not {shown(choice)}{nearest(str(choice), known)}")
+    columns = _columns(method, performance, fairness, said)
+    front, missing = said.get("front", "dev"), said.get("missing", "refuse")
+    one_of("front", front, FRONTS)
+    one_of("missing", missing, MISSING)
     if front == "published" and columns.dev_performance is None:
         raise UsageError(
             "front='published' selects among the front of test results by development results: name their columns "
             "(dev_performance, dev_fairness), or leave front out"
         )
-    if not 0.5 <= _number(confidence) < 1:
-        raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
-    if bootstrap is not None and not (_whole(bootstrap) and 0 <= bootstrap <= 1_000_000):
-        raise UsageError(f"bootstrap must be a whole number from 0 (none) to a million, not {shown(bootstrap)}")
-    if random_performance is not None:
-        random_performance = _share(random_performance, "random_performance")
-    given: tuple[tuple[By, Any, str], ...] = (
-        ("performance", fairness_floor, "fairness_floor"),
-        ("fairness", performance_floor, "performance_floor"),
-    )
-    floors = [Criterion(_id(by, floor), by, floor) for by, values, word in given for floor in _shares(values, word)]
+    bootstrap, baseline, margins = (said.get(word) for word in ("bootstrap", "baseline", "margins"))
+    inference = Inference(confidence=said.get("confidence", 0.95), bootstrap=MOST if bootstrap is None else bootstrap)
+    given: tuple[tuple[By, str], ...] = (("performance", "fairness_floor"), ("fairness", "performance_floor"))
+    floors = [Criterion(_id(by, x), by, x) for by, word in given for x in _shares(said.get(word, ()), word)]
     terms = Terms(
         criteria=(*PLAIN_CRITERIA, *dict.fromkeys(floors)),
         front=front,
-        random_performance=random_performance,
-        utopia=_utopia(utopia),
-        performance_from=_condition(region, "performance_from"),
-        fairness_from=_condition(region, "fairness_from"),
-        dto_to=_condition(region, "dto_to", most=1e6),
-        confidence=float(confidence),
+        random_performance=_condition(said, "random_performance"),
+        utopia=_utopia(said.get("utopia", UTOPIA)),
+        performance_from=_condition(said, "performance_from"),
+        fairness_from=_condition(said, "fairness_from"),
+        dto_to=_condition(said, "dto_to", most=1e6),
+        confidence=inference.confidence,
     )
     if baseline is not None and not str(baseline).strip():
         raise UsageError("baseline must be the name of a method, not an empty text")
-    stated = MARGINS if margins is None else _shares(margins, "margins")
     if baseline is None and margins is not None:
         raise UsageError("margins add to the results of a baseline: name it (baseline=, --baseline), or leave them out")
     return Question(
         columns=columns,
         terms=terms,
         baseline=None if baseline is None else str(baseline),
-        margins=stated,
-        normalize=_normalize(normalize),
+        margins=MARGINS if margins is None else _shares(margins, "margins"),
+        normalize=_normalize(said.get("normalize")),
         missing=missing,
-        bootstrap=None if bootstrap is None else int(bootstrap),
+        bootstrap=None if bootstrap is None else inference.bootstrap,
     )
 
 
-def _columns(
-    method: Any, performance: Any, fairness: Any, dev_performance: Any, dev_fairness: Any, settings: Any, lower: Any
-) -> Columns:
+def _columns(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any]) -> Columns:
     named = {"method": method, "performance": performance, "fairness": fairness}
-    named |= {
-        k: v for k, v in {"dev_performance": dev_performance, "dev_fairness": dev_fairness}.items() if v is not None
-    }
+    named |= {role: name for role in ROLES[2:] if (name := said.get(role)) is not None}
     for role, name in named.items():
         if not isinstance(name, str):
             raise UsageError(f"{role} must be the name of a column, not {shown(name)}")
-    if (dev_performance is None) != (dev_fairness is None):
-        there, lacks = ("dev_performance", "dev_fairness")[:: 1 if dev_fairness is None else -1]
+    if len(named) == 4:
+        there, lacks = ROLES[2:] if "dev_performance" in named else ROLES[:1:-1]
         raise UsageError(f"development results need both columns: {there} is named, {lacks} is not")
-    settings = _names(settings, "settings")
+    settings = _names(said.get("settings", ()), "settings")
     results = {k: v for k, v in named.items() if k != "method"}
     _check_once(results)
     for name in (*settings, method):
@@ -128,7 +122,8 @@ def _columns(
             f"settings tell the runs of one method apart, which {shown(method)}, the column of methods, cannot: name "
             "other columns, or none"
         )
-    return Columns(**named, settings=tuple(s for s in settings if s != method), lower_is_better=_lower(lower))
+    lower = _lower(said.get("lower_is_better", ()))
+    return Columns(**named, settings=tuple(s for s in settings if s != method), lower_is_better=lower)
 
 
 def _check_once(results: Mapping[str, str]) -> None:
@@ -183,28 +178,14 @@ def _id(by: str, floor: float) -> str:
     return f"{by}@{other}>={floor:.10g}"
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.nan
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
 def _share(value: Any, word: str, most: float = 1.0) -> float:
-    number = _number(value)
-    if not 0 <= number <= most:
+    if not 0 <= number(value) <= most:
         raise UsageError(f"{word} must be a number from 0 to {most:g}, not {shown(value)}")
-    return number
+    return float(value)
 
 
-def _condition(region: Mapping[str, Any], word: str, most: float = 1.0) -> float | None:
-    return None if region[word] is None else _share(region[word], word, most)
+def _condition(said: Mapping[str, Any], word: str, most: float = 1.0) -> float | None:
+    return None if said.get(word) is None else _share(said[word], word, most)
 
 
 def _shares(values: Any, word: str) -> tuple[float, ...]:
@@ -216,7 +197,7 @@ def _shares(values: Any, word: str) -> tuple[float, ...]:
 
 
 def _pair(value: Any, word: str, what: str) -> tuple[float, float]:
-    numbers = [_number(v) for v in value] if isinstance(value, Sequence | np.ndarray) else []
+    numbers = [number(v) for v in value] if isinstance(value, Sequence | np.ndarray) else []
     if len(numbers) != 2 or not all(map(math.isfinite, numbers)) or max(map(abs, numbers)) > 1e6:
         raise UsageError(f"{word} must be two numbers ({what}), not {shown(value)}")
     return numbers[0], numbers[1]
@@ -261,7 +242,7 @@ def normalised(question: Question, runs: Runs) -> Terms:
 
 
 def remarks(question: Question, terms: Terms, runs: Runs, found: list[Standing], resamples: int) -> list[str]:
-    """What a careful colleague would point out."""
+    """Warnings."""
     notes = [*runs.notes]
     turned = question.columns.lower_is_better
     if turned:

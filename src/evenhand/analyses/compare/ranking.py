@@ -33,8 +33,6 @@ AT_ONCE = 500_000
 """Settings × resamples in memory at a time."""
 MOST, LEAST, WORK = 1000, 100, 12_000_000
 """Resamples by default, at least, and runs that are drawn for them before they become fewer than the former."""
-
-
 FEWEST = 2
 """Degrees of freedom of the distance of one model, at least."""
 

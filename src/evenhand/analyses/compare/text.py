@@ -82,7 +82,7 @@ def _areas(methods: list[dict[str, Any]], options: dict[str, Any], partial: str)
     found: list[tuple[str, list[Any]]] = [
         ("AUC", [_best(m["auc_pfc"], _most(methods, "auc_pfc")) for m in shown]),
         (_level(options).replace(" ", "\n"), [_interval(m["ci"]) for m in shown]),
-        ("first", [_percent(m["first_share"]) for m in shown]),
+        ("first", ["–" if m["first_share"] is None else f"{100 * m['first_share']:.0f}%" for m in shown]),
     ]
     if partial:
         found.append(("part.", [_best(m["partial_auc_pfc"], _most(methods, "partial_auc_pfc")) for m in shown]))
@@ -145,9 +145,6 @@ def _wins(document: dict[str, Any]) -> Iterator[RenderableType]:
         yield indented(f"the {MOST_WINS} widest of {len(wins)} stretches; all are in --json")
 
 
-# ---- cells -----------------------------------------------------------------------------------------------------
-
-
 def _grid(first: str, *rest: str, text: int = 0) -> Grid:
     grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     grid.add_column(first, overflow="ellipsis", no_wrap=True)
@@ -198,10 +195,6 @@ def _best(value: float | None, best: float | None) -> Text:
 
 def _interval(ci: list[float] | None) -> str:
     return "–" if ci is None else f"{_value(ci[0])}–{_value(ci[1])}"
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f}%"
 
 
 def _spread(value: float | None, sd: float | None) -> str:

@@ -46,7 +46,7 @@ class TableInfo(Result):
     disclosure: Disclosure | None
     """None of a private table: its counts are noised, so a cell of one need not be a person."""
     resolution: float | None
-    """How far measures of whole scores may be from exact ones, in the first attribute; 0 if all scores are exact."""
+    """How far score-level measures may be from exact ones, in the first attribute; 0 if all scores are exact."""
 
 
 def table_info(data: Any) -> TableInfo:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from evenhand.analyses.disclosure.disclosure import Disclosure, TableInfo
 
 
-def document(found: TableInfo) -> dict[str, Any]:
+def document(info: TableInfo) -> dict[str, Any]:
     """Everything as plain values."""
-    t = found.table
+    t = info.table
     about = {
         **header("table_info"),
-        "format": found.format,
+        "format": info.format,
         "digest": t.digest(),
         "rows": t.rows,
         "cells": t.cells,
@@ -29,10 +29,10 @@ def document(found: TableInfo) -> dict[str, Any]:
             }
             for g in t.groupings[: len(t.attributes)]
         ],
-        "scores": _scores(found),
+        "scores": _scores(info),
         "left_out": dict(t.left_out),
         "privacy": _privacy(t),
-        "disclosure": None if found.disclosure is None else _disclosure(found.disclosure),
+        "disclosure": None if info.disclosure is None else _disclosure(info.disclosure),
         "notes": list(t.notes),
     }
     doubt = far_off(t) if isinstance(t, Table) else None
@@ -45,8 +45,8 @@ def _columns(t: Table | Confusion) -> dict[str, Any]:
     return {**columns, "classes": list(t.classes) if isinstance(t, Confusion) else None}
 
 
-def _scores(found: TableInfo) -> dict[str, Any] | None:
-    t = found.table
+def _scores(info: TableInfo) -> dict[str, Any] | None:
+    t = info.table
     if isinstance(t, Confusion) or t.score is None:
         return None
     ranges = 0 if t.spans is None else len(t.spans.low)
@@ -56,7 +56,7 @@ def _scores(found: TableInfo) -> dict[str, Any] | None:
         "widest": 0.0 if t.spans is None or not ranges else float((t.spans.high - t.spans.low).max()),
         "lowest": t.extremes[0],
         "highest": t.extremes[1],
-        "resolution": number(found.resolution),
+        "resolution": number(info.resolution),
     }
 
 

@@ -1,4 +1,4 @@
-"""One gap over time: every period with its interval, the band of the baseline, the limit, and where it has changed."""
+"""One gap over time: every period with its interval, the band of the baseline, the tolerance, and its changes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from evenhand.report.charts.registry import Charts, Kind
 HEIGHT = 240
 MOST_NAMES = 8
 WHAT = {"baseline": theme.AXIS, "no change shown": theme.GROUPS[0], "not tested": theme.BAND, "changed": theme.LIMIT}
-
-
 SHAPE = {"condition": {"test": "datum.what == 'changed'", "value": "diamond"}, "value": "circle"}
 
 
@@ -31,10 +29,10 @@ def charts(document: dict[str, Any], group: Any = None, attribute: Any = None) -
         known = list(dict.fromkeys(c[key] for c in there))
         if value is not None and value not in known:
             raise UsageError(
-                f"this watch has no {key} {shown(value)} (it has: {listed(known, 40)}){nearest(str(value), known)}"
+                f"this report has no {key} {shown(value)} (it has: {listed(known, 40)}){nearest(str(value), known)}"
             )
     if not found:
-        raise UsageError(f"this watch does not compare {shown(group)} by {shown(attribute)}")
+        raise UsageError(f"this report does not compare {shown(group)} by {shown(attribute)}")
     alarmed = {(a["attribute"], a["id"], a["group"]) for a in document["alarms"]}
     kinds: dict[str, Kind] = {}
     for c in sorted(found, key=lambda c: ((c["attribute"], c["id"], c["group"]) not in alarmed, bool(c["undefined"]))):
@@ -98,9 +96,9 @@ def _range(points: list[dict[str, Any]]) -> str:
 
 def _body(points: list[dict[str, Any]], base: dict[str, Any], m: Measure) -> Spec:
     parity = 1.0 if m.scale == "ratio" else 0.0
-    limits = _limits(base, m)
+    tolerances = _tolerances(base, m)
     known = [v for p in points for v in (p["value"], p["low"], p["high"]) if v is not None]
-    ends = [*known, *(v for v in base["ci"] or () if v is not None), *limits, parity]
+    ends = [*known, *(v for v in base["ci"] or () if v is not None), *tolerances, parity]
     margin = 0.04 * (max(ends) - min(ends)) or 0.01
     y = quantitative("value", m.title, [min(ends) - margin, max(ends) + margin], format=".2~f")
     last = points[-1]["place"]
@@ -108,12 +106,17 @@ def _body(points: list[dict[str, Any]], base: dict[str, Any], m: Measure) -> Spe
     used = [w for w in WHAT if any(p["what"] == w for p in points)]
     colour = coloured(used, [WHAT[w] for w in used], field="what")
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
-    data = inline([{**p, "period": shown_name(p["period"]), **_rounded(p)} for p in points])
+    data = inline(
+        [
+            {**p, "period": shown_name(p["period"]), **rows(**{k: p[k] for k in ("value", "low", "high")})[0]}
+            for p in points
+        ]
+    )
     whiskers = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour}
     layers: list[Spec] = [*_band(base, x, y), zero("y", y, parity)]
     layers += [
         {"data": inline([{"value": v}]), "mark": {"type": "rule", "color": theme.LIMIT, "strokeDash": [5, 4]},
-         "encoding": {"y": y}} for v in limits
+         "encoding": {"y": y}} for v in tolerances
     ]  # fmt: skip
     layers += [
         {"data": data, "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6}, "encoding": whiskers},
@@ -124,17 +127,13 @@ def _body(points: list[dict[str, Any]], base: dict[str, Any], m: Measure) -> Spe
     return {"width": theme.WIDTH, "height": HEIGHT, "layer": layers}
 
 
-def _rounded(p: dict[str, Any]) -> dict[str, Any]:
-    return rows(**{k: p[k] for k in ("value", "low", "high")})[0]
-
-
-def _limits(base: dict[str, Any], m: Measure) -> list[float]:
-    limit = base["tolerance"]
-    if limit is None:
+def _tolerances(base: dict[str, Any], m: Measure) -> list[float]:
+    tolerance = base["tolerance"]
+    if tolerance is None:
         return []
     if m.scale == "ratio":
-        return [limit, 1 / limit]
-    return [-limit, limit] if m.signed else [limit]
+        return [tolerance, 1 / tolerance]
+    return [-tolerance, tolerance] if m.signed else [tolerance]
 
 
 def _band(base: dict[str, Any], x: Spec, y: Spec) -> list[Spec]:
@@ -155,10 +154,5 @@ def _names(points: list[dict[str, Any]]) -> Spec:
     step = -(-len(points) // MOST_NAMES)
     some = points[::step]
     # names are looked up by place: what a period is called can then be anything
-    texts = " : ".join(f"datum.value == {p['place']} ? {_quoted(shown_name(p['period'], 18))}" for p in some)
+    texts = " : ".join(f"datum.value == {p['place']} ? {json.dumps(shown_name(p['period'], 18))}" for p in some)
     return {"values": [p["place"] for p in some], "labelExpr": f"{texts} : ''", "labelAngle": -25, "grid": False}
-
-
-def _quoted(text: str) -> str:
-    """A text inside an expression of Vega."""
-    return json.dumps(text)

@@ -1,4 +1,4 @@
-"""Whether gaps over whole scores have changed: the curve of gaps now against the curve before.
+"""Whether score-level gaps have changed: the curve of gaps now against the curve before.
 
 Three things are tested, and the largest p-value counts.
 
@@ -14,8 +14,8 @@ periods together are a mixture, in which groups overlap more than in any of them
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -50,12 +50,7 @@ class Sample:
     """Resampled arrays."""
 
     def __add__(self, other: Sample) -> Sample:
-        return Sample(
-            self.people + other.people,
-            self.array + other.array,
-            self.population + other.population,
-            self.draws + other.draws,
-        )
+        return Sample(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def smallest(self, pair: Sequence[int], labels: Sequence[int]) -> float:
         """People of the smallest class that a comparison rests on."""
@@ -71,6 +66,18 @@ def sampled(counts: ScoreCounts, draws: int, rng: np.random.Generator) -> Sample
     return Sample(counts.people(by_label=True), np.asarray(counts.array, np.float64), population, drawn)
 
 
+class About(NamedTuple):
+    """What is compared: a measure of a group and its reference, by so many resamples."""
+
+    measure: ScoreMeasure
+    pair: tuple[int, int]
+    draws: int
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return self.measure.id, self.pair, self.draws
+
+
 @dataclass
 class CurveChanges:
     """What was before: the baseline of one attribute, ready to compare samples with."""
@@ -82,7 +89,7 @@ class CurveChanges:
     options: ScoreOptions
     parts: Sequence[Sample] = ()
     """The periods of the baseline, if there are several."""
-    _known: dict[Any, Any] = field(default_factory=dict)
+    _known: dict[Any, Drawn] = field(default_factory=dict)
     _norms: WeakKeyDictionary[Sample, dict[Any, Norm]] = field(default_factory=WeakKeyDictionary)
 
     def p_values(
@@ -92,71 +99,54 @@ class CurveChanges:
 
         `parts` are the periods that make up what is now.
         """
-        found = {}
-        for m, random in zip(self.measures, rng.spawn(len(self.measures)), strict=True):
-            smallest = min(s.smallest(pair, m.labels) for s in (now, self.before))
-            found[m.id] = np.nan if smallest < 2 else self._p_value(m, now, parts, pair, smallest, random)
-        return found
+        streams = zip(self.measures, rng.spawn(len(self.measures)), strict=True)
+        return {m.id: self._p_value(m, now, parts, pair, random) for m, random in streams}
 
     def _p_value(
-        self,
-        m: ScoreMeasure,
-        now: Sample,
-        parts: Sequence[Sample],
-        pair: tuple[int, int],
-        smallest: float,
-        rng: np.random.Generator,
+        self, m: ScoreMeasure, now: Sample, parts: Sequence[Sample], pair: tuple[int, int], rng: np.random.Generator
     ) -> float:
+        smallest = min(s.smallest(pair, m.labels) for s in (now, self.before))
+        if smallest < 2:
+            return np.nan
         draws = len(now.draws)
         p = 1.0
         for count, random in zip(dict.fromkeys((min(FIRST, draws), draws)), rng.spawn(2), strict=False):
-            streams = random.spawn(3)
-            new, old = self._drawn(m, now, pair, count, streams[0], self.before), self._before(m, pair, count)
+            about, streams = About(m, pair, count), random.spawn(3)
+            new, old = self._drawn(about, now, streams[0], self.before), self._before(about)
             p = curve_tail(m.order, new, old, smallest)
             if p < UNLIKELY and not m.single:  # of a single point the sign counts too
-                own = self._drawn(m, now, pair, count, streams[1], now)
+                own = self._drawn(about, now, streams[1], now)
                 p = max(p, norm_tail(m.order, own, old, smallest))
                 if p < UNLIKELY:
-                    p = max(p, self._within(m, parts, pair, count, smallest, own.size > old.size, streams[2]))
+                    p = max(p, self._within(about, parts, smallest, own.size > old.size, streams[2]))
             if not p < UNLIKELY:  # only few of many looks get further
                 break
         return p
 
-    def _before(self, m: ScoreMeasure, pair: tuple[int, int], draws: int) -> Drawn:
-        if (m.id, pair, draws) not in self._known:
-            random = np.random.default_rng(0)
-            self._known[m.id, pair, draws] = self._drawn(m, self.before, pair, draws, random, self.before)
-        known: Drawn = self._known[m.id, pair, draws]
-        return known
+    def _before(self, about: About) -> Drawn:
+        if about.key not in self._known:
+            self._known[about.key] = self._drawn(about, self.before, np.random.default_rng(0), self.before)
+        return self._known[about.key]
 
     def _within(
-        self,
-        m: ScoreMeasure,
-        parts: Sequence[Sample],
-        pair: tuple[int, int],
-        draws: int,
-        smallest: float,
-        more: bool,
-        rng: np.random.Generator,
+        self, about: About, parts: Sequence[Sample], smallest: float, more: bool, rng: np.random.Generator
     ) -> float:
         """That the measure is what it was within single periods; 0 if there is but one of each."""
-        new, old = self._alone(m, parts, pair), self._alone(m, self.parts, pair)
+        new, old = (self._alone(about.measure, periods, about.pair) for periods in (parts, self.parts))
         if len(new) <= 1 and len(old) <= 1:
             return 0.0
-        before = self._each(m, old or [self.before], pair, draws, np.random.default_rng(1))
-        return apart(self._each(m, new, pair, draws, rng), before, more, smallest)
+        before = self._each(about, old or [self.before], np.random.default_rng(1))
+        return apart(self._each(about, new, rng), before, more, smallest)
 
-    def _each(
-        self, m: ScoreMeasure, parts: Sequence[Sample], pair: tuple[int, int], draws: int, rng: np.random.Generator
-    ) -> list[Norm]:
-        found = []
+    def _each(self, about: About, parts: Sequence[Sample], rng: np.random.Generator) -> list[Norm]:
+        norms = []
         for part, random in zip(parts, rng.spawn(len(parts)), strict=True):
             known = self._norms.setdefault(part, {})  # a period is part of many windows
-            if (m.id, pair, draws) not in known:
-                drawn = self._drawn(m, part, pair, draws, random, part)
-                known[m.id, pair, draws] = drawn.size, drawn.moves
-            found.append(known[m.id, pair, draws])
-        return found
+            if about.key not in known:
+                drawn = self._drawn(about, part, random, part)
+                known[about.key] = drawn.size, drawn.moves
+            norms.append(known[about.key])
+        return norms
 
     @staticmethod
     def _alone(m: ScoreMeasure, parts: Sequence[Sample], pair: tuple[int, int]) -> list[Sample]:
@@ -172,18 +162,11 @@ class CurveChanges:
             found[-1] = found[-1] + last
         return found
 
-    def _drawn(
-        self,
-        m: ScoreMeasure,
-        sample: Sample,
-        pair: tuple[int, int],
-        draws: int,
-        rng: np.random.Generator,
-        like: Sample,
-    ) -> Drawn:
+    def _drawn(self, about: About, sample: Sample, rng: np.random.Generator, like: Sample) -> Drawn:
         """The curve of a sample and its noise, at the points or in the bins of another sample."""
+        m, pair, draws = about
         if m.view is not None:
-            return self._binned(m, sample, pair, draws, rng, like)
+            return self._binned(about, sample, rng, like)
         grid = None if m.grid is None else m.grid(self._pair(like.population, pair), self.options)
         seen, centre, drawn = (
             m.curve(self._pair(array, pair), self.options, grid)
@@ -206,15 +189,8 @@ class CurveChanges:
             return np.arange(len(counts.scores))
         return bins_of(counts, m.ranked, self.options)
 
-    def _binned(
-        self,
-        m: ScoreMeasure,
-        sample: Sample,
-        pair: tuple[int, int],
-        draws: int,
-        rng: np.random.Generator,
-        like: Sample,
-    ) -> Drawn:
+    def _binned(self, about: About, sample: Sample, rng: np.random.Generator, like: Sample) -> Drawn:
+        m, pair, draws = about
         bins = self._bins(m, like, pair)
         starts = np.flatnonzero(np.r_[True, bins[1:] != bins[:-1]])
         weights = sample.array.sum((0, 2))

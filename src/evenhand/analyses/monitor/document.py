@@ -1,4 +1,4 @@
-"""A watch over time → its JSON document, and a dataframe."""
+"""A monitoring report → its JSON document, and a dataframe."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
     from evenhand.analyses.monitor.monitor import Watch
 
 
-def document(watch: Watch) -> dict[str, Any]:
-    """The whole watch as plain values."""
-    rule, options, table = watch.settings.rule, watch.options, watch.baseline.table
+def document(report: Watch) -> dict[str, Any]:
+    """The whole report as plain values."""
+    rule, options, table = report.settings.rule, report.options, report.baseline.table
     return {
         **header("monitor"),
         "data": {
-            "rows": sum(p.rows for p in watch.periods),
-            "left_out": dict(watch.left_out),
-            "time": watch.settings.time,
-            "every": watch.settings.every,
+            "rows": sum(p.rows for p in report.periods),
+            "left_out": dict(report.left_out),
+            "time": report.settings.time,
+            "every": report.settings.every,
             **fields(table.meaning, "score label prediction weight cluster favorable risk"),
             "threshold": options.threshold,
             "score_range": list(table.score_range) if table.score is not None else None,
         },
         "options": {
             **fields(rule, "looks false_alarms windows"),
-            "small": watch.settings.small,
+            "small": report.settings.small,
             "min_people": rule.min_people,
             **fields(options, "confidence bootstrap seed"),
         },
         "baseline": {
-            "name": watch.baseline_name,
+            "name": report.baseline_name,
             "rows": table.rows,
-            "references": {a.name: a.reference for a in watch.baseline.attributes},
-            "comparisons": [_gap(a.name, g) for a in watch.baseline.attributes for g in a.measures],
+            "references": {a.name: a.reference for a in report.baseline.attributes},
+            "comparisons": [_gap(a.name, g) for a in report.baseline.attributes for g in a.measures],
         },
-        "looks": sum(p.status == "tested" for p in watch.periods),
-        "alarms": [_alarm(a) for a in watch.alarms],
-        "periods": [_period(p) for p in watch.periods],
-        "notes": list(watch.notes),
+        "looks": sum(p.status == "tested" for p in report.periods),
+        "alarms": [_alarm(a) for a in report.alarms],
+        "periods": [_period(p) for p in report.periods],
+        "notes": list(report.notes),
     }  # fmt: skip
 
 
@@ -82,8 +82,6 @@ def sentence(a: Alarm) -> str:
     )
 
 
-# ---- dataframe ----------------------------------------------------------------------------------------------
-
 _TYPES = {
     "period": "str", "status": "str", "rows": "float", "attribute": "str", "id": "str", "group": "str",
     "reference": "str", "value": "float", "signed": "float", "ci_low": "float", "ci_high": "float",
@@ -92,10 +90,10 @@ _TYPES = {
 }  # fmt: skip
 
 
-def frame(watch: Watch, library: str | None) -> Any:
+def frame(report: Watch, library: str | None) -> Any:
     """One row per period, attribute, measure and group."""
     rows = []
-    for period in watch.to_dict()["periods"]:
+    for period in report.to_dict()["periods"]:
         for c in period["comparisons"]:
             low, high = c["ci"] or (None, None)
             change_low, change_high = c["ci_change"] or (None, None)
@@ -103,4 +101,4 @@ def frame(watch: Watch, library: str | None) -> Any:
                 **c, "period": period["name"], "status": period["status"], "rows": period["rows"], "ci_low": low,
                 "ci_high": high, "change_low": change_low, "change_high": change_high,
             })  # fmt: skip
-    return rows_frame(rows, _TYPES, library or watch.library)
+    return rows_frame(rows, _TYPES, library or report.library)

@@ -88,7 +88,7 @@ class Alarm:
 
 
 class History:
-    """The audits and looks of a watch."""
+    """The audits and looks of a monitoring report."""
 
     def __init__(
         self,
@@ -142,9 +142,7 @@ class History:
     def _status(self, place: int, span: Span) -> str:
         if not span.finished:
             return "waiting"
-        if place < self.start.stop:
-            return "baseline" if place >= self.start.first else "before"
-        return "tested"
+        return "before" if place < self.start.first else "baseline" if place < self.start.stop else "tested"
 
     def _gaps(
         self, table: Table, rng: np.random.Generator, chosen: list[Measure] | None = None
@@ -227,7 +225,7 @@ class History:
         name = self.spans[place].name
         for window in sorted({f.window for f in small.values()}):
             keys = [k for k, f in small.items() if f.window == window]
-            spans = self._window(place, window)
+            spans = [s for s in self.spans[self.start.stop : place + 1] if s.finished][-window:]
             now = self._now(spans, keys)
             for key in keys:
                 old, new = before[key], now.get(key)
@@ -245,9 +243,6 @@ class History:
                     small[key].p_adjusted, name, 1,
                 )  # fmt: skip
         return raised
-
-    def _window(self, place: int, window: int) -> list[Span]:
-        return [s for s in self.spans[self.start.stop : place + 1] if s.finished][-window:]
 
     def _now(self, spans: Sequence[Span], keys: Sequence[Key]) -> dict[Key, Gap]:
         """The exact gaps of a window."""
@@ -279,8 +274,7 @@ def changed(old: Gap | None, new: Gap | None) -> tuple[float | None, Pair | None
     a, b = new.estimate, old.estimate
     if new.ci is None or old.ci is None:
         return a - b, None
-    ends = (tuple(np.asarray(end, np.float64) for end in ci) for ci in (new.ci, old.ci))
-    of_new, of_old = ends
+    of_new, of_old = (np.asarray(ci, np.float64) for ci in (new.ci, old.ci))
     lo, hi = interval.difference(a, (of_new[0], of_new[1]), b, (of_old[0], of_old[1]))
     return a - b, (float(lo), float(hi))
 

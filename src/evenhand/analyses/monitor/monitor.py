@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.monitor.history import Alarm, History, Period
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
-from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
+from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, check_alike, merged, one_range, read
 from evenhand.analyses.options import Options, Progress, ScoreArgs, chosen_measures, options_of, with_threshold
-from evenhand.errors import UsageError, is_whole, listed, nearest, shown
+from evenhand.errors import UsageError, is_whole, listed, number, one_of, shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of
@@ -36,7 +34,7 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Settings:
-    """How the watch was asked for."""
+    """How monitoring was asked for."""
 
     time: str | None
     every: str | None
@@ -46,7 +44,7 @@ class Settings:
 
 @dataclass(frozen=True, repr=False)
 class Watch(Result):
-    """What a watch found. Print it, or take `to_dict`, `to_json`, `to_frame`, `plot`."""
+    """A monitoring report. Print it, or take `to_dict`, `to_json`, `to_frame`, `plot`."""
 
     baseline: Audit
     baseline_name: str
@@ -59,10 +57,10 @@ class Watch(Result):
     library: str | None = None
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """The watch as one self-contained page, also written to a file if a path is given."""
-        from evenhand.analyses.monitor.page import watch_page
+        """The report as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.monitor.page import monitoring_page
 
-        return kept(watch_page(self.to_dict()), path)
+        return kept(monitoring_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
@@ -107,7 +105,7 @@ def monitor(
     progress: Progress | None = None,
     **options: Unpack[MonitorArgs],
 ) -> Watch:
-    """Watch fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
+    """Monitor fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
 
     Parameters
     ----------
@@ -139,9 +137,9 @@ def monitor(
     >>> sex = rng.choice(["f", "m"], n)
     >>> falls = 0.15 * ((month >= 16) & (sex == "f"))
     >>> data = {"hired": (rng.random(n) < 0.5 - falls).astype(int), "sex": sex, "month": month}
-    >>> watch = evenhand.monitor(data, time="month", every="value", prediction="hired", group="sex", reference="m",
-    ...                          measures=["demographic_parity"], baseline=8)
-    >>> [(a.id, a.period, a.direction) for a in watch.alarms]
+    >>> report = evenhand.monitor(data, time="month", every="value", prediction="hired", group="sex", reference="m",
+    ...                           measures=["demographic_parity"], baseline=8)
+    >>> [(a.id, a.period, a.direction) for a in report.alarms]
     [('demographic_parity', '16', 'worse')]
     """
     check_known(options, MonitorArgs.__optional_keys__, monitor)
@@ -157,7 +155,7 @@ def monitor(
     spans = merged(spans, rule.min_people) if small == "merge" else list(spans)
     start = baseline_of(spans, baseline) if elsewhere is None else Baseline(elsewhere, "the table given", 0, 0)
     if elsewhere is not None and spans:
-        _check_meaning(start.table, spans[0].table)
+        check_alike(start.table, spans[0].table, "the baseline and the periods")
     settings, more = with_threshold(replace(settings, brief=True), start.table)
     how = Settings(
         None if time is None else time if isinstance(time, str) else "time",
@@ -200,27 +198,18 @@ def checked_rule(looks: Any, false_alarms: Any, small: Any, min_people: Any) -> 
     """When to raise an alarm, if that makes sense."""
     if not is_whole(looks) or not 1 <= looks <= 1_000_000:
         raise UsageError(f"looks must be a whole number from 1 to a million, not {shown(looks)}")
-    number = isinstance(false_alarms, int | float | np.number) and not isinstance(false_alarms, bool)
-    if not number or not 0 < false_alarms <= 0.5:
+    if not 0 < number(false_alarms) <= 0.5:
         raise UsageError(f"false_alarms is a chance above 0 and at most 0.5, such as 0.05, not {shown(false_alarms)}")
-    if not isinstance(small, str) or small not in SMALL:
-        raise UsageError(f"small is one of {listed(SMALL)}, not {shown(small)}{nearest(str(small), SMALL)}")
+    one_of("small", small, SMALL)
     if not is_whole(min_people) or not 2 <= min_people <= 10**9:
         raise UsageError(f"min_people must be a whole number from 2, not {shown(min_people)}")
     return Rule(int(looks), float(false_alarms), int(min_people))
 
 
-def _check_meaning(baseline: Table, first: Table) -> None:
-    try:
-        baseline + first
-    except UsageError as error:
-        raise UsageError(f"the baseline and the periods: {error}") from None
-
-
 def _remarks(
     periods: Sequence[Period], start: Baseline, settings: Settings, first: Audit, yardsticks: Sequence[Yardstick]
 ) -> Iterator[str]:
-    """What a careful colleague would point out."""
+    """Warnings."""
     rule = settings.rule
     tested = [p for p in periods if p.status == "tested"]
     together = [p for p in periods if p.members]

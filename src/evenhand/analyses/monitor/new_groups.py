@@ -9,7 +9,7 @@ _NOTHING = ("value", "signed", "ci", "passes", "conclusive")
 
 
 def compared(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every comparison that a watch knows of: those of the baseline, and undefined ones for groups that came later."""
+    """Every comparison of a monitoring report: those of the baseline, and undefined ones for groups that came later."""
     found: list[dict[str, Any]] = list(document["baseline"]["comparisons"])
     known = {_key(c) for c in found}
     for period in document["periods"]:

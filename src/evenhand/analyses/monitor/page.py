@@ -1,4 +1,4 @@
-"""The page of a watch: what has changed, and every measure over time."""
+"""The page of a monitoring report: what has changed, and every measure over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Comparison = tuple[str, str, str]
 """Attribute, measure and group."""
 
 
-def watch_page(document: dict[str, Any]) -> str:
+def monitoring_page(document: dict[str, Any]) -> str:
     """Alarms, charts over time, and a table of periods."""
     return fitted(lambda room: _page(document, room))
 

@@ -6,8 +6,8 @@ the p-value is the level at which that interval begins to hold 0. Wilson's inter
 too short at the levels used here when a rate is near 0 or 1.
 
 Square-and-add fails where all four rates rest on a handful of people, so a small p-value must also stand an exact test:
-people of each group exchange the two periods, which makes the change a difference of two hypergeometric variables.
-The larger p-value counts. The former is right when both groups drift alike, the latter when there are few people.
+the two periods are permuted among the people of each group, which makes the change a difference of two hypergeometric
+variables. The larger p-value counts. The former is right when both groups drift alike, the latter when people are few.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evenhand.measures.registry import Profile, RateMeasure
 from evenhand.tables.arrays import Bools, Floats
 
 FURTHEST = 12.0
-"""In standard deviations: smaller p-values than there are not told apart."""
+"""In standard deviations: smaller p-values than there are not distinguished."""
 ROUNDS = 18
 NEAR = 2.3
 UNLIKELY = 0.01
@@ -60,7 +60,7 @@ def rate_changes(
             continue
         own = np.stack([next(together) for _ in range(four[0].shape[1])])
         if m.scale == "ratio":
-            found.append(_worst(_standing(_of_ratio(*four, own), four, exact=_exchanged_ratios)))
+            found.append(_worst(_standing(_of_ratio(*four, own), four, exact=_permuted_ratios)))
         else:
             found.append(_of_largest(_worst(_standing(own, four)), *four))
     return found
@@ -127,16 +127,16 @@ def _of_quotients(now: Profile, before: Profile, reference: int) -> Floats:
 
 
 def _standing(p: Floats, *fours: tuple[Floats, Floats], exact: Exact | None = None) -> Floats:
-    """The p-values, those that matter no smaller than by exchange; of a ratio of two shares, of either of them."""
+    """The p-values, those that matter no smaller than by permutation; of a ratio of two shares, of either of them."""
     p = p.copy()
     for place in zip(*np.nonzero(p < UNLIKELY), strict=True):
-        by_exchange = min(len(fours) * (exact or _exchanged)(f[0][:, *place], f[1][:, *place]) for f in fours)
-        p[place] = max(p[place], min(by_exchange, 1.0))
+        by_permutation = min(len(fours) * (exact or _permuted)(f[0][:, *place], f[1][:, *place]) for f in fours)
+        p[place] = max(p[place], min(by_permutation, 1.0))
     return p
 
 
-def _exchanges(shares: Floats, people: Floats, now: int, before: int) -> tuple[Floats, Floats, Floats]:
-    """The rates of a group now and before when its people exchange the two periods, and the chance of each pair."""
+def _permutations(shares: Floats, people: Floats, now: int, before: int) -> tuple[Floats, Floats, Floats]:
+    """The rates of a group now and before when the periods of its people are permuted, and the chance of each pair."""
     n = np.maximum(np.rint(people), 1).astype(np.int64)
     k = np.rint(shares * n).astype(np.int64)
     have = int(k[now] + k[before])
@@ -144,9 +144,9 @@ def _exchanges(shares: Floats, people: Floats, now: int, before: int) -> tuple[F
     return inside / int(n[now]), (have - inside) / int(n[before]), np.exp(log_p)
 
 
-def _exchanged(shares: Floats, people: Floats) -> float:
-    """The chance of such a change of a difference when the people of each group exchange the two periods."""
-    (now, before, chance), (now_ref, before_ref, chance_ref) = (_exchanges(shares, people, i, i + 2) for i in (0, 1))
+def _permuted(shares: Floats, people: Floats) -> float:
+    """The chance of such a change of a difference when the periods of the people of each group are permuted."""
+    (now, before, chance), (now_ref, before_ref, chance_ref) = (_permutations(shares, people, i, i + 2) for i in (0, 1))
     moves, moves_ref = now - before, now_ref - before_ref
     size = abs(float((_SIGNS[:, 0, 0] * shares).sum())) * (1 - 1e-9) - 1e-12
     upto = np.concatenate([[0.0], np.cumsum(chance_ref)])
@@ -156,9 +156,9 @@ def _exchanged(shares: Floats, people: Floats) -> float:
     return float((chance * (above + below)).sum())
 
 
-def _exchanged_ratios(shares: Floats, people: Floats) -> float:
+def _permuted_ratios(shares: Floats, people: Floats) -> float:
     """The same of a ratio; 0 where there are so many people that no exact test is needed."""
-    groups = [[x[kept] for x in g] for g in (_exchanges(shares, people, i, i + 2) for i in (0, 1))
+    groups = [[x[kept] for x in g] for g in (_permutations(shares, people, i, i + 2) for i in (0, 1))
               for kept in [g[2] > LEAST_CHANCE]]  # fmt: skip
     (now, before, chance), (now_ref, before_ref, chance_ref) = groups
     if len(now) * len(now_ref) > MOST_TABLES:
@@ -174,13 +174,12 @@ def _four(now: Profile, before: Profile, reference: int) -> tuple[Floats, Floats
     """Rates and people by axes (which of the four, component, group)."""
     assert now.trials is not None
     assert before.trials is not None
-    stacked = []
-    for a, b in ((now.values, before.values), (now.trials, before.trials)):
-        own = np.asarray(a, np.float64), np.asarray(b, np.float64)
-        refs = (np.broadcast_to(x[:, [reference]], x.shape) for x in own)
-        a_ref, b_ref = refs
-        stacked.append(np.stack([own[0], a_ref, own[1], b_ref]))
-    return stacked[0], stacked[1]
+
+    def stacked(*sides: Floats) -> Floats:
+        own = [np.asarray(x, np.float64) for x in sides]
+        return np.stack([part for x in own for part in (x, np.broadcast_to(x[:, [reference]], x.shape))])
+
+    return stacked(now.values, before.values), stacked(now.trials, before.trials)
 
 
 def _p_values(values: Floats, distance: Distance) -> Floats:

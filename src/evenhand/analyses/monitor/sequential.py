@@ -34,7 +34,7 @@ EVEN = 64
 SOME = 4
 """So many people of the other sample help to tell what a weighted one knows."""
 MANY = 30
-"""Above so many groups, changes over whole scores are not tested."""
+"""Above so many groups, score-level changes are not tested."""
 
 Key = tuple[str, str, str]
 """Attribute, measure and group."""

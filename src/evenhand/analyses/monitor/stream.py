@@ -171,7 +171,7 @@ def _found(path: Path) -> tuple[list[Path], list[str]]:
     if files == [path] and not is_file(path):
         raise DataError(f"there is no file or folder {shown_path(path)}")
     if files == [path] and not is_table_file(path):
-        raise UsageError(f"to watch the rows of {shown_path(path)}, say which column tells the time (--time)")
+        raise UsageError(f"to monitor the rows of {shown_path(path)}, say which column tells the time (--time)")
     # a Parquet file that is no table, or a damaged one, is refused when it is loaded
     tables = sorted(p for p in files if _looks_like_one(p))
     if not tables:
@@ -188,18 +188,28 @@ def _looks_like_one(path: Path) -> bool:
 
 
 def _check(name: str, table: Any, first: Any, first_name: str) -> None:
-    if isinstance(table, Confusion):
-        raise UsageError(f"period {shown(name)} is a table of classes: a watch needs scores or decisions")
-    if not isinstance(table, Table):
+    if not isinstance(table, Table | Confusion):
         raise UsageError(f"a period is a table, but {shown(name)} is {shown(type(table).__name__)}")
+    check_alike(first, _checked(table, f"period {shown(name)}"), f"periods {shown(first_name)} and {shown(name)}")
+
+
+def _checked(table: Table | Confusion, what: str) -> Table:
+    """A table that monitoring can compare with others."""
+    if isinstance(table, Confusion):
+        raise UsageError(f"{what} is a table of classes: monitoring needs scores or decisions")
     if table.noise is not None:
-        raise UsageError(f"period {shown(name)} is a private table: a watch would take its noise for change")
+        raise UsageError(f"{what} is a private table: monitoring would take its noise for change")
     for grouping in table.groupings:
         table.refuse_incomplete(grouping)
+    return table
+
+
+def check_alike(a: Table, b: Table, what: str) -> None:
+    """Refuse tables that cannot be added up."""
     try:
-        first + table
+        a + b
     except UsageError as error:
-        raise UsageError(f"periods {shown(first_name)} and {shown(name)}: {error}") from None
+        raise UsageError(f"{what}: {error}") from None
 
 
 # ---- putting periods together ---------------------------------------------------------------------------------
@@ -253,16 +263,7 @@ def baseline_table(stated: Any) -> Table | None:
     if isinstance(stated, Table):
         return stated
     if isinstance(stated, os.PathLike) or (isinstance(stated, str) and is_file(as_path(stated))):
-        found = load(stated)
-        if isinstance(found, Confusion):
-            raise UsageError(f"the baseline {shown_path(stated)} is a table of classes: a watch needs scores")
-        if found.noise is not None:
-            raise UsageError(
-                f"the baseline {shown_path(stated)} is a private table: a watch would take its noise for change"
-            )
-        for grouping in found.groupings:
-            found.refuse_incomplete(grouping)
-        return found
+        return _checked(load(stated), f"the baseline {shown_path(stated)}")
     return None
 
 

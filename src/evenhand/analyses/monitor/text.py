@@ -1,4 +1,4 @@
-"""A watch over time as a report of 80 columns, made from the document."""
+"""A monitoring report in 80 columns, made from the document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def render(document: dict[str, Any]) -> Text:
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
-    yield "Evenhand watch"
+    yield "Evenhand monitoring report"
     yield from wrapped(_facts(document))
     yield ""
     yield from _alarms(document)
@@ -100,7 +100,7 @@ def _attribute(document: dict[str, Any], attribute: str, reference: str, ids: li
             yield _line(p["name"], p["rows"], own, ids, mark)
     if len(groups) > MOST_GROUPS:
         yield f"  and {len(groups) - MOST_GROUPS:,} more groups (in the JSON)"
-    yield "  ! alarm: changed since the baseline, x beyond the limit, b baseline, … waits"
+    yield "  ! alarm: changed since the baseline, x beyond tolerance, b baseline, … waits"
 
 
 def title(id_: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.report.result import Result
@@ -57,21 +56,8 @@ class Advice(Result):
         """The command that computes it, where that takes more than naming the measures."""
         return None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The advice as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.planning.document import advice
-
-        return advice(self)
-
     def __str__(self) -> str:
-        from evenhand.analyses.planning.text import advice
-
-        return "\n".join(advice(self.to_dict()))
-
-    def __rich__(self) -> Any:
-        from rich.text import Text
-
-        return Text(str(self))
+        return str(self.__rich__())  # a sentence is not broken into lines
 
 
 @dataclass(frozen=True, repr=False)

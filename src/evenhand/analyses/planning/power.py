@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.errors import UsageError, shown
+from evenhand.errors import UsageError, is_whole, number, shown
 from evenhand.inference.power import detectable, people_needed, power_of
 from evenhand.report.result import Result
 
 
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
-    """Two rates, the people who show them, and how likely a test tells them apart. Print it for a sentence."""
+    """Two rates, the people who show them, and how likely a test distinguishes them. Print it for a sentence."""
 
     asked: Literal["power", "gap", "n"]
     """Which of the three was unknown."""
@@ -29,21 +29,8 @@ class Plan(Result):
     """Where the gap was asked for: the nearest lower and higher rates that are told from the base rate."""
     above: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.planning.document import plan
-
-        return plan(self)
-
     def __str__(self) -> str:
-        from evenhand.analyses.planning.text import plan
-
-        return plan(self.to_dict())
-
-    def __rich__(self) -> Any:
-        from rich.text import Text
-
-        return Text(str(self))
+        return str(self.__rich__())  # a sentence is not broken into lines
 
 
 def power(
@@ -122,15 +109,14 @@ def _rate(base_rate: float, gap: float) -> float:
 
 def _people(n: Any) -> tuple[int, int]:
     numbers = n if isinstance(n, tuple | list) else (n, n)
-    whole = all(isinstance(x, int | np.integer) and not isinstance(x, bool) and 1 <= x <= 10**15 for x in numbers)
-    if len(numbers) != 2 or not whole:
+    if len(numbers) != 2 or not all(is_whole(x) and 1 <= x <= 10**15 for x in numbers):
         raise UsageError(f"n is a number of people, or one for the group and one for the reference, not {shown(n)}")
     return int(numbers[0]), int(numbers[1])
 
 
 def _within(value: Any, name: str, lo: float, hi: float, closed: bool = False) -> float:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not (lo <= value <= hi if closed else lo < value < hi):
+    given = number(value)
+    if not (lo <= given <= hi if closed else lo < given < hi):
         raise UsageError(f"{name} must be a number {'from' if closed else 'between'} {lo:g} "
                          f"{'to' if closed else 'and'} {hi:g}, not {shown(value)}")  # fmt: skip
-    return float(value)
+    return given

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rich.text import Text
 
-def plan(document: dict[str, Any]) -> str:
-    """What it takes, in a sentence."""
+
+def render(document: dict[str, Any]) -> Text:
+    """What it takes in a sentence, or what to look at and why."""
+    return Text("\n".join(_advice(document)) if "measures" in document else _plan(document))
+
+
+def _plan(document: dict[str, Any]) -> str:
     base, gap = document["base_rate"], document["gap"]
     people = f"{document['n']:,} people of the group and {document['n_reference']:,} of the reference"
     how = f"{100 * document['power']:.3g}% power at level {document['level']:g}"
@@ -23,8 +29,8 @@ def plan(document: dict[str, Any]) -> str:
     return f"{people} tell {rates} with {how}."
 
 
-def advice(document: dict[str, Any]) -> Iterator[str]:
-    """What to look at and why, line by line; a command is broken where it can be copied."""
+def _advice(document: dict[str, Any]) -> Iterator[str]:
+    """Line by line; a command is broken where it can be copied."""
     yield f"Look at: {', '.join(document['measures'])}"
     yield document["why"]
     if document["beware"]:

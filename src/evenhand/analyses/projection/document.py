@@ -11,20 +11,13 @@ from evenhand.report.frame import plain_frame
 if TYPE_CHECKING:
     from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
 
-_TYPES = {
-    "score": "float", "group": "str", "label": "str", "n": "float", "logit": "float", "shifted_logit": "float",
-    "k": "float", "shifted_score": "float",
-}  # fmt: skip
-
 
 def document(test: ProjectionTest) -> dict[str, Any]:
     """The result as plain values."""
     return {
         **header("projection"),
-        **fields(
-            test, "criterion statistic theta critical_value p_value gamma rejects level attribute group reference"
-        ),
-        **fields(test, "n beta_norm space distance"),
+        **fields(test, "criterion statistic theta critical_value p_value gamma rejects level"),
+        **fields(test, "attribute group reference n beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
         "data": dict(test.data),
         "interpretation": sentence(test),
@@ -61,4 +54,5 @@ def sentence(test: ProjectionTest) -> str:
 
 def frame(test: ProjectionTest, library: str | None) -> Any:
     """The shifts, one row each."""
-    return plain_frame({k: list(v) for k, v in test.shifts.items()}, _TYPES, library)
+    columns = {k: list(v) for k, v in test.shifts.items()}
+    return plain_frame(columns, {**dict.fromkeys(columns, "float"), "group": "str", "label": "str"}, library)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,17 +16,15 @@ from evenhand.analyses.projection.inputs import NEEDS_LABEL, check_people, compa
 from evenhand.analyses.projection.logistic import LARGEST, linear_part
 from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
 from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
-from evenhand.errors import DataError, UsageError, listed, nearest, number, shown
+from evenhand.errors import DataError, UsageError, number, one_of, shown
 from evenhand.inference.chi2_mixture import critical, tail
 from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection, project
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
-from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.report.document import fields
+from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
-
-if TYPE_CHECKING:
-    pass
 
 CRITERIA = {"equal_opportunity": (1,), "equalized_odds": (1, 0)}
 FEW = 30
@@ -141,14 +139,8 @@ class _ProjectionTest:
 projection_test = _ProjectionTest()
 
 
-# ---- what was asked --------------------------------------------------------------------------------------
-
-
 def _checked(criterion: Any, level: Any) -> tuple[str, float]:
-    if not isinstance(criterion, str) or criterion not in CRITERIA:
-        raise UsageError(
-            f"criterion must be one of {listed(CRITERIA)}, not {shown(criterion)}{nearest(str(criterion), CRITERIA)}"
-        )
+    one_of("criterion", criterion, CRITERIA)
     if not 0 < number(level) < 1:
         raise UsageError(f"level must be a number between 0 and 1, such as 0.05, not {shown(level)}")
     return criterion, float(level)
@@ -188,9 +180,6 @@ def _table(data: Any, score: Any, logit: Any, roles: Roles) -> tuple[Table, bool
     return as_table(data, replace(roles, score=column)), given[1]
 
 
-# ---- the test ---------------------------------------------------------------------------------------------
-
-
 def _tested(
     table: Table,
     logits: bool,
@@ -221,7 +210,7 @@ def _tested(
             raise DataError(TOO_NEAR)
         parts.append(_part(found, z[cells], in_group[cells], y))
         wald.append(found.wald)
-        plans.append(_of_cells(found, cells))
+        plans.append(replace(found, cell=cells[found.cell]))  # its cells counted among all of them
     theta, statistic = tuple(p.theta for p in parts), sum(p.statistic for p in parts)
     limit, p_value = critical(level, theta), tail(statistic, theta)
     sign = -1.0 if table.meaning.risk else 1.0
@@ -254,9 +243,7 @@ def _tested(
         data={
             "score": table.meaning.score,
             "logits": logits,
-            "risk": table.meaning.risk,
-            "label": table.meaning.label,
-            "favorable": table.meaning.favorable,
+            **fields(table.meaning, "risk label favorable"),
             "left_out": dict(table.left_out),
         },
         notes=(*table.notes, *notes, *_remarks(parts, names, p_value, level, sum(wald))),
@@ -272,20 +259,9 @@ def _part(found: Projection, z: Floats, in_group: Bools, y: int) -> LabelProject
         after.append(float((n * sigma(x)).sum() / n.sum()))
         moves.append(float((n * (x - z[cell])).sum() / n.sum()))
     return LabelProjection(
-        LABELS[y],
-        (sizes[0], sizes[1]),
-        found.means,
-        (after[0], after[1]),
-        (moves[0], moves[1]),
-        found.statistic,
-        found.theta,
-        found.gamma,
-    )
-
-
-def _of_cells(found: Projection, cells: Ints) -> Projection:
-    """The same, its cells counted among all of them."""
-    return replace(found, cell=cells[found.cell])
+        LABELS[y], (sizes[0], sizes[1]), found.means, (after[0], after[1]), (moves[0], moves[1]), found.statistic,
+        found.theta, found.gamma,
+    )  # fmt: skip
 
 
 def _remarks(

@@ -80,13 +80,19 @@ def by_group(
         return ByGroup(measure.id, undefined=why)
     levels, exact = _levels(table, grouping, goal, measure.components[0])
 
+    at = listed_thresholds(table)
+
     def best(limit: float) -> Separate | None:
         chosen = _best(levels, reference, measure, limit)
-        return None if chosen is None else _made(table, grouping, reference, goal, measure, limit, levels, chosen)
+        if chosen is None:
+            return None
+        rates, named = _rates(levels, chosen), [float(at[lv.place[i]]) for lv, i in zip(levels, chosen, strict=True)]
+        gain = sum(float(lv.gain[i]) for lv, i in zip(levels, chosen, strict=True))
+        value, trivial = _size(measure, rates, reference), _same_for_all(table, grouping, named)
+        by_name = {g: Level(t, float(r)) for g, t, r in zip(grouping.groups, named, rates, strict=True)}
+        return Separate(limit, gain / goal.scale, value, trivial, by_name)
 
-    free = _free(levels, reference, measure)
-    rates = np.array([lv.rate[i] for lv, i in zip(levels, free, strict=True)])
-    furthest = _size(measure, rates, reference)
+    furthest = _size(measure, _rates(levels, _free(levels, reference, measure)), reference)
     parity = 1.0 if measure.scale == "ratio" else 0.0
     steps = [parity] if furthest == parity else np.linspace(parity, furthest, STEPS).tolist()
     curve = tuple(found for limit in steps if (found := best(limit)) is not None)
@@ -213,34 +219,15 @@ def _highest(values: Floats, start: Ints, end: Ints) -> Floats:
     return found
 
 
+def _rates(levels: Sequence[_Levels], chosen: Sequence[int]) -> Floats:
+    return np.array([lv.rate[i] for lv, i in zip(levels, chosen, strict=True)])
+
+
 def _size(m: RateMeasure, rates: Floats, reference: int) -> float:
     others = np.delete(rates, reference)
     if m.scale != "ratio":
         return float(np.abs(others - rates[reference]).max())
     return float(sized(m, others / rates[reference]).min()) if rates[reference] > 0 else float("nan")
-
-
-def _made(
-    table: Table,
-    grouping: Grouping,
-    reference: int,
-    goal: Goal,
-    m: RateMeasure,
-    limit: float,
-    levels: Sequence[_Levels],
-    chosen: Sequence[int],
-) -> Separate:
-    rates = np.array([lv.rate[i] for lv, i in zip(levels, chosen, strict=True)])
-    gain = sum(float(lv.gain[i]) for lv, i in zip(levels, chosen, strict=True))
-    places = [int(lv.place[i]) for lv, i in zip(levels, chosen, strict=True)]
-    named = listed_thresholds(table)[places].tolist()
-    return Separate(
-        limit,
-        gain / goal.scale,
-        _size(m, rates, reference),
-        _same_for_all(table, grouping, named),
-        {g: Level(t, float(r)) for g, t, r in zip(grouping.groups, named, rates, strict=True)},
-    )
 
 
 def _same_for_all(table: Table, grouping: Grouping, thresholds: Sequence[float]) -> bool:

@@ -20,45 +20,43 @@ POINTS = 1000
 FRONT = 500
 RANGES = 100
 ANALYSIS = "an analysis of what separate thresholds would achieve, not advice to use them"
-_TYPES = {
-    "threshold": "float", "selection_rate": "float", "performance": "float", "value": "float", "group": "str",
-    "fairness": "float", "dto": "float", "on_front": "bool", "trivial": "bool", "meets": "bool",
-}  # fmt: skip
+_TYPES = {"group": "str", "on_front": "bool", "trivial": "bool", "meets": "bool"}
+"""Of the columns of a dataframe that are no numbers."""
 
 
-def document(found: Thresholds) -> dict[str, Any]:
+def document(result: Thresholds) -> dict[str, Any]:
     """The whole result as plain values."""
-    s, trivial = found.sweep, found.sweep.trivial
-    kept = _kept(found)
+    s, trivial = result.sweep, result.sweep.trivial
+    kept = _kept(result)
     return {
         **header("thresholds"),
-        "data": _data(found),
-        "options": _options(found),
-        "attribute": found.grouping.name,
-        "reference": found.reference,
-        "groups": list(found.grouping.groups),
+        "data": _data(result),
+        "options": _options(result),
+        "attribute": result.grouping.name,
+        "reference": result.reference,
+        "groups": list(result.grouping.groups),
         "thresholds": {
             "count": len(s.thresholds),
-            "lowest": found.table.extremes[0],
-            "highest": found.table.extremes[1],
-            "undefined": int((np.isnan(found.swept.size) & ~trivial).sum()),
-            "front": int(found.on_front.sum()),
+            "lowest": result.table.extremes[0],
+            "highest": result.table.extremes[1],
+            "undefined": int((np.isnan(result.swept.size) & ~trivial).sum()),
+            "front": int(result.on_front.sum()),
         },
-        "performance_undefined": found.goal.undefined,
-        "best": _optional(found.best),
-        "nearest": _optional(found.nearest),
-        "current": _optional(found.current),
-        "policy": None if found.policy is None else _policy(found.policy),
-        "by_group": None if found.by_group is None else _by_group(found.by_group),
-        "trivial": [_cutoff(found.at(int(i))) for i in np.flatnonzero(trivial)[[0, -1]]] if trivial.any() else [],
-        "curve": [_cutoff(found.at(int(i))) for i in kept],
-        "interpretation": _sentence(found),
-        "notes": list(found.notes),
+        "performance_undefined": result.goal.undefined,
+        "best": _optional(result.best),
+        "nearest": _optional(result.nearest),
+        "current": _optional(result.current),
+        "policy": None if result.policy is None else _policy(result.policy),
+        "by_group": None if result.by_group is None else _by_group(result.by_group),
+        "trivial": [_cutoff(result.at(int(i))) for i in np.flatnonzero(trivial)[[0, -1]]] if trivial.any() else [],
+        "curve": [_cutoff(result.at(int(i))) for i in kept],
+        "interpretation": _sentence(result),
+        "notes": list(result.notes),
     }
 
 
-def _data(found: Thresholds) -> dict[str, Any]:
-    table, m = found.table, found.table.meaning
+def _data(result: Thresholds) -> dict[str, Any]:
+    table, m = result.table, result.table.meaning
     return {
         "rows": table.rows,
         "left_out": dict(table.left_out),
@@ -69,15 +67,15 @@ def _data(found: Thresholds) -> dict[str, Any]:
     }
 
 
-def _options(found: Thresholds) -> dict[str, Any]:
+def _options(result: Thresholds) -> dict[str, Any]:
     return {
-        "performance": found.goal.id,
-        **fields(found, "cost"),
-        "fairness": found.fairness.id,
-        "require": [str(r) for r in found.requirements],
-        "threshold": found.options.threshold,
-        "allow_trivial": found.allow_trivial,
-        **fields(found.options, "confidence bootstrap seed"),
+        "performance": result.goal.id,
+        **fields(result, "cost"),
+        "fairness": result.fairness.id,
+        "require": [str(r) for r in result.requirements],
+        "threshold": result.options.threshold,
+        "allow_trivial": result.allow_trivial,
+        **fields(result.options, "confidence bootstrap seed"),
     }
 
 
@@ -112,11 +110,7 @@ def _policy(p: Policy) -> dict[str, Any]:
 
 
 def _check(c: Check) -> dict[str, Any]:
-    return {
-        "requirement": str(c.requirement),
-        **fields(c.gap, "group value ci"),
-        "settled": c.settled,
-    }
+    return {"requirement": str(c.requirement), **fields(c.gap, "group value ci"), "settled": c.settled}
 
 
 def _by_group(b: ByGroup) -> dict[str, Any]:
@@ -136,15 +130,15 @@ def _separate(s: Separate) -> dict[str, Any]:
     }
 
 
-def _kept(found: Thresholds) -> Ints:
+def _kept(result: Thresholds) -> Ints:
     """Which thresholds the curve of the document shows: what matters, and of the others evenly many."""
-    s = found.sweep
+    s = result.sweep
     shown = {0, len(s.thresholds) - 1}
-    missed = None if found.policy is None else found.policy.nearest
-    for cutoff in (found.best, found.nearest, found.current, found.chosen, missed):
+    missed = None if result.policy is None else result.policy.nearest
+    for cutoff in (result.best, result.nearest, result.current, result.chosen, missed):
         if cutoff is not None:
             shown.add(s.index(cutoff.threshold))
-    must = np.unique(np.concatenate([sorted(shown), spread(found.on_front, FRONT)]).astype(np.int64))
+    must = np.unique(np.concatenate([sorted(shown), spread(result.on_front, FRONT)]).astype(np.int64))
     others = np.ones(len(s.thresholds), np.bool_)
     others[must] = False
     return np.sort(np.concatenate([must, spread(others, POINTS - len(must))]))
@@ -162,10 +156,10 @@ def spread(among: Bools, most: int) -> Ints:
     return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).round().astype(np.int64))])
 
 
-def frame(found: Thresholds, library: str | None) -> Any:
+def frame(result: Thresholds, library: str | None) -> Any:
     """One row for each threshold; selection rates by group in columns of their own, where they were kept."""
-    s, swept = found.sweep, found.swept
-    names = np.array([*found.grouping.groups, None], object)
+    s, swept = result.sweep, result.swept
+    names = np.array([*result.grouping.groups, None], object)
     columns: dict[str, list[Any]] = {
         "threshold": s.thresholds.tolist(),
         "selection_rate": s.selection_rate.tolist(),
@@ -173,43 +167,38 @@ def frame(found: Thresholds, library: str | None) -> Any:
         "value": swept.size.tolist(),
         "group": names[swept.group].tolist(),
         "fairness": swept.fairness.tolist(),
-        "dto": found.dto.tolist(),
-        "on_front": found.on_front.tolist(),
+        "dto": result.dto.tolist(),
+        "on_front": result.on_front.tolist(),
         "trivial": s.trivial.tolist(),
-        "meets": found.meets.tolist() if found.requirements else [None] * len(s.thresholds),
+        "meets": result.meets.tolist() if result.requirements else [None] * len(s.thresholds),
     }
-    types = dict(_TYPES)
     if s.selection_rates is not None:
-        for g, name in enumerate(found.grouping.groups):
-            columns[f"selection_rate: {name}"] = s.selection_rates[:, g].tolist()
-            types[f"selection_rate: {name}"] = "float"
-    return plain_frame(columns, types, library or found.library)
+        rates = zip(result.grouping.groups, s.selection_rates.T.tolist(), strict=True)
+        columns |= {f"selection_rate: {name}": own for name, own in rates}
+    return plain_frame(columns, {**dict.fromkeys(columns, "float"), **_TYPES}, library or result.library)
 
 
-# ---- words ------------------------------------------------------------------------------------------------------
-
-
-def _sentence(found: Thresholds) -> str:
+def _sentence(result: Thresholds) -> str:
     """The verdict, for people who read nothing else."""
-    if found.policy is not None:
-        return _verdict(found, found.policy)
-    best, nearest_ = found.best, found.nearest
+    if result.policy is not None:
+        return _verdict(result, result.policy)
+    best, nearest_ = result.best, result.nearest
     if best is None or nearest_ is None:
-        return f"No threshold can be recommended {found.goal.undefined or _why_none(found)}."
+        return f"No threshold can be recommended {result.goal.undefined or _why_none(result)}."
     return (
-        f"{_rule(found, best)} has the best {found.goal.title}, {best.performance:.3f}, with {_valued(found, best)}; "
-        f"{_rule(found, nearest_)} is the nearest to the optimum: {nearest_.performance:.3f} with "
-        f"{_valued(found, nearest_)}."
+        f"{_rule(result, best)} has the best {result.goal.title}, {best.performance:.3f}, with "
+        f"{_valued(result, best)}; {_rule(result, nearest_)} is the nearest to the optimum: "
+        f"{nearest_.performance:.3f} with {_valued(result, nearest_)}."
     )
 
 
-def _why_none(found: Thresholds) -> str:
-    if found.sweep.trivial.all():
+def _why_none(result: Thresholds) -> str:
+    if result.sweep.trivial.all():
         return "because every threshold selects everybody or nobody"
-    return f"because {found.fairness.title} is undefined at every threshold"
+    return f"because {result.fairness.title} is undefined at every threshold"
 
 
-def _verdict(found: Thresholds, p: Policy) -> str:
+def _verdict(result: Thresholds, p: Policy) -> str:
     asked = " and ".join(str(r) for r in p.requirements)
     if p.chosen is not None:
         lost = "which costs nothing" if p.lost == 0 else f"{p.lost:.3f} less than the best without the policy"
@@ -219,14 +208,14 @@ def _verdict(found: Thresholds, p: Policy) -> str:
             None: "There is no interval to tell how sure that is.",
         }[p.settled]
         return (
-            f"{_rule(found, p.chosen)} meets the policy ({asked}) with the best {found.goal.title}: "
+            f"{_rule(result, p.chosen)} meets the policy ({asked}) with the best {result.goal.title}: "
             f"{p.chosen.performance:.3f}, {lost}. {sure}"
         )
     if p.nearest is not None and p.missed_by is not None:
         missed = " and ".join(f"{text} by {by:.2g}" for text, by in p.missed_by.items() if by > 0) or asked
         only = " except by selecting everybody or nobody" if p.trivial else ""
         return (
-            f"No threshold meets the policy ({asked}){only}. {_rule(found, p.nearest)} comes nearest: "
+            f"No threshold meets the policy ({asked}){only}. {_rule(result, p.nearest)} comes nearest: "
             f"it misses {missed}."
         )
     if p.feasible:
@@ -234,8 +223,8 @@ def _verdict(found: Thresholds, p: Policy) -> str:
     return f"Whether a threshold meets the policy ({asked}) is undefined {p.undefined}."
 
 
-def _rule(found: Thresholds, c: Cutoff) -> str:
-    return f"{shown_name(found.table.meaning.score)} {'<' if found.table.meaning.risk else '≥'} {exact(c.threshold)}"
+def _rule(result: Thresholds, c: Cutoff) -> str:
+    return f"{shown_name(result.table.meaning.score)} {'<' if result.table.meaning.risk else '≥'} {exact(c.threshold)}"
 
 
 def exact(threshold: float) -> str:
@@ -244,5 +233,5 @@ def exact(threshold: float) -> str:
     return short if float(short) == threshold else repr(threshold)
 
 
-def _valued(found: Thresholds, c: Cutoff) -> str:
-    return f"{found.fairness.title} {c.value:.3f}" if c.value == c.value else f"{found.fairness.title} undefined"
+def _valued(result: Thresholds, c: Cutoff) -> str:
+    return f"{result.fairness.title} {c.value:.3f}" if c.value == c.value else f"{result.fairness.title} undefined"

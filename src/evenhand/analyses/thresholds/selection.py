@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -98,34 +98,44 @@ def best_of(performance: Floats, among: Bools) -> Ints:
     return np.flatnonzero(known & (performance >= performance[known].max() - SLACK))
 
 
-def choose(found: Thresholds, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator) -> Policy:
-    feasible = found.meets & found.allowed
-    trivial = found.meets & found.sweep.trivial
+def choose(result: Thresholds, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator) -> Policy:
+    """The best threshold that meets every requirement, or the one that misses by the least."""
+
+    def gaps(threshold: float) -> tuple[Gap, ...]:
+        """Of every measure and group, with intervals."""
+        unique = list({m.id: m for m in measures}.values())
+        options = replace(result.options, threshold=threshold)
+        audit = audit_attribute(result.table, result.grouping, reference, list(unique), options, rng, lambda done: None)
+        return audit.measures
+
+    feasible = result.meets & result.allowed
+    trivial = result.meets & result.sweep.trivial
     policy = Policy(
-        found.requirements, int(feasible.sum()), _ranges(found.sweep.thresholds, feasible),
-        tuple(found.sweep.thresholds[trivial].tolist()),
+        result.requirements, int(feasible.sum()), _ranges(result.sweep.thresholds, feasible),
+        tuple(result.sweep.thresholds[trivial].tolist()),
     )  # fmt: skip
     if not feasible.any():
-        return _infeasible(found, policy, reference, measures, rng)
-    if found.goal.undefined:
-        return replace(policy, undefined=found.goal.undefined)
-    place = _cheapest(found, feasible)
-    chosen, best, current = found.at(place), found.best, found.current
+        return _infeasible(result, policy, gaps)
+    if result.goal.undefined:
+        return replace(policy, undefined=result.goal.undefined)
+    place = _cheapest(result, feasible)
+    chosen, best, current = result.at(place), result.best, result.current
     assert best is not None
+    own = gaps(chosen.threshold)
     return replace(
         policy,
         chosen=chosen,
         lost=max(best.performance - chosen.performance, 0.0),
         lost_to_current=None if current is None else current.performance - chosen.performance,
-        checks=_checks(found, chosen.threshold, reference, measures, rng),
+        checks=tuple(Check(r, g, r.settled(g)) for r in result.requirements for g in own if g.id == r.measure.id),
     )
 
 
-def _cheapest(found: Thresholds, feasible: Bools) -> int:
+def _cheapest(result: Thresholds, feasible: Bools) -> int:
     """The best performance; of equals the one nearest to the best threshold without a policy."""
-    assert found.best_place is not None
-    tied = best_of(found.sweep.performance, feasible)
-    away = np.abs(found.sweep.thresholds[tied] / 2 - found.sweep.thresholds[found.best_place] / 2)
+    assert result.best_place is not None
+    tied = best_of(result.sweep.performance, feasible)
+    away = np.abs(result.sweep.thresholds[tied] / 2 - result.sweep.thresholds[result.best_place] / 2)
     return int(tied[np.argmin(away)])
 
 
@@ -134,42 +144,23 @@ def _ranges(at: Floats, feasible: Bools) -> tuple[Stretch, ...]:
     return tuple(Stretch(float(at[a]), float(at[b - 1]), int(b - a)) for a, b in edges.reshape(-1, 2))
 
 
-def _infeasible(
-    found: Thresholds, policy: Policy, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
-) -> Policy:
+def _infeasible(result: Thresholds, policy: Policy, gaps: Callable[[float], tuple[Gap, ...]]) -> Policy:
     """The threshold that misses by the least, or the reason why none can be judged."""
-    sizes = {str(r): found.sweep.measures[r.measure.id].size for r in found.requirements}
-    short = {str(r): r.shortfall(sizes[str(r)]) for r in found.requirements}
-    most = np.where(found.allowed, np.maximum.reduce(list(short.values())), np.inf)
-    if not found.allowed.any():
+    sizes = {str(r): result.sweep.measures[r.measure.id].size for r in result.requirements}
+    short = {str(r): r.shortfall(sizes[str(r)]) for r in result.requirements}
+    most = np.where(result.allowed, np.maximum.reduce(list(short.values())), np.inf)
+    if not result.allowed.any():
         return replace(policy, undefined="because every threshold selects everybody or nobody")
     if np.isinf(most).all():
-        some = float(found.sweep.thresholds[np.flatnonzero(found.allowed)[0]])
-        gaps = _gaps(found, some, reference, measures, rng)
-        why = next((g.undefined for g in gaps if g.undefined), None)
+        some = float(result.sweep.thresholds[np.flatnonzero(result.allowed)[0]])
+        why = next((g.undefined for g in gaps(some) if g.undefined), None)
         return replace(policy, undefined=why or "because no threshold has a value of every measure required")
     tied = np.flatnonzero(most <= most.min() + SLACK)
-    performance = np.nan_to_num(found.sweep.performance[tied], nan=-np.inf)
+    performance = np.nan_to_num(result.sweep.performance[tied], nan=-np.inf)
     place = int(tied[np.argmax(performance)])
     return replace(
         policy,
         undefined="because no threshold meets the policy",
-        nearest=found.at(place),
+        nearest=result.at(place),
         missed_by={text: float(by[place]) for text, by in short.items()},
     )
-
-
-def _gaps(
-    found: Thresholds, threshold: float, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
-) -> tuple[Gap, ...]:
-    unique = list({m.id: m for m in measures}.values())
-    options = replace(found.options, threshold=threshold)
-    audit = audit_attribute(found.table, found.grouping, reference, list(unique), options, rng, lambda done: None)
-    return audit.measures
-
-
-def _checks(
-    found: Thresholds, threshold: float, reference: int, measures: Sequence[RateMeasure], rng: np.random.Generator
-) -> tuple[Check, ...]:
-    gaps = _gaps(found, threshold, reference, measures, rng)
-    return tuple(Check(r, g, r.settled(g)) for r in found.requirements for g in gaps if g.id == r.measure.id)

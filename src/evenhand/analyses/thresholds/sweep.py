@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,7 @@ class Swept:
 
     measure: RateMeasure
     size: Floats
-    """As `policy.sized`; NaN if any group cannot be compared."""
+    """As `sized`; NaN if any group cannot be compared."""
     group: Ints
     """Which group that is, −1 where there is none."""
 
@@ -135,7 +135,7 @@ class Sweep:
     """Everybody or nobody is selected."""
     performance: Floats
     measures: Mapping[str, Swept]
-    selection_rates: Floats | None = field(default=None)
+    selection_rates: Floats | None = None
     """By group, axes (threshold, group); None if there are too many."""
 
     def index(self, threshold: float) -> int:
@@ -151,9 +151,7 @@ def sweep(table: Table, grouping: Grouping, reference: int, goal: Goal, measures
             f"{count:,} thresholds × {groups:,} groups are too many: round the scores, or name fewer group columns"
         )
     kept = groups <= SHOWN_GROUPS and count * groups <= KEPT
-    pieces: list[dict[Any, NDArray[Any]]] = []
-    for counts in counted(table, grouping):
-        pieces.append(_looked(counts, reference, goal, measures, kept))
+    pieces = [_looked(counts, reference, goal, measures, kept) for counts in counted(table, grouping)]
     whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     return Sweep(
         listed_thresholds(table),

@@ -21,19 +21,19 @@ from evenhand.report.format import interval, number
 ROWS = 12
 
 
-def render(found: dict[str, Any]) -> RenderableType:
+def render(document: dict[str, Any]) -> RenderableType:
     """The result as rich renderables."""
-    parts: list[RenderableType] = [*_header(found), Text(), *_points(found)]
-    if found["policy"] is not None:
-        parts += [Text(), *_shown_policy(found)]
-    if found["by_group"] is not None:
-        parts += [Text(), *_shown_by_group(found)]
-    parts += [Text(), Text("→ " + found["interpretation"])]
-    return Group(*parts, *points("Notes", found["notes"]))
+    parts: list[RenderableType] = [*_header(document), Text(), *_points(document)]
+    if document["policy"] is not None:
+        parts += [Text(), *_shown_policy(document)]
+    if document["by_group"] is not None:
+        parts += [Text(), *_shown_by_group(document)]
+    parts += [Text(), Text("→ " + document["interpretation"])]
+    return Group(*parts, *points("Notes", document["notes"]))
 
 
-def _header(found: dict[str, Any]) -> Iterator[RenderableType]:
-    data = found["data"]
+def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
+    data = document["data"]
     kind = "risk score" if data["risk"] else "score"
     label = "" if data["label"] is None else f" · label {shown_name(data['label'])}"
     favourable = "" if data["label"] is None else f", favourable {shown_name(data['favorable'])}"
@@ -41,52 +41,52 @@ def _header(found: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text(f"{data['rows']:,} people · {kind} {shown_name(data['score'])}{label}{favourable}")
     for reason, count in data["left_out"].items():
         yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
-    others = [g for g in found["groups"] if g != found["reference"]]
+    others = [g for g in document["groups"] if g != document["reference"]]
     who = shown_name(others[0]) if len(others) == 1 else "the group furthest from parity"
-    title = f"{shown_name(found['attribute'])}: {who} against {shown_name(found['reference'])}"
+    title = f"{shown_name(document['attribute'])}: {who} against {shown_name(document['reference'])}"
     yield Rule(Text(title, style="bold"), align="left", style="dim")
 
 
-def _points(found: dict[str, Any]) -> Iterator[RenderableType]:
-    measure = find(found["options"]["fairness"])
+def _points(document: dict[str, Any]) -> Iterator[RenderableType]:
+    measure = find(document["options"]["fairness"])
     assert measure is not None
-    sign = "<" if found["data"]["risk"] else "≥"
+    sign = "<" if document["data"]["risk"] else "≥"
     grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     grid.add_column(Text(f"favourable {sign}"), justify="right")
-    for name in ("selected", found["options"]["performance"].replace("_", " "), shown_name(measure.title, 26)):
+    for name in ("selected", document["options"]["performance"].replace("_", " "), shown_name(measure.title, 26)):
         grid.add_column(Text(name), justify="right")
-    several = len(found["groups"]) > 2
+    several = len(document["groups"]) > 2
     if several:
         grid.add_column(Text("group"), overflow="fold")
     grid.add_column(Text("distance"), justify="right")
     grid.add_column(Text(""), overflow="fold")
-    for point, marks in _chosen_rows(found):
+    for point, marks in _chosen_rows(document):
         grid.add_row(
-            _at(point["threshold"], found), number(point["selection_rate"]), number(point["performance"]),
+            _at(point["threshold"], document), number(point["selection_rate"]), number(point["performance"]),
             number(point["value"]), *([Text(shown_name(point["group"] or "–", 24))] if several else []),
             number(point["dto"]),
             Text(", ".join(marks), style="bold" if "chosen" in marks else ""),
         )  # fmt: skip
     yield grid
-    t = found["thresholds"]
+    t = document["thresholds"]
     yield _aside(f"{t['count']:,} thresholds, {t['front']:,} on the front; distance: to the optimum (1, 1)")
 
 
-def _chosen_rows(found: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
+def _chosen_rows(document: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
     """Some of the front, and every threshold that has a name."""
-    policy = found["policy"] or {}
+    policy = document["policy"] or {}
     named = {
-        "current": found["current"], "best": found["best"], "nearest (1, 1)": found["nearest"],
+        "current": document["current"], "best": document["best"], "nearest (1, 1)": document["nearest"],
         "chosen": policy.get("chosen"), "misses least": policy.get("nearest"),
     }  # fmt: skip
     rows: dict[float, tuple[dict[str, Any], list[str]]] = {}
     for mark, point in named.items():
         if point is not None:
             rows.setdefault(point["threshold"], (point, []))[1].append(mark)
-    front = [p for p in found["curve"] if p["on_front"]] or [p for p in found["curve"] if not p["trivial"]]
+    front = [p for p in document["curve"] if p["on_front"]] or [p for p in document["curve"] if not p["trivial"]]
     for i in spread(np.ones(len(front), np.bool_), ROWS):
         rows.setdefault(front[i]["threshold"], (front[i], []))
-    for point in found["trivial"]:
+    for point in document["trivial"]:
         rows.setdefault(point["threshold"], (point, []))[1].append(f"trivial: {_who(point)}")
     return [(point, _marked(point, marks)) for _, (point, marks) in sorted(rows.items())]
 
@@ -101,13 +101,13 @@ def _marked(point: dict[str, Any], marks: list[str]) -> list[str]:
     return [*marks, *(["front"] if point["on_front"] else []), *(["meets"] if meets else [])]
 
 
-def _shown_policy(found: dict[str, Any]) -> Iterator[RenderableType]:
-    policy, options = found["policy"], found["options"]
+def _shown_policy(document: dict[str, Any]) -> Iterator[RenderableType]:
+    policy, options = document["policy"], document["options"]
     yield Text("Policy: " + " and ".join(options["require"]), style="bold")
     meet = "threshold meets" if policy["feasible"] == 1 else "thresholds meet"
     yield _aside(f"{policy['feasible']:,} {meet} it{_stretches(policy)}")
     if policy["trivial"] and not options["allow_trivial"]:
-        met = [_who(p) for p in found["trivial"] if p["threshold"] in policy["trivial"]]
+        met = [_who(p) for p in document["trivial"] if p["threshold"] in policy["trivial"]]
         yield _aside(f"selecting {' or '.join(met) or 'everybody or nobody'} meets it too, and says nothing")
     if policy["lost_to_current"] is not None:
         gained = number(-policy["lost_to_current"], sign=True)
@@ -127,15 +127,15 @@ def _stretches(policy: dict[str, Any]) -> str:
     return ": " + ", ".join(shown) + (f" and {more} more ranges" if more else "")
 
 
-def _shown_by_group(found: dict[str, Any]) -> Iterator[RenderableType]:
-    b = found["by_group"]
+def _shown_by_group(document: dict[str, Any]) -> Iterator[RenderableType]:
+    b = document["by_group"]
     yield Text("Thresholds by group: an analysis", style="bold")
     yield _aside(ANALYSIS)
     if b["undefined"]:
         yield _aside(f"undefined {b['undefined']}")
         return
     grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for name in (b["measure"].replace("_", " ") + " allowed", found["options"]["performance"].replace("_", " ")):
+    for name in (b["measure"].replace("_", " ") + " allowed", document["options"]["performance"].replace("_", " ")):
         grid.add_column(Text(name), justify="right")
     grid.add_column(Text("thresholds"), overflow="fold")
     steps = b["curve"][:: max(1, (len(b["curve"]) - 1) // 5)]
@@ -144,19 +144,19 @@ def _shown_by_group(found: dict[str, Any]) -> Iterator[RenderableType]:
         required = " (required)" if step is b["at_limit"] else ""
         trivial = " (trivial)" if step["trivial"] else ""
         grid.add_row(
-            number(step["limit"]), number(step["performance"]), Text(_levels(step, found) + required + trivial)
+            number(step["limit"]), number(step["performance"]), Text(_levels(step, document) + required + trivial)
         )
     yield grid
 
 
-def _levels(step: dict[str, Any], found: dict[str, Any]) -> str:
-    named = [f"{shown_name(g, 20)} {_at(lv['threshold'], found)}" for g, lv in list(step["thresholds"].items())[:4]]
+def _levels(step: dict[str, Any], document: dict[str, Any]) -> str:
+    named = [f"{shown_name(g, 20)} {_at(lv['threshold'], document)}" for g, lv in list(step["thresholds"].items())[:4]]
     more = len(step["thresholds"]) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")
 
 
-def _at(threshold: float, found: dict[str, Any]) -> str:
-    highest = found["thresholds"]["highest"]
+def _at(threshold: float, document: dict[str, Any]) -> str:
+    highest = document["thresholds"]["highest"]
     return f"over {exact(highest)}" if threshold == np.nextafter(highest, np.inf) else exact(threshold)
 
 

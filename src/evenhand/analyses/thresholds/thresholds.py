@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.analyses.options import Options, checked, cuts_of
 from evenhand.analyses.reference import grouping_named, reference_group
 from evenhand.analyses.requirement import Requirement, required
-from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group
+from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group as separate
 from evenhand.analyses.thresholds.selection import (
     Cutoff as Cutoff,  # part of what the result is to those who use it
     Policy as Policy,
@@ -170,15 +170,15 @@ def thresholds(
     Examples
     --------
     >>> import evenhand
-    >>> found = evenhand.thresholds(evenhand.compas(), reference="Caucasian", require="disparate_impact >= 0.8")
-    >>> found.best.threshold, round(found.best.performance, 3), round(found.best.value, 3)
+    >>> result = evenhand.thresholds(evenhand.compas(), reference="Caucasian", require="disparate_impact >= 0.8")
+    >>> result.best.threshold, round(result.best.performance, 3), round(result.best.value, 3)
     (6.0, 0.656, 0.681)
-    >>> found.chosen.threshold, round(found.chosen.value, 3), round(found.policy.lost, 3), found.policy.settled
+    >>> result.chosen.threshold, round(result.chosen.value, 3), round(result.policy.lost, 3), result.policy.settled
     (8.0, 0.814, 0.029, False)
     """
     check_known(options, ThresholdsArgs.__optional_keys__, thresholds)
     intervals = {word: value for word, value in options.items() if word in IntervalArgs.__optional_keys__}
-    asked = checked_words(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
+    asked = checked_options(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
     table = as_table(data, picked(Roles, options), cuts_of(asked.options))
     _check_table(table, asked.measures)
     if asked.options.threshold is not None:
@@ -187,15 +187,16 @@ def thresholds(
     ref, notes = reference_group(table, grouping, reference)
     goal = goal_of(table, asked.performance, asked.cost)
     swept = sweep(table, grouping, ref, goal, asked.measures)
-    found = Thresholds(
+    result = Thresholds(
         table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness, swept,
         asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), library=library_of(data),
     )  # fmt: skip
     if asked.requirements:
-        found = replace(found, policy=choose(found, ref, asked.required, generator(options.get("rng"))))
+        result = replace(result, policy=choose(result, ref, asked.required, generator(options.get("rng"))))
     if by_group:
-        found = replace(found, by_group=_separate(found, ref))
-    return replace(found, notes=(*table.notes, *notes, *_remarks(found)))
+        limits = [r.limit for r in asked.requirements if r.measure.id == asked.fairness.id]
+        result = replace(result, by_group=separate(table, grouping, ref, goal, asked.fairness, limits))
+    return replace(result, notes=(*table.notes, *notes, *_remarks(result)))
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class Asked:
         return list({m.id: m for m in (self.fairness, *self.required)}.values())
 
 
-def checked_words(
+def checked_options(
     performance: Any,
     cost: Any,
     fairness: Any,
@@ -265,64 +266,56 @@ def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:
         raise UsageError(f"{unlabelled[0]} needs true outcomes: name their column (--label), or take {FAIRNESS}")
 
 
-def _separate(found: Thresholds, reference: int) -> ByGroup:
-    limits = [r.limit for r in found.requirements if r.measure.id == found.fairness.id]
-    return by_group(found.table, found.grouping, reference, found.goal, found.fairness, limits)
-
-
-# ---- remarks ----------------------------------------------------------------------------------------------------
-
-
-def _remarks(found: Thresholds) -> list[str]:
-    s, notes = found.sweep, []
-    if found.goal.undefined:
-        notes.append(f"{found.goal.title} is undefined {found.goal.undefined}: thresholds are not weighed against it")
+def _remarks(result: Thresholds) -> list[str]:
+    s, notes = result.sweep, []
+    if result.goal.undefined:
+        notes.append(f"{result.goal.title} is undefined {result.goal.undefined}: thresholds are not weighed against it")
     if s.trivial.all():
-        notes.append(f"the score is constant ({found.table.scores[0]:g}): every threshold selects everybody or nobody")
-    unknown = int((np.isnan(found.swept.size) & ~s.trivial).sum())
+        notes.append(f"the score is constant ({result.table.scores[0]:g}): every threshold selects everybody or nobody")
+    unknown = int((np.isnan(result.swept.size) & ~s.trivial).sum())
     if unknown:
         notes.append(
-            f"{found.fairness.title} is undefined at {unknown:,} of {int((~s.trivial).sum()):,} thresholds, where a "
+            f"{result.fairness.title} is undefined at {unknown:,} of {int((~s.trivial).sum()):,} thresholds, where a "
             "group has nobody to compare: they are on no front and meet no requirement"
         )
-    notes += _about_trivial(found)
-    if found.chosen is not None:
+    notes += _about_trivial(result)
+    if result.chosen is not None:
         notes.append(
             "the threshold was chosen on the same people that it is judged by, which flatters it: confirm it on a "
             "fresh sample"
         )
     if s.selection_rates is None:
-        notes.append(f"{len(found.grouping.groups):,} groups and {len(s.thresholds):,} thresholds: selection rates by "
+        notes.append(f"{len(result.grouping.groups):,} groups and {len(s.thresholds):,} thresholds: selection rates by "
                      "group are left out")  # fmt: skip
-    if found.by_group is not None:
-        notes += _about_separate(found, found.by_group)
+    if result.by_group is not None:
+        notes += _about_by_group(result, result.by_group)
     return notes
 
 
-def _about_trivial(found: Thresholds) -> list[str]:
-    s, best = found.sweep, found.best
-    if best is None or found.allow_trivial:
+def _about_trivial(result: Thresholds) -> list[str]:
+    s, best = result.sweep, result.best
+    if best is None or result.allow_trivial:
         return []
     performance = np.where(s.trivial, s.performance, -np.inf)
     if performance.max() <= best.performance + SLACK:
         return []
     who = "everybody" if s.selection_rate[int(np.argmax(performance))] > 0.5 else "nobody"
     return [
-        f"selecting {who} has {found.goal.title} {performance.max():.3f}, more than any other threshold "
+        f"selecting {who} has {result.goal.title} {performance.max():.3f}, more than any other threshold "
         f"({best.performance:.3f}): by this performance the score is of no use"
     ]
 
 
-def _about_separate(found: Thresholds, separate: ByGroup) -> list[str]:
+def _about_by_group(result: Thresholds, own: ByGroup) -> list[str]:
     notes = [
         "thresholds by group are an analysis of what they would achieve: using them treats people differently by "
         "group, which the law forbids in many places (in the USA for credit and hiring)"
     ]
-    if not separate.exact:
+    if not own.exact:
         notes.append(
             f"a group has more than {LEVELS:,} different rates: of neighbouring ones the best was taken, so that "
             "thresholds by group may achieve more than is shown"
         )
-    if separate.at_limit is not None and len(found.requirements) > 1:
-        notes.append(f"thresholds by group keep to the limit of {shown_name(found.fairness.id)} only")
+    if own.at_limit is not None and len(result.requirements) > 1:
+        notes.append(f"thresholds by group keep to the limit of {shown_name(result.fairness.id)} only")
     return notes
