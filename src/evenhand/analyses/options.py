@@ -172,6 +172,6 @@ def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
 
 
 def cuts_of(options: Options) -> Cuts:
-    """Where scores must be told apart exactly for these options."""
+    """Where scores must be distinguished exactly for these options."""
     thresholds = () if options.threshold is None else (options.threshold,)
     return Cuts(thresholds, (BINS, options.scores.calibration_bins))

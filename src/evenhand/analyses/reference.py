@@ -16,7 +16,7 @@ from evenhand.tables.table import Table
 
 @dataclass(frozen=True)
 class Pinned:
-    """References that were decided before, of products too: the group by the name of the grouping."""
+    """References that were decided before, of intersections too: the group by the name of the grouping."""
 
     groups: Mapping[str, str]
 
@@ -95,7 +95,7 @@ MOST_PRODUCTS = 10_000
 
 
 def comparable(table: Table) -> tuple[list[Grouping], list[str]]:
-    """What is compared: everything, but not a product of so many columns that nearly everybody is a group."""
+    """What is compared: everything, but not an intersection of so many columns that nearly everybody is a group."""
     *single, last = table.groupings
     if not single or len(last.groups) <= MOST_PRODUCTS:
         return [*single, last], []

@@ -177,7 +177,7 @@ def _compare_rates(
 def _tested(
     m: RateMeasure, gap: RateGap, pair: Counts, spanning: bool, options: Options, rng: np.random.Generator
 ) -> RateGap:
-    """A gap between rates with what tells it from chance."""
+    """A gap between rates with its null and its tests."""
     if gap.undefined:
         return gap
     if options.permutations:

@@ -17,7 +17,7 @@ from evenhand.analyses.options import Options, Progress, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.registry import Measure
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
@@ -58,13 +58,13 @@ class Audit(Result):
         """
         from evenhand.analyses.audit.page import audit_page, drawings
 
-        return kept(audit_page(self.to_dict(), drawings(self), self.table, also), path)
+        return write(audit_page(self.to_dict(), drawings(self), self.table, also), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The audit as Markdown, for a pull request or a model card, also written to a file if a path is given."""
         from evenhand.analyses.audit.markdown import audit_markdown
 
-        return kept(audit_markdown(self.to_dict()), path)
+        return write(audit_markdown(self.to_dict()), path)
 
     def plot(
         self,
@@ -87,7 +87,7 @@ class Audit(Result):
         return self.charts(attribute=attribute, group=group, measure=measure).draw(name)
 
     def plots(self, attribute: str | None = None, group: str | None = None) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw of these data, with the same words.
+        """The names of the charts that `plot` can draw of these data, with the same arguments.
 
         >>> import evenhand
         >>> decisions = {"d": [1, 0, 1, 1], "sex": ["f", "f", "m", "m"]}

@@ -367,12 +367,12 @@ def thinned_path(x: Floats, y: Floats, points: int | None) -> tuple[Ints, float]
 
 
 def _length(values: Floats) -> Floats:
-    """How far a column has gone at each point, as a share of its whole way."""
-    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(values / 2)))])
-    return np.asarray(way / way[-1] if way[-1] > 0 else way)
+    """How far a column has gone at each point, as a share of its whole path."""
+    path = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(values / 2)))])
+    return np.asarray(path / path[-1] if path[-1] > 0 else path)
 
 
-def _spread(way: Floats, points: int) -> Ints:
-    """Evenly spread places on a way, its ends among them."""
-    inner = np.searchsorted(way, np.linspace(0, way[-1], points)[1:-1])
-    return np.unique(np.concatenate([[0], inner, [len(way) - 1]]))
+def _spread(path: Floats, points: int) -> Ints:
+    """Evenly spread places on a path, its ends among them."""
+    inner = np.searchsorted(path, np.linspace(0, path[-1], points)[1:-1])
+    return np.unique(np.concatenate([[0], inner, [len(path) - 1]]))

@@ -28,7 +28,7 @@ class Point:
     lead: str
     rest: str
     shown: bool
-    """Whether the gap is beyond its limit and more than chance would show."""
+    """Whether the gap is beyond its tolerance and more than chance would show."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Finding:
 
     group: str
     kind: str
-    """bad: a key measure is beyond its limit with the whole interval; good: all are within; warn: anything else."""
+    """bad: a key measure is beyond its tolerance with the whole interval; good: all are within; warn: anything else."""
     headline: str
     tally: str
     points: tuple[Point, ...]
@@ -59,8 +59,8 @@ def findings(attribute: dict[str, Any]) -> list[Finding]:
 def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any]]) -> Finding:
     known = [m for m in measures if m["passes"] is not None]
     parts = {
-        "beyond the limit with the whole interval": [m for m in known if not m["passes"] and m["conclusive"]],
-        "within the limit with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
+        "beyond the tolerance with the whole interval": [m for m in known if not m["passes"] and m["conclusive"]],
+        "within the tolerance with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
         "not settled": [m for m in known if not m["conclusive"]],
         "undefined": [m for m in measures if m["passes"] is None],
     }
@@ -79,7 +79,7 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     warnings = [f"Not settled: {listed_and(_titles(open_))}."] if open_ else []
     if small:
         few = who if pair[0]["n"] <= pair[1]["n"] else f"{reference}, the reference,"
-        tally += f" So few people of {few} prove little: even three times the limit could go unnoticed."
+        tally += f" So few people of {few} prove little: even three times the tolerance could go unnoticed."
     points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and m["passes"] is not None)
     gap = max((abs(m["signed"] or 0) for m in measures if m["id"] == "demographic_parity"), default=0.0)
     return Finding(group, kind, headline, tally, points, tuple(warnings), len(beyond), gap)
@@ -94,7 +94,7 @@ def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled:
         few = ", though there are few people" if small else ""
         return "warn", f"{pair} differ in {listed_and(_titles(sure[:3]))}{few}"
     if settled and not beyond and not small:
-        return "good", f"{pair} are treated alike, within the limits"
+        return "good", f"{pair} are treated alike, within the tolerances"
     return "warn", f"{pair}: these data do not settle it"
 
 
@@ -107,7 +107,7 @@ def _doubted(headline: str, measures: list[dict[str, Any]], pair: Pair) -> tuple
     labels = "base_rate" in pair[0]["rates"]
     asked = [m for m in measures if isinstance(r := measure_of(m), RateMeasure) and (labels or not r.needs_label)]
     if any(m["id"] in KEY and m["passes"] is None for m in asked):
-        return "warn", f"{who} are within the limits, as far as they can be compared"
+        return "warn", f"{who} are within the tolerances, as far as they can be compared"
     return "good", headline
 
 
@@ -136,12 +136,12 @@ def _point(m: dict[str, Any], pair: Pair) -> Point:
     value = number(m["signed"], sign=True) if measure.signed and m["signed"] is not None else number(m["value"])
     ci = m["ci"]
     ends = "" if ci is None or None in ci else f" (interval {interval(ci)})"
-    limit = f"the limit of {m['tolerance']:.2g}"
+    tolerance = f"the tolerance of {m['tolerance']:.2g}"
     how = "within" if m["passes"] else "beyond"
     judged = {
-        True: f"; the whole interval is {how} {limit}",
-        False: f"; {how} {limit}, but the interval reaches across it",
-        None: f"; {how} {limit}",
+        True: f"; the whole interval is {how} {tolerance}",
+        False: f"; {how} {tolerance}, but the interval reaches across it",
+        None: f"; {how} {tolerance}",
     }[m["conclusive"]]
     rest = f": {_rates(measure, pair)}gap {value}{ends}{judged}. {_chance(m)}"
     there = _apart(m, 1.0 if measure.scale == "ratio" else 0.0)
@@ -153,7 +153,7 @@ def _lead(measure: Measure, m: dict[str, Any], there: bool) -> str:
     who, reference = shown_name(m["group"]), shown_name(m["reference"])
     share = m["positive_share"]
     if not there:
-        return f"{measure.title[0].upper()}{measure.title[1:]} is not told apart from chance"
+        return f"{measure.title[0].upper()}{measure.title[1:]} shows no more than chance"
     if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
         return f"{who} {measure.more if m['signed'] > 0 else measure.less} than {reference}"
     return f"{who} and {reference} differ in {measure.title}"
@@ -185,7 +185,7 @@ def remaining(found: list[Finding]) -> list[str]:
     words = {
         "bad": "Also not treated like the reference",
         "warn": "Less clear",
-        "good": "Treated like the reference, within the limits",
+        "good": "Treated like the reference, within the tolerances",
     }
     return [
         f"{text}: {listed_and([shown_name(f.group) for f in rest[:40]])}"
@@ -197,7 +197,7 @@ def remaining(found: list[Finding]) -> list[str]:
 
 def summary(found: list[Finding], attribute: dict[str, Any]) -> str:
     """The attribute in a sentence."""
-    words = {"bad": ("is", "are", "not treated alike"), "good": ("is", "are", "within all limits")}
+    words = {"bad": ("is", "are", "not treated alike"), "good": ("is", "are", "within all tolerances")}
     parts = []
     for kind, (one, many, how) in words.items():
         n = sum(f.kind == kind for f in found)

@@ -198,12 +198,12 @@ def with_ordinary(m: Measure, gap: AnyGap, found: Ordinary) -> AnyGap:
 
 def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = False) -> str:
     """A sentence about a gap, ended by its size, unless that was told, its interval and the verdict."""
-    limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{gap.tolerance:.3g}"
+    tolerance = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{gap.tolerance:.3g}"
     if not sized and m.scale == "ratio":
         text += f", a ratio of {gap.value:.3f}"
     elif not sized:
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
-    verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {limit}"
+    verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
     if gap.ci is None:
         return f"{text}; {verdict}."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"

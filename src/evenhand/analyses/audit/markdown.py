@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from evenhand.analyses.audit.findings import MOST_TOLD, findings, remaining
-from evenhand.analyses.audit.measure_table import limit
+from evenhand.analyses.audit.measure_table import tolerated
 from evenhand.analyses.audit.page import facts, title_of
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size
 from evenhand.errors import shown_name
@@ -73,7 +73,7 @@ def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Itera
     title = escape(f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure")
     yield f"<details><summary>{title}</summary>"
     yield ""
-    heads = ["measure", "gap", f"{100 * confidence:g}% interval", "chance, 95%", "p adjusted", "limit", "verdict"]
+    heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p adjusted", "tolerance", "verdict"]
     yield from table(heads, [_row(m) for m in found])
     yield "</details>"
     yield ""
@@ -85,5 +85,5 @@ def _row(m: dict[str, Any]) -> list[str]:
     open_ = ", not settled" if m["conclusive"] is False and m["passes"] is not None else ""
     return [
         measure.title, gap(measure, m), interval(m["ci"], sign=measure.signed), size(measure, m["null_95"]),
-        p_value(m), limit(measure, m["tolerance"]), word + open_,
+        p_value(m), tolerated(measure, m["tolerance"]), word + open_,
     ]  # fmt: skip

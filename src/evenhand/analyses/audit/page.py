@@ -122,7 +122,7 @@ def verdict(document: dict[str, Any]) -> Iterator[Markup]:
 
 
 def _finding(f: Finding, heading: str) -> Markup:
-    """What is beyond a limit and chance is said at once, the rest on request."""
+    """What is beyond its tolerance and the null is said at once, the rest on request."""
     told = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if p.shown]
     rest = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if not p.shown]
     more = [tag("ul", *rest) if rest else None, [tag("p", w) for w in f.warnings]]
@@ -131,7 +131,7 @@ def _finding(f: Finding, heading: str) -> Markup:
         tag(heading, f.headline),
         tag("p", f.tally),
         tag("ul", *told) if told else None,
-        tag("details", tag("summary", "What is within, not settled or not told apart from chance"), *more)
+        tag("details", tag("summary", "What is within, not settled or explained by chance"), *more)
         if rest or f.warnings
         else None,
         class_=f"finding {f.kind}",
@@ -198,7 +198,7 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
     pair, everyone = drawn.charts(attribute=attribute, group=group), drawn.charts(attribute=attribute)
     for chart in pair.kinds:
         about = everyone if chart == "groups" else pair
-        if chart != "null" and not about.lacks(chart):  # distributions of chance are in the tables
+        if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
             yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
 
 
@@ -222,7 +222,7 @@ def _largest(attribute: dict[str, Any]) -> Markup:
         pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
         numbers = [size(measure, m["value"]), interval(m["ci"]), size(measure, m["null_95"])]
         rows.append([measure.title, *numbers, cell(pair, class_="words")])
-    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "chance, 95%", "pair"],
+    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "null 95%", "pair"],
                  rows)  # fmt: skip
     return tag("details", tag("summary", "The most different pair of groups"), table)
 
@@ -261,7 +261,7 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield ("metric", f"{len(ids)} measures, one by one",
            "no single number: they answer different questions and can exclude each other")  # fmt: skip
     yield ("unit", "differences between a group and the reference; ratios where the measure is one",
-           "limits of 0.1 and 0.8 are conventions: state your own with evenhand check")  # fmt: skip
+           "tolerances of 0.1 and 0.8 are conventions: state your own with evenhand check")  # fmt: skip
     yield ("aggregation over groups", "none; the most different pair is named where there are more than two",
            "an average would hide the group that fares worst")  # fmt: skip
     drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"

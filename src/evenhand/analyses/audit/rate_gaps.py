@@ -47,7 +47,7 @@ def gaps(
         if because:
             found.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
             continue
-        columns = zip(component_names(measure), a, b, *(limits[:, g].tolist() for limits in each), strict=True)
+        columns = zip(component_names(measure), a, b, *(bounds[:, g].tolist() for bounds in each), strict=True)
         parts = [Part(name, x, y, x - y, (lo, hi)) for name, x, y, lo, hi in columns]
         gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
         if resampled is not None:
@@ -74,8 +74,8 @@ def _intervals(
     # Simultaneous over components: these rest on different people, so their levels multiply.
     defined = np.isfinite(a - b).sum(0)
     each = confidence ** (1 / np.maximum(defined, 1))
-    lo, hi = _limits(profile, each)
-    ref_lo, ref_hi = _limits(profile.only(r), each)
+    lo, hi = _bounds(profile, each)
+    ref_lo, ref_hi = _bounds(profile.only(r), each)
     both = interval.difference(a, (lo, hi), b, (ref_lo, ref_hi))
     if len(a) > 1:
         return both, interval.largest_difference(both[0].T, both[1].T), "simultaneous Newcombe"
@@ -113,7 +113,7 @@ def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -
     return [reason or own[reference] for reason in own]
 
 
-def _limits(profile: Profile, confidence: interval.Number) -> interval.Interval:
+def _bounds(profile: Profile, confidence: interval.Number) -> interval.Interval:
     """An interval for every value of a profile."""
     if profile.quotient is None:
         assert profile.trials is not None

@@ -105,8 +105,8 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
     yield title
     tested = any(m["p_value"] is not None for m in found)
-    chance = ("chance", "p") if tested else ()
-    grid = _grid("measure", "gap", _level(confidence), *chance, "for", "limit", "verdict", tight=True)
+    tests = ("null", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *tests, "for", "tol.", "verdict", tight=True)
     reasons: dict[str, list[str]] = {}
     for family, heading in FAMILIES.items():
         members = [m for m in found if m["family"] == family]
@@ -122,14 +122,12 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
                 interval(m["ci"], sign=measure.signed, join=", "),
                 *((number(m["null_95"]), p_value(m)) if tested else ()),
                 share(m, measure),
-                _limit(measure, m["tolerance"]),
+                _tolerance(measure, m["tolerance"]),
                 _verdict(m),
             )
     yield grid
     if tested:
-        yield indented(
-            Text("chance: alone it stays within this, 95 of 100 times; p: adjusted for all comparisons", style="dim")
-        )
+        yield indented(Text("null: its 95% point if groups are alike; p: adjusted for all comparisons", style="dim"))
     if any(m["positive_share"] is not None for m in found):
         yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
     for m in found:
@@ -142,7 +140,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
         yield indented(_summary(found, group))
     if group in attribute["too_small"]:
         yield indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
-                             "limit could go unnoticed.", style="yellow"))  # fmt: skip
+                             "tolerance could go unnoticed.", style="yellow"))  # fmt: skip
     for m in found:
         if m["id"] == "demographic_parity" and m["detectable"] is not None:
             least = number(m["detectable"])
@@ -159,7 +157,7 @@ def _summary(found: list[dict[str, Any]], group: str) -> str:
     if told:
         text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
     elif not sure and any(m["conclusive"] is not None for m in found):
-        text = f"No gap of {name} is certainly beyond its limit. "
+        text = f"No gap of {name} is certainly beyond its tolerance. "
     if unsure:
         text += f"These data cannot settle: {', '.join(measure_of(m).title for m in unsure)} (marked ?)."
     return text.strip()
@@ -193,7 +191,7 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
         cells = [_mark(gap(measure_of(found[id_]), found[id_]), found[id_]) for id_ in shown_ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
-    legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled"
+    legend = f"! all of its {_level(confidence)} is beyond the tolerance, ? not settled"
     left = f"; {len(ids) - len(shown_ids)} more measures are in --json" if len(ids) > len(shown_ids) else ""
     yield indented(legend + left + more)
 
@@ -201,8 +199,8 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
 def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield Text("The most different pair of groups", style="bold")
     tested = any(m["p_value"] is not None for m in attribute["largest"])
-    chance = ("chance", "p") if tested else ()
-    grid = _grid("measure", "gap", _level(confidence), *chance, "pair", text_from=3 + len(chance), tight=True)
+    tests = ("null", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *tests, "pair", text_from=3 + len(tests), tight=True)
     for m in attribute["largest"]:
         measure = measure_of(m)
         cells = (number(m["null_95"]), p_value(m, "p_value")) if tested else ()
@@ -260,7 +258,7 @@ def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> G
     return grid
 
 
-def _limit(measure: Measure, tolerance: float) -> str:
+def _tolerance(measure: Measure, tolerance: float) -> str:
     if measure.scale == "ratio":
         return f"×÷{tolerance:g}"
     return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"

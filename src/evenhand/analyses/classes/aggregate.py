@@ -235,17 +235,17 @@ def aggregate(
     unit
         What is aggregated: the "gap" |M − M̄| (the default), the "score" M, or the "ratio" M / M̄.
     across_groups
-        A power (1 by default, inf for the largest, -inf for the smallest), or a name: "mean gap", "variance",
+        An exponent (1 by default, inf for the largest, -inf for the smallest), or a name: "mean gap", "variance",
         "max gap", "min score", "min ratio", "max difference", "max ratio", "difference threshold", "ratio threshold",
         "sum of gaps", "fairlib". A name fixes the unit.
     across_classes
-        A power (2 by default), "mean", "quadratic mean" or "binary": the `positive` class alone.
+        An exponent (2 by default), "mean", "quadratic mean" or "binary": the `positive` class alone.
     average
         M̄: the rate over all rows ("overall") or the mean over groups ("mean").
     empty
         What a class and group without rows counts as, such as 0.5; by default it is left out and named.
     gamma
-        The limit of the thresholds, by default 0.1 for differences and 0.2 for ratios.
+        The tolerance of the thresholds, by default 0.1 for differences and 0.2 for ratios.
     weights, class_weights
         Of groups and of classes: "size", or a dict with a number for every name.
     attribute

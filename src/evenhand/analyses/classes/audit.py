@@ -175,7 +175,7 @@ def audit_classes(
 
 
 def _comparable(table: Confusion) -> tuple[list[Grouping], list[str]]:
-    """What is compared: each attribute, and their product unless it has too many groups."""
+    """What is compared: each attribute, and their intersection unless it has too many groups."""
     for grouping in table.groupings:
         if len(grouping.groups) < 2:
             raise UsageError(
@@ -280,7 +280,7 @@ def _deviations(a: Aggregate, counts: ClassCounts, options: Options) -> tuple[De
 
 
 def _remarks(table: Confusion) -> list[str]:
-    """What a careful colleague would point out."""
+    """Warnings about these data and options."""
     notes = []
     counts = table.counts(table.groupings[0])
     sums = counts.sums()

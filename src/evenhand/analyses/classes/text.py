@@ -85,13 +85,13 @@ def _about_groups(attribute: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
-    grid = _grid("rate", "δ", f"{100 * options['confidence']:g}% interval", "chance", "p")
+    grid = _grid("rate", "δ", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
     for m in attribute["other_metrics"]:
         grid.add_row(
             METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]),
             p_value(m["p_value"]),
         )  # fmt: skip
-    grid.caption = Text("chance: alone it stays within this, 95 of 100 times")
+    grid.caption = Text("null 95%: alike groups stay within it 95 times of 100")
     grid.caption_justify = "left"
     return grid
 
@@ -142,7 +142,7 @@ def _headline(found: dict[str, Any], options: dict[str, Any], attribute: str) ->
     yield indented(text)
     if found["p_value"] is not None:
         mean, high = (_number(found[k], 4) for k in ("null_mean", "null_95"))
-        yield indented(f"chance alone: {mean} on average, {high} one time in twenty; {p_words(found['p_value'])}")
+        yield indented(f"null: {mean} on average, {high} at 95%; {p_words(found['p_value'])}")
     elif found["untested"] and found["untested"] != "tests were switched off":
         yield indented(f"not tested: {found['untested']}")
 

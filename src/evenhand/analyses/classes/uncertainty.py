@@ -105,19 +105,19 @@ def _moved(
         return found
     own = [task.source if task.method != "band" else "" for task in tasks]
     population = tables.smoothed(counts) if "samples" in own else counts
-    ways: dict[str, Callable[[], Iterator[Sums]]] = {
+    redraws: dict[str, Callable[[], Iterator[Sums]]] = {
         "true": lambda: tables.redrawn_hits(counts, draws, streams[0], "true"),
         "predicted": lambda: tables.redrawn_hits(counts, draws, streams[1], "predicted"),
         "people": lambda: tables.redrawn_people(counts, draws, streams[2]),
         "rows": lambda: tables.redrawn(counts, draws, streams[4]),
         "samples": lambda: tables.resampled(population, draws, streams[3]),
     }
-    for source, way in ways.items():
+    for source, draw in redraws.items():
         mine = [(task, moves) for task, moves, needs in zip(tasks, found, own, strict=True) if needs == source]
         centres: dict[int, tuple[Floats, Floats]] = {}
         if source == "samples":
             centres = {k: task.drawn(population.sums()) for k, (task, _) in enumerate(mine)}
-        for sums in way() if mine else ():
+        for sums in draw() if mine else ():
             for k, (task, moves) in enumerate(mine):
                 drawn = task.drawn(sums)
                 centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
@@ -176,23 +176,23 @@ def _record(task: Task, moves: Moves, away: Floats, base_away: Floats, stretch: 
 def _exchanged(
     tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
 ) -> list[Floats | None]:
-    """Aggregates of tables in which people have exchanged groups; None where that says nothing."""
+    """Aggregates of tables whose group labels are permuted; None where that says nothing."""
     found: list[list[Floats]] = [[] for _ in tasks]
     if draws and counts.squares is None and len(counts.groups) > 1:
-        ways: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
+        permuted: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
             ("true", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[0], "true"),
             ("predicted", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[1], "predicted"),
             ("true", "sums"): lambda: tables.exchanged(counts, draws, streams[2], "true"),
             ("predicted", "sums"): lambda: tables.exchanged(counts, draws, streams[3], "predicted"),
             ("all", "sums"): lambda: tables.exchanged_everybody(counts, draws, streams[4]),
         }
-        for (by, needs), way in ways.items():
+        for (by, needs), draw in permuted.items():
             own = [
                 (task, sizes)
                 for task, sizes in zip(tasks, found, strict=True)
                 if (task.matrix.rate.exchanges, task.matrix.rate.needs) == (by, needs) and task.recipe.worse
             ]
-            for sums in way() if own else ():
+            for sums in draw() if own else ():
                 for task, sizes in own:
                     sizes.append(task.recipe.value(*task.matrix.of(sums, same_cells=False)))
     return [np.concatenate(sizes) if sizes else None for sizes in found]
@@ -219,7 +219,7 @@ def _chance(
         why = "resamples were switched off" if task.method == "norm" else "this aggregate is not followed by resamples"
         return None, f"people with sampling weights cannot exchange groups, and {why}"
     found = []
-    for sizes, _ in moves.ways():
+    for sizes, _ in moves.samples():
         drawn = np.array([recipe.from_norm(float(size)) for size in sizes])
         found.append(_compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"))
     return max(found, key=lambda chance: chance.p_value), None

@@ -16,7 +16,7 @@ from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.measures.pareto import dto, pareto
 from evenhand.measures.registry import Measure
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 from evenhand.tables.joint import JointTable
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class CandidateAudit(Result):
         from evenhand.analyses.models.page import candidates_page
 
         drawn = {c.name: drawings(c.audit) for c in self.candidates}
-        return kept(candidates_page(self.to_dict(), self.charts, drawn), path)
+        return write(candidates_page(self.to_dict(), self.charts, drawn), path)
 
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed

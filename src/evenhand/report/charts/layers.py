@@ -132,7 +132,7 @@ def chart(
     return Chart(name, title, description, sheet(title, subtitle, body), table, note, marker)
 
 
-# ---- words --------------------------------------------------------------------------------------------------
+# ---- texts --------------------------------------------------------------------------------------------------
 
 
 def bracketed(ci: Sequence[float | None] | None, sign: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Every measure of a group against its reference, with its interval and what chance alone shows."""
+"""Every measure of a group against its reference, with its interval and its null 95 %."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
 from evenhand.report.format import number
 
-VERDICTS = ("within the limit", "beyond the limit", "not settled")
+VERDICTS = ("within tolerance", "beyond tolerance", "not settled")
 WIDTH, NAMES, STEP = 270, 190, 20
 MOST = 1.0
 """An axis ends here: what is further gets an arrow."""
@@ -44,7 +44,7 @@ class Row:
 
     @property
     def floor(self) -> tuple[float, float] | None:
-        """What chance alone shows 95 times of 100."""
+        """The null 95 %."""
         if self.gap.null is None or not np.isfinite(self.gap.null.high):
             return None
         high = self.gap.null.high
@@ -53,11 +53,11 @@ class Row:
         return (-high if self.signed else 0.0), high
 
     @property
-    def limits(self) -> list[float]:
-        limit = self.gap.tolerance
+    def tolerances(self) -> list[float]:
+        most = self.gap.tolerance
         if self.gap.scale == "ratio":
-            return [limit, 1 / limit]
-        return [-limit, limit] if self.signed else [limit]
+            return [most, 1 / most]
+        return [-most, most] if self.signed else [most]
 
     @property
     def verdict(self) -> str:
@@ -74,7 +74,7 @@ class Row:
     @property
     def reach(self) -> list[float]:
         """All that should be on the axis."""
-        return [*self.limits, *(self.floor or ()), self.value, *(self.gap.ci or ())]
+        return [*self.tolerances, *(self.floor or ()), self.value, *(self.gap.ci or ())]
 
 
 def forest(s: Subject) -> Chart:
@@ -91,8 +91,8 @@ def forest(s: Subject) -> Chart:
     further = any(row["shape"].startswith("further") for p in panels for row in p["layer"][-1]["data"]["values"])
     arrow = "an arrow at the edge stands for a value beyond the axis" if further else None
     subtitle = (
-        f"Points with {100 * s.audit.options.confidence:g}% intervals. Grey: what chance alone shows 95 times of 100. "
-        "Red ticks: the limit. Diamonds are distances, which have no sign."
+        f"Points with {100 * s.audit.options.confidence:g}% intervals. Grey: the null 95%. "
+        "Red ticks: the tolerance. Diamonds are distances, which have no sign."
     )
     body: Spec = {"vconcat": panels, "spacing": 6, "resolve": {"scale": {"color": "independent"}}}
     return chart(
@@ -105,7 +105,7 @@ def _told(s: Subject, known: list[Row]) -> str:
     a, b = s.pair
     beyond = [r for r in known if r.gap.passes is False]
     sure = sum(bool(r.gap.conclusive) for r in beyond)
-    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond their limit, {sure} with certainty"
+    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond tolerance, {sure} with certainty"
     if beyond:
         text += ": " + ", ".join(f"{r.measure.title} {number(r.value)}" for r in beyond[:6])
     return text + (f" and {len(beyond) - 6} more." if len(beyond) > 6 else ".")
@@ -125,8 +125,8 @@ def _table(found: list[Row]) -> dict[str, list[Any]]:
         "value": [None if r.gap.undefined else r.value for r in found],
         "low": [None if r.gap.ci is None else r.gap.ci[0] for r in found],
         "high": [None if r.gap.ci is None else r.gap.ci[1] for r in found],
-        "chance 95%": [None if r.gap.null is None else r.gap.null.high for r in found],
-        "limit": [r.gap.tolerance for r in found],
+        "null 95%": [None if r.gap.null is None else r.gap.null.high for r in found],
+        "tolerance": [r.gap.tolerance for r in found],
         "verdict": [f"undefined {r.gap.undefined}" if r.gap.undefined else r.verdict for r in found],
     }
 
@@ -170,8 +170,8 @@ def _panel(found: list[Row], title: str, domain: list[float], scale: str, last: 
 
 
 def _axis(domain: list[float], scale: str, last: bool) -> Spec:
-    words = {"difference": "group minus reference, or distance", "ratio": "group over reference"}
-    x = quantitative("value", words[scale] if last else None, domain, labels=last, ticks=last)
+    titles = {"difference": "group minus reference, or distance", "ratio": "group over reference"}
+    x = quantitative("value", titles[scale] if last else None, domain, labels=last, ticks=last)
     if scale == "ratio":
         x["scale"]["type"] = "log"
         x["axis"] |= {"values": [v for v in (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10) if domain[0] <= v <= domain[1]]}
@@ -180,7 +180,7 @@ def _axis(domain: list[float], scale: str, last: bool) -> Spec:
 
 
 def _marks(found: list[Row], x: Spec, y: Spec, domain: list[float], alike: float) -> list[Spec]:
-    """The noise floor, the limits, intervals, numbers and points, as far as they are on the axis."""
+    """The noise floor, the tolerances, intervals, numbers and points, as far as they are on the axis."""
     known, (lo, hi) = [r for r in found if not r.gap.undefined], domain
 
     def inside(at: float) -> float:
@@ -191,7 +191,7 @@ def _marks(found: list[Row], x: Spec, y: Spec, domain: list[float], alike: float
 
     band = [ends(r, r.floor) for r in known if r.floor is not None]
     spans = [ends(r, r.gap.ci, verdict=r.verdict) for r in known if r.gap.ci is not None]
-    limit = [rows(measure=r.measure.title, value=v)[0] for r in known for v in r.limits if lo <= v <= hi]
+    tolerances = [rows(measure=r.measure.title, value=v)[0] for r in known for v in r.tolerances if lo <= v <= hi]
     points = [
         rows(measure=r.measure.title, verdict=r.verdict, value=inside(r.value), shape=_shape(r, lo, hi))[0]
         for r in known
@@ -203,7 +203,7 @@ def _marks(found: list[Row], x: Spec, y: Spec, domain: list[float], alike: float
         {"data": inline(band), "mark": {"type": "bar", "color": theme.BAND, "height": {"band": 0.7}},
          "encoding": {"y": y, "x": x, "x2": {"field": "end"}}},
         zero("x", x, alike),
-        {"data": inline(limit), "mark": {"type": "tick", "color": theme.LIMIT, "thickness": 1.5, "height": 14},
+        {"data": inline(tolerances), "mark": {"type": "tick", "color": theme.LIMIT, "thickness": 1.5, "height": 14},
          "encoding": {"y": y, "x": x}},
         {"data": inline(spans), "mark": {"type": "rule", "strokeWidth": 2},
          "encoding": {"y": y, "x": x, "x2": {"field": "end"}, "color": _colour()}},

@@ -1,4 +1,4 @@
-"""The chance behind a p-value: what a measure would show if groups were alike."""
+"""The null distribution behind a p-value: what a measure would show if groups were alike."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ BARS, HEIGHT = 40, 220
 
 def null(s: Subject) -> Chart:
     """The distribution of a measure when groups are alike, and where the observed value lies."""
-    gap, m, chance = _tested(s)
+    gap, m, null_ = _tested(s)
     ratio = gap.scale == "ratio"
     observed = gap.size
-    share, edges = _histogram(chance)
-    stays = f"chance stays {'above' if ratio else 'below'} this 95 times of 100: {number(chance.high)}"
-    marks = {f"observed: {number(observed)}": observed, stays: chance.high}
+    share, edges = _histogram(null_)
+    stays = f"null 95%: {number(null_.high)}"
+    marks = {f"observed: {number(observed)}": observed, stays: null_.high}
     title = f"{m.title}, the lower over the higher" if ratio else m.title
     body = _bars(share, edges, {text: at for text, at in marks.items() if np.isfinite(at)}, title, ratio)
     a, b = s.pair
-    how = "its exact distribution" if chance.method == "exact" else chance.method
+    how = "its exact distribution" if null_.method == "exact" else null_.method
     adjusted = "" if gap.p_adjusted is None else f" ({p_words(gap.p_adjusted)} adjusted for all comparisons)"
     subtitle = (
-        f"{a} and {b} if they were alike: {how}. Observed {number(observed)}, {p_words(chance.p_value)}{adjusted}."
+        f"{a} and {b} if they were alike: {how}. Observed {number(observed)}, {p_words(null_.p_value)}{adjusted}."
     )
-    lost = f"{100 * chance.undefined:.2g}% of the tables have no value; they count as the largest"
+    lost = f"{100 * null_.undefined:.2g}% of the tables have no value; they count as the largest"
     return chart(
         "null", f"What chance alone shows: {m.title}", subtitle, subtitle, body,
-        {m.title: (edges[:-1] + edges[1:]) / 2, "share": share}, [lost if chance.undefined else None],
+        {m.title: (edges[:-1] + edges[1:]) / 2, "share": share}, [lost if null_.undefined else None],
     )  # fmt: skip
 
 
@@ -63,16 +63,16 @@ def _bars(share: Floats, edges: Floats, marks: dict[str, float], title: str, rat
     return {"width": theme.WIDTH, "height": HEIGHT, "layer": [bars, lines]}
 
 
-def _histogram(chance: Null) -> tuple[Floats, Floats]:
+def _histogram(null_: Null) -> tuple[Floats, Floats]:
     """Shares of the distribution and where they start and end; what is rarer than one in 100,000 is not drawn."""
-    sample, weight = chance.sample, chance.chance
+    sample, weight = null_.sample, null_.chance
     if weight is not None:
         keep = np.cumsum(weight) - weight <= (1 - 1e-5) * weight.sum()
         sample, weight = sample[keep], weight[keep]
     low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 1.0)
     span = (low, high) if high > low else (low - 0.005, high + 0.005)
     found, edges = np.histogram(sample, BARS, span, weights=weight)
-    return found / max(found.sum(), 1e-300) * (1 - chance.undefined), edges
+    return found / max(found.sum(), 1e-300) * (1 - null_.undefined), edges
 
 
 def tested(s: Subject) -> list[str]:

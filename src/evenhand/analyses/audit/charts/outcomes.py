@@ -88,17 +88,17 @@ def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str
     layers: list[Spec] = []
     if all(name in lines for name in pair):
         (x, y), (back_x, back_y) = (lines[name] for name in pair)
-        way = rows(fpr=np.concatenate([x, back_x[::-1]]), tpr=np.concatenate([y, back_y[::-1]]))
+        path = rows(fpr=np.concatenate([x, back_x[::-1]]), tpr=np.concatenate([y, back_y[::-1]]))
         layers.append(
             {
-                "data": inline([{**row, "step": i} for i, row in enumerate(way)]),
+                "data": inline([{**row, "step": i} for i, row in enumerate(path)]),
                 "mark": {"type": "line", "filled": True, "color": theme.BAND, "opacity": 0.9, "strokeWidth": 0},
                 "encoding": {"x": x_axis, "y": y_axis, "order": {"field": "step", "type": "quantitative"}},
             }
         )
     corners = [{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}]
-    chance = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
-    layers.append({"data": inline(corners), "mark": chance, "encoding": {"x": x_axis, "y": y_axis}})
+    diagonal = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
+    layers.append({"data": inline(corners), "mark": diagonal, "encoding": {"x": x_axis, "y": y_axis}})
     values = [row for name, (x, y) in lines.items() for row in rows(group=name, fpr=x, tpr=y)]
     encoding = {"x": x_axis, "y": y_axis, "color": colour}
     if s.pair == pair:

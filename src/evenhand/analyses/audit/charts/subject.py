@@ -43,7 +43,7 @@ class Subject:
     given: bool
     """Whether the user named the group."""
     measure: str | None = None
-    """The one whose chance is drawn."""
+    """The one whose null distribution is drawn."""
 
     @property
     def reference(self) -> str:
@@ -235,16 +235,16 @@ def score_axis(s: Subject, field: str = "score", shown: bool = True) -> Spec:
     """The score from end to end of its range."""
     if not shown:
         return quantitative(field, None, s.range, labels=False, ticks=False, **_ticks(s))
-    words = [s.score]
+    parts = [s.score]
     if s.table.meaning.risk:
-        words.append("a risk: lower is better")
+        parts.append("a risk: lower is better")
     if s.threshold is not None:
-        words.append("dashed: the threshold")
-    return quantitative(field, f"{words[0]} ({'; '.join(words[1:])})" if words[1:] else words[0], s.range, **_ticks(s))
+        parts.append("dashed: the threshold")
+    return quantitative(field, f"{parts[0]} ({'; '.join(parts[1:])})" if parts[1:] else parts[0], s.range, **_ticks(s))
 
 
 def _ticks(s: Subject) -> Spec:
-    """Numbers in full unless they are very long; whole scores at whole numbers."""
+    """Numbers in full unless they are very long; integer scores at integers."""
     lo, hi = s.range
     plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
     found: Spec = {"format": ",~r" if plain else "~g"}
@@ -269,10 +269,10 @@ def marker(s: Subject, width: int = theme.WIDTH) -> dict[str, Any] | None:
 
 
 def measured(gap: Gap | None) -> str:
-    """A measure with its interval and what chance alone shows."""
+    """A measure with its interval and its null 95 %."""
     if gap is None:
         return ""
     text = f"{gap.measure.title} {number(gap.estimate)}{bracketed(gap.ci)}"
     if gap.null is not None and np.isfinite(gap.null.high):
-        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {number(gap.null.high)}"
+        text += f"; null 95% {number(gap.null.high)}"
     return text
