@@ -72,6 +72,27 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return f"; did you mean {shown(candidates[close[0]])}?" if close else ""
 
 
+def one_of(word: str, value: object, known: Iterable[str], limit: int = 8) -> None:
+    """Refuse a value of an option that is none of the known ones.
+
+    >>> one_of("null", "published", ["concept", "published"])
+    """
+    there = list(known)
+    if not isinstance(value, str) or value not in there:
+        near = nearest(str(value), there)
+        raise UsageError(f"{word} must be one of {listed(there, limit)}, not {shown(value)}{near}")
+
+
+def unknown(what: str, value: object, known: Iterable[str], limit: int = 20) -> UsageError:
+    """The error that something named does not exist.
+
+    >>> str(unknown("there is no chart", "cdff", ["cdf", "pdf"]))
+    "there is no chart 'cdff' (there are: 'cdf', 'pdf'); did you mean 'cdf'?"
+    """
+    there = list(dict.fromkeys(known))
+    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){nearest(str(value), there)}")
+
+
 def shown_name(name: object, limit: int = 40) -> str:
     """A name for the eye: printable, short, unquoted. A long one keeps its end too, which often tells it from others.
 

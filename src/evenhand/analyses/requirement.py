@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, shown, unknown
 from evenhand.measures.measure import SLACK, worst_of_interval
 from evenhand.measures.registry import MEASURES, Measure, ScoreMeasure, find
 from evenhand.tables.arrays import Bools, Floats
@@ -122,8 +122,7 @@ def measure_named(id: str) -> Measure:
     """The measure of that id."""
     measure = find(id)
     if measure is None:
-        close = nearest(id, MEASURES)
-        raise UsageError(f"there is no measure {shown(id)} to require (there are: {listed(MEASURES, 40)}){close}")
+        raise unknown("there is no measure", id, MEASURES, 40)
     return measure
 
 

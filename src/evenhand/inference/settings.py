@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, one_of, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,9 +63,7 @@ class Inference:
             if not whole(count) or not 0 <= count <= 1_000_000:
                 raise UsageError(f"{word} must be a whole number from 0 (none) to a million, not {shown(count)}")
         for word, choice, known in (("null", self.null, NULLS), ("interval", self.interval, INTERVALS)):
-            if not isinstance(choice, str) or choice not in known:
-                near = nearest(str(choice), known)
-                raise UsageError(f"{word} must be one of {listed(known)}, not {shown(choice)}{near}")
+            one_of(word, choice, known)
         if self.interval != "auto" and not self.bootstrap:
             raise UsageError(
                 f"interval={self.interval!r} rests on resamples: ask for some (bootstrap=1000), or leave it out"

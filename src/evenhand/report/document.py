@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from evenhand import __version__
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import unknown
 
 _SUFFIX = ".schema.json"
 
@@ -33,10 +33,7 @@ def schema(kind: str = "audit") -> dict[str, Any]:
     """
     found = {place.name.removesuffix(_SUFFIX): place for place in _schemas(files("evenhand"))}
     if not isinstance(kind, str) or kind not in found:
-        known = sorted(found)
-        raise UsageError(
-            f"there is no schema {shown(kind)} (there are: {listed(known, 20)}){nearest(str(kind), known)}"
-        )
+        raise unknown("there is no schema", kind, sorted(found))
     loaded: dict[str, Any] = json.loads(found[kind].read_text(encoding="utf-8"))
     return loaded
 

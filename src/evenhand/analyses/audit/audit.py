@@ -15,7 +15,7 @@ from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored,
 from evenhand.analyses.audit.warnings import warnings
 from evenhand.analyses.options import Options, Progress, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
-from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import DataError, UsageError, listed, shown, shown_name, unknown
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, write
 from evenhand.tables.groups import Grouping
@@ -106,20 +106,15 @@ class Audit(Result):
         attributes = [a for a in self.attributes if attribute in (None, a.name)]
         gaps = [gap for a in attributes for gap in a.measures]
         found = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
+        if found:
+            return found[0]
         for what, wanted, there in (
-            ()
-            if found
-            else (
-                ("attribute", attribute, [a.name for a in self.attributes]),
-                ("measure", id, [gap.id for gap in gaps]),
-                ("group", group, [gap.group for gap in gaps]),
-            )
+            ("attribute", attribute, [a.name for a in self.attributes]),
+            ("measure", id, [gap.id for gap in gaps]),
         ):
             if wanted is not None and wanted not in there:
-                known = list(dict.fromkeys(there))
-                close = nearest(str(wanted), known)
-                raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(known)}){close}")
-        return found[0]
+                raise unknown(f"this audit has no {what}", wanted, there)
+        raise unknown("this audit has no group", group, [gap.group for gap in gaps])
 
 
 def audit_table(

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.analyses.options import checked_scores
 from evenhand.analyses.reference import group_named, grouping_named, reference_group
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, shown, unknown
 from evenhand.inference import interval
 from evenhand.inference.settings import whole
 from evenhand.ingest.roles import renamed
@@ -68,11 +68,8 @@ class Curves:
     def columns(self, name: str) -> Columns:
         """One curve as a dict of columns."""
         if not isinstance(name, str) or name not in self.tables:
-            missing = ": these people have none" if name in list(_TYPES) else ""
-            raise UsageError(
-                f"there is no curve {shown(name)}{missing} (there are: {listed(self.tables, 20)})"
-                f"{nearest(str(name), self.tables)}"
-            )
+            whose = "these people have no" if name in list(_TYPES) else "there is no"
+            raise unknown(f"{whose} curve", name, self.tables)
         return {column: values.copy() for column, values in self.tables[name].items()}
 
     def to_frame(self, name: str, library: str | None = None) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from evenhand.analyses.classes.intervals import Task
 from evenhand.analyses.classes.matrix import Matrix, matrix
 from evenhand.analyses.classes.uncertainty import Chance, Uncertainty, uncertainties
-from evenhand.analyses.options import Options, options_of
+from evenhand.analyses.options import Options, least_resamples, options_of
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.interval import wilson
 from evenhand.inference.resample import generator
@@ -290,8 +290,8 @@ def aggregate(
 
 
 def chosen(
-    metric: Any, unit: Any, across_groups: Any, across_classes: Any, average: Any, empty: Any, gamma: Any = None,
-    why: Any = None,
+    metric: Any = "tpr", unit: Any = None, across_groups: Any = None, across_classes: Any = None,
+    average: Any = "overall", empty: Any = None, gamma: Any = None, why: Any = None,
 ) -> Choices:  # fmt: skip
     """The choices, if they make sense; better known before the data are read."""
     rate = metric_named(metric)
@@ -395,7 +395,7 @@ def assembled(
     """The result of one matrix and its uncertainty."""
     joint = table.counts(grouping).people.sums().true
     people = np.where(m.vacant, 0.0, m.people)
-    least = int(np.ceil(2 / (1 - options.confidence) - 1 - 1e-9))
+    least = least_resamples(options.confidence)
     few = found.method is not None and "bootstrap" in found.method and 0 < options.bootstrap < least
     if few:
         notes = (*notes, f"{options.bootstrap} resamples are too few to know an interval at "

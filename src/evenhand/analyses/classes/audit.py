@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, chosen, streams_of
+from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, streams_of
 from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways, exact
 from evenhand.analyses.classes.matrix import Matrix, matrix
 from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
-from evenhand.errors import UsageError, listed, shown, shown_name
+from evenhand.errors import UsageError, listed, shown, shown_name, unknown
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import wilson
 from evenhand.inference.significance import fisher, holm
@@ -120,11 +120,11 @@ class ClassAudit(Result):
         """
         names = [a.name for a in self.attributes]
         if attribute is not None and attribute not in names:
-            raise UsageError(f"this audit has no attribute {shown(attribute)} (it has: {listed(names)})")
+            raise unknown("this audit has no attribute", attribute, names)
         found = self.attributes[0 if attribute is None else names.index(attribute)]
         known = {a.choices.rate.id: a for a in (found.aggregate, *found.others)}
         if metric is not None and metric not in known:
-            raise UsageError(f"this audit has no metric {shown(metric)} (it has: {listed(known, 12)})")
+            raise unknown("this audit has no metric", metric, known)
         return found.aggregate if metric is None else known[metric]
 
     def plot(self, name: str | None = None, *, attribute: str | None = None, measure: str | None = None) -> Chart:
@@ -132,22 +132,10 @@ class ClassAudit(Result):
         return self.charts(attribute=attribute, measure=measure).draw(name)
 
 
-def checked_choices(said: dict[str, Any]) -> dict[str, Any]:
-    """The options of classes, if they make sense; better known before the data are read."""
-    _choices(said)
-    return said
-
-
-def _choices(said: Mapping[str, Any]) -> Choices:
-    usual = {"metric": "tpr", "unit": None, "across_groups": None, "across_classes": None, "average": "overall",
-             "empty": None}  # fmt: skip
-    return chosen(**{**usual, **said})
-
-
 def audit_classes(
     table: Confusion,
     options: Options,
-    choice: Mapping[str, Any],
+    choices: Choices,
     said: Mapping[str, Any],
     rng: np.random.Generator,
     progress: Progress | None,
@@ -160,7 +148,6 @@ def audit_classes(
             f"{listed(strange)} {'does' if len(strange) == 1 else 'do'} not apply to {len(table.classes)} classes: "
             "leave that out, or audit one class against the rest (Confusion.of_class, or a label of two values)"
         )
-    choices = _choices(choice)
     if choices.recipe.classes.kind == "binary":
         raise UsageError("'binary' is about one class: use evenhand.aggregate with positive=, or audit its of_class(…)")
     groupings, notes = _comparable(table)

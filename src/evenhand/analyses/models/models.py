@@ -12,7 +12,7 @@ from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.models.differences import Candidate, Difference, adjusted, against_first, performances
 from evenhand.analyses.models.paired import About, Question, distance, resample
 from evenhand.analyses.options import Axes, Options, Progress, checked
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import UsageError, listed, shown, shown_name, unknown
 from evenhand.inference.resample import generator
 from evenhand.measures.pareto import dto, pareto
 from evenhand.measures.registry import Measure
@@ -74,8 +74,7 @@ class CandidateAudit(Result):
         """The audit of one model: the same as if it had been audited alone."""
         names = [c.name for c in self.candidates]
         if model not in names:
-            close = nearest(str(model), names)
-            raise UsageError(f"there is no model {shown(model)} (there are: {listed(names)}){close}")
+            raise unknown("there is no model", model, names)
         return self.candidates[names.index(model)].audit
 
     def __iter__(self) -> Iterator[str]:

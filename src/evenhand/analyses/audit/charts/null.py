@@ -6,7 +6,7 @@ import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Subject
 from evenhand.analyses.audit.gaps import Gap
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import shown, unknown
 from evenhand.inference.null import Null
 from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
@@ -86,8 +86,5 @@ def _tested(s: Subject) -> tuple[Gap, Measure, Null]:
     m = find(id_) if isinstance(id_, str) else None
     gap = None if m is None else s.gap(m.id)
     if m is None or gap is None or gap.null is None:
-        raise UsageError(
-            f"there is no p-value of {shown(id_)} for {shown(s.group)} (there are: {listed(known, 40)})"
-            f"{nearest(str(id_), known)}"
-        )
+        raise unknown(f"for {shown(s.group)} there is no p-value of", id_, known, 40)
     return gap, m, gap.null

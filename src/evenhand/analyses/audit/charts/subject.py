@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name, unknown
 from evenhand.report.charts import theme
 from evenhand.report.charts.layers import Spec, bracketed, coloured, inline, labels, quantitative
 from evenhand.report.format import number
@@ -185,9 +185,7 @@ def subject(audit: Audit, attribute: Any = None, group: Any = None, measure: Any
     """What was asked for, if the audit has it; by default the first attribute and the furthest group."""
     names = [a.name for a in audit.attributes]
     if attribute is not None and attribute not in names:
-        raise UsageError(
-            f"this audit has no attribute {shown(attribute)} (it has: {listed(names)}){nearest(str(attribute), names)}"
-        )
+        raise unknown("this audit has no attribute", attribute, names)
     found = audit.attributes[0 if attribute is None else names.index(attribute)]
     groups = [g.name for g in found.groups]
     if group is not None and str(group) not in groups:
