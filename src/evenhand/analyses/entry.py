@@ -8,7 +8,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit, audit_table
-from evenhand.analyses.classes.aggregate import ClassArgs
+from evenhand.analyses.classes.aggregate import ClassArgs, class_choices
 from evenhand.analyses.classes.audit import ClassAudit, audit_classes
 from evenhand.analyses.models.models import CandidateAudit, audit_candidates
 from evenhand.analyses.options import (
@@ -144,7 +144,7 @@ def audit(
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)
     of_classes = {word: said[word] for word in ClassArgs.__annotations__ if said.get(word) is not None}
-    choices = chosen(**of_classes)  # known to make sense before the data are read
+    choices = class_choices(**of_classes)  # known to make sense before the data are read
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
     table = as_counts(data, picked(Roles, {**said, "score": score}), cuts_of(settings))

@@ -72,6 +72,13 @@ def fields(found: Any, names: str) -> dict[str, Any]:
     return {name: plain(getattr(found, name, None)) for name in names.split()}
 
 
+def null_fields(null: Any, excess: float | None) -> dict[str, Any]:
+    """The p-value of a null distribution, if there is one, its mean and 95 % point, and the excess over the mean."""
+    known = fields(null, "p_value mean high method")
+    return {"p_value": known["p_value"], "null_mean": known["mean"], "null_95": known["high"],
+            "excess": number(excess), "null_method": known["method"]}  # fmt: skip
+
+
 def pair(ends: tuple[float, float] | None) -> list[float | None] | None:
     """Both ends of an interval, if there is one."""
     return None if ends is None else [number(ends[0]), number(ends[1])]

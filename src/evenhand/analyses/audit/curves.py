@@ -27,28 +27,18 @@ GIVEN = {"everyone": None, "favourable": 1, "unfavourable": 0}
 DENSITY_POINTS = 512
 Columns = dict[str, Any]
 
-_TYPES = {
-    "cdf": {"group": "str", "given": "str", "score": "float", "share": "float"},
-    "pdf": {"group": "str", "score": "float", "density": "float"},
-    "c_bias": {
-        "group": "str", "concept": "str", "score": "float", "rank": "float", "group_rate": "float",
-        "reference_rate": "float", "gap": "float",
-    },
-    "roc": {"group": "str", "fpr": "float", "tpr": "float"},
-    "cross_roc": {"group": "str", "curve": "str", "fpr": "float", "tpr": "float"},
-    "calibration": {
-        "group": "str", "score_low": "float", "score_high": "float", "mean_score": "float", "rate": "float",
-        "ci_low": "float", "ci_high": "float", "people": "float",
-    },
-    "calibration_bias": {
-        "group": "str", "weighting": "str", "score_low": "float", "score_high": "float", "group_rate": "float",
-        "reference_rate": "float", "gap": "float", "weight": "float",
-    },
-    "bias_density": {
-        "group": "str", "score_low": "float", "score_high": "float", "reference_low": "float",
-        "reference_high": "float", "coupling": "float", "density": "float",
-    },
-}  # fmt: skip
+_TEXTS = {"group", "given", "concept", "curve", "weighting"}
+_COLUMNS = {
+    "cdf": "group given score share",
+    "pdf": "group score density",
+    "c_bias": "group concept score rank group_rate reference_rate gap",
+    "roc": "group fpr tpr",
+    "cross_roc": "group curve fpr tpr",
+    "calibration": "group score_low score_high mean_score rate ci_low ci_high people",
+    "calibration_bias": "group weighting score_low score_high group_rate reference_rate gap weight",
+    "bias_density": "group score_low score_high reference_low reference_high coupling density",
+}
+_TYPES = {name: {c: "str" if c in _TEXTS else "float" for c in all_.split()} for name, all_ in _COLUMNS.items()}
 
 
 @dataclass(frozen=True)

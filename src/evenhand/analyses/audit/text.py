@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -14,7 +13,7 @@ from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, 
 from evenhand.errors import shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
-from evenhand.report.console import indented, points
+from evenhand.report.console import headed, indented, left_out, points
 from evenhand.report.format import interval, number, p_words
 
 MANY_ROWS = 30
@@ -54,13 +53,11 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text("Evenhand audit", style="bold")
     yield Text(" · ".join(facts))
     yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
-    for reason, count in data["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+    yield from left_out(data)
 
 
 def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
-    yield Text()
-    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
+    yield from headed(attribute["name"])
     yield _groups(attribute)
     others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
     if len(attribute["groups"]) <= FEW_GROUPS:
@@ -85,8 +82,8 @@ def _groups(attribute: dict[str, Any]) -> Grid:
         rates = (g["rates"][r]["value"] for r in columns)
         left = f" (−{g['left_out']:,})" if g["left_out"] else ""
         grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *map(number, rates))
-    left_out = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
-    grid.caption = Text(f"* reference{left_out}{more}")
+    gone = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
+    grid.caption = Text(f"* reference{gone}{more}")
     grid.caption_justify = "left"
     return grid
 

@@ -274,7 +274,7 @@ def aggregate(
         across_groups = renamed(said, "group", "across_groups", across_groups)
     check_known(said, AggregateArgs.__optional_keys__, "aggregate")
     settings = options_of(said)
-    choices = chosen(metric, unit, across_groups, across_classes, average, empty, gamma, why)
+    choices = class_choices(metric, unit, across_groups, across_classes, average, empty, gamma, why)
     table = as_confusion(data, picked(Roles, said))
     grouping, notes = _grouping(table, attribute)
     counts = table.counts(grouping)
@@ -289,7 +289,7 @@ def aggregate(
     return replace(made, library=library_of(data))
 
 
-def chosen(
+def class_choices(
     metric: Any = "tpr", unit: Any = None, across_groups: Any = None, across_classes: Any = None,
     average: Any = "overall", empty: Any = None, gamma: Any = None, why: Any = None,
 ) -> Choices:  # fmt: skip

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
 from evenhand.measures.aggregation import METRICS
-from evenhand.report.console import indented, points
+from evenhand.report.console import headed, indented, left_out, points
 from evenhand.report.format import interval, number, p_value, p_words
 
 MOST_GROUPS = 30
@@ -28,8 +27,7 @@ def render(document: dict[str, Any]) -> RenderableType:
 
 
 def _shown(attribute: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
-    yield Text()
-    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
+    yield from headed(attribute["name"])
     yield _groups(attribute, options)
     yield from _about_groups(attribute)
     yield Text()
@@ -124,8 +122,7 @@ def _facts(data: dict[str, Any]) -> Iterator[RenderableType]:
     if data["weight"] is not None:
         text += f" · weight {shown_name(data['weight'])}"
     yield Text(text)
-    for reason, count in data["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+    yield from left_out(data)
 
 
 def _headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:

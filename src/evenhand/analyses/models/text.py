@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -14,7 +13,7 @@ from evenhand.analyses.audit.text import TITLE
 from evenhand.analyses.audit.wording import measure_of, size
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
-from evenhand.report.console import indented, points
+from evenhand.report.console import headed, indented, left_out, points
 from evenhand.report.format import interval, number, p_value
 
 MOST_MODELS = 4
@@ -30,8 +29,7 @@ def render(found: dict[str, Any]) -> RenderableType:
     confidence = first["audit"]["options"]["confidence"]
     parts: list[RenderableType] = [*_header(found), Text(), *_performance(found, confidence)]
     for attribute, tradeoff in zip(first["audit"]["attributes"], found["tradeoffs"], strict=True):
-        parts += [Text(), Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")]
-        parts += [*_fairness(found, attribute, confidence), Text(), *_front(tradeoff)]
+        parts += [*headed(attribute["name"]), *_fairness(found, attribute, confidence), Text(), *_front(tradeoff)]
     return Group(*parts, *points("Notes", found["notes"]))
 
 
@@ -44,8 +42,7 @@ def _header(found: dict[str, Any]) -> Iterator[RenderableType]:
     for c in found["candidates"]:
         mark = " (others are compared with it)" if c["name"] == found["against"] else ""
         yield _dim(f"{shown_name(c['name'], 30)}: favourable at {_rule(c)}{mark}")
-    for reason, count in first["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+    yield from left_out(first)
 
 
 def _rule(candidate: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import Line, Subject, marker, score_axis, threshold
+from evenhand.analyses.audit.charts.subject import Line, Subject
 from evenhand.analyses.audit.gaps import ScoreGap
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
@@ -64,7 +64,7 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     note = "ranks are among all people of both groups" if ranked else None
     return chart(
         name, title, subtitle, description, body, _table(found, over), [note, s.thinned("c_bias")],
-        None if ranked else marker(s),
+        None if ranked else s.marker(),
     )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def _panels(s: Subject, lines: Mapping[str, Line], told: Mapping[str, str], rank
 def _panel(s: Subject, line: Line, title: str, domain: list[float], ranked: bool, last: bool) -> Spec:
     x, above, below = parts(*line)
     a, b = (f"in favour of {name}" for name in s.pair)
-    x_axis = _rank_axis(last) if ranked else score_axis(s, shown=last)
+    x_axis = _rank_axis(last) if ranked else s.score_axis(shown=last)
     y_axis = quantitative("gap", "gap", domain, tickCount=5, format=".2~f")
     colours = [s.colour[s.group], theme.REFERENCE]
 
@@ -155,7 +155,7 @@ def _panel(s: Subject, line: Line, title: str, domain: list[float], ranked: bool
             area("above", colours[0]),
             area("below", colours[1]),
             zero("y", y_axis),
-            *([] if ranked else threshold(s, x_axis)),
+            *([] if ranked else s.threshold_line(x_axis)),
             *([_legend([a, b], colours)] if last else []),
         ],
     }

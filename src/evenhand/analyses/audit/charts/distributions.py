@@ -6,18 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import (
-    DENSITY_BINS,
-    Line,
-    Subject,
-    at_most,
-    group_colour,
-    group_lines,
-    marker,
-    measured,
-    score_axis,
-    threshold,
-)
+from evenhand.analyses.audit.charts.subject import DENSITY_BINS, Line, Subject, measured
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
@@ -57,7 +46,7 @@ def cdf(s: Subject) -> Chart:
     share = quantitative("share", "share of the group", [0, 1], format="%")
     return chart(
         "cdf", title, subtitle, description.strip(), _curves(s, lines, "share", share, s.few),
-        _table(s, lines, s.few), [s.thinned("cdf"), s.left_out], marker(s),
+        _table(s, lines, s.few), [s.thinned("cdf"), s.left_out], s.marker(),
     )  # fmt: skip
 
 
@@ -73,13 +62,8 @@ def pdf(s: Subject) -> Chart:
     density["scale"] = {"zero": True, "nice": True}
     return chart(
         "pdf", title, subtitle, description.strip(), _curves(s, lines, "density", density, False),
-        _table(s, lines, False), ["smoothed as ABPC is", _off(s), s.left_out], marker(s),
+        _table(s, lines, False), ["smoothed as ABPC is", s.off("pdf"), s.left_out], s.marker(),
     )  # fmt: skip
-
-
-def _off(s: Subject) -> str | None:
-    error = s.curves.max_error.get("pdf", 0.0)
-    return f"no curve is off by more than {at_most(error)}" if error > 0 else None
 
 
 def bias_density(s: Subject) -> Chart:
@@ -147,7 +131,7 @@ def _shaded(s: Subject, id: str) -> str:
 def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool) -> Spec:
     """Curves over the score, the area between two of them, and the threshold."""
     shape = {"interpolate": "step-after"} if steps else {}
-    x_axis = score_axis(s)
+    x_axis = s.score_axis()
     layers: list[Spec] = []
     if s.group in lines and s.reference in lines:
         grid, first, second = between(lines[s.group], lines[s.reference], steps)
@@ -159,8 +143,8 @@ def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool
             }
         )
     values = [row for g, (x, v) in lines.items() for row in rows(group=s.label[g], score=x, **{field: v})]
-    layers += group_lines(s, values, {"x": x_axis, "y": y, "color": group_colour(s, lines)}, **shape)
-    return {"width": theme.WIDTH, "height": HEIGHT, "layer": [*layers, *threshold(s, x_axis)]}
+    layers += s.group_lines(values, {"x": x_axis, "y": y, "color": s.group_colour(lines)}, **shape)
+    return {"width": theme.WIDTH, "height": HEIGHT, "layer": [*layers, *s.threshold_line(x_axis)]}
 
 
 def between(one: Line, other: Line, steps: bool) -> tuple[Floats, Floats, Floats]:

@@ -7,18 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import (
-    CALIBRATION_BINS,
-    Line,
-    Subject,
-    at_most,
-    group_colour,
-    group_lines,
-    marker,
-    measured,
-    score_axis,
-    threshold,
-)
+from evenhand.analyses.audit.charts.subject import CALIBRATION_BINS, Line, Subject, measured
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
 from evenhand.report.charts import theme
@@ -36,11 +25,11 @@ def roc(s: Subject) -> Chart:
     a, b = s.pair
     told = _areas(s, "roc", "AUROC")
     title = f"ROC curves by {shown_name(s.attribute.name)}"
-    colour = group_colour(s, lines)
+    colour = s.group_colour(lines)
     named = {s.label[g]: line for g, line in lines.items()}
     description = f"True against false positive rates at every threshold. {told}"
     return chart("roc", title, told, description, _square(s, named, colour, (a, b)), _rates(named),
-                 [_off(s, "roc"), s.left_out])  # fmt: skip
+                 [s.off("roc"), s.left_out])  # fmt: skip
 
 
 def cross_roc(s: Subject) -> Chart:
@@ -57,7 +46,7 @@ def cross_roc(s: Subject) -> Chart:
     first, second = lines
     description = f"True positive rates of one group against false positive rates of the other. {told}"
     return chart("cross_roc", f"ROC curves across groups: {a} and {b}", told, description,
-                 _square(s, lines, colour, (first, second)), _rates(lines), [_off(s, "cross_roc")])  # fmt: skip
+                 _square(s, lines, colour, (first, second)), _rates(lines), [s.off("cross_roc")])  # fmt: skip
 
 
 def _areas(s: Subject, id: str, part: str) -> str:
@@ -72,13 +61,6 @@ def _areas(s: Subject, id: str, part: str) -> str:
     return (
         f"{text} {sentence(part)[:-1]} {number(area.group)} for {s.pair[0]}, {number(area.reference)} for {s.pair[1]}."
     )
-
-
-def _off(s: Subject, name: str) -> str | None:
-    error = s.curves.max_error.get(name, 0.0)
-    if error < 1e-6:
-        return None
-    return f"drawn with at most {s.points} points per curve, none off by more than {at_most(error)}"
 
 
 def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str, str]) -> Spec:
@@ -102,7 +84,7 @@ def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str
     values = [row for name, (x, y) in lines.items() for row in rows(group=name, fpr=x, tpr=y)]
     encoding = {"x": x_axis, "y": y_axis, "color": colour}
     if s.pair == pair:
-        layers += group_lines(s, values, encoding)
+        layers += s.group_lines(values, encoding)
     else:
         layers.append({"data": inline(values), "mark": {"type": "line"}, "encoding": encoding})
     return {"width": SIDE, "height": SIDE, "layer": layers}
@@ -123,7 +105,7 @@ def calibration(s: Subject) -> Chart:
         row for g, c in found.items() for row in rows(group=s.label[g], **{k: c[name] for k, name in fields.items()})
     ]
     main = [row for row in values if row["group"] in s.pair] if s.crowded else values
-    layers = _calibrated(s, values, group_colour(s, found))
+    layers = _calibrated(s, values, s.group_colour(found))
     told = sentence(measured(s.gap("calibration_uniform")))
     subtitle = f"Share with the favourable label among people of similar score, with 95% intervals. {told}".strip()
     ends = [
@@ -138,18 +120,18 @@ def calibration(s: Subject) -> Chart:
         f"The favourable rate by score: {', '.join(ends)}. {told}".strip(),
         {"width": theme.WIDTH, "height": HEIGHT, "data": inline(main), "layer": layers},
         {k: [row[k] for row in main] for k in main[0]},
-        [f"{bins}; larger points stand for more people", hidden, s.left_out], marker(s),
+        [f"{bins}; larger points stand for more people", hidden, s.left_out], s.marker(),
     )  # fmt: skip
 
 
 def _calibrated(s: Subject, values: list[dict[str, Any]], colour: Spec) -> list[Spec]:
     """Lines, intervals, and points as large as there are people."""
-    x, y = score_axis(s), quantitative("rate", "favourable label", [0, 1], format="%")
+    x, y = s.score_axis(), quantitative("rate", "favourable label", [0, 1], format="%")
     scale = {"type": "sqrt", "range": [12, 160]}
     size: Spec = {"field": "people", "type": "quantitative", "legend": None, "scale": scale}
     return [
         *_ideal(s, x, y),
-        *group_lines(s, values, {"x": x, "y": y, "color": colour}, strokeWidth=1.5),
+        *s.group_lines(values, {"x": x, "y": y, "color": colour}, strokeWidth=1.5),
         {
             "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.7},
             "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
@@ -158,7 +140,7 @@ def _calibrated(s: Subject, values: list[dict[str, Any]], colour: Spec) -> list[
             "mark": {"type": "circle", "opacity": 1, "tooltip": True},
             "encoding": {"x": x, "y": y, "color": colour, "size": size},
         },
-        *threshold(s, x),
+        *s.threshold_line(x),
     ]
 
 

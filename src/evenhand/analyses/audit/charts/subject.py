@@ -29,6 +29,7 @@ CALIBRATION_BINS = 10
 DENSITY_BINS = 40
 FURTHEST_BY = ("abcc", "independence_uniform", "demographic_parity", "delta_dp_b")
 MOST_LISTED = 40
+MOST_TICKS = 20
 
 Line = tuple[Floats, Floats]
 
@@ -160,6 +161,13 @@ class Subject:
         found = {g: self.columns(name, group=g, **where) for g in self.drawn}
         return {g: (c[x], c[y]) for g, c in found.items() if len(c[x])}
 
+    def off(self, name: str) -> str | None:
+        """The remark that a curve is drawn with fewer points than it has."""
+        error = self.curves.max_error.get(name, 0.0)
+        if error < 1e-6:
+            return None
+        return f"drawn with at most {self.points} points per curve, none off by more than {at_most(error)}"
+
     def thinned(self, name: str) -> str | None:
         """The remark that a curve has more points than are drawn."""
         error = self.curves.max_error.get(name, 0.0)
@@ -167,6 +175,57 @@ class Subject:
             return None
         most = at_most(error)
         return f"drawn at {self.points} of {self.scores:,} scores at most; no curve is off by more than {most} there"
+
+    # ---- layers of charts over the score ---------------------------------------------------------------------
+
+    def group_lines(self, values: list[dict[str, Any]], encoding: Spec, **mark: Any) -> list[Spec]:
+        """A line for each group; among many groups the two that are compared stand out."""
+        if not self.crowded:
+            return [{"data": inline(values), "mark": {"type": "line", **mark}, "encoding": encoding}]
+        return [
+            {
+                "data": inline([row for row in values if (row["group"] in self.pair) == own]),
+                "mark": {"type": "line", **mark, "strokeWidth": width},
+                "encoding": encoding,
+            }
+            for own, width in ((False, 1.2), (True, 3))
+        ]
+
+    def group_colour(self, groups: Iterable[str], legend: bool = True) -> Spec:
+        chosen = list(groups)
+        return coloured([self.label[g] for g in chosen], [self.colour[g] for g in chosen], legend)
+
+    def score_axis(self, field: str = "score", shown: bool = True) -> Spec:
+        """The score from end to end of its range."""
+        if not shown:
+            return quantitative(field, None, self.range, labels=False, ticks=False, **self._ticks())
+        remarks = ["a risk: lower is better"] if self.table.meaning.risk else []
+        remarks += [] if self.threshold is None else ["dashed: the threshold"]
+        title = f"{self.score} ({'; '.join(remarks)})" if remarks else self.score
+        return quantitative(field, title, self.range, **self._ticks())
+
+    def _ticks(self) -> Spec:
+        """Numbers in full unless they are very long; integer scores at integers."""
+        lo, hi = self.range
+        plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
+        found: Spec = {"format": ",~r" if plain else "~g"}
+        score = self.table.score
+        if self.scores <= MOST_TICKS and score is not None and bool((np.mod(score, 1) == 0).all()):
+            found["values"] = sorted(set(score.tolist()))
+        return found
+
+    def threshold_line(self, x: Spec) -> list[Spec]:
+        """The line at the threshold, which a page may move: it is of class threshold."""
+        if self.threshold is None:
+            return []
+        mark = {"type": "rule", "strokeDash": [5, 4], "color": theme.INK, "opacity": 0.7}
+        return [{"name": "threshold", "data": inline([{"score": self.threshold}]), "mark": mark, "encoding": {"x": x}}]
+
+    def marker(self, width: int = theme.WIDTH) -> dict[str, Any] | None:
+        """What a page has to know to move the line."""
+        if self.threshold is None:
+            return None
+        return {"lo": self.range[0], "hi": self.range[1], "width": width, "at": self.threshold}
 
 
 def at_most(error: float) -> str:
@@ -205,65 +264,6 @@ def furthest(attribute: AttributeAudit) -> list[str]:
     away = {g.group: g.value for g in attribute.measures if g.id == by and not g.undefined}
     others = [g.name for g in attribute.groups if g.name != attribute.reference]
     return sorted(others, key=lambda name: (name in attribute.too_small, -away.get(name, -1.0)))
-
-
-MOST_TICKS = 20
-
-
-def group_lines(s: Subject, values: list[dict[str, Any]], encoding: Spec, **mark: Any) -> list[Spec]:
-    """A line for each group; among many groups the two that are compared stand out."""
-    if not s.crowded:
-        return [{"data": inline(values), "mark": {"type": "line", **mark}, "encoding": encoding}]
-    return [
-        {
-            "data": inline([row for row in values if (row["group"] in s.pair) == own]),
-            "mark": {"type": "line", **mark, "strokeWidth": width},
-            "encoding": encoding,
-        }
-        for own, width in ((False, 1.2), (True, 3))
-    ]
-
-
-def group_colour(s: Subject, groups: Iterable[str], legend: bool = True) -> Spec:
-    chosen = list(groups)
-    return coloured([s.label[g] for g in chosen], [s.colour[g] for g in chosen], legend)
-
-
-def score_axis(s: Subject, field: str = "score", shown: bool = True) -> Spec:
-    """The score from end to end of its range."""
-    if not shown:
-        return quantitative(field, None, s.range, labels=False, ticks=False, **_ticks(s))
-    parts = [s.score]
-    if s.table.meaning.risk:
-        parts.append("a risk: lower is better")
-    if s.threshold is not None:
-        parts.append("dashed: the threshold")
-    return quantitative(field, f"{parts[0]} ({'; '.join(parts[1:])})" if parts[1:] else parts[0], s.range, **_ticks(s))
-
-
-def _ticks(s: Subject) -> Spec:
-    """Numbers in full unless they are very long; integer scores at integers."""
-    lo, hi = s.range
-    plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
-    found: Spec = {"format": ",~r" if plain else "~g"}
-    if s.scores <= MOST_TICKS and s.table.score is not None and bool((np.mod(s.table.score, 1) == 0).all()):
-        found["values"] = sorted(set(s.table.score.tolist()))
-    return found
-
-
-def threshold(s: Subject, x: Spec) -> list[Spec]:
-    """The line at the threshold, which a page may move: it is of class threshold."""
-    if s.threshold is None:
-        return []
-    mark = {"type": "rule", "strokeDash": [5, 4], "color": theme.INK, "opacity": 0.7}
-    return [{"name": "threshold", "data": inline([{"score": s.threshold}]), "mark": mark, "encoding": {"x": x}}]
-
-
-def marker(s: Subject, width: int = theme.WIDTH) -> dict[str, Any] | None:
-    """What a page has to know to move the line."""
-    if s.threshold is None:
-        return None
-    return {"lo": s.range[0], "hi": s.range[1], "width": width, "at": s.threshold}
 
 
 def measured(gap: Gap | None) -> str:
