@@ -199,7 +199,8 @@ class _Drawing:
 
     def _cdf(self, counts: ScoreCounts, name: str, given: str, label: int | None) -> None:
         people = counts.of(label)[0]
-        score, people = _rising(counts.scores), people[::-1] if counts.risk else people
+        order = _rising(counts)
+        score, people = counts.scores[order], people[order]
         if not people.any():
             return
         share = np.cumsum(people) / people.sum()
@@ -267,7 +268,7 @@ class _Drawing:
         # Favourable at scores ≥ t, for a risk score at scores < t: the rule of the decision measures.
         rate = (total - upto if counts.risk else total - (upto - counts.of(label).T)) / total
         gap, rank = rate[:, 0] - rate[:, 1], counts.ranks(self.options.ranks)
-        order = _risen(counts)
+        order = _rising(counts)
         score, gap, rank, rate = counts.scores[order], gap[order], rank[order], rate[order]
         keep, error = thinned(score, np.column_stack([gap, rate]), self.points)
         columns = {
@@ -315,12 +316,9 @@ class _Drawing:
         return low, high
 
 
-def _risen(counts: ScoreCounts) -> slice:
+def _rising(counts: ScoreCounts) -> slice:
+    """The order in which scores rise: they are in that of favour, so a risk falls."""
     return slice(None, None, -1) if counts.risk else slice(None)
-
-
-def _rising(scores: Floats) -> Floats:
-    return scores[::-1] if scores[0] > scores[-1] else scores
 
 
 def thinned(x: Floats, y: Floats, points: int | None) -> tuple[Ints, float]:

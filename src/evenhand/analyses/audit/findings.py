@@ -72,7 +72,7 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     if kind == "good":
         kind, headline = _doubted(headline, measures, pair)
     who, reference = shown_name(group), shown_name(attribute["reference"])
-    counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {words}" for words, p in parts.items() if p]
+    counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {how}" for how, p in parts.items() if p]
     sizes = f"{who} ({pair[0]['n']:,} people) with {reference} ({pair[1]['n']:,})"
     of = f"Of {len(measures)} measures that compare" if len(measures) > 1 else "Of the one measure that compares"
     tally = f"{of} {sizes}, {listed_and(counts)}."
@@ -182,7 +182,7 @@ def _chance(m: dict[str, Any]) -> str:
 
 def remaining(found: list[Finding]) -> list[str]:
     """What is said of the groups that have no paragraph of their own."""
-    words = {
+    told = {
         "bad": "Also not treated like the reference",
         "warn": "Less clear",
         "good": "Treated like the reference, within the tolerances",
@@ -190,20 +190,16 @@ def remaining(found: list[Finding]) -> list[str]:
     return [
         f"{text}: {listed_and([shown_name(f.group) for f in rest[:40]])}"
         + (f" and {len(rest) - 40:,} more." if len(rest) > 40 else ".")
-        for kind, text in words.items()
+        for kind, text in told.items()
         if (rest := [f for f in found[MOST_TOLD:] if f.kind == kind])
     ]
 
 
 def summary(found: list[Finding], attribute: dict[str, Any]) -> str:
     """The attribute in a sentence."""
-    words = {"bad": ("is", "are", "not treated alike"), "good": ("is", "are", "within all tolerances")}
-    parts = []
-    for kind, (one, many, how) in words.items():
-        n = sum(f.kind == kind for f in found)
-        parts += [f"{n} {one if n == 1 else many} {how}"] if n else []
-    rest = sum(f.kind == "warn" for f in found)
-    parts += [f"{rest} {'is' if rest == 1 else 'are'} less clear"] if rest else []
+    told = {"bad": "not treated alike", "good": "within all tolerances", "warn": "less clear"}
+    counts = {how: sum(f.kind == kind for f in found) for kind, how in told.items()}
+    parts = [f"{n} {'is' if n == 1 else 'are'} {how}" for how, n in counts.items() if n]
     name, reference = shown_name(attribute["name"]), shown_name(attribute["reference"])
     groups = "group" if len(found) == 1 else "groups"
     return f"By {name}, {len(found):,} {groups} compared with {reference}: {listed_and(parts)}."

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, within_tolerance
 from evenhand.inference import interval
-from evenhand.inference.null import Null, bounded, exchange_of, null_of, rate_outward, share_at_least
+from evenhand.inference.null import Null, exchange_of, null_of, rate_outward, recentred, share_at_least
 from evenhand.inference.permutation import exchanged
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.inference.settings import NullKind
@@ -123,10 +123,8 @@ def range_nulls(
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
     """The same where group labels cannot be permuted: how far rates move apart in resamples."""
     observed = float(_spread(m, counts, m.profile(counts).values))
-    moved = bounded(moved * interval.student(float(counts.people().min()), confidence), m.highest)
-    return null_of(
-        observed, moved, f"{len(moved)} resamples, recentred", confidence, outward=rate_outward(m), highest=m.highest
-    )
+    moved = moved * interval.student(float(counts.people().min()), confidence)
+    return recentred(observed, moved, confidence, m.highest, rate_outward(m))
 
 
 def _spread(m: RateMeasure, counts: Counts, values: Floats) -> Floats:
@@ -239,13 +237,13 @@ def largest_distance(
     gaps: Sequence[ScoreGap],
     distances: Sequence[Floats | None],
     confidence: float,
-    recentred: bool = False,
+    tested: bool = False,
 ) -> LargestGap:
     """The two groups whose scores differ most, and the mean over pairs, from the comparison of every pair.
 
     A maximum of norms changes by no more than the largest change of one; pairs were resampled apart, which makes that
     a little larger than it is. A mean of norms changes by no more than the mean of the changes, here at their worst.
-    `recentred` asks for a p-value from these changes, where group labels cannot be permuted.
+    `tested` asks for a p-value from these changes, where group labels cannot be permuted.
     """
     found = _largest_pair(m, gaps)
     moved = [d for gap, d in zip(gaps, distances, strict=True) if gap.undefined is None and d is not None]
@@ -263,12 +261,7 @@ def largest_distance(
         )
     )
     ci_mean = m.outward_interval(max(size - move, 0.0), min(size + move, m.highest))
-    null = None
-    if recentred:
-        null = null_of(
-            largest, bounded(farthest, m.highest), f"{draws} resamples, recentred", confidence, outward=m.outward,
-            highest=m.highest,
-        )  # fmt: skip
+    null = recentred(largest, farthest, confidence, m.highest, m.outward) if tested else None
     return replace(found, ci=ci, method=NORM, ci_mean=ci_mean, null=null)
 
 

@@ -11,7 +11,7 @@ from evenhand.analyses.audit.gaps import Part, RateGap, judged, with_ordinary
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary
-from evenhand.inference.null import Null, bounded, null_of, rate_size
+from evenhand.inference.null import Null, rate_size, recentred
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.rates import share
 from evenhand.measures.registry import BINS, RATES, Profile, RateMeasure
@@ -171,7 +171,7 @@ def recentred_rate(m: RateMeasure, pair: Counts, draws: int, rng: np.random.Gene
     if len(values) == 1:
         moved = np.abs(moved - float(values[0, 0] - values[0, 1]))
     observed = float(rate_size(plain, values))
-    return null_of(observed, bounded(moved, m.highest), f"{draws} resamples, recentred", confidence, highest=m.highest)
+    return recentred(observed, moved, confidence, m.highest)
 
 
 def _against(m: RateMeasure, values: Floats, reference: int) -> Floats:

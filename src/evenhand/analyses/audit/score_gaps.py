@@ -14,7 +14,7 @@ from evenhand.analyses.options import Options
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, score_statistic
-from evenhand.inference.null import Null, bounded, null_of
+from evenhand.inference.null import Null, recentred
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import densities
@@ -295,9 +295,9 @@ def recentred_nulls(
     drawn = replace(options, bootstrap=draws, stratified=False)
     moves = _resampled(measures, pair, drawn, rng.spawn(2), RESAMPLED_SCORES)
     return {
-        m.id: null_of(
-            float(m.of(pair, options.scores).norm(m.order)), bounded(moves[m.id].distance, m.highest),
-            f"{draws} resamples, recentred", options.confidence, outward=m.outward, highest=m.highest,
+        m.id: recentred(
+            float(m.of(pair, options.scores).norm(m.order)), moves[m.id].distance, options.confidence, m.highest,
+            m.outward,
         )
         for m in measures
     }  # fmt: skip
