@@ -26,7 +26,7 @@ ARROWS: dict[str, set[str]] = {
     "report": {"files"},
     "analyses": {"files", "tables", "ingest", "measures", "inference", "report"},
     "datasets": {"files", "tables", "ingest", "report"},
-    "metrics": {"tables", "ingest", "measures", "analyses"},
+    "metrics": {"tables", "ingest", "measures", "inference", "analyses"},
     "learn": {"files", "tables", "ingest", "measures", "inference", "report", "analyses", "datasets"},
     "cli": {"files", "tables", "ingest", "inference", "report", "analyses", "datasets", "learn"},
     "errors": set(),

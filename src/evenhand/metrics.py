@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.audit.gaps import Gap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.entry import audit
-from evenhand.analyses.options import chosen_measures
+from evenhand.analyses.options import ScoreArgs, chosen_measures
 from evenhand.errors import DataError, UsageError
+from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.values import encode, label_key
 from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
@@ -48,22 +49,12 @@ class MetricResult:
         return self.value
 
 
-class MetricOptions(TypedDict, total=False):
+class MetricOptions(InferenceArgs, ScoreArgs, total=False):
     """What a metric hands to the audit."""
 
     reference: str | None
     cluster: Any
     missing: str
-    ranks: str
-    calibration_bins: int
-    bandwidth: str | float
-    confidence: float
-    bootstrap: int
-    permutations: int
-    null: str
-    interval: str
-    stratified: bool
-    rng: int | np.random.Generator | None
 
 
 @dataclass(frozen=True)

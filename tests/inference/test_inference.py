@@ -448,7 +448,7 @@ def test_recentred_nulls_agree_with_exchanged_ones_where_both_exist() -> None:
     pair = pair_of(evenhand.tabulate(people(3000, 2, levels=None), score="s", label="y", group="g"))
     measures = [m for m in SCORED if m.view is None]
     a = score_nulls(measures, pair, OPTIONS, "concept", 400, np.random.default_rng(0), 0.95)
-    b = recentred_nulls(measures, pair, Options(None, 0.95, 0, None, OPTIONS), 400, np.random.default_rng(0))
+    b = recentred_nulls(measures, pair, Options(bootstrap=0, seed=None, scores=OPTIONS), 400, np.random.default_rng(0))
     for m in measures:
         assert b[m.id].high == pytest.approx(a[m.id].high, rel=0.35), m.id
 

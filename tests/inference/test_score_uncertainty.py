@@ -73,7 +73,7 @@ def truths(shares: Any, sizes: Any) -> dict[str, tuple[float, float]]:
 
 
 def resampled(draws: int) -> Options:
-    return Options(None, 0.95, draws, None, ScoreOptions())
+    return Options(bootstrap=draws, seed=None)
 
 
 def covered(hits: int, trials: int, level: float) -> bool:

@@ -75,7 +75,7 @@ def everyone(counts: ScoreCounts) -> None:
 
 
 def gap(m: ScoreMeasure, counts: ScoreCounts, draws: int = 0) -> ScoreGap:
-    options = Options(None, 0.95, draws, None, ScoreOptions())
+    options = Options(bootstrap=draws, seed=None)
     return compare([m], counts, options, np.random.default_rng(0))[0].gap
 
 

@@ -8,12 +8,12 @@ MISSING = "–"
 
 
 def number(value: float | None, *, sign: bool = False, digits: int = 3, tiny: bool = False) -> str:
-    """A number with so many decimals; a dash where there is none, and never −0.
+    """A number with so many decimals; a dash where there is none. Only with its sign may it read −0.000: it is below 0.
 
     `tiny` keeps two digits of a number that would seem to be 0.
 
-    >>> number(0.1234), number(0.5, sign=True), number(-0.0001), number(None)
-    ('0.123', '+0.500', '0.000', '–')
+    >>> number(0.1234), number(0.5, sign=True), number(-0.0001), number(-0.0001, sign=True), number(None)
+    ('0.123', '+0.500', '0.000', '-0.000', '–')
     >>> number(0.007, tiny=True), number(0.00021, tiny=True), number(0.0, tiny=True)
     ('0.0070', '0.00021', '0.000')
     """
@@ -23,7 +23,7 @@ def number(value: float | None, *, sign: bool = False, digits: int = 3, tiny: bo
     if tiny and 0 < abs(value) < 10.0**-digits:
         return f"{value:{plus}.2g}"
     digits += tiny and 0 < abs(value) < 10.0 ** (1 - digits)
-    return f"{round(value, digits) + 0.0:{plus}.{digits}f}"
+    return f"{(value if sign else round(value, digits)) + 0.0:{plus}.{digits}f}"
 
 
 def interval(
