@@ -118,16 +118,16 @@ def chosen_measures(ids: Sequence[str] | None) -> list[Measure]:
         raise UsageError(f"measures is a list of ids, not {shown(ids)}")
     if ids is None:
         return list(MEASURES.values())
-    found = {}
+    chosen = {}
     for id_ in ids:
         m = find(id_) if isinstance(id_, str) else None
         if m is None:
             raise unknown("there is no measure", id_, MEASURES, 40)
-        found[m.id] = m
-    if not found:
+        chosen[m.id] = m
+    if not chosen:
         raise UsageError("name at least one measure, or leave measures out for all")
-    known = [m for m in MEASURES.values() if m.id in found]
-    return known + [m for m in found.values() if m.id not in MEASURES]
+    known = [m for m in MEASURES.values() if m.id in chosen]
+    return known + [m for m in chosen.values() if m.id not in MEASURES]
 
 
 def checked_axes(performance: Any = None, fairness: Any = None, has_label: bool = True) -> Axes:

@@ -87,10 +87,10 @@ def several(stated: Any) -> Sequence[Any]:
 
 
 def _plain(text: Any) -> Requirement:
-    found = _JUDGED.search(text) if isinstance(text, str) else None
-    if found:
+    match = _JUDGED.search(text) if isinstance(text, str) else None
+    if match:
         raise UsageError(
-            f"only values are judged here, so leave out {shown(found[0].strip())} ({shown(text)}): evenhand check "
+            f"only values are judged here, so leave out {shown(match[0].strip())} ({shown(text)}): evenhand check "
             "judges intervals and what is above chance"
         )
     return parsed(text)

@@ -31,10 +31,10 @@ def schema(kind: str = "audit") -> dict[str, Any]:
     >>> evenhand.schema("audit")["$id"]
     'evenhand/audit/1'
     """
-    found = {place.name.removesuffix(_SUFFIX): place for place in _schemas(files("evenhand"))}
-    if not isinstance(kind, str) or kind not in found:
-        raise unknown("there is no schema", kind, sorted(found))
-    loaded: dict[str, Any] = json.loads(found[kind].read_text(encoding="utf-8"))
+    places = {place.name.removesuffix(_SUFFIX): place for place in _schemas(files("evenhand"))}
+    if not isinstance(kind, str) or kind not in places:
+        raise unknown("there is no schema", kind, sorted(places))
+    loaded: dict[str, Any] = json.loads(places[kind].read_text(encoding="utf-8"))
     return loaded
 
 
@@ -63,13 +63,13 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-def fields(found: Any, names: str) -> dict[str, Any]:
+def fields(thing: Any, names: str) -> dict[str, Any]:
     """Attributes by their names, in this order; what this kind of thing has not is None.
 
     >>> fields(1 + 2j, "imag real color")
     {'imag': 2.0, 'real': 1.0, 'color': None}
     """
-    return {name: plain(getattr(found, name, None)) for name in names.split()}
+    return {name: plain(getattr(thing, name, None)) for name in names.split()}
 
 
 def null_fields(null: Any, excess: float | None) -> dict[str, Any]:

@@ -23,8 +23,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, in the form that docs/reference/json.md describes."""
-        found: dict[str, Any] = self._view("document").document(self)
-        return found
+        document: dict[str, Any] = self._view("document").document(self)
+        return document
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to a file if a path is given."""

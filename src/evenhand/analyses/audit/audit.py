@@ -105,9 +105,9 @@ class Audit(Result):
         """
         attributes = [a for a in self.attributes if attribute in (None, a.name)]
         gaps = [gap for a in attributes for gap in a.measures]
-        found = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
-        if found:
-            return found[0]
+        matching = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
+        if matching:
+            return matching[0]
         for what, wanted, there in (
             ("attribute", attribute, [a.name for a in self.attributes]),
             ("measure", id, [gap.id for gap in gaps]),
@@ -148,8 +148,8 @@ def audit_table(
         tell(0.0)
         unfit = lost(table, grouping)
         compared += len(grouping.groups) - len(unfit) >= 2 or not unfit
-        found, remarks = _audited(table, grouping, unfit, reference, measures, options, random, tell)
-        attributes.append(found)
+        attribute, remarks = _audited(table, grouping, unfit, reference, measures, options, random, tell)
+        attributes.append(attribute)
         notes += remarks
     if attributes and not compared:
         raise DataError(
@@ -181,7 +181,7 @@ def _audited(
         return nothing(table, grouping, reference_group(table, grouping, reference)[0], unfit, measures), notes
     some, own = without(table, grouping, [*unfit]) if unfit else (table, grouping)
     ref, remarks = reference_group(some, own, reference)
-    found = audit_attribute(some, own, ref, measures, options, random, tell)
+    attribute = audit_attribute(some, own, ref, measures, options, random, tell)
     if table.noise is not None:
-        found = settled(found, some, own, options.threshold, measures)
-    return restored(found, table, grouping, unfit, measures) if unfit else found, notes + remarks
+        attribute = settled(attribute, some, own, options.threshold, measures)
+    return restored(attribute, table, grouping, unfit, measures) if unfit else attribute, notes + remarks

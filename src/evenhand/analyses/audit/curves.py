@@ -172,12 +172,12 @@ class _Drawing:
 
     def tables(self) -> dict[str, Columns]:
         """The curves, in a fixed order."""
-        found = {}
+        curves = {}
         for name in _TYPES:
             pieces = self.pieces.get(name, [])
             if pieces:
-                found[name] = {column: _column(pieces, column, kind) for column, kind in _TYPES[name].items()}
-        return found
+                curves[name] = {column: _column(pieces, column, kind) for column, kind in _TYPES[name].items()}
+        return curves
 
     def _add(self, name: str, size: int, columns: Columns, error: float = 0.0) -> None:
         if size:
@@ -211,13 +211,13 @@ class _Drawing:
     def _pdf(self, counts: ScoreCounts, name: str) -> None:
         people = counts.of()[0]
         effective = None if counts.exchangeable else float(counts.people()[0])
-        found = estimate(counts.unit, people, self.options.bandwidth, effective)
+        density = estimate(counts.unit, people, self.options.bandwidth, effective)
         lo, hi = counts.score_range
-        if np.isnan(found.bandwidth) or not hi - lo > 1e-300:
+        if np.isnan(density.bandwidth) or not hi - lo > 1e-300:
             return
-        inside = found.x[(found.x > 0) & (found.x < 1)]
+        inside = density.x[(density.x > 0) & (density.x < 1)]
         x = np.unique(np.concatenate([[0.0], inside, [1.0]]))
-        y = found(x)
+        y = density(x)
         keep, error = thinned(x, y[:, None], self.points or DENSITY_POINTS)
         at = lo + (1 - x[keep] if counts.risk else x[keep]) * (hi - lo)
         order = np.argsort(at)
@@ -295,12 +295,12 @@ class _Drawing:
     def _bias_density(self, counts: ScoreCounts, name: str) -> None:
         if not counts.has_length:
             return
-        found = distribution.bias_density(counts, self.density_bins)
-        low, high = np.minimum(found.edges[:-1], found.edges[1:]), np.maximum(found.edges[:-1], found.edges[1:])
-        x, y = np.nonzero(found.coupling)
+        bias = distribution.bias_density(counts, self.density_bins)
+        low, high = np.minimum(bias.edges[:-1], bias.edges[1:]), np.maximum(bias.edges[:-1], bias.edges[1:])
+        x, y = np.nonzero(bias.coupling)
         columns = {
             "group": name, "score_low": low[x], "score_high": high[x], "reference_low": low[y],
-            "reference_high": high[y], "coupling": found.coupling[x, y], "density": found.density[x, y],
+            "reference_high": high[y], "coupling": bias.coupling[x, y], "density": bias.density[x, y],
         }  # fmt: skip
         self._add("bias_density", len(x), columns)
 

@@ -62,10 +62,10 @@ def counted(table: Table, references: dict[str, str], threshold: float | None, r
     """What the page holds: at each stop, how many more people of each group and label than at the next."""
     most = MOST_STOPS
     while True:
-        found = _counted(table, references, threshold, most, room.most(MOST_GROUPS))
-        if len(json.dumps(found, separators=(",", ":"))) <= room.most(MOST_CHARACTERS) or most <= 64:
-            return found
-        most = min(most, found["places"]) // 2
+        counts = _counted(table, references, threshold, most, room.most(MOST_GROUPS))
+        if len(json.dumps(counts, separators=(",", ":"))) <= room.most(MOST_CHARACTERS) or most <= 64:
+            return counts
+        most = min(most, counts["places"]) // 2
 
 
 def _counted(
@@ -197,12 +197,12 @@ def _table(table: Table, grouping: Grouping, reference: str, index: int, thresho
     chosen = shown_groups(table, grouping, reference, most)
     labels = table.label is not None
     keys = [*(_RATES if labels else ["selection_rate"]), "gap", "ratio", *(_COUNTS if labels else ["selected"])]
-    found = outcomes(table, grouping, threshold)
-    base = found[grouping.groups.index(reference)]["selection_rate"]
+    by_group = outcomes(table, grouping, threshold)
+    base = by_group[grouping.groups.index(reference)]["selection_rate"]
     rows = []
     for place, g in enumerate(chosen):
-        rate = found[g]["selection_rate"]
-        row = {**found[g], "gap": rate - base, "ratio": rate / base if base > 0 else np.nan}
+        rate = by_group[g]["selection_rate"]
+        row = {**by_group[g], "gap": rate - base, "ratio": rate / base if base > 0 else np.nan}
         mark = " (reference)" if grouping.groups[g] == reference else ""
         rows.append([join(name(grouping.groups[g]), mark), *(_cell(place, key, row[key]) for key in keys)])
     heads = {**_RATES, "gap": "gap (ΔDP)", "ratio": "ratio", "selected": "people selected", **_COUNTS}

@@ -51,9 +51,9 @@ def findings(attribute: dict[str, Any]) -> list[Finding]:
     by_group: dict[str, list[dict[str, Any]]] = {}
     for m in attribute["measures"]:
         by_group.setdefault(m["group"], []).append(m)
-    found = [_finding(attribute, group, measures) for group, measures in by_group.items()]
+    about = [_finding(attribute, group, measures) for group, measures in by_group.items()]
     order = {"bad": 0, "warn": 1, "good": 2}
-    return sorted(found, key=lambda f: (order[f.kind], -f.beyond, -f.gap))
+    return sorted(about, key=lambda f: (order[f.kind], -f.beyond, -f.gap))
 
 
 def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any]]) -> Finding:
@@ -180,7 +180,7 @@ def _chance(m: dict[str, Any]) -> str:
     return f"Chance alone would show up to {number(m['null_95'])} ({how})."
 
 
-def remaining(found: list[Finding]) -> list[str]:
+def remaining(about: list[Finding]) -> list[str]:
     """What is said of the groups that have no paragraph of their own."""
     told = {
         "bad": "Also not treated like the reference",
@@ -191,18 +191,18 @@ def remaining(found: list[Finding]) -> list[str]:
         f"{text}: {listed_and([shown_name(f.group) for f in rest[:40]])}"
         + (f" and {len(rest) - 40:,} more." if len(rest) > 40 else ".")
         for kind, text in told.items()
-        if (rest := [f for f in found[MOST_TOLD:] if f.kind == kind])
+        if (rest := [f for f in about[MOST_TOLD:] if f.kind == kind])
     ]
 
 
-def summary(found: list[Finding], attribute: dict[str, Any]) -> str:
+def summary(about: list[Finding], attribute: dict[str, Any]) -> str:
     """The attribute in a sentence."""
     told = {"bad": "not treated alike", "good": "within all tolerances", "warn": "less clear"}
-    counts = {how: sum(f.kind == kind for f in found) for kind, how in told.items()}
+    counts = {how: sum(f.kind == kind for f in about) for kind, how in told.items()}
     parts = [f"{n} {'is' if n == 1 else 'are'} {how}" for how, n in counts.items() if n]
     name, reference = shown_name(attribute["name"]), shown_name(attribute["reference"])
-    groups = "group" if len(found) == 1 else "groups"
-    return f"By {name}, {len(found):,} {groups} compared with {reference}: {listed_and(parts)}."
+    groups = "group" if len(about) == 1 else "groups"
+    return f"By {name}, {len(about):,} {groups} compared with {reference}: {listed_and(parts)}."
 
 
 def _titles(measures: list[dict[str, Any]]) -> list[str]:

@@ -70,9 +70,9 @@ class Gap:
     @property
     def measure(self) -> Measure:
         """The measure that found it."""
-        found = find(self.id)
-        assert found is not None
-        return found
+        entry = find(self.id)
+        assert entry is not None
+        return entry
 
     @property
     def scale(self) -> str:
@@ -181,14 +181,14 @@ def _tolerated(m: Measure, tolerance: float) -> Pair:
     return (tolerance, 1 / tolerance) if m.scale == "ratio" else (-tolerance, tolerance)
 
 
-def with_ordinary(m: Measure, gap: AnyGap, found: Ordinary) -> AnyGap:
+def with_ordinary(m: Measure, gap: AnyGap, ordinary: Ordinary) -> AnyGap:
     """The gap with an ordinary bootstrap interval, or with its own made wide enough to hold that."""
-    ci = found.ci
+    ci = ordinary.ci
     if ci is not None:
         least = -m.highest if m.signed else 0.0
         ci = min(max(ci[0], least), m.highest), max(min(ci[1], m.highest), least)
-    if not found.hull:
-        return replace(gap, ci=ci, ci_bootstrap=ci, method=found.method, resamples_undefined=found.undefined)
+    if not ordinary.hull:
+        return replace(gap, ci=ci, ci_bootstrap=ci, method=ordinary.method, resamples_undefined=ordinary.undefined)
     own, other = gap.ci, ci or gap.ci_bootstrap
     if own is None or other is None:
         return gap

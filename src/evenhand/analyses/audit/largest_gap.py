@@ -101,7 +101,7 @@ def range_nulls(
     confidence: float,
 ) -> dict[str, Null]:
     """What chance alone shows of the largest gap between several groups, whose labels are permuted among all people."""
-    found = {}
+    nulls = {}
     for within in ("all", "label", "level"):
         members = [m for m in measures if exchange_of(m, kind) == within]
         random = deepcopy(rng)  # so that a measure alone has the p-value it has among others
@@ -113,11 +113,11 @@ def range_nulls(
             plain = replace(m, scale="difference")  # see null.rate_null
             profiles = np.concatenate(pieces[m.id])
             observed = float(_spread(plain, counts, m.profile(counts).values))
-            found[m.id] = null_of(
+            nulls[m.id] = null_of(
                 observed, _spread(m, counts, profiles), f"{draws} exchanges", confidence, outward=rate_outward(m),
                 p_value=share_at_least(_spread(plain, counts, profiles), observed), highest=m.highest,
             )  # fmt: skip
-    return found
+    return nulls
 
 
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
@@ -213,14 +213,14 @@ def _ends(values: Floats) -> tuple[int, int]:
 def _incomparable(m: RateMeasure, values: Floats, groups: Sequence[str]) -> tuple[Gap, ...]:
     """Pairs of groups, each with people in some score bin, that share none."""
     known = ~np.isnan(values)
-    found: list[Gap] = []
+    pairs: list[Gap] = []
     for g in np.flatnonzero(known.any(0)).tolist():
         apart = np.flatnonzero(known[:, :g].any(0) & ~known[known[:, g], :g].any(0))
         because = "because no score bin holds people of both groups"
-        found += [RateGap.without_value(m, groups[g], groups[other], because) for other in apart.tolist()]
-        if len(found) >= MOST_INCOMPARABLE:
+        pairs += [RateGap.without_value(m, groups[g], groups[other], because) for other in apart.tolist()]
+        if len(pairs) >= MOST_INCOMPARABLE:
             break
-    return tuple(found[:MOST_INCOMPARABLE])
+    return tuple(pairs[:MOST_INCOMPARABLE])
 
 
 def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
@@ -245,11 +245,11 @@ def largest_distance(
     a little larger than it is. A mean of norms changes by no more than the mean of the changes, here at their worst.
     `tested` asks for a p-value from these changes, where group labels cannot be permuted.
     """
-    found = _largest_pair(m, gaps)
+    pair = _largest_pair(m, gaps)
     moved = [d for gap, d in zip(gaps, distances, strict=True) if gap.undefined is None and d is not None]
     if not moved:
-        return found
-    largest, draws = m.inward(found.value), min(map(len, moved))
+        return pair
+    largest, draws = m.inward(pair.value), min(map(len, moved))
     farthest = np.max([d[:draws] for d in moved], axis=0)
     ci = m.outward_interval(*interval.norm(largest, farthest, confidence, m.highest))
     p = 2 if m.information else 1  # a mean of squares is the square of a norm
@@ -262,7 +262,7 @@ def largest_distance(
     )
     ci_mean = m.outward_interval(max(size - move, 0.0), min(size + move, m.highest))
     null = recentred(largest, farthest, confidence, m.highest, m.outward) if tested else None
-    return replace(found, ci=ci, method=NORM, ci_mean=ci_mean, null=null)
+    return replace(pair, ci=ci, method=NORM, ci_mean=ci_mean, null=null)
 
 
 def _largest_pair(m: ScoreMeasure, gaps: Sequence[ScoreGap]) -> LargestGap:

@@ -31,15 +31,15 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for attribute in document["attributes"]:
         yield f"### By {escaped(shown_name(attribute['name']))}"
         yield ""
-        found = findings(attribute)
-        for f in found[:MOST_TOLD]:
+        told = findings(attribute)
+        for f in told[:MOST_TOLD]:
             yield f"**{escaped(f.headline)}.** {escaped(f.tally)}"
             yield ""
             yield from (f"- **{escaped(point.lead)}**{escaped(point.rest)}" for point in f.points if point.shown)
             yield ""
-        yield from (f"{escaped(sentence)}\n" for sentence in remaining(found))
+        yield from (f"{escaped(sentence)}\n" for sentence in remaining(told))
         yield from _groups(attribute)
-        for f in found[:MOST_TABLES]:
+        for f in told[:MOST_TABLES]:
             yield from _measures(attribute, f.group, document["options"]["confidence"])
     for note in document["notes"]:
         yield f"> {escaped(shown_name(note, 600))}"
@@ -69,12 +69,12 @@ def _groups(attribute: dict[str, Any]) -> Iterator[str]:
 
 
 def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:
-    found = [m for m in attribute["measures"] if m["group"] == group]
+    measures = [m for m in attribute["measures"] if m["group"] == group]
     title = escape(f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure")
     yield f"<details><summary>{title}</summary>"
     yield ""
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p adjusted", "tolerance", "verdict"]
-    yield from table(heads, [_row(m) for m in found])
+    yield from table(heads, [_row(m) for m in measures])
     yield "</details>"
     yield ""
 

@@ -15,17 +15,17 @@ from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
 _NULL = "; null 95%: samples of alike groups stay within it 95 times of 100 (open it to see the distribution)"
 
 
-def comparison(found: list[dict[str, Any]], nulls: list[Null | None], confidence: float, room: Room) -> Markup:
+def comparison(measures: list[dict[str, Any]], nulls: list[Null | None], confidence: float, room: Room) -> Markup:
     """Every measure of one group against the reference, with the distribution behind each p-value."""
-    tested = any(m["p_value"] is not None for m in found)
+    tested = any(m["p_value"] is not None for m in measures)
     tests = ["null 95%", "p", "adjusted"] if tested else []
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", *tests, "in favour", "tolerance", "verdict"]
     rows: list[list[Any]] = []
     for family, title in FAMILIES.items():
-        members = [(m, null) for m, null in zip(found, nulls, strict=True) if m["family"] == family]
+        members = [(m, null) for m, null in zip(measures, nulls, strict=True) if m["family"] == family]
         rows += [[title.heading]] if members else []
         rows += [_row(m, null, tested, room) for m, null in members]
-    group, reference = found[0]["group"], found[0]["reference"]
+    group, reference = measures[0]["group"], measures[0]["reference"]
     caption = join("Every measure of ", name(group), " against ", name(reference), _NULL if tested else None)
     return grid(caption, heads, rows, class_="measures")
 

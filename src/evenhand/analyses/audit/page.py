@@ -113,11 +113,11 @@ def verdict(document: dict[str, Any]) -> Iterator[Markup]:
     """What was found, in sentences."""
     many = len(document["attributes"]) > 1
     for attribute in document["attributes"]:
-        found = findings(attribute)
+        told = findings(attribute)
         if many:
-            yield tag("h3", summary(found, attribute))
-        yield from (_finding(f, "h4" if many else "h3") for f in found[:MOST_TOLD])
-        yield from (tag("p", sentence) for sentence in remaining(found))
+            yield tag("h3", summary(told, attribute))
+        yield from (_finding(f, "h4" if many else "h3") for f in told[:MOST_TOLD])
+        yield from (tag("p", sentence) for sentence in remaining(told))
     yield from notes_of(document)
 
 
@@ -143,9 +143,9 @@ def _attribute(
 ) -> Iterator[Markup | None]:
     yield groups_table(attribute, room.most(MOST_ROWS) // len(document["attributes"]))
     yield from _impossibility(attribute)
-    found = findings(attribute)
-    if found:
-        yield tag("div", *_charts(drawn, attribute["name"], found[0].group, room), class_="charts")
+    told = findings(attribute)
+    if told:
+        yield tag("div", *_charts(drawn, attribute["name"], told[0].group, room), class_="charts")
     yield from measures_tables(drawn, attribute, document["options"]["confidence"], room)
     if attribute["largest"]:
         yield _largest(attribute)
@@ -153,19 +153,19 @@ def _attribute(
 
 def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
     """Every measure of every group: the most affected first, others on request."""
-    found = findings(attribute)
-    shown = [f for f in found[:MOST_TABLES] if room.table()]
+    told = findings(attribute)
+    shown = [f for f in told[:MOST_TABLES] if room.table()]
     for place, f in enumerate(shown):
         measures = [m for m in attribute["measures"] if m["group"] == f.group]
         nulls = [drawn.nulls.get((attribute["name"], m["id"], f.group)) for m in measures]
         table = comparison(measures, nulls, confidence, room)
         heading = join(name(f.group), " against ", name(attribute["reference"]))
-        if place == 0 or len(found) <= 3:
+        if place == 0 or len(told) <= 3:
             yield join(tag("h3", heading), table)
         else:
             yield tag("details", tag("summary", "All measures: ", heading), table)
-    if len(found) > len(shown):
-        yield tag("p", f"The measures of {len(found) - len(shown):,} more groups are in the JSON.", class_="note")
+    if len(told) > len(shown):
+        yield tag("p", f"The measures of {len(told) - len(shown):,} more groups are in the JSON.", class_="note")
 
 
 def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = "") -> Markup:
@@ -203,14 +203,14 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
-    found = attribute["impossibility"]
-    if found["undefined"]:
+    criteria = attribute["impossibility"]
+    if criteria["undefined"]:
         return
-    p = p_words(found["p_value"])
-    if not found["base_rates_differ"]:
+    p = p_words(criteria["p_value"])
+    if not criteria["base_rates_differ"]:
         yield tag("p", f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
         return
-    lines = [tag("li", " + ".join(titles(c))) for c in found["conflicts"]]
+    lines = [tag("li", " + ".join(titles(c))) for c in criteria["conflicts"]]
     yield tag("p", f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
     yield tag("ul", *lines)
 

@@ -34,7 +34,7 @@ def gaps(
     profile = measure.profile(counts)
     reasons = _reasons(measure, counts, profile, reference)
     each, whole, method = _intervals(measure, profile, reference, confidence)
-    found = []
+    compared = []
     for g, group in enumerate(counts.groups):
         if g == reference:
             continue
@@ -45,7 +45,7 @@ def gaps(
             empty = tuple(n for n, x, y in zip(component_names(measure), a, b, strict=True) if x != x or y != y)
         because = reasons[g]
         if because:
-            found.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
+            compared.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
             continue
         columns = zip(component_names(measure), a, b, *(bounds[:, g].tolist() for bounds in each), strict=True)
         parts = [Part(name, x, y, x - y, (lo, hi)) for name, x, y, lo, hi in columns]
@@ -58,8 +58,8 @@ def gaps(
             )
         if ordinary is not None:
             gap = with_ordinary(measure, gap, ordinary[group])
-        found.append(replace(gap, empty_bins=empty, interpretation=_sentence(measure, gap, a, b, confidence)))
-    return found
+        compared.append(replace(gap, empty_bins=empty, interpretation=_sentence(measure, gap, a, b, confidence)))
+    return compared
 
 
 def _intervals(

@@ -98,15 +98,15 @@ def _most_people(groups: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], st
 
 
 def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[RenderableType]:
-    found = [m for m in attribute["measures"] if m["group"] == group]
+    measures = [m for m in attribute["measures"] if m["group"] == group]
     title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
     yield title
-    tested = any(m["p_value"] is not None for m in found)
+    tested = any(m["p_value"] is not None for m in measures)
     tests = ("null", "p") if tested else ()
     grid = _grid("measure", "gap", _level(confidence), *tests, "for", "tol.", "verdict", tight=True)
     reasons: dict[str, list[str]] = {}
     for family, heading in FAMILIES.items():
-        members = [m for m in found if m["family"] == family]
+        members = [m for m in measures if m["family"] == family]
         if members:
             grid.add_row(Text(heading.short, style="italic"))
         for m in members:
@@ -125,35 +125,35 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     yield grid
     if tested:
         yield indented(Text("null: its 95% point if groups are alike; p: adjusted for all comparisons", style="dim"))
-    if any(m["positive_share"] is not None for m in found):
+    if any(m["positive_share"] is not None for m in measures):
         yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
-    for m in found:
+    for m in measures:
         if m["left_out_share"]:
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there")
     for because, undefined in reasons.items():
         yield indented(f"Undefined: {', '.join(undefined)}: {shown_name(because, 200)}")
-    if any(m["passes"] is not None for m in found):
-        yield indented(_summary(found, group))
+    if any(m["passes"] is not None for m in measures):
+        yield indented(_summary(measures, group))
     if group in attribute["too_small"]:
         yield indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
                              "tolerance could go unnoticed.", style="yellow"))  # fmt: skip
-    for m in found:
+    for m in measures:
         if m["id"] == "demographic_parity" and m["detectable"] is not None:
             least = number(m["detectable"])
             yield indented(f"A gap in selection of {least} would be found 80 times of 100 with these people.")
 
 
-def _summary(found: list[dict[str, Any]], group: str) -> str:
+def _summary(measures: list[dict[str, Any]], group: str) -> str:
     """Which gaps are certain, in words."""
     name = shown_name(group)
-    sure = [m for m in found if m["passes"] is False and m["conclusive"]]
-    unsure = [m for m in found if m["conclusive"] is False]
+    sure = [m for m in measures if m["passes"] is False and m["conclusive"]]
+    unsure = [m for m in measures if m["conclusive"] is False]
     told = _directions([m for m in sure if measure_of(m).signed]) or _directions(sure)
     text = ""
     if told:
         text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
-    elif not sure and any(m["conclusive"] is not None for m in found):
+    elif not sure and any(m["conclusive"] is not None for m in measures):
         text = f"No gap of {name} is certainly beyond its tolerance. "
     if unsure:
         text += f"These data cannot settle: {', '.join(measure_of(m).title for m in unsure)} (marked ?)."
@@ -184,8 +184,8 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
         if m["group"] in sizes:
             by_group.setdefault(m["group"], {})[m["id"]] = m
     for group in sizes:
-        found = by_group[group]
-        cells = [_mark(gap(measure_of(found[id_]), found[id_]), found[id_]) for id_ in shown_ids]
+        own = by_group[group]
+        cells = [_mark(gap(measure_of(own[id_]), own[id_]), own[id_]) for id_ in shown_ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
     legend = f"! all of its {_level(confidence)} is beyond the tolerance, ? not settled"
@@ -217,25 +217,25 @@ def _pair(measure: Measure, m: dict[str, Any]) -> str:
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
-    found = attribute["impossibility"]
-    if found["undefined"]:
+    criteria = attribute["impossibility"]
+    if criteria["undefined"]:
         return
     yield Text()
-    p = p_words(found["p_value"])
-    if not found["base_rates_differ"]:
+    p = p_words(criteria["p_value"])
+    if not criteria["base_rates_differ"]:
         yield Text(f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
         return
     yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
-    for conflict in found["conflicts"]:
+    for conflict in criteria["conflicts"]:
         yield indented("• " + " + ".join(titles(conflict)))
     changes = [
         f"{shown_name(f['group'], 24)} {number(f['fpr'])} → {number(f['forced_fpr'])}"
         + (" (impossible)" if f["forced_fpr"] > 1 else "")
-        for f in found["forced"]
-        if f["group"] != found["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
+        for f in criteria["forced"]
+        if f["group"] != criteria["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
     ]
     if changes and len(changes) <= FEW_GROUPS:
-        reference = shown_name(found["equalised_to"])
+        reference = shown_name(criteria["equalised_to"])
         yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
 
 

@@ -283,9 +283,9 @@ def aggregate(
     task = Task(rates.comparing() if recipe_.compares else rates, recipe_)
     streams = dict(zip((g.name for g in table.groupings), streams_of(table, generator(said.get("rng"))), strict=True))
     random = streams[grouping.name].spawn(2)[0]
-    found = uncertainties([task], counts, settings.confidence, settings.bootstrap, settings.permutations, random)
+    results = uncertainties([task], counts, settings.confidence, settings.bootstrap, settings.permutations, random)
     choices = replace(choices, recipe=recipe_)
-    made = assembled(table, grouping, choices, rates, found[0], settings, (*table.notes, *notes))
+    made = assembled(table, grouping, choices, rates, results[0], settings, (*table.notes, *notes))
     return replace(made, library=library_of(data))
 
 
@@ -389,14 +389,14 @@ def _settled(
 
 
 def assembled(
-    table: Confusion, grouping: Grouping, choices: Choices, m: Matrix, found: Uncertainty, options: Options,
+    table: Confusion, grouping: Grouping, choices: Choices, m: Matrix, result: Uncertainty, options: Options,
     notes: tuple[str, ...] = (),
 ) -> Aggregate:  # fmt: skip
     """The result of one matrix and its uncertainty."""
     joint = table.counts(grouping).people.sums().true
     people = np.where(m.vacant, 0.0, m.people)
     least = least_resamples(options.confidence)
-    few = found.method is not None and "bootstrap" in found.method and 0 < options.bootstrap < least
+    few = result.method is not None and "bootstrap" in result.method and 0 < options.bootstrap < least
     if few:
         notes = (*notes, f"{options.bootstrap} resamples are too few to know an interval at "
                          f"{100 * options.confidence:g}%: take at least {least}")  # fmt: skip
@@ -405,7 +405,16 @@ def assembled(
         notes = (*notes, f"the {choices.rate.title} of {vacant:,} {'cell' if vacant == 1 else 'cells'} without rows "
                          f"counts as {choices.empty:g}, as asked (empty)")  # fmt: skip
     return Aggregate(
-        table, grouping, choices, m.values, m.base[:, 0], people, np.rint(joint).astype(np.int64), found, options, notes
+        table,
+        grouping,
+        choices,
+        m.values,
+        m.base[:, 0],
+        people,
+        np.rint(joint).astype(np.int64),
+        result,
+        options,
+        notes,
     )
 
 

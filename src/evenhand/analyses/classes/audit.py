@@ -101,10 +101,10 @@ class ClassAudit(Result):
         for a in self.attributes:
             own = a.aggregate.columns()
             tested = {(d.name, d.group): d for d in a.deviations}
-            found = [tested.get(key) for key in zip(own["class"], own["group"], strict=True)]
-            own["attribute"] = [a.name] * len(found)
-            own["p_value"] = [None if d is None else d.p_value for d in found]
-            own["p_adjusted"] = [None if d is None else d.p_adjusted for d in found]
+            deviations = [tested.get(key) for key in zip(own["class"], own["group"], strict=True)]
+            own["attribute"] = [a.name] * len(deviations)
+            own["p_value"] = [None if d is None else d.p_value for d in deviations]
+            own["p_adjusted"] = [None if d is None else d.p_adjusted for d in deviations]
             for name, column in columns.items():
                 column += own[name]
         return plain_frame(columns, types, library or self.library)
@@ -121,11 +121,11 @@ class ClassAudit(Result):
         names = [a.name for a in self.attributes]
         if attribute is not None and attribute not in names:
             raise unknown("this audit has no attribute", attribute, names)
-        found = self.attributes[0 if attribute is None else names.index(attribute)]
-        known = {a.choices.rate.id: a for a in (found.aggregate, *found.others)}
+        own = self.attributes[0 if attribute is None else names.index(attribute)]
+        known = {a.choices.rate.id: a for a in (own.aggregate, *own.others)}
         if metric is not None and metric not in known:
             raise unknown("this audit has no metric", metric, known)
-        return found.aggregate if metric is None else known[metric]
+        return own.aggregate if metric is None else known[metric]
 
     def plot(self, name: str | None = None, *, attribute: str | None = None, measure: str | None = None) -> Chart:
         """A chart: where rates of groups differ from those of their class ("matrix"), by one attribute and rate."""
@@ -151,14 +151,14 @@ def audit_classes(
     if choices.recipe.classes.kind == "binary":
         raise UsageError("'binary' is about one class: use evenhand.aggregate with positive=, or audit its of_class(…)")
     groupings, notes = _comparable(table)
-    found = []
+    attributes = []
     streams = dict(zip((g.name for g in table.groupings), streams_of(table, rng), strict=True))
     for i, grouping in enumerate(groupings):
         if progress:
             progress(i / len(groupings), f"comparing the groups of {shown_name(grouping.name)}")
-        found.append(_attribute(table, grouping, choices, options, streams[grouping.name]))
-    own = (f"{shown_name(a.name)}: {note}" for a in found for note in a.aggregate.notes)
-    return ClassAudit(table, options, tuple(found), (*table.notes, *notes, *_remarks(table), *own), library)
+        attributes.append(_attribute(table, grouping, choices, options, streams[grouping.name]))
+    own = (f"{shown_name(a.name)}: {note}" for a in attributes for note in a.aggregate.notes)
+    return ClassAudit(table, options, tuple(attributes), (*table.notes, *notes, *_remarks(table), *own), library)
 
 
 def _comparable(table: Confusion) -> tuple[list[Grouping], list[str]]:
@@ -187,10 +187,10 @@ def _attribute(
     rates = [matrix(METRICS[m], counts, choices.baseline, choices.empty) for m in ids]
     tasks = [Task(m.comparing() if choices.recipe.compares else m, choices.recipe) for m in rates]
     streams = rng.spawn(2)
-    found = uncertainties(tasks, counts, options.confidence, options.bootstrap, options.permutations, streams[0])
+    results = uncertainties(tasks, counts, options.confidence, options.bootstrap, options.permutations, streams[0])
     made = [
         assembled(table, grouping, replace(choices, rate=m.rate), m, own, options)
-        for m, own in zip(rates, found, strict=True)
+        for m, own in zip(rates, results, strict=True)
     ]
     performance = _performance(counts, options, streams[1])
     return AttributeClasses(made[0], tuple(made[1:]), performance, _deviations(made[0], counts, options))
@@ -252,16 +252,16 @@ def _deviations(a: Aggregate, counts: ClassCounts, options: Options) -> tuple[De
         n_rest = np.rint(rest[1] * scale)
     own, other = ratio(part, whole), ratio(rest[0], rest[1])
     places = [(c, g) for c, g in np.argwhere((n_own >= 1) & (n_rest >= 1)).tolist()]
-    found = [
+    tested = [
         (c, g, fisher(round(own[c, g] * n_own[c, g]), int(n_own[c, g]), round(other[c, g] * n_rest[c, g]),
                       int(n_rest[c, g])).p_value)
         for c, g in places
     ]  # fmt: skip
-    adjusted = holm([p for _, _, p in found])
+    adjusted = holm([p for _, _, p in tested])
     gaps = a.matrix - a.overall[:, None]
     made = [
         Deviation(a.classes[c], a.groups[g], float(gaps[c, g]), p, q)
-        for (c, g, p), q in zip(found, adjusted, strict=True)
+        for (c, g, p), q in zip(tested, adjusted, strict=True)
     ]
     return tuple(sorted(made, key=lambda d: (round(d.p_value, 12), -abs(d.difference))))
 

@@ -125,23 +125,23 @@ def _facts(data: dict[str, Any]) -> Iterator[RenderableType]:
     yield from left_out(data)
 
 
-def _headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
+def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
     """The number, and how sure it is."""
     rate = METRICS[options["metric"]].title
     steps = f"{options['across_groups']['name']} over groups, {options['across_classes']['name']} over classes"
     yield Text(f"{rate}, unit {options['unit']}: {steps} ({shown_name(attribute)})", style="bold")
-    if found["undefined"]:
-        yield indented(f"undefined {shown_name(found['undefined'], 300)}")
+    if aggregate["undefined"]:
+        yield indented(f"undefined {shown_name(aggregate['undefined'], 300)}")
         return
-    text = f"δ = {_number(found['value'], 4)}"
-    if found["ci"] is not None:
-        text += f"   {100 * options['confidence']:g}% interval {_interval(found['ci'], 4)}"
+    text = f"δ = {_number(aggregate['value'], 4)}"
+    if aggregate["ci"] is not None:
+        text += f"   {100 * options['confidence']:g}% interval {_interval(aggregate['ci'], 4)}"
     yield indented(text)
-    if found["p_value"] is not None:
-        mean, high = (_number(found[k], 4) for k in ("null_mean", "null_95"))
-        yield indented(f"null: {mean} on average, {high} at 95%; {p_words(found['p_value'])}")
-    elif found["untested"] and found["untested"] != "tests were switched off":
-        yield indented(f"not tested: {found['untested']}")
+    if aggregate["p_value"] is not None:
+        mean, high = (_number(aggregate[k], 4) for k in ("null_mean", "null_95"))
+        yield indented(f"null: {mean} on average, {high} at 95%; {p_words(aggregate['p_value'])}")
+    elif aggregate["untested"] and aggregate["untested"] != "tests were switched off":
+        yield indented(f"not tested: {aggregate['untested']}")
 
 
 def _checklist(items: list[dict[str, Any]]) -> Iterator[RenderableType]:

@@ -197,11 +197,11 @@ def _questions(first: Audit, chosen: Sequence[Measure]) -> tuple[list[Question],
 
 def _notes(names: Sequence[str], audits: Sequence[Audit]) -> list[str]:
     """Remarks of the audits, once each, and of which models they are unless of all."""
-    found = []
+    notes = []
     for note in dict.fromkeys(note for a in audits for note in a.notes):
         of = [name for name, a in zip(names, audits, strict=True) if note in a.notes]
-        found.append(note if len(of) == len(names) else f"{', '.join(map(shown_name, of))}: {note}")
-    return found
+        notes.append(note if len(of) == len(names) else f"{', '.join(map(shown_name, of))}: {note}")
+    return notes
 
 
 # ---- the trade-off ------------------------------------------------------------------------------------------

@@ -55,8 +55,8 @@ def _plain(values: Any) -> list[Any]:
 def _rounded(value: float, digits: int) -> float | int | None:
     if not math.isfinite(value):
         return None
-    found = round(value, digits) + 0.0  # no −0
-    return int(found) if found.is_integer() and abs(found) < 1e15 else found
+    short = round(value, digits) + 0.0  # no −0
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
 def inline(values: list[dict[str, Any]]) -> Spec:
@@ -177,7 +177,7 @@ def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
     >>> labels(["ab", "a" * 9, "a" * 8], limit=5)
     {'ab': 'ab', 'aaaaaaaaa': 'aaa…a', 'aaaaaaaa': 'aa… 2'}
     """
-    found: dict[str, str] = {}
+    shortened: dict[str, str] = {}
     used: set[str] = set()
     for name in names:
         text, count = shown_name(name, limit), 1
@@ -186,5 +186,5 @@ def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
             mark = f"… {count}"
             text = shown_name(name, 10**6)[: limit - len(mark)] + mark
         used.add(text)
-        found[name] = text
-    return found
+        shortened[name] = text
+    return shortened

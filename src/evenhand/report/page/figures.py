@@ -61,10 +61,10 @@ class Room:
 
     def remarks(self) -> list[str]:
         """What a reader should know about charts that are not there."""
-        found = [f"Charts are not drawn: {self.missing}"] if self.missing else []
+        lines = [f"Charts are not drawn: {self.missing}"] if self.missing else []
         if self.left_out:
-            found.append(f"To keep the page small these charts were left out: {', '.join(self.left_out)}")
-        return found
+            lines.append(f"To keep the page small these charts were left out: {', '.join(self.left_out)}")
+        return lines
 
 
 def _figure(chart: Chart, svg: str | None) -> Markup:

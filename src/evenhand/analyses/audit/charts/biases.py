@@ -45,8 +45,8 @@ def c_bias_ranks(s: Subject) -> Chart:
 
 def _biases(s: Subject, name: str, weighting: str) -> Chart:
     ranked = weighting == "standardized"
-    found = {c: s.columns("c_bias", group=s.group, concept=c) for c in WHO}
-    lines = {c: gaps(columns, s, ranked) for c, columns in found.items() if len(columns["gap"])}
+    curves = {c: s.columns("c_bias", group=s.group, concept=c) for c in WHO}
+    lines = {c: gaps(columns, s, ranked) for c, columns in curves.items() if len(columns["gap"])}
     a, b = s.pair
     over = "rank" if ranked else "score"
     title = f"Whom each threshold favours, by {over}"
@@ -59,11 +59,11 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     description = " ".join(
         f"{told[c]}; the widest gap is {about}{number(gap, sign=True)} at {where} {at:.{4 if ranked else 12}g}."
         for c in lines
-        for at, gap in [_widest(found[c], over)]
+        for at, gap in [_widest(curves[c], over)]
     )
     note = "ranks are among all people of both groups" if ranked else None
     return chart(
-        name, title, subtitle, description, body, _table(found, over), [note, s.thinned("c_bias")],
+        name, title, subtitle, description, body, _table(curves, over), [note, s.thinned("c_bias")],
         None if ranked else s.marker(),
     )  # fmt: skip
 
@@ -178,9 +178,9 @@ def _rank_axis(shown: bool) -> Spec:
     return quantitative("score", "rank, from the least to the most favourable score", [0, 1])
 
 
-def _table(found: Mapping[str, Mapping[str, Any]], over: str) -> dict[str, Any]:
+def _table(curves: Mapping[str, Mapping[str, Any]], over: str) -> dict[str, Any]:
     """The gaps of every concept at some thresholds."""
-    columns = {c: f for c, f in found.items() if len(f["gap"])}
+    columns = {c: f for c, f in curves.items() if len(f["gap"])}
     first = next(iter(columns.values()))
     keep = chosen_rows(len(first[over]))
     table = {over: first[over][keep]}

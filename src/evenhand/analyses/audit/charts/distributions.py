@@ -68,9 +68,9 @@ def pdf(s: Subject) -> Chart:
 
 def bias_density(s: Subject) -> Chart:
     """Who would have to move where for both groups to be scored alike (Han, Jiang et al. 2023, Figure 4)."""
-    found = s.columns("bias_density", group=s.group)
-    mass, same = found["coupling"], found["score_low"] == found["reference_low"]
-    higher = (found["score_low"] > found["reference_low"]) != s.table.meaning.risk
+    matched = s.columns("bias_density", group=s.group)
+    mass, same = matched["coupling"], matched["score_low"] == matched["reference_low"]
+    higher = (matched["score_low"] > matched["reference_low"]) != s.table.meaning.risk
     a, b = s.pair
     kinds = [f"{a} is favoured", f"{b} is favoured", "alike"]
     kind = [kinds[2] if alike else kinds[0] if up else kinds[1] for alike, up in zip(same, higher, strict=True)]
@@ -82,16 +82,16 @@ def bias_density(s: Subject) -> Chart:
         f"score less well than their match, {percent(shares[0])} better. {sentence(measured(s.gap('abcc')))}"
     )
     cells = rows(
-        x=found["reference_low"], x2=found["reference_high"], y=found["score_low"], y2=found["score_high"],
+        x=matched["reference_low"], x2=matched["reference_high"], y=matched["score_low"], y2=matched["score_high"],
         share=mass, kind=kind,
     )  # fmt: skip
     body = _heat_map(s, cells, coloured(kinds, [s.colour[s.group], theme.REFERENCE, theme.AXIS], field="kind"))
-    order = np.argsort(-found["density"])[:20]
+    order = np.argsort(-matched["density"])[:20]
     columns = {
-        "score of the group": _spans(found["score_low"][order], found["score_high"][order]),
-        "score of the reference": _spans(found["reference_low"][order], found["reference_high"][order]),
+        "score of the group": _spans(matched["score_low"][order], matched["score_high"][order]),
+        "score of the reference": _spans(matched["reference_low"][order], matched["reference_high"][order]),
         "share of people": mass[order],
-        "part of ABCC": found["density"][order],
+        "part of ABCC": matched["density"][order],
     }
     note = "darker cells hold more people; the table lists the cells that add most to ABCC"
     return chart("bias_density", title, subtitle.strip(), subtitle.strip(), body, columns, [note])

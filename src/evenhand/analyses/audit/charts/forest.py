@@ -80,10 +80,10 @@ class Row:
 def forest(s: Subject) -> Chart:
     """All measures of a group against its reference."""
     a, b = s.pair
-    found = [Row(g, g.measure) for g in s.attribute.measures if g.group == s.group]
-    undefined = [r for r in found if r.gap.undefined]
-    known = [r for r in found if not r.gap.undefined]
-    drawn = known if known and len(undefined) > MOST_UNDEFINED else found
+    measures = [Row(g, g.measure) for g in s.attribute.measures if g.group == s.group]
+    undefined = [r for r in measures if r.gap.undefined]
+    known = [r for r in measures if not r.gap.undefined]
+    drawn = known if known and len(undefined) > MOST_UNDEFINED else measures
     panels = [*_families(drawn, "difference"), *_families(drawn, "ratio")]
     for layer in panels[-1]["layer"]:
         if "color" in layer["encoding"]:
@@ -96,7 +96,7 @@ def forest(s: Subject) -> Chart:
     )
     body: Spec = {"vconcat": panels, "spacing": 6, "resolve": {"scale": {"color": "independent"}}}
     return chart(
-        "forest", f"All measures: {a} against {b}", subtitle, _told(s, known), body, _table(found),
+        "forest", f"All measures: {a} against {b}", subtitle, _told(s, known), body, _table(measures),
         [_undefined(undefined), arrow],
     )  # fmt: skip
 
@@ -111,39 +111,39 @@ def _told(s: Subject, known: list[Row]) -> str:
     return text + (f" and {len(beyond) - 6} more." if len(beyond) > 6 else ".")
 
 
-def _undefined(found: list[Row]) -> str | None:
+def _undefined(measures: list[Row]) -> str | None:
     """Measures without a value, by reason."""
     by: dict[str, list[str]] = {}
-    for r in found:
+    for r in measures:
         by.setdefault(str(r.gap.undefined), []).append(r.measure.title)
     return "; ".join(f"undefined {because}: {', '.join(titles)}" for because, titles in by.items()) or None
 
 
-def _table(found: list[Row]) -> dict[str, list[Any]]:
+def _table(measures: list[Row]) -> dict[str, list[Any]]:
     return {
-        "measure": [r.measure.title for r in found],
-        "value": [None if r.gap.undefined else r.value for r in found],
-        "low": [None if r.gap.ci is None else r.gap.ci[0] for r in found],
-        "high": [None if r.gap.ci is None else r.gap.ci[1] for r in found],
-        "null 95%": [None if r.gap.null is None else r.gap.null.high for r in found],
-        "tolerance": [r.gap.tolerance for r in found],
-        "verdict": [f"undefined {r.gap.undefined}" if r.gap.undefined else r.verdict for r in found],
+        "measure": [r.measure.title for r in measures],
+        "value": [None if r.gap.undefined else r.value for r in measures],
+        "low": [None if r.gap.ci is None else r.gap.ci[0] for r in measures],
+        "high": [None if r.gap.ci is None else r.gap.ci[1] for r in measures],
+        "null 95%": [None if r.gap.null is None else r.gap.null.high for r in measures],
+        "tolerance": [r.gap.tolerance for r in measures],
+        "verdict": [f"undefined {r.gap.undefined}" if r.gap.undefined else r.verdict for r in measures],
     }
 
 
 def _families(drawn: list[Row], scale: str) -> list[Spec]:
     """One panel per family; a ratio has an axis of its own."""
-    found = [r for r in drawn if r.gap.scale == scale]
-    domain = _domain(found, scale)
-    by = {f: [r for r in found if r.measure.family == f] for f in FAMILIES}
+    measures = [r for r in drawn if r.gap.scale == scale]
+    domain = _domain(measures, scale)
+    by = {f: [r for r in measures if r.measure.family == f] for f in FAMILIES}
     by = {f: own for f, own in by.items() if own}
     title = {f: f"{FAMILIES[f].name}: ratios" if scale == "ratio" else FAMILIES[f].short for f in by}
     return [_panel(own, title[f], domain, scale, f == list(by)[-1]) for f, own in by.items()]
 
 
-def _domain(found: list[Row], scale: str) -> list[float]:
+def _domain(measures: list[Row], scale: str) -> list[float]:
     """From the least to the most that is drawn, the point of no difference inside."""
-    bounded = [r for r in found if np.isfinite(r.measure.highest) or scale == "ratio"] or found
+    bounded = [r for r in measures if np.isfinite(r.measure.highest) or scale == "ratio"] or measures
     reach = [x for r in bounded if not r.gap.undefined for x in r.reach if np.isfinite(x)]
     if scale == "ratio":
         furthest = max([1.5, *(max(x, 1 / x) for x in reach if x > 0)])
@@ -153,9 +153,9 @@ def _domain(found: list[Row], scale: str) -> list[float]:
     return [max(low * 1.05, -MOST), min(high * 1.05, MOST)]
 
 
-def _panel(found: list[Row], title: str, domain: list[float], scale: str, last: bool) -> Spec:
+def _panel(measures: list[Row], title: str, domain: list[float], scale: str, last: bool) -> Spec:
     """The measures of one family, one row each."""
-    names = [r.measure.title for r in found]
+    names = [r.measure.title for r in measures]
     y: Spec = {"field": "measure", "type": "nominal", "sort": names, "title": None, "scale": {"domain": names}}
     y["axis"] = {
         "minExtent": NAMES, "maxExtent": NAMES, "labelLimit": NAMES - 10, "labelPadding": 8, "ticks": False,
@@ -164,7 +164,7 @@ def _panel(found: list[Row], title: str, domain: list[float], scale: str, last: 
     return {
         "width": WIDTH,
         "height": {"step": STEP},
-        "layer": _marks(found, _axis(domain, scale, last), y, domain, 1 if scale == "ratio" else 0),
+        "layer": _marks(measures, _axis(domain, scale, last), y, domain, 1 if scale == "ratio" else 0),
         "title": {"text": title, "fontSize": 12, "anchor": "start", "frame": "bounds", "offset": 4},
     }
 
@@ -179,9 +179,9 @@ def _axis(domain: list[float], scale: str, last: bool) -> Spec:
     return x
 
 
-def _marks(found: list[Row], x: Spec, y: Spec, domain: list[float], alike: float) -> list[Spec]:
+def _marks(measures: list[Row], x: Spec, y: Spec, domain: list[float], alike: float) -> list[Spec]:
     """The noise floor, the tolerances, intervals, numbers and points, as far as they are on the axis."""
-    known, (lo, hi) = [r for r in found if not r.gap.undefined], domain
+    known, (lo, hi) = [r for r in measures if not r.gap.undefined], domain
 
     def inside(at: float) -> float:
         return float(np.clip(at, lo, hi)) if np.isfinite(at) else hi
@@ -196,7 +196,7 @@ def _marks(found: list[Row], x: Spec, y: Spec, domain: list[float], alike: float
         rows(measure=r.measure.title, verdict=r.verdict, value=inside(r.value), shape=_shape(r, lo, hi))[0]
         for r in known
     ]
-    numbers = rows(measure=[r.measure.title for r in found], number=[r.number for r in found])
+    numbers = rows(measure=[r.measure.title for r in measures], number=[r.number for r in measures])
     shape: Spec = {"field": "shape", "type": "nominal", "legend": None}
     shape["scale"] = {"domain": list(SHAPES), "range": list(SHAPES.values())}
     return [

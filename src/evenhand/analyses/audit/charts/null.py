@@ -71,8 +71,8 @@ def _histogram(null_: Null) -> tuple[Floats, Floats]:
         sample, weight = sample[keep], weight[keep]
     low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 1.0)
     span = (low, high) if high > low else (low - 0.005, high + 0.005)
-    found, edges = np.histogram(sample, BARS, span, weights=weight)
-    return found / max(found.sum(), 1e-300) * (1 - null_.undefined), edges
+    heights, edges = np.histogram(sample, BARS, span, weights=weight)
+    return heights / max(heights.sum(), 1e-300) * (1 - null_.undefined), edges
 
 
 def tested(s: Subject) -> list[str]:

@@ -39,8 +39,8 @@ def cross_roc(s: Subject) -> Chart:
         f"positives of {a}, negatives of {b}": "group over reference",
         f"positives of {b}, negatives of {a}": "reference over group",
     }
-    found = {name: s.columns("cross_roc", group=s.group, curve=curve) for name, curve in names.items()}
-    lines = {name: (c["fpr"], c["tpr"]) for name, c in found.items()}
+    curves = {name: s.columns("cross_roc", group=s.group, curve=curve) for name, curve in names.items()}
+    lines = {name: (c["fpr"], c["tpr"]) for name, c in curves.items()}
     told = _areas(s, "xroc", "cross-AUROC")
     colour = coloured(list(lines), [s.colour[s.group], theme.REFERENCE])
     first, second = lines
@@ -99,19 +99,19 @@ def _rates(lines: Mapping[str, Line]) -> dict[str, Any]:
 def calibration(s: Subject) -> Chart:
     """What a score means in each group: the favourable rate by score, with intervals."""
     shown = [s.reference, s.group] if s.given else list(s.drawn)
-    found = {g: c for g in shown if len((c := s.columns("calibration", group=g))["rate"])}
+    curves = {g: c for g in shown if len((c := s.columns("calibration", group=g))["rate"])}
     fields = {"score": "mean_score", "rate": "rate", "low": "ci_low", "high": "ci_high", "people": "people"}
     values = [
-        row for g, c in found.items() for row in rows(group=s.label[g], **{k: c[name] for k, name in fields.items()})
+        row for g, c in curves.items() for row in rows(group=s.label[g], **{k: c[name] for k, name in fields.items()})
     ]
     main = [row for row in values if row["group"] in s.pair] if s.crowded else values
-    layers = _calibrated(s, values, s.group_colour(found))
+    layers = _calibrated(s, values, s.group_colour(curves))
     told = sentence(measured(s.gap("calibration_uniform")))
     subtitle = f"Share with the favourable label among people of similar score, with 95% intervals. {told}".strip()
     ends = [
         f"{s.label[g]} from {percent(c['rate'][0])} at {c['mean_score'][0]:.3g} to {percent(c['rate'][-1])} at "
         f"{c['mean_score'][-1]:.3g}"
-        for g, c in list(found.items())[:4]
+        for g, c in list(curves.items())[:4]
     ]
     hidden = f"intervals of {s.pair[0]} and {s.pair[1]} only" if len(main) < len(values) else None
     bins = "every score" if s.scores <= CALIBRATION_BINS else f"{CALIBRATION_BINS} bins of equal width"
@@ -157,18 +157,18 @@ def groups(s: Subject) -> Chart:
     """Every group's rates side by side."""
     everyone = s.attribute.groups
     by_name = {g.name: g for g in everyone}
-    found = [by_name[name] for name in s.listed]
+    shown = [by_name[name] for name in s.listed]
     small = set(s.attribute.too_small)
-    rates = [r for r in DRAWN if any(r in g.rates and not g.rates[r].undefined for g in found)]
+    rates = [r for r in DRAWN if any(r in g.rates and not g.rates[r].undefined for g in shown)]
     kinds = ["reference", "group", "too small to conclude"]
-    kind = [kinds[0 if g.name == s.reference else 2 if g.name in small else 1] for g in found]
-    names = [f"{s.label[g.name]} ({g.n:,})" for g in found]
-    panels = [_rate_panel(found, names, kind, kinds, rate, rate == rates[0], len(rates)) for rate in rates]
-    columns: dict[str, list[Any]] = {"group": [g.name for g in found], "people": [g.n for g in found]}
+    kind = [kinds[0 if g.name == s.reference else 2 if g.name in small else 1] for g in shown]
+    names = [f"{s.label[g.name]} ({g.n:,})" for g in shown]
+    panels = [_rate_panel(shown, names, kind, kinds, rate, rate == rates[0], len(rates)) for rate in rates]
+    columns: dict[str, list[Any]] = {"group": [g.name for g in shown], "people": [g.n for g in shown]}
     for rate in rates:
-        columns[RATES[rate].short] = [g.rates[rate].value for g in found]
-    first = found[0].rates[rates[0]]
-    spread = [(g.rates[rates[0]].value, s.label[g.name]) for g in found if not g.rates[rates[0]].undefined]
+        columns[RATES[rate].short] = [g.rates[rate].value for g in shown]
+    first = shown[0].rates[rates[0]]
+    spread = [(g.rates[rates[0]].value, s.label[g.name]) for g in shown if not g.rates[rates[0]].undefined]
     title = f"Rates of every group, by {shown_name(s.attribute.name)}"
     level = f"{100 * s.audit.options.confidence:g}%"
     subtitle = f"With {level} intervals; the dashed line is the reference. Number of people in brackets."
@@ -176,8 +176,8 @@ def groups(s: Subject) -> Chart:
         f"Selection rates run from {percent(min(spread)[0])} ({min(spread)[1]}) to {percent(max(spread)[0])} "
         f"({max(spread)[1]}); the reference {s.label[s.reference]} has {percent(first.value)}."
     )
-    fewer = f"{len(found)} of {len(everyone):,} groups: the reference and the furthest from it"
-    note = fewer if len(found) < len(everyone) else None
+    fewer = f"{len(shown)} of {len(everyone):,} groups: the reference and the furthest from it"
+    note = fewer if len(shown) < len(everyone) else None
     body: Spec = {
         "hconcat": panels, "spacing": 18,
         "resolve": {"scale": {"color": "shared", "y": "shared"}, "legend": {"color": "shared"}},
@@ -186,12 +186,12 @@ def groups(s: Subject) -> Chart:
 
 
 def _rate_panel(
-    found: list[Any], names: list[str], kind: list[str], kinds: list[str], rate: str, first: bool, panels: int
+    groups: list[Any], names: list[str], kind: list[str], kinds: list[str], rate: str, first: bool, panels: int
 ) -> Spec:
     """One rate of every group."""
     values = [
         rows(group=name, kind=k, rate=e.value, low=e.ci[0] if e.ci else e.value, high=e.ci[1] if e.ci else e.value)[0]
-        for name, k, g in zip(names, kind, found, strict=True)
+        for name, k, g in zip(names, kind, groups, strict=True)
         if not (e := g.rates[rate]).undefined
     ]
     y_axis: Spec = {"field": "group", "type": "nominal", "sort": names, "title": None, "scale": {"domain": names}}

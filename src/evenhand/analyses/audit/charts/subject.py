@@ -135,8 +135,8 @@ class Subject:
 
     def gap(self, id: str) -> Gap | None:
         """The pair by one measure, if the audit has it and it is defined."""
-        found = (g for g in self.attribute.measures if g.id == id and g.group == self.group)
-        return next((g for g in found if not g.undefined), None)
+        gaps = (g for g in self.attribute.measures if g.id == id and g.group == self.group)
+        return next((g for g in gaps if not g.undefined), None)
 
     @cached_property
     def curves(self) -> Curves:
@@ -150,16 +150,16 @@ class Subject:
 
     def columns(self, name: str, **where: str) -> dict[str, Any]:
         """A curve as columns, only the rows that agree."""
-        found = self.curves.columns(name)
-        keep = np.ones(len(found["group"]), np.bool_)
+        curve = self.curves.columns(name)
+        keep = np.ones(len(curve["group"]), np.bool_)
         for column, value in where.items():
-            keep &= found[column] == value
-        return {column: values[keep] for column, values in found.items()}
+            keep &= curve[column] == value
+        return {column: values[keep] for column, values in curve.items()}
 
     def lines(self, name: str, x: str, y: str, **where: str) -> dict[str, Line]:
         """A curve of every group drawn that has one."""
-        found = {g: self.columns(name, group=g, **where) for g in self.drawn}
-        return {g: (c[x], c[y]) for g, c in found.items() if len(c[x])}
+        curves = {g: self.columns(name, group=g, **where) for g in self.drawn}
+        return {g: (c[x], c[y]) for g, c in curves.items() if len(c[x])}
 
     def off(self, name: str) -> str | None:
         """The remark that a curve is drawn with fewer points than it has."""
@@ -208,11 +208,11 @@ class Subject:
         """Numbers in full unless they are very long; integer scores at integers."""
         lo, hi = self.range
         plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
-        found: Spec = {"format": ",~r" if plain else "~g"}
+        ticks: Spec = {"format": ",~r" if plain else "~g"}
         score = self.table.score
         if self.scores <= MOST_TICKS and score is not None and bool((np.mod(score, 1) == 0).all()):
-            found["values"] = sorted(set(score.tolist()))
-        return found
+            ticks["values"] = sorted(set(score.tolist()))
+        return ticks
 
     def threshold_line(self, x: Spec) -> list[Spec]:
         """The line at the threshold, which a page may move: it is of class threshold."""
@@ -245,16 +245,16 @@ def subject(audit: Audit, attribute: Any = None, group: Any = None, measure: Any
     names = [a.name for a in audit.attributes]
     if attribute is not None and attribute not in names:
         raise unknown("this audit has no attribute", attribute, names)
-    found = audit.attributes[0 if attribute is None else names.index(attribute)]
-    groups = [g.name for g in found.groups]
+    about = audit.attributes[0 if attribute is None else names.index(attribute)]
+    groups = [g.name for g in about.groups]
     if group is not None and str(group) not in groups:
         raise UsageError(
-            f"{shown(group)} is not a group of {shown(found.name)} (there are: {listed(groups)})"
+            f"{shown(group)} is not a group of {shown(about.name)} (there are: {listed(groups)})"
             f"{nearest(str(group), groups)}"
         )
-    if group is not None and str(group) == found.reference:
+    if group is not None and str(group) == about.reference:
         raise UsageError(f"{shown(group)} is the reference, with which others are compared: name another group")
-    return Subject(audit, found, furthest(found)[0] if group is None else str(group), group is not None, measure)
+    return Subject(audit, about, furthest(about)[0] if group is None else str(group), group is not None, measure)
 
 
 def furthest(attribute: AttributeAudit) -> list[str]:
