@@ -90,13 +90,23 @@ def coloured(names: Sequence[str], colours: Sequence[str], legend: bool = True, 
     }
 
 
+def layer(values: list[dict[str, Any]], mark: str, encoding: Spec, **how: Any) -> Spec:
+    """Marks of one kind that show values.
+
+    >>> layer([{"x": 1}], "rule", {"x": {"field": "x"}}, color="red")["mark"]
+    {'type': 'rule', 'color': 'red'}
+    """
+    return {"data": inline(values), "mark": {"type": mark, **how}, "encoding": encoding}
+
+
 def zero(axis: str, encoding: Spec, at: float = 0) -> Spec:
     """A line at 0 of an axis, so that nothing looks larger than it is."""
-    return {
-        "data": inline([{encoding["field"]: at}]),
-        "mark": {"type": "rule", "color": theme.AXIS},
-        "encoding": {axis: encoding},
-    }
+    return layer([{encoding["field"]: at}], "rule", {axis: encoding}, color=theme.AXIS)
+
+
+def guide(values: list[dict[str, Any]], encoding: Spec) -> Spec:
+    """A thin dashed line to compare with, such as that of equal scores."""
+    return layer(values, "line", encoding, color=theme.AXIS, strokeDash=[4, 4], strokeWidth=1)
 
 
 # ---- the sheet ----------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from evenhand.report.charts.layers import (
     chosen_rows,
     coloured,
     inline,
+    layer,
     quantitative,
     rows,
     zero,
@@ -165,11 +166,7 @@ def _legend(names: list[str], colours: list[str]) -> Spec:
     """What the colours of the areas mean: points that are not seen, so that the areas need no field of their own."""
     colour = coloured(names, colours, field="favours")
     colour["legend"]["orient"] = "bottom"
-    return {
-        "data": inline(rows(favours=names)),
-        "mark": {"type": "point", "filled": True, "size": 0, "opacity": 0},
-        "encoding": {"color": colour},
-    }
+    return layer(rows(favours=names), "point", {"color": colour}, filled=True, size=0, opacity=0)
 
 
 def _rank_axis(shown: bool) -> Spec:

@@ -16,7 +16,8 @@ from evenhand.report.charts.layers import (
     chart,
     chosen_rows,
     coloured,
-    inline,
+    guide,
+    layer,
     quantitative,
     rows,
     sentence,
@@ -104,15 +105,8 @@ def _heat_map(s: Subject, cells: list[dict[str, Any]], colour: Spec) -> Spec:
     scale = {"type": "sqrt", "range": [0.12, 1]}
     opacity: Spec = {"field": "share", "type": "quantitative", "scale": scale, "legend": None}
     alike = rows(x=np.array(s.range), y=np.array(s.range))
-    mark = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
-    layers: list[Spec] = [
-        {"data": inline(alike), "mark": mark},
-        {
-            "data": inline(cells),
-            "mark": {"type": "rect", "tooltip": True},
-            "encoding": {"x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour, "opacity": opacity},
-        },
-    ]
+    where = {"x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour, "opacity": opacity}
+    layers = [guide(alike, {}), layer(cells, "rect", where, tooltip=True)]
     return {"width": SIDE, "height": SIDE, "layer": layers, "encoding": axes}
 
 
@@ -135,13 +129,8 @@ def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool
     layers: list[Spec] = []
     if s.group in lines and s.reference in lines:
         grid, first, second = between(lines[s.group], lines[s.reference], steps)
-        layers.append(
-            {
-                "data": inline(rows(score=grid, a=first, b=second)),
-                "mark": {"type": "area", "color": theme.BAND, "opacity": 0.8, **shape},
-                "encoding": {"x": x_axis, "y": {**y, "field": "a"}, "y2": {"field": "b"}},
-            }
-        )
+        area = {"x": x_axis, "y": {**y, "field": "a"}, "y2": {"field": "b"}}
+        layers.append(layer(rows(score=grid, a=first, b=second), "area", area, color=theme.BAND, opacity=0.8, **shape))
     values = [row for g, (x, v) in lines.items() for row in rows(group=s.label[g], score=x, **{field: v})]
     layers += s.group_lines(values, {"x": x_axis, "y": y, "color": s.group_colour(lines)}, **shape)
     return {"width": theme.WIDTH, "height": HEIGHT, "layer": [*layers, *s.threshold_line(x_axis)]}

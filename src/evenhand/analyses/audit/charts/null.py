@@ -11,7 +11,7 @@ from evenhand.inference.null import Null
 from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
+from evenhand.report.charts.layers import Spec, chart, coloured, layer, quantitative, rows
 from evenhand.report.format import number, p_words
 from evenhand.tables.arrays import Floats
 
@@ -50,16 +50,11 @@ def _bars(share: Floats, edges: Floats, marks: dict[str, float], title: str, rat
     y = quantitative("share", "how often chance alone shows it", [0, most], format="~%")
     colour = coloured(list(marks), [theme.LIMIT, theme.INK], field="what")
     colour["legend"] = {**colour["legend"], "symbolType": "stroke", "columns": 1}
-    bars: Spec = {
-        "data": inline(rows(value=edges[:-1], end=edges[1:], share=share)),
-        "mark": {"type": "rect", "color": theme.AXIS, "opacity": 0.8},
-        "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"datum": 0}},
-    }
-    lines: Spec = {
-        "data": inline([rows(what=text, value=at)[0] for text, at in marks.items()]),
-        "mark": {"type": "rule", "strokeWidth": 2},
-        "encoding": {"x": x, "color": colour},
-    }
+    values = rows(value=edges[:-1], end=edges[1:], share=share)
+    where = {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"datum": 0}}
+    bars = layer(values, "rect", where, color=theme.AXIS, opacity=0.8)
+    observed = [rows(what=text, value=at)[0] for text, at in marks.items()]
+    lines = layer(observed, "rule", {"x": x, "color": colour}, strokeWidth=2)
     return {"width": theme.WIDTH, "height": HEIGHT, "layer": [bars, lines]}
 
 

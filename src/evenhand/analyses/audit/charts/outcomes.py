@@ -12,7 +12,18 @@ from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, quantitative, rows, sentence
+from evenhand.report.charts.layers import (
+    Spec,
+    beside,
+    chart,
+    coloured,
+    guide,
+    inline,
+    layer,
+    quantitative,
+    rows,
+    sentence,
+)
 from evenhand.report.format import number, percent
 
 SIDE, HEIGHT = 400, 280
@@ -65,28 +76,21 @@ def _areas(s: Subject, id: str, part: str) -> str:
 
 def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str, str]) -> Spec:
     """ROC curves; the area between two of them is the inside of going along one and back along the other."""
-    x_axis = quantitative("fpr", "false positive rate", [0, 1])
-    y_axis = quantitative("tpr", "true positive rate", [0, 1])
+    axes = {
+        "x": quantitative("fpr", "false positive rate", [0, 1]),
+        "y": quantitative("tpr", "true positive rate", [0, 1]),
+    }
     layers: list[Spec] = []
     if all(name in lines for name in pair):
         (x, y), (back_x, back_y) = (lines[name] for name in pair)
         path = rows(fpr=np.concatenate([x, back_x[::-1]]), tpr=np.concatenate([y, back_y[::-1]]))
-        layers.append(
-            {
-                "data": inline([{**row, "step": i} for i, row in enumerate(path)]),
-                "mark": {"type": "line", "filled": True, "color": theme.BAND, "opacity": 0.9, "strokeWidth": 0},
-                "encoding": {"x": x_axis, "y": y_axis, "order": {"field": "step", "type": "quantitative"}},
-            }
-        )
-    corners = [{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}]
-    diagonal = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
-    layers.append({"data": inline(corners), "mark": diagonal, "encoding": {"x": x_axis, "y": y_axis}})
+        steps = [{**row, "step": i} for i, row in enumerate(path)]
+        order = {**axes, "order": {"field": "step", "type": "quantitative"}}
+        layers.append(layer(steps, "line", order, filled=True, color=theme.BAND, opacity=0.9, strokeWidth=0))
+    layers.append(guide([{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}], axes))
     values = [row for name, (x, y) in lines.items() for row in rows(group=name, fpr=x, tpr=y)]
-    encoding = {"x": x_axis, "y": y_axis, "color": colour}
-    if s.pair == pair:
-        layers += s.group_lines(values, encoding)
-    else:
-        layers.append({"data": inline(values), "mark": {"type": "line"}, "encoding": encoding})
+    encoding = {**axes, "color": colour}
+    layers += s.group_lines(values, encoding) if s.pair == pair else [layer(values, "line", encoding)]
     return {"width": SIDE, "height": SIDE, "layer": layers}
 
 
@@ -149,8 +153,7 @@ def _ideal(s: Subject, x_axis: Spec, y_axis: Spec) -> list[Spec]:
     if s.range != (0.0, 1.0):
         return []
     ends = [{"score": x, "rate": 1 - x if s.table.meaning.risk else x} for x in (0, 1)]
-    mark = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
-    return [{"data": inline(ends), "mark": mark, "encoding": {"x": x_axis, "y": y_axis}}]
+    return [guide(ends, {"x": x_axis, "y": y_axis})]
 
 
 def groups(s: Subject) -> Chart:
@@ -203,8 +206,7 @@ def _rate_panel(
     base = next((row["rate"] for row in values if row["kind"] == kinds[0]), None)
     layers: list[Spec] = []
     if base is not None:
-        mark = {"type": "rule", "strokeDash": [4, 3], "color": theme.AXIS}
-        layers.append({"data": inline([{"rate": base}]), "mark": mark, "encoding": {"x": x_axis}})
+        layers.append(layer([{"rate": base}], "rule", {"x": x_axis}, strokeDash=[4, 3], color=theme.AXIS))
     layers += [
         {
             "mark": {"type": "rule", "strokeWidth": 2},

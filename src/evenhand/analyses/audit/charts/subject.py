@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.analyses.audit.curves import Curves, curves
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name, unknown
 from evenhand.report.charts import theme
-from evenhand.report.charts.layers import Spec, bracketed, coloured, inline, labels, quantitative
+from evenhand.report.charts.layers import Spec, bracketed, coloured, labels, layer, quantitative
 from evenhand.report.format import number
 from evenhand.tables.arrays import Floats
 
@@ -181,15 +181,10 @@ class Subject:
     def group_lines(self, values: list[dict[str, Any]], encoding: Spec, **mark: Any) -> list[Spec]:
         """A line for each group; among many groups the two that are compared stand out."""
         if not self.crowded:
-            return [{"data": inline(values), "mark": {"type": "line", **mark}, "encoding": encoding}]
-        return [
-            {
-                "data": inline([row for row in values if (row["group"] in self.pair) == own]),
-                "mark": {"type": "line", **mark, "strokeWidth": width},
-                "encoding": encoding,
-            }
-            for own, width in ((False, 1.2), (True, 3))
-        ]
+            return [layer(values, "line", encoding, **mark)]
+        others = [row for row in values if row["group"] not in self.pair]
+        pair = [row for row in values if row["group"] in self.pair]
+        return [layer(v, "line", encoding, **{**mark, "strokeWidth": w}) for v, w in ((others, 1.2), (pair, 3))]
 
     def group_colour(self, groups: Iterable[str], legend: bool = True) -> Spec:
         chosen = list(groups)
@@ -218,8 +213,9 @@ class Subject:
         """The line at the threshold, which a page may move: it is of class threshold."""
         if self.threshold is None:
             return []
-        mark = {"type": "rule", "strokeDash": [5, 4], "color": theme.INK, "opacity": 0.7}
-        return [{"name": "threshold", "data": inline([{"score": self.threshold}]), "mark": mark, "encoding": {"x": x}}]
+        here = [{"score": self.threshold}]
+        line = layer(here, "rule", {"x": x}, strokeDash=[5, 4], color=theme.INK, opacity=0.7)
+        return [{"name": "threshold", **line}]
 
     def marker(self, width: int = theme.WIDTH) -> dict[str, Any] | None:
         """What a page has to know to move the line."""
