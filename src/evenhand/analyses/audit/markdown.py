@@ -7,9 +7,8 @@ from html import escape
 from typing import Any
 
 from evenhand.analyses.audit.findings import MOST_TOLD, findings, remaining
-from evenhand.analyses.audit.measure_table import tolerated
 from evenhand.analyses.audit.page import facts, title_of
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES
 from evenhand.report.format import interval, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size, tolerated
 from evenhand.inference.null import Null
 from evenhand.measures.measure import FAMILIES, sized
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, find
@@ -44,12 +44,6 @@ def _null(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) ->
     drawn = None if null is None else room.null(null, float(sized(measure, m["value"])))
     label = f"{measure.title}, null 95% {text}: its distribution"
     return text if drawn is None else tag("details", tag("summary", text, aria_label=label), drawn)
-
-
-def tolerated(measure: Measure, tolerance: float) -> str:
-    if measure.scale == "ratio":
-        return f"{tolerance:g} to {1 / tolerance:g}"
-    return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
 
 
 def verdict(m: dict[str, Any]) -> Markup:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, share, size, titles
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, share, size, titles, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
@@ -119,7 +119,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
                 interval(m["ci"], sign=measure.signed, join=", "),
                 *((number(m["null_95"]), p_value(m)) if tested else ()),
                 share(m, measure),
-                _tolerance(measure, m["tolerance"]),
+                tolerated(measure, m["tolerance"], short=True),
                 _verdict(m),
             )
     yield grid
@@ -253,12 +253,6 @@ def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> G
         left = i >= text_from or name == "verdict"
         grid.add_column(name, justify="left" if left else "right", no_wrap=not left, overflow="ellipsis")
     return grid
-
-
-def _tolerance(measure: Measure, tolerance: float) -> str:
-    if measure.scale == "ratio":
-        return f"×÷{tolerance:g}"
-    return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
 
 
 def _verdict(m: dict[str, Any]) -> Text:
