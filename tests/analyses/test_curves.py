@@ -176,7 +176,7 @@ def test_without_labels() -> None:
     found = evenhand.curves(evenhand.tabulate(data, score="s", group="g"))
     assert found.names == ("cdf", "pdf", "c_bias", "bias_density")
     assert set(found.columns("c_bias")["concept"]) == {"independence"}
-    with pytest.raises(evenhand.UsageError, match="no curve 'roc': these people have none"):
+    with pytest.raises(evenhand.UsageError, match="these people have no curve 'roc'"):
         found["roc"]
 
 

@@ -592,7 +592,7 @@ def test_0_switches_a_part_off() -> None:
     gap = a.measure("abcc")
     assert (gap.p_value, gap.excess, gap.p_adjusted, gap.null, gap.ci) == (None,) * 5
     assert a.measure("demographic_parity").tests  # closed forms need no draws
-    assert "chance" not in repr(a)
+    assert "null" not in repr(a)
 
 
 @pytest.mark.parametrize(

@@ -647,11 +647,11 @@ def test_too_few_resamples_give_no_bound() -> None:
 
 def test_what_an_audit_does_not_have() -> None:
     a = evenhand.audit(evenhand.compas(), bootstrap=0, permutations=0, measures=["abcc"])
-    with pytest.raises(evenhand.UsageError, match="no group 'zz' \\(it has: "):
+    with pytest.raises(evenhand.UsageError, match="no group 'zz' \\(there are: "):
         a.measure("abcc", group="zz")
     with pytest.raises(evenhand.UsageError, match="no attribute 'sex'"):
         a.measure("abcc", attribute="sex")
-    with pytest.raises(evenhand.UsageError, match="no measure 'roc' \\(it has: 'abcc'\\)"):
+    with pytest.raises(evenhand.UsageError, match="no measure 'roc' \\(there are: 'abcc'\\)"):
         a.measure("roc")
 
 

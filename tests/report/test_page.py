@@ -150,7 +150,7 @@ def test_the_verdict_says_whom_how_much_and_how_sure() -> None:
     assert first.lead == "African-American receives the favourable decision less often than Caucasian"
     assert "0.412 against 0.652, gap -0.240 (interval -0.265 to -0.215)" in first.rest
     assert "Chance alone would show up to 0.026 (p < .001" in first.rest
-    assert any("not told apart from chance" in point.lead for point in found.points)
+    assert any("shows no more than chance" in point.lead for point in found.points)
     html = audit.to_html()
     assert "fairness score" not in html.lower()
     for point in found.points:
@@ -296,7 +296,7 @@ def test_a_page_that_grows_too_large_is_made_smaller(monkeypatch: pytest.MonkeyP
 
 def test_chance_is_not_said_to_show_what_was_observed() -> None:
     html = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian").to_html()
-    assert "Chance alone shows 0.632" not in html
+    assert "Parity alone shows 0.632" not in html
     assert "observed 0.632" in html
 
 
@@ -316,7 +316,7 @@ def test_noise_without_tests_is_no_finding() -> None:
     audit = evenhand.audit(data, **SCORED, bootstrap=100, permutations=0)
     for found in findings(audit.to_dict()["attributes"][0]):
         for point in found.points:
-            assert point.lead.endswith("is not told apart from chance") or not point.shown
+            assert point.lead.endswith("shows no more than chance") or not point.shown
 
 
 def test_the_name_of_a_column_is_no_markdown() -> None:

@@ -8,8 +8,8 @@ from typing import Any, Unpack, overload
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit, audit_table
-from evenhand.analyses.classes.aggregate import ClassArgs
-from evenhand.analyses.classes.audit import ClassAudit, audit_classes, checked_choices
+from evenhand.analyses.classes.aggregate import ClassArgs, class_choices
+from evenhand.analyses.classes.audit import ClassAudit, audit_classes
 from evenhand.analyses.models.models import CandidateAudit, audit_candidates
 from evenhand.analyses.options import (
     ComparedArgs,
@@ -144,7 +144,7 @@ def audit(
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)
     of_classes = {word: said[word] for word in ClassArgs.__annotations__ if said.get(word) is not None}
-    checked_choices(of_classes)
+    choices = class_choices(**of_classes)  # known to make sense before the data are read
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
     table = as_counts(data, picked(Roles, {**said, "score": score}), cuts_of(settings))
@@ -159,7 +159,7 @@ def audit(
         raise UsageError(f"{what} are for several models: name two or more scores (--score a,b)")
     if isinstance(table, Confusion):
         others = {"threshold": threshold, "reference": reference, "measures": measures, **said}
-        return audit_classes(table, settings, of_classes, others, generator(rng), progress, library)
+        return audit_classes(table, settings, choices, others, generator(rng), progress, library)
     if of_classes:
         raise UsageError(
             f"leave out {listed(of_classes)}: for labels and predictions of more than two classes only, as in "

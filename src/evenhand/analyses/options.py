@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from evenhand.errors import UsageError, is_whole, listed, nearest, number, shown
+from evenhand.errors import UsageError, is_whole, listed, number, one_of, shown, unknown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import Inference, InferenceArgs
 from evenhand.ingest.reading import Cuts
@@ -89,8 +89,7 @@ def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> 
 
 def checked_scores(ranks: Any = "published", calibration_bins: Any = 50, bandwidth: Any = "scott") -> ScoreOptions:
     """The conventions of threshold-free measures, if they make sense."""
-    if not isinstance(ranks, str) or ranks not in RANKS:
-        raise UsageError(f"ranks must be one of {listed(RANKS)}, not {shown(ranks)}{nearest(str(ranks), RANKS)}")
+    one_of("ranks", ranks, RANKS)
     if not is_whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
         raise UsageError(f"calibration_bins must be a whole number from 2 to 10,000, not {shown(calibration_bins)}")
     if isinstance(bandwidth, str):
@@ -119,35 +118,26 @@ def chosen_measures(ids: Sequence[str] | None) -> list[Measure]:
         raise UsageError(f"measures is a list of ids, not {shown(ids)}")
     if ids is None:
         return list(MEASURES.values())
-    found = {}
+    chosen = {}
     for id_ in ids:
         m = find(id_) if isinstance(id_, str) else None
         if m is None:
-            raise UsageError(
-                f"there is no measure {shown(id_)} (there are: {listed(MEASURES, 40)}){nearest(str(id_), MEASURES)}"
-            )
-        found[m.id] = m
-    if not found:
+            raise unknown("there is no measure", id_, MEASURES, 40)
+        chosen[m.id] = m
+    if not chosen:
         raise UsageError("name at least one measure, or leave measures out for all")
-    known = [m for m in MEASURES.values() if m.id in found]
-    return known + [m for m in found.values() if m.id not in MEASURES]
+    known = [m for m in MEASURES.values() if m.id in chosen]
+    return known + [m for m in chosen.values() if m.id not in MEASURES]
 
 
 def checked_axes(performance: Any = None, fairness: Any = None, has_label: bool = True) -> Axes:
     """What the trade-off is about, if it exists."""
     performance = PERFORMANCE if performance is None else performance
-    if not isinstance(performance, str) or performance not in PERFORMANCES:
-        raise UsageError(
-            f"performance must be one of {listed(PERFORMANCES)}, not {shown(performance)}"
-            f"{nearest(str(performance), PERFORMANCES)}"
-        )
+    one_of("performance", performance, PERFORMANCES)
     fairness = FAIRNESS[0 if has_label else 1] if fairness is None else fairness
     measure = find(fairness) if isinstance(fairness, str) else None
     if measure is None:
-        raise UsageError(
-            f"fairness must be a measure ({listed(MEASURES, 40)}), not {shown(fairness)}"
-            f"{nearest(str(fairness), MEASURES)}"
-        )
+        raise unknown("fairness must be a measure, not", fairness, MEASURES, 40)
     return Axes(PERFORMANCES[performance], measure)
 
 
@@ -172,6 +162,6 @@ def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
 
 
 def cuts_of(options: Options) -> Cuts:
-    """Where scores must be told apart exactly for these options."""
+    """Where scores must be distinguished exactly for these options."""
     thresholds = () if options.threshold is None else (options.threshold,)
     return Cuts(thresholds, (BINS, options.scores.calibration_bins))

@@ -16,7 +16,7 @@ from evenhand.tables.table import Table
 
 @dataclass(frozen=True)
 class Pinned:
-    """References that were decided before, of products too: the group by the name of the grouping."""
+    """References that were decided before, of intersections too: the group by the name of the grouping."""
 
     groups: Mapping[str, str]
 
@@ -91,13 +91,13 @@ def _unknown(value: Any, where: str, present: list[str]) -> str:
     )
 
 
-MOST_PRODUCTS = 10_000
+MOST_INTERSECTIONAL = 10_000
 
 
 def comparable(table: Table) -> tuple[list[Grouping], list[str]]:
-    """What is compared: everything, but not a product of so many columns that nearly everybody is a group."""
+    """What is compared: everything, but not an intersection of so many columns that nearly everybody is a group."""
     *single, last = table.groupings
-    if not single or len(last.groups) <= MOST_PRODUCTS:
+    if not single or len(last.groups) <= MOST_INTERSECTIONAL:
         return [*single, last], []
     remark = f"{shown(last.name)} has {len(last.groups):,} groups, too many to compare: name fewer group columns"
     return single, [remark]

@@ -1,4 +1,4 @@
-"""What a measure is required to keep to: `disparate_impact >= 0.8` as words, and whether numbers meet it."""
+"""What a measure is required to keep to: `disparate_impact >= 0.8` as text, and whether numbers meet it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, shown, unknown
 from evenhand.measures.measure import SLACK, worst_of_interval
 from evenhand.measures.registry import MEASURES, Measure, ScoreMeasure, find
 from evenhand.tables.arrays import Bools, Floats
 
-_WORDS = re.compile(r"\s*([^<>=≤≥\s]+)\s*([<>=≤≥]+)\s*([^<>=≤≥]*?)\s*", re.DOTALL)
+_FORM = re.compile(r"\s*([^<>=≤≥\s]+)\s*([<>=≤≥]+)\s*([^<>=≤≥]*?)\s*", re.DOTALL)
 _JUDGED = re.compile(r"\s(at\s.*%|above\s+chance|for\s).*", re.DOTALL)
 _SAME = {"≥": ">=", "≤": "<="}
 _EXAMPLE = "'disparate_impact >= 0.8' or 'equal_opportunity <= 0.05'"
@@ -70,7 +70,7 @@ class Requirement:
 
 
 def required(stated: Any) -> tuple[Requirement, ...]:
-    """Requirements of values from their words, one text or several.
+    """Requirements of values from text, one or several.
 
     >>> [str(r) for r in required(["disparate_impact>=.8", "equal_opportunity ≤ 0.05"])]
     ['disparate_impact >= 0.8', 'equal_opportunity <= 0.05']
@@ -87,22 +87,22 @@ def several(stated: Any) -> Sequence[Any]:
 
 
 def _plain(text: Any) -> Requirement:
-    found = _JUDGED.search(text) if isinstance(text, str) else None
-    if found:
+    match = _JUDGED.search(text) if isinstance(text, str) else None
+    if match:
         raise UsageError(
-            f"only values are judged here, so leave out {shown(found[0].strip())} ({shown(text)}): evenhand check "
+            f"only values are judged here, so leave out {shown(match[0].strip())} ({shown(text)}): evenhand check "
             "judges intervals and what is above chance"
         )
     return parsed(text)
 
 
 def parsed(text: Any, grammar: str | None = None) -> Requirement:
-    """A requirement from its words; `grammar` tells what else a user may say.
+    """A requirement from text; `grammar` tells what else a user may say.
 
     >>> str(parsed("abcc<=.10"))
     'abcc <= 0.1'
     """
-    match = _WORDS.fullmatch(text) if isinstance(text, str) else None
+    match = _FORM.fullmatch(text) if isinstance(text, str) else None
     if match is None or not match[3]:
         raise UsageError(
             f"a requirement names a measure, >= or <=, and a number, such as {_EXAMPLE}; not {shown(text)}"
@@ -122,8 +122,7 @@ def measure_named(id: str) -> Measure:
     """The measure of that id."""
     measure = find(id)
     if measure is None:
-        close = nearest(id, MEASURES)
-        raise UsageError(f"there is no measure {shown(id)} to require (there are: {listed(MEASURES, 40)}){close}")
+        raise unknown("there is no measure", id, MEASURES, 40)
     return measure
 
 
@@ -133,20 +132,20 @@ def _comparison(m: Measure, comparison: str, text: str) -> str:
         raise UsageError(f"a requirement compares by >= or <=, not by {shown(comparison)} ({shown(text)}){meant}")
     ratio = m.scale == "ratio"
     if ratio != (comparison[0] == ">"):
-        kind, way = ("a ratio, and 1 is parity", ">= 0.8") if ratio else ("a gap, and 0 is parity", "<= 0.1")
-        raise UsageError(f"{m.id} is {kind}: require for example '{m.id} {way}', not {shown(text)}")
+        kind, example = ("a ratio, and 1 is parity", ">= 0.8") if ratio else ("a gap, and 0 is parity", "<= 0.1")
+        raise UsageError(f"{m.id} is {kind}: require for example '{m.id} {example}', not {shown(text)}")
     return comparison
 
 
-def _number(words: str, text: str, grammar: str | None) -> float:
-    if words.endswith("%"):
-        raise UsageError(f"a limit is a plain number, 0.8 rather than 80%, not {shown(words)} ({shown(text)})")
+def _number(given: str, text: str, grammar: str | None) -> float:
+    if given.endswith("%"):
+        raise UsageError(f"a limit is a plain number, 0.8 rather than 80%, not {shown(given)} ({shown(text)})")
     try:
-        bound = float(words) if "_" not in words else math.nan
+        bound = float(given) if "_" not in given else math.nan
     except ValueError:
         bound = math.nan
     if not math.isfinite(bound):
-        raise UsageError(f"the limit of a requirement is a number, not {shown(words)} ({shown(text)}){_more(grammar)}")
+        raise UsageError(f"the limit of a requirement is a number, not {shown(given)} ({shown(text)}){_more(grammar)}")
     return bound
 
 

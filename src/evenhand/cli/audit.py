@@ -70,7 +70,7 @@ def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...] = ()) -> None:
     from evenhand.analyses.audit.audit import Audit
-    from evenhand.analyses.classes.audit import checked_choices
+    from evenhand.analyses.classes.aggregate import class_choices
     from evenhand.analyses.entry import audit as run
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
     from evenhand.ingest.resolve import as_counts
@@ -79,7 +79,8 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     paths = wanted(options, data, *also)
     page = {"also": _others(also)} if also else {}
     seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
-    models, classes = take(options, _MODELS), checked_choices(take(options, CLASSES))
+    models, classes = take(options, _MODELS), take(options, CLASSES)
+    class_choices(**classes)  # refuse what makes no sense before the data are read
     for one in threshold if isinstance(threshold, tuple) else ():
         checked(one, 0.95, 0, 0)
     if isinstance(threshold, tuple) and len(threshold) == 1:

@@ -99,9 +99,12 @@ def share_at_least(sizes: Floats, observed: float, chance: Floats | None = None)
     return float((1 + far.sum()) / (1 + len(far)) if chance is None else chance[far].sum())
 
 
-def bounded(moves: Floats, highest: float) -> Floats:
-    """How far resamples moved, no further than possible; one without a value as far as that."""
-    return np.where(np.isnan(moves), highest, np.minimum(moves, highest))
+def recentred(
+    observed: float, moves: Floats, confidence: float, highest: float, outward: Outward = lambda size: size
+) -> Null:
+    """From how far resamples moved, where group labels cannot be permuted; one without a value moved the farthest."""
+    sizes = np.where(np.isnan(moves), highest, np.minimum(moves, highest))
+    return null_of(observed, sizes, f"{len(moves)} resamples, recentred", confidence, outward=outward, highest=highest)
 
 
 def _detectable(sizes: Floats, chance: Floats | None, threshold: float) -> float:

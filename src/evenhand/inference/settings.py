@@ -59,11 +59,11 @@ class Inference:
             raise UsageError(
                 f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(self.confidence)}"
             )
-        for option, count in (("bootstrap", self.bootstrap), ("permutations", self.permutations)):
+        for word, count in (("bootstrap", self.bootstrap), ("permutations", self.permutations)):
             if not is_whole(count) or not 0 <= count <= 1_000_000:
-                raise UsageError(f"{option} must be a whole number from 0 (none) to a million, not {shown(count)}")
-        one_of("null", self.null, NULLS)
-        one_of("interval", self.interval, INTERVALS)
+                raise UsageError(f"{word} must be a whole number from 0 (none) to a million, not {shown(count)}")
+        for word, choice, known in (("null", self.null, NULLS), ("interval", self.interval, INTERVALS)):
+            one_of(word, choice, known)
         if self.interval != "auto" and not self.bootstrap:
             raise UsageError(
                 f"interval={self.interval!r} rests on resamples: ask for some (bootstrap=1000), or leave it out"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
+from rich.rule import Rule
 from rich.text import Text
 
 from evenhand.errors import shown_name
@@ -29,6 +31,17 @@ def points(title: str, lines: Sequence[str]) -> list[RenderableType]:
     """An empty line, a title, and a point for each line; nothing if there are no lines."""
     heading = [Text(), Text(title, style="bold")] if lines else []
     return [*heading, *(indented(f"• {shown_name(line, 600)}") for line in lines)]
+
+
+def headed(name: str) -> list[RenderableType]:
+    """An empty line, and the name of what follows on a rule."""
+    return [Text(), Rule(Text(shown_name(name), style="bold"), align="left", style="dim")]
+
+
+def left_out(data: dict[str, Any]) -> list[RenderableType]:
+    """How many rows the data lack, by reason."""
+    rows = data["left_out"].items()
+    return [Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow") for reason, count in rows]
 
 
 def as_text(drawn: RenderableType, width: int = WIDTH) -> str:

@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from evenhand import __version__
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import unknown
 
 _SUFFIX = ".schema.json"
 
@@ -31,13 +31,10 @@ def schema(kind: str = "audit") -> dict[str, Any]:
     >>> evenhand.schema("audit")["$id"]
     'evenhand/audit/1'
     """
-    found = {place.name.removesuffix(_SUFFIX): place for place in _schemas(files("evenhand"))}
-    if not isinstance(kind, str) or kind not in found:
-        known = sorted(found)
-        raise UsageError(
-            f"there is no schema {shown(kind)} (there are: {listed(known, 20)}){nearest(str(kind), known)}"
-        )
-    loaded: dict[str, Any] = json.loads(found[kind].read_text(encoding="utf-8"))
+    places = {place.name.removesuffix(_SUFFIX): place for place in _schemas(files("evenhand"))}
+    if not isinstance(kind, str) or kind not in places:
+        raise unknown("there is no schema", kind, sorted(places))
+    loaded: dict[str, Any] = json.loads(places[kind].read_text(encoding="utf-8"))
     return loaded
 
 
@@ -66,13 +63,20 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-def fields(found: Any, names: str) -> dict[str, Any]:
+def fields(thing: Any, names: str) -> dict[str, Any]:
     """Attributes by their names, in this order; what this kind of thing has not is None.
 
     >>> fields(1 + 2j, "imag real color")
     {'imag': 2.0, 'real': 1.0, 'color': None}
     """
-    return {name: plain(getattr(found, name, None)) for name in names.split()}
+    return {name: plain(getattr(thing, name, None)) for name in names.split()}
+
+
+def null_fields(null: Any, excess: float | None) -> dict[str, Any]:
+    """The p-value of a null distribution, if there is one, its mean and 95 % point, and the excess over the mean."""
+    known = fields(null, "p_value mean high method")
+    return {"p_value": known["p_value"], "null_mean": known["mean"], "null_95": known["high"],
+            "excess": number(excess), "null_method": known["method"]}  # fmt: skip
 
 
 def pair(ends: tuple[float, float] | None) -> list[float | None] | None:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from evenhand.errors import MissingLibrary, UsageError, listed, shown
+from evenhand.errors import MissingLibrary, one_of
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
 
@@ -21,8 +21,7 @@ def plain_frame(columns: dict[str, list[Any]], types: dict[str, str], library: s
     """
     if library is None:
         library = next(name for name in LIBRARIES if find_spec(name))
-    if library not in LIBRARIES:
-        raise UsageError(f"library must be one of {listed(LIBRARIES)}, not {shown(library)}")
+    one_of("library", library, LIBRARIES)
     if not find_spec(library):
         raise MissingLibrary(f"to_frame({library!r}) needs {library}: pip install {library}")
     if library == "duckdb":

@@ -17,10 +17,10 @@ def escaped(text: object) -> str:
     return re.sub(r"(https?|ftp|mailto|www)(?=[:.])", r"\1&#8203;", plain_text, flags=re.IGNORECASE)  # and no link
 
 
-def table(heads: list[str], rows: list[list[str]], words: Collection[str] = ()) -> Iterator[str]:
-    """A table, the first column and those of `words` to the left and numbers to the right."""
+def table(heads: list[str], rows: list[list[str]], texts: Collection[str] = ()) -> Iterator[str]:
+    """A table, the first column and those of `texts` to the left and numbers to the right."""
     yield f"| {' | '.join(heads)} |"
-    yield f"|---|{''.join('---|' if head in words else '---:|' for head in heads[1:])}"
+    yield f"|---|{''.join('---|' if head in texts else '---:|' for head in heads[1:])}"
     yield from (f"| {' | '.join(row)} |" for row in rows)
     yield ""
 

@@ -23,26 +23,26 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, in the form that docs/reference/json.md describes."""
-        found: dict[str, Any] = self._view("document").document(self)
-        return found
+        document: dict[str, Any] = self._view("document").document(self)
+        return document
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to a file if a path is given."""
         from evenhand.report.document import as_json
 
-        return kept(as_json(self.to_dict()), path)
+        return write(as_json(self.to_dict()), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.report.page.plain import plain_page
 
-        return kept(plain_page(self.to_dict(), repr(self), self.plots(), self.plot), path)
+        return write(plain_page(self.to_dict(), repr(self), self.plots(), self.plot), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
         from evenhand.report.markdown import fenced
 
-        return kept(fenced(repr(self)), path)
+        return write(fenced(repr(self)), path)
 
     def charts(self, **about: Any) -> Charts:
         """Everything that can be drawn about a part of the result; `plot` draws one of them."""
@@ -76,8 +76,8 @@ class Result:
         return as_html(self.__rich__())
 
 
-def kept(text: str, path: str | Path | None) -> str:
-    """A text, written to a file if a path is given."""
+def write(text: str, path: str | Path | None) -> str:
+    """Write a text to a file if a path is given; either way, the text."""
     if path is not None:
         from evenhand.files.paths import write_text
 

@@ -21,20 +21,20 @@ SECTIONS: dict[str, Callable[[dict[str, Any], Room], list[Section]]] = {
 def documents(also: Any) -> list[dict[str, Any]]:
     """Results, or what they wrote as JSON, as documents that have sections."""
     given = also if isinstance(also, Sequence) and not isinstance(also, str | bytes) else [also]
-    found = [one.to_dict() if hasattr(one, "to_dict") else one for one in given]
-    for document in found:
+    results = [one.to_dict() if hasattr(one, "to_dict") else one for one in given]
+    for document in results:
         schema = document.get("schema") if isinstance(document, dict) else None
         if schema not in SECTIONS:
             raise UsageError(
                 "also= (--also) takes results of individual or counterfactual fairness, or their JSON "
                 f"({listed(SECTIONS)}), not {shown(schema or document)}"
             )
-    return found
+    return results
 
 
 def sections(also: list[dict[str, Any]], room: Room) -> list[Section]:
     """The sections of each document, under ids of their own."""
-    found: list[Section] = []
+    all_sections: list[Section] = []
     for place, document in enumerate(also):
         try:
             parts = SECTIONS[document["schema"]](document, room)
@@ -43,5 +43,5 @@ def sections(also: list[dict[str, Any]], room: Room) -> list[Section]:
                 f"this JSON says it is {shown(document['schema'])}, but it is not complete ({type(error).__name__}: "
                 f"{error}): write it again"
             ) from error
-        found += [(id_ if place == 0 else f"{id_}-{place}", heading, content) for id_, heading, content in parts]
-    return found
+        all_sections += [(id_ if place == 0 else f"{id_}-{place}", heading, content) for id_, heading, content in parts]
+    return all_sections

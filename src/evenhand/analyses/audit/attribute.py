@@ -103,7 +103,7 @@ def audit_attribute(
     possible = [m for m in chosen if m.id not in reasons]
     spanning = _spanning(decisions)
     random = rng.spawn(STREAMS)  # always, so that a measure asked for alone has the interval it has among others
-    found: dict[str, Sequence[Gap]] = {}
+    by_measure: dict[str, Sequence[Gap]] = {}
     largest: dict[str, LargestGap] = {}
     for counts, levels, streams in (
         (decisions, "decision", [*random[0:2], *random[6:8]]),
@@ -112,19 +112,19 @@ def audit_attribute(
         measures = [m for m in possible if isinstance(m, RateMeasure) and m.levels == levels]
         if counts is not None and measures:
             by_rate, extremes = _compare_rates(measures, counts, reference, options, spanning, streams)
-            found |= by_rate
+            by_measure |= by_rate
             largest |= extremes
     many = len(grouping.groups) > MANY_GROUPS
     groups = summarise(table, grouping, decisions, bins, replace(options, bootstrap=0) if many else options, random[4])
     scored = [m for m in possible if isinstance(m, ScoreMeasure)]
     scores = compare_scores(table, grouping, reference, scored, options, (random[5], random[10]), tell)
-    found |= scores.gaps
+    by_measure |= scores.gaps
     largest |= scores.largest
     ref = grouping.groups[reference]
     for m in chosen:
         if m.id in reasons:
-            found[m.id] = [undefined_gap(m, g, ref, reasons[m.id]) for g in grouping.groups if g != ref]
-    everything = tuple(gap for m in chosen for gap in found[m.id])
+            by_measure[m.id] = [undefined_gap(m, g, ref, reasons[m.id]) for g in grouping.groups if g != ref]
+    everything = tuple(gap for m in chosen for gap in by_measure[m.id])
     return AttributeAudit(
         grouping.name,
         ref,
@@ -160,24 +160,24 @@ def _compare_rates(
         ranges = resampled_ranges(measures, counts, draws, draw_ranges, options.stratified)
     pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
     ordinary = {} if many else _ordinary(measures, pairs, spanning, options, draw_gaps)
-    found = {m.id: gaps(m, counts, reference, confidence, resampled.get(m.id), ordinary.get(m.id)) for m in measures}
+    compared = {m.id: gaps(m, counts, reference, confidence, resampled.get(m.id), ordinary.get(m.id)) for m in measures}
     if not many:
-        found = {
-            m.id: [_tested(m, gap, pairs[gap.group], spanning, options, permute) for gap in found[m.id]]
+        compared = {
+            m.id: [_tested(m, gap, pairs[gap.group], spanning, options, permute) for gap in compared[m.id]]
             for m in measures
         }
     if not extremes:
-        return found, {}
+        return compared, {}
     largest = {m.id: largest_gap(m, counts, confidence, ranges.get(m.id)) for m in measures}
     if options.permutations and not many:
         largest = with_nulls(largest, _range_nulls(measures, counts, options, permute_all))
-    return found, largest
+    return compared, largest
 
 
 def _tested(
     m: RateMeasure, gap: RateGap, pair: Counts, spanning: bool, options: Options, rng: np.random.Generator
 ) -> RateGap:
-    """A gap between rates with what tells it from chance."""
+    """A gap between rates with its null and its tests."""
     if gap.undefined:
         return gap
     if options.permutations:
@@ -204,7 +204,7 @@ def _ordinary(
         kind, hull = "percentile", True
     if kind == "auto":
         return {}
-    found: dict[str, dict[str, Ordinary]] = {m.id: {} for m in measures}
+    by_measure: dict[str, dict[str, Ordinary]] = {m.id: {} for m in measures}
     statistics = {m.id: rate_statistic(m) for m in measures}
     for (group, pair), random in zip(pairs.items(), rng.spawn(len(pairs)), strict=True):
         intervals = ordinary_intervals(
@@ -213,8 +213,8 @@ def _ordinary(
         for m in measures:
             one = replace(intervals[m.id], hull=hull)
             # a largest gap has an interval of its own kind
-            found[m.id][group] = replace(one, ci=None) if hull and not (m.signed or m.scale == "ratio") else one
-    return found
+            by_measure[m.id][group] = replace(one, ci=None) if hull and not (m.signed or m.scale == "ratio") else one
+    return by_measure
 
 
 def _spanning(counts: Counts) -> bool:
@@ -238,20 +238,20 @@ def _range_nulls(
         ranges = resampled_ranges(chosen, counts, options.permutations, deepcopy(rng))
         return {m.id: recentred_range(m, counts, ranges[m.id][:, 0], options.confidence) for m in chosen}
 
-    found = nulls(measures)
+    by_measure = nulls(measures)
     # p-values of ratios are those of differences
     plain = nulls([replace(m, scale="difference") for m in measures if m.scale == "ratio"])
-    return found | {id_: replace(found[id_], p_value=null.p_value) for id_, null in plain.items()}
+    return by_measure | {id_: replace(by_measure[id_], p_value=null.p_value) for id_, null in plain.items()}
 
 
 def _rate_tests(decisions: Counts) -> tuple[RateTest, ...]:
     """For each rate of the report, whether it is the same in all groups."""
-    found = []
+    tests = []
     for rate in TESTED_RATES if decisions.has_label else ("selection_rate",):
         p, n = share(decisions, rate), trials(decisions, rate)
         df = int(np.isfinite(p).sum()) - 1
-        found.append(RateTest(rate, df, chi_squared(p, n), g_test(p, n)))
-    return tuple(found)
+        tests.append(RateTest(rate, df, chi_squared(p, n), g_test(p, n)))
+    return tuple(tests)
 
 
 def _reason(m: Measure, table: Table, options: Options) -> str | None:

@@ -15,9 +15,9 @@ from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored,
 from evenhand.analyses.audit.warnings import warnings
 from evenhand.analyses.options import Options, Progress, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
-from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import DataError, UsageError, listed, shown, shown_name, unknown
 from evenhand.measures.registry import Measure
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
@@ -58,13 +58,13 @@ class Audit(Result):
         """
         from evenhand.analyses.audit.page import audit_page, drawings
 
-        return kept(audit_page(self.to_dict(), drawings(self), self.table, also), path)
+        return write(audit_page(self.to_dict(), drawings(self), self.table, also), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The audit as Markdown, for a pull request or a model card, also written to a file if a path is given."""
         from evenhand.analyses.audit.markdown import audit_markdown
 
-        return kept(audit_markdown(self.to_dict()), path)
+        return write(audit_markdown(self.to_dict()), path)
 
     def plot(
         self,
@@ -87,7 +87,7 @@ class Audit(Result):
         return self.charts(attribute=attribute, group=group, measure=measure).draw(name)
 
     def plots(self, attribute: str | None = None, group: str | None = None) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw of these data, with the same words.
+        """The names of the charts that `plot` can draw of these data, with the same arguments.
 
         >>> import evenhand
         >>> decisions = {"d": [1, 0, 1, 1], "sex": ["f", "f", "m", "m"]}
@@ -105,21 +105,16 @@ class Audit(Result):
         """
         attributes = [a for a in self.attributes if attribute in (None, a.name)]
         gaps = [gap for a in attributes for gap in a.measures]
-        found = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
+        matching = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
+        if matching:
+            return matching[0]
         for what, wanted, there in (
-            ()
-            if found
-            else (
-                ("attribute", attribute, [a.name for a in self.attributes]),
-                ("measure", id, [gap.id for gap in gaps]),
-                ("group", group, [gap.group for gap in gaps]),
-            )
+            ("attribute", attribute, [a.name for a in self.attributes]),
+            ("measure", id, [gap.id for gap in gaps]),
         ):
             if wanted is not None and wanted not in there:
-                known = list(dict.fromkeys(there))
-                close = nearest(str(wanted), known)
-                raise UsageError(f"this audit has no {what} {shown(wanted)} (it has: {listed(known)}){close}")
-        return found[0]
+                raise unknown(f"this audit has no {what}", wanted, there)
+        raise unknown("this audit has no group", group, [gap.group for gap in gaps])
 
 
 def audit_table(
@@ -153,8 +148,8 @@ def audit_table(
         tell(0.0)
         unfit = lost(table, grouping)
         compared += len(grouping.groups) - len(unfit) >= 2 or not unfit
-        found, remarks = _audited(table, grouping, unfit, reference, measures, options, random, tell)
-        attributes.append(found)
+        attribute, remarks = _audited(table, grouping, unfit, reference, measures, options, random, tell)
+        attributes.append(attribute)
         notes += remarks
     if attributes and not compared:
         raise DataError(
@@ -186,7 +181,7 @@ def _audited(
         return nothing(table, grouping, reference_group(table, grouping, reference)[0], unfit, measures), notes
     some, own = without(table, grouping, [*unfit]) if unfit else (table, grouping)
     ref, remarks = reference_group(some, own, reference)
-    found = audit_attribute(some, own, ref, measures, options, random, tell)
+    attribute = audit_attribute(some, own, ref, measures, options, random, tell)
     if table.noise is not None:
-        found = settled(found, some, own, options.threshold, measures)
-    return restored(found, table, grouping, unfit, measures) if unfit else found, notes + remarks
+        attribute = settled(attribute, some, own, options.threshold, measures)
+    return restored(attribute, table, grouping, unfit, measures) if unfit else attribute, notes + remarks

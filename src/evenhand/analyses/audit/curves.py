@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.analyses.options import checked_scores
 from evenhand.analyses.reference import group_named, grouping_named, reference_group
-from evenhand.errors import UsageError, is_whole, listed, nearest, shown
+from evenhand.errors import UsageError, is_whole, shown, unknown
 from evenhand.inference import interval
 from evenhand.ingest.roles import renamed
 from evenhand.measures import calibration, distribution, roc, score_bias
@@ -26,28 +26,18 @@ GIVEN = {"everyone": None, "favourable": 1, "unfavourable": 0}
 DENSITY_POINTS = 512
 Columns = dict[str, Any]
 
-_TYPES = {
-    "cdf": {"group": "str", "given": "str", "score": "float", "share": "float"},
-    "pdf": {"group": "str", "score": "float", "density": "float"},
-    "c_bias": {
-        "group": "str", "concept": "str", "score": "float", "rank": "float", "group_rate": "float",
-        "reference_rate": "float", "gap": "float",
-    },
-    "roc": {"group": "str", "fpr": "float", "tpr": "float"},
-    "cross_roc": {"group": "str", "curve": "str", "fpr": "float", "tpr": "float"},
-    "calibration": {
-        "group": "str", "score_low": "float", "score_high": "float", "mean_score": "float", "rate": "float",
-        "ci_low": "float", "ci_high": "float", "people": "float",
-    },
-    "calibration_bias": {
-        "group": "str", "weighting": "str", "score_low": "float", "score_high": "float", "group_rate": "float",
-        "reference_rate": "float", "gap": "float", "weight": "float",
-    },
-    "bias_density": {
-        "group": "str", "score_low": "float", "score_high": "float", "reference_low": "float",
-        "reference_high": "float", "coupling": "float", "density": "float",
-    },
-}  # fmt: skip
+_TEXTS = {"group", "given", "concept", "curve", "weighting"}
+_COLUMNS = {
+    "cdf": "group given score share",
+    "pdf": "group score density",
+    "c_bias": "group concept score rank group_rate reference_rate gap",
+    "roc": "group fpr tpr",
+    "cross_roc": "group curve fpr tpr",
+    "calibration": "group score_low score_high mean_score rate ci_low ci_high people",
+    "calibration_bias": "group weighting score_low score_high group_rate reference_rate gap weight",
+    "bias_density": "group score_low score_high reference_low reference_high coupling density",
+}
+_TYPES = {name: {c: "str" if c in _TEXTS else "float" for c in all_.split()} for name, all_ in _COLUMNS.items()}
 
 
 @dataclass(frozen=True)
@@ -67,11 +57,8 @@ class Curves:
     def columns(self, name: str) -> Columns:
         """One curve as a dict of columns."""
         if not isinstance(name, str) or name not in self.tables:
-            missing = ": these people have none" if name in list(_TYPES) else ""
-            raise UsageError(
-                f"there is no curve {shown(name)}{missing} (there are: {listed(self.tables, 20)})"
-                f"{nearest(str(name), self.tables)}"
-            )
+            whose = "these people have no" if name in list(_TYPES) else "there is no"
+            raise unknown(f"{whose} curve", name, self.tables)
         return {column: values.copy() for column, values in self.tables[name].items()}
 
     def to_frame(self, name: str, library: str | None = None) -> Any:
@@ -184,12 +171,12 @@ class _Drawing:
 
     def tables(self) -> dict[str, Columns]:
         """The curves, in a fixed order."""
-        found = {}
+        curves = {}
         for name in _TYPES:
             pieces = self.pieces.get(name, [])
             if pieces:
-                found[name] = {column: _column(pieces, column, kind) for column, kind in _TYPES[name].items()}
-        return found
+                curves[name] = {column: _column(pieces, column, kind) for column, kind in _TYPES[name].items()}
+        return curves
 
     def _add(self, name: str, size: int, columns: Columns, error: float = 0.0) -> None:
         if size:
@@ -211,7 +198,8 @@ class _Drawing:
 
     def _cdf(self, counts: ScoreCounts, name: str, given: str, label: int | None) -> None:
         people = counts.of(label)[0]
-        score, people = _rising(counts.scores), people[::-1] if counts.risk else people
+        order = _rising(counts)
+        score, people = counts.scores[order], people[order]
         if not people.any():
             return
         share = np.cumsum(people) / people.sum()
@@ -222,13 +210,13 @@ class _Drawing:
     def _pdf(self, counts: ScoreCounts, name: str) -> None:
         people = counts.of()[0]
         effective = None if counts.exchangeable else float(counts.people()[0])
-        found = estimate(counts.unit, people, self.options.bandwidth, effective)
+        density = estimate(counts.unit, people, self.options.bandwidth, effective)
         lo, hi = counts.score_range
-        if np.isnan(found.bandwidth) or not hi - lo > 1e-300:
+        if np.isnan(density.bandwidth) or not hi - lo > 1e-300:
             return
-        inside = found.x[(found.x > 0) & (found.x < 1)]
+        inside = density.x[(density.x > 0) & (density.x < 1)]
         x = np.unique(np.concatenate([[0.0], inside, [1.0]]))
-        y = found(x)
+        y = density(x)
         keep, error = thinned(x, y[:, None], self.points or DENSITY_POINTS)
         at = lo + (1 - x[keep] if counts.risk else x[keep]) * (hi - lo)
         order = np.argsort(at)
@@ -279,7 +267,7 @@ class _Drawing:
         # Favourable at scores ≥ t, for a risk score at scores < t: the rule of the decision measures.
         rate = (total - upto if counts.risk else total - (upto - counts.of(label).T)) / total
         gap, rank = rate[:, 0] - rate[:, 1], counts.ranks(self.options.ranks)
-        order = _risen(counts)
+        order = _rising(counts)
         score, gap, rank, rate = counts.scores[order], gap[order], rank[order], rate[order]
         keep, error = thinned(score, np.column_stack([gap, rate]), self.points)
         columns = {
@@ -306,12 +294,12 @@ class _Drawing:
     def _bias_density(self, counts: ScoreCounts, name: str) -> None:
         if not counts.has_length:
             return
-        found = distribution.bias_density(counts, self.density_bins)
-        low, high = np.minimum(found.edges[:-1], found.edges[1:]), np.maximum(found.edges[:-1], found.edges[1:])
-        x, y = np.nonzero(found.coupling)
+        bias = distribution.bias_density(counts, self.density_bins)
+        low, high = np.minimum(bias.edges[:-1], bias.edges[1:]), np.maximum(bias.edges[:-1], bias.edges[1:])
+        x, y = np.nonzero(bias.coupling)
         columns = {
             "group": name, "score_low": low[x], "score_high": high[x], "reference_low": low[y],
-            "reference_high": high[y], "coupling": found.coupling[x, y], "density": found.density[x, y],
+            "reference_high": high[y], "coupling": bias.coupling[x, y], "density": bias.density[x, y],
         }  # fmt: skip
         self._add("bias_density", len(x), columns)
 
@@ -327,12 +315,9 @@ class _Drawing:
         return low, high
 
 
-def _risen(counts: ScoreCounts) -> slice:
+def _rising(counts: ScoreCounts) -> slice:
+    """The order in which scores rise: they are in that of favour, so a risk falls."""
     return slice(None, None, -1) if counts.risk else slice(None)
-
-
-def _rising(scores: Floats) -> Floats:
-    return scores[::-1] if scores[0] > scores[-1] else scores
 
 
 def thinned(x: Floats, y: Floats, points: int | None) -> tuple[Ints, float]:
@@ -366,12 +351,12 @@ def thinned_path(x: Floats, y: Floats, points: int | None) -> tuple[Ints, float]
 
 
 def _length(values: Floats) -> Floats:
-    """How far a column has gone at each point, as a share of its whole way."""
-    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(values / 2)))])
-    return np.asarray(way / way[-1] if way[-1] > 0 else way)
+    """How far a column has gone at each point, as a share of its whole path."""
+    path = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(values / 2)))])
+    return np.asarray(path / path[-1] if path[-1] > 0 else path)
 
 
-def _spread(way: Floats, points: int) -> Ints:
-    """Evenly spread places on a way, its ends among them."""
-    inner = np.searchsorted(way, np.linspace(0, way[-1], points)[1:-1])
-    return np.unique(np.concatenate([[0], inner, [len(way) - 1]]))
+def _spread(path: Floats, points: int) -> Ints:
+    """Evenly spread places on a path, its ends among them."""
+    inner = np.searchsorted(path, np.linspace(0, path[-1], points)[1:-1])
+    return np.unique(np.concatenate([[0], inner, [len(path) - 1]]))

@@ -8,7 +8,7 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
-from evenhand.report.document import fields, header, number
+from evenhand.report.document import fields, header, null_fields, number
 from evenhand.report.frame import rows_frame
 from evenhand.tables.table import Table
 
@@ -98,15 +98,7 @@ def _gap(g: Gap) -> dict[str, Any]:
 
 
 def _null(null: Null | None, excess: float | None) -> dict[str, Any]:
-    """What chance alone shows."""
-    return {
-        **fields(null, "p_value"),
-        "null_mean": None if null is None else number(null.mean),
-        "null_95": None if null is None else number(null.high),
-        "excess": number(excess),
-        "null_method": None if null is None else null.method,
-        "null_undefined": None if null is None else number(null.undefined),
-    }
+    return {**null_fields(null, excess), "null_undefined": None if null is None else number(null.undefined)}
 
 
 def _test(t: TestResult) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A gap → the gap with what tells it from chance: tests, adjusted p-values, and what the sample could have found."""
+"""A gap → the gap with its evidence: tests, adjusted p-values, and what the sample could have found."""
 
 from __future__ import annotations
 

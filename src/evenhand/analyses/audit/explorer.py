@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import shown_name
-from evenhand.measures.rates import RATES
+from evenhand.measures.rates import RATES, share
 from evenhand.report.format import number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
@@ -62,10 +62,10 @@ def counted(table: Table, references: dict[str, str], threshold: float | None, r
     """What the page holds: at each stop, how many more people of each group and label than at the next."""
     most = MOST_STOPS
     while True:
-        found = _counted(table, references, threshold, most, room.most(MOST_GROUPS))
-        if len(json.dumps(found, separators=(",", ":"))) <= room.most(MOST_CHARACTERS) or most <= 64:
-            return found
-        most = min(most, found["places"]) // 2
+        counts = _counted(table, references, threshold, most, room.most(MOST_GROUPS))
+        if len(json.dumps(counts, separators=(",", ":"))) <= room.most(MOST_CHARACTERS) or most <= 64:
+            return counts
+        most = min(most, counts["places"]) // 2
 
 
 def _counted(
@@ -178,8 +178,8 @@ def _explained(table: Table) -> str:
     return text
 
 
-def _marker(share: float) -> Markup:
-    x = 1000 * share
+def _marker(place: float) -> Markup:
+    x = 1000 * place
     shape = tag("path", d=f"M{x - 6:.1f},14 L{x:.1f},0 L{x + 6:.1f},14 Z")
     return tag("svg", shape, class_="policy", viewBox="0 0 1000 14", preserveAspectRatio="none", aria_hidden="true")
 
@@ -197,12 +197,12 @@ def _table(table: Table, grouping: Grouping, reference: str, index: int, thresho
     chosen = shown_groups(table, grouping, reference, most)
     labels = table.label is not None
     keys = [*(_RATES if labels else ["selection_rate"]), "gap", "ratio", *(_COUNTS if labels else ["selected"])]
-    found = outcomes(table, grouping, threshold)
-    base = found[grouping.groups.index(reference)]["selection_rate"]
+    by_group = outcomes(table, grouping, threshold)
+    base = by_group[grouping.groups.index(reference)]["selection_rate"]
     rows = []
     for place, g in enumerate(chosen):
-        rate = found[g]["selection_rate"]
-        row = {**found[g], "gap": rate - base, "ratio": _over(rate, base)}
+        rate = by_group[g]["selection_rate"]
+        row = {**by_group[g], "gap": rate - base, "ratio": rate / base if base > 0 else np.nan}
         mark = " (reference)" if grouping.groups[g] == reference else ""
         rows.append([join(name(grouping.groups[g]), mark), *(_cell(place, key, row[key]) for key in keys)])
     heads = {**_RATES, "gap": "gap (ΔDP)", "ratio": "ratio", "selected": "people selected", **_COUNTS}
@@ -223,24 +223,13 @@ def _cell(group: int, key: str, value: float) -> Markup:
 
 def outcomes(table: Table, grouping: Grouping, threshold: float | None) -> list[dict[str, float]]:
     """Of every group: whom the decision selects, rightly and wrongly."""
-    found = table.decisions(grouping, threshold).array * (_people(table).sum() / table.mass.sum())
-    return [_outcome(counts) for counts in np.moveaxis(found, 1, 0)]
-
-
-def _outcome(counts: Any) -> dict[str, float]:
-    refused, selected = np.asarray(counts, np.float64)  # axes (decision, label)
-    found = {"selected": selected.sum(), "selection_rate": _over(selected.sum(), counts.sum())}
-    if len(selected) == 2:
-        found |= {
-            "tpr": _over(selected[1], counts[:, 1].sum()), "fpr": _over(selected[0], counts[:, 0].sum()),
-            "ppv": _over(selected[1], selected.sum()),
-            "tp": selected[1], "fp": selected[0], "fn": refused[1], "tn": refused[0],
-        }  # fmt: skip
-    return found
-
-
-def _over(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else np.nan
+    counts = table.decisions(grouping, threshold)
+    refused, selected = counts.array * (_people(table).sum() / table.mass.sum())  # axes (group, label)
+    columns = {"selected": selected.sum(-1), "selection_rate": share(counts, "selection_rate")}
+    if counts.has_label:
+        columns |= {rate: share(counts, rate) for rate in _RATES}
+        columns |= {"tp": selected[:, 1], "fp": selected[:, 0], "fn": refused[:, 1], "tn": refused[:, 0]}
+    return [{key: float(column[g]) for key, column in columns.items()} for g in range(len(counts.groups))]
 
 
 def _written(key: str, value: float) -> str:

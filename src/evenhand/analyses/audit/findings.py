@@ -28,7 +28,7 @@ class Point:
     lead: str
     rest: str
     shown: bool
-    """Whether the gap is beyond its limit and more than chance would show."""
+    """Whether the gap is beyond its tolerance and more than chance would show."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Finding:
 
     group: str
     kind: str
-    """bad: a key measure is beyond its limit with the whole interval; good: all are within; warn: anything else."""
+    """bad: a key measure is beyond its tolerance with the whole interval; good: all are within; warn: anything else."""
     headline: str
     tally: str
     points: tuple[Point, ...]
@@ -51,16 +51,16 @@ def findings(attribute: dict[str, Any]) -> list[Finding]:
     by_group: dict[str, list[dict[str, Any]]] = {}
     for m in attribute["measures"]:
         by_group.setdefault(m["group"], []).append(m)
-    found = [_finding(attribute, group, measures) for group, measures in by_group.items()]
+    about = [_finding(attribute, group, measures) for group, measures in by_group.items()]
     order = {"bad": 0, "warn": 1, "good": 2}
-    return sorted(found, key=lambda f: (order[f.kind], -f.beyond, -f.gap))
+    return sorted(about, key=lambda f: (order[f.kind], -f.beyond, -f.gap))
 
 
 def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any]]) -> Finding:
     known = [m for m in measures if m["passes"] is not None]
     parts = {
-        "beyond the limit with the whole interval": [m for m in known if not m["passes"] and m["conclusive"]],
-        "within the limit with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
+        "beyond the tolerance with the whole interval": [m for m in known if not m["passes"] and m["conclusive"]],
+        "within the tolerance with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
         "not settled": [m for m in known if not m["conclusive"]],
         "undefined": [m for m in measures if m["passes"] is None],
     }
@@ -72,14 +72,14 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     if kind == "good":
         kind, headline = _doubted(headline, measures, pair)
     who, reference = shown_name(group), shown_name(attribute["reference"])
-    counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {words}" for words, p in parts.items() if p]
+    counts = [f"{len(p)} {'is' if len(p) == 1 else 'are'} {how}" for how, p in parts.items() if p]
     sizes = f"{who} ({pair[0]['n']:,} people) with {reference} ({pair[1]['n']:,})"
     of = f"Of {len(measures)} measures that compare" if len(measures) > 1 else "Of the one measure that compares"
     tally = f"{of} {sizes}, {listed_and(counts)}."
     warnings = [f"Not settled: {listed_and(_titles(open_))}."] if open_ else []
     if small:
         few = who if pair[0]["n"] <= pair[1]["n"] else f"{reference}, the reference,"
-        tally += f" So few people of {few} prove little: even three times the limit could go unnoticed."
+        tally += f" So few people of {few} prove little: even three times the tolerance could go unnoticed."
     points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and m["passes"] is not None)
     gap = max((abs(m["signed"] or 0) for m in measures if m["id"] == "demographic_parity"), default=0.0)
     return Finding(group, kind, headline, tally, points, tuple(warnings), len(beyond), gap)
@@ -94,7 +94,7 @@ def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled:
         few = ", though there are few people" if small else ""
         return "warn", f"{pair} differ in {listed_and(_titles(sure[:3]))}{few}"
     if settled and not beyond and not small:
-        return "good", f"{pair} are treated alike, within the limits"
+        return "good", f"{pair} are treated alike, within the tolerances"
     return "warn", f"{pair}: these data do not settle it"
 
 
@@ -107,7 +107,7 @@ def _doubted(headline: str, measures: list[dict[str, Any]], pair: Pair) -> tuple
     labels = "base_rate" in pair[0]["rates"]
     asked = [m for m in measures if isinstance(r := measure_of(m), RateMeasure) and (labels or not r.needs_label)]
     if any(m["id"] in KEY and m["passes"] is None for m in asked):
-        return "warn", f"{who} are within the limits, as far as they can be compared"
+        return "warn", f"{who} are within the tolerances, as far as they can be compared"
     return "good", headline
 
 
@@ -136,12 +136,12 @@ def _point(m: dict[str, Any], pair: Pair) -> Point:
     value = number(m["signed"], sign=True) if measure.signed and m["signed"] is not None else number(m["value"])
     ci = m["ci"]
     ends = "" if ci is None or None in ci else f" (interval {interval(ci)})"
-    limit = f"the limit of {m['tolerance']:.2g}"
+    tolerance = f"the tolerance of {m['tolerance']:.2g}"
     how = "within" if m["passes"] else "beyond"
     judged = {
-        True: f"; the whole interval is {how} {limit}",
-        False: f"; {how} {limit}, but the interval reaches across it",
-        None: f"; {how} {limit}",
+        True: f"; the whole interval is {how} {tolerance}",
+        False: f"; {how} {tolerance}, but the interval reaches across it",
+        None: f"; {how} {tolerance}",
     }[m["conclusive"]]
     rest = f": {_rates(measure, pair)}gap {value}{ends}{judged}. {_chance(m)}"
     there = _apart(m, 1.0 if measure.scale == "ratio" else 0.0)
@@ -153,7 +153,7 @@ def _lead(measure: Measure, m: dict[str, Any], there: bool) -> str:
     who, reference = shown_name(m["group"]), shown_name(m["reference"])
     share = m["positive_share"]
     if not there:
-        return f"{measure.title[0].upper()}{measure.title[1:]} is not told apart from chance"
+        return f"{measure.title[0].upper()}{measure.title[1:]} shows no more than chance"
     if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
         return f"{who} {measure.more if m['signed'] > 0 else measure.less} than {reference}"
     return f"{who} and {reference} differ in {measure.title}"
@@ -180,33 +180,29 @@ def _chance(m: dict[str, Any]) -> str:
     return f"Chance alone would show up to {number(m['null_95'])} ({how})."
 
 
-def remaining(found: list[Finding]) -> list[str]:
+def remaining(about: list[Finding]) -> list[str]:
     """What is said of the groups that have no paragraph of their own."""
-    words = {
+    told = {
         "bad": "Also not treated like the reference",
         "warn": "Less clear",
-        "good": "Treated like the reference, within the limits",
+        "good": "Treated like the reference, within the tolerances",
     }
     return [
         f"{text}: {listed_and([shown_name(f.group) for f in rest[:40]])}"
         + (f" and {len(rest) - 40:,} more." if len(rest) > 40 else ".")
-        for kind, text in words.items()
-        if (rest := [f for f in found[MOST_TOLD:] if f.kind == kind])
+        for kind, text in told.items()
+        if (rest := [f for f in about[MOST_TOLD:] if f.kind == kind])
     ]
 
 
-def summary(found: list[Finding], attribute: dict[str, Any]) -> str:
+def summary(about: list[Finding], attribute: dict[str, Any]) -> str:
     """The attribute in a sentence."""
-    words = {"bad": ("is", "are", "not treated alike"), "good": ("is", "are", "within all limits")}
-    parts = []
-    for kind, (one, many, how) in words.items():
-        n = sum(f.kind == kind for f in found)
-        parts += [f"{n} {one if n == 1 else many} {how}"] if n else []
-    rest = sum(f.kind == "warn" for f in found)
-    parts += [f"{rest} {'is' if rest == 1 else 'are'} less clear"] if rest else []
+    told = {"bad": "not treated alike", "good": "within all tolerances", "warn": "less clear"}
+    counts = {how: sum(f.kind == kind for f in about) for kind, how in told.items()}
+    parts = [f"{n} {'is' if n == 1 else 'are'} {how}" for how, n in counts.items() if n]
     name, reference = shown_name(attribute["name"]), shown_name(attribute["reference"])
-    groups = "group" if len(found) == 1 else "groups"
-    return f"By {name}, {len(found):,} {groups} compared with {reference}: {listed_and(parts)}."
+    groups = "group" if len(about) == 1 else "groups"
+    return f"By {name}, {len(about):,} {groups} compared with {reference}: {listed_and(parts)}."
 
 
 def _titles(measures: list[dict[str, Any]]) -> list[str]:

@@ -70,9 +70,9 @@ class Gap:
     @property
     def measure(self) -> Measure:
         """The measure that found it."""
-        found = find(self.id)
-        assert found is not None
-        return found
+        entry = find(self.id)
+        assert entry is not None
+        return entry
 
     @property
     def scale(self) -> str:
@@ -181,14 +181,14 @@ def _tolerated(m: Measure, tolerance: float) -> Pair:
     return (tolerance, 1 / tolerance) if m.scale == "ratio" else (-tolerance, tolerance)
 
 
-def with_ordinary(m: Measure, gap: AnyGap, found: Ordinary) -> AnyGap:
+def with_ordinary(m: Measure, gap: AnyGap, ordinary: Ordinary) -> AnyGap:
     """The gap with an ordinary bootstrap interval, or with its own made wide enough to hold that."""
-    ci = found.ci
+    ci = ordinary.ci
     if ci is not None:
         least = -m.highest if m.signed else 0.0
         ci = min(max(ci[0], least), m.highest), max(min(ci[1], m.highest), least)
-    if not found.hull:
-        return replace(gap, ci=ci, ci_bootstrap=ci, method=found.method, resamples_undefined=found.undefined)
+    if not ordinary.hull:
+        return replace(gap, ci=ci, ci_bootstrap=ci, method=ordinary.method, resamples_undefined=ordinary.undefined)
     own, other = gap.ci, ci or gap.ci_bootstrap
     if own is None or other is None:
         return gap
@@ -198,12 +198,12 @@ def with_ordinary(m: Measure, gap: AnyGap, found: Ordinary) -> AnyGap:
 
 def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = False) -> str:
     """A sentence about a gap, ended by its size, unless that was told, its interval and the verdict."""
-    limit = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{gap.tolerance:.3g}"
+    tolerance = f"{m.tolerance:g} to {1 / m.tolerance:g}" if m.scale == "ratio" else f"{gap.tolerance:.3g}"
     if not sized and m.scale == "ratio":
         text += f", a ratio of {gap.value:.3f}"
     elif not sized:
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
-    verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {limit}"
+    verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
     if gap.ci is None:
         return f"{text}; {verdict}."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"

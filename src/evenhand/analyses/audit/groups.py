@@ -128,10 +128,10 @@ def _calibration_errors(
     return ece_column, mce_column
 
 
-def _estimates(values: Floats, limits: interval.Interval, empty: str) -> list[Estimate]:
+def _estimates(values: Floats, bounds: interval.Interval, empty: str) -> list[Estimate]:
     return [
         Estimate(float(v), (float(lo), float(hi)))
         if np.isfinite(v)
         else Estimate(np.nan, undefined=f"because the group {empty}")
-        for v, lo, hi in zip(values, *limits, strict=True)
+        for v, lo, hi in zip(values, *bounds, strict=True)
     ]

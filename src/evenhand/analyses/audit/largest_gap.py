@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, within_tolerance
 from evenhand.inference import interval
-from evenhand.inference.null import Null, bounded, null_of, permuted_within, rate_outward, share_at_least
+from evenhand.inference.null import Null, null_of, permuted_within, rate_outward, recentred, share_at_least
 from evenhand.inference.permutation import permuted
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.inference.settings import NullKind
@@ -101,7 +101,7 @@ def range_nulls(
     confidence: float,
 ) -> dict[str, Null]:
     """What chance alone shows of the largest gap between several groups, whose labels are permuted among all people."""
-    found = {}
+    nulls = {}
     for within in ("all", "label", "level"):
         members = [m for m in measures if permuted_within(m, kind) == within]
         random = deepcopy(rng)  # so that a measure alone has the p-value it has among others
@@ -113,20 +113,18 @@ def range_nulls(
             plain = replace(m, scale="difference")  # see null.rate_null
             profiles = np.concatenate(pieces[m.id])
             observed = float(_spread(plain, counts, m.profile(counts).values))
-            found[m.id] = null_of(
+            nulls[m.id] = null_of(
                 observed, _spread(m, counts, profiles), f"{draws} exchanges", confidence, outward=rate_outward(m),
                 p_value=share_at_least(_spread(plain, counts, profiles), observed), highest=m.highest,
             )  # fmt: skip
-    return found
+    return nulls
 
 
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
     """The same where group labels cannot be permuted: how far rates move apart in resamples."""
     observed = float(_spread(m, counts, m.profile(counts).values))
-    moved = bounded(moved * interval.student(float(counts.people().min()), confidence), m.highest)
-    return null_of(
-        observed, moved, f"{len(moved)} resamples, recentred", confidence, outward=rate_outward(m), highest=m.highest
-    )
+    moved = moved * interval.student(float(counts.people().min()), confidence)
+    return recentred(observed, moved, confidence, m.highest, rate_outward(m))
 
 
 def _spread(m: RateMeasure, counts: Counts, values: Floats) -> Floats:
@@ -215,14 +213,14 @@ def _ends(values: Floats) -> tuple[int, int]:
 def _incomparable(m: RateMeasure, values: Floats, groups: Sequence[str]) -> tuple[Gap, ...]:
     """Pairs of groups, each with people in some score bin, that share none."""
     known = ~np.isnan(values)
-    found: list[Gap] = []
+    pairs: list[Gap] = []
     for g in np.flatnonzero(known.any(0)).tolist():
         apart = np.flatnonzero(known[:, :g].any(0) & ~known[known[:, g], :g].any(0))
         because = "because no score bin holds people of both groups"
-        found += [RateGap.without_value(m, groups[g], groups[other], because) for other in apart.tolist()]
-        if len(found) >= MOST_INCOMPARABLE:
+        pairs += [RateGap.without_value(m, groups[g], groups[other], because) for other in apart.tolist()]
+        if len(pairs) >= MOST_INCOMPARABLE:
             break
-    return tuple(found[:MOST_INCOMPARABLE])
+    return tuple(pairs[:MOST_INCOMPARABLE])
 
 
 def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
@@ -239,19 +237,19 @@ def largest_distance(
     gaps: Sequence[ScoreGap],
     distances: Sequence[Floats | None],
     confidence: float,
-    recentred: bool = False,
+    tested: bool = False,
 ) -> LargestGap:
     """The two groups whose scores differ most, and the mean over pairs, from the comparison of every pair.
 
     A maximum of norms changes by no more than the largest change of one; pairs were resampled apart, which makes that
     a little larger than it is. A mean of norms changes by no more than the mean of the changes, here at their worst.
-    `recentred` asks for a p-value from these changes, where group labels cannot be permuted.
+    `tested` asks for a p-value from these changes, where group labels cannot be permuted.
     """
-    found = _largest_pair(m, gaps)
+    pair = _largest_pair(m, gaps)
     moved = [d for gap, d in zip(gaps, distances, strict=True) if gap.undefined is None and d is not None]
     if not moved:
-        return found
-    largest, draws = m.inward(found.value), min(map(len, moved))
+        return pair
+    largest, draws = m.inward(pair.value), min(map(len, moved))
     farthest = np.max([d[:draws] for d in moved], axis=0)
     ci = m.outward_interval(*interval.norm(largest, farthest, confidence, m.highest))
     p = 2 if m.information else 1  # a mean of squares is the square of a norm
@@ -263,13 +261,8 @@ def largest_distance(
         )
     )
     ci_mean = m.outward_interval(max(size - move, 0.0), min(size + move, m.highest))
-    null = None
-    if recentred:
-        null = null_of(
-            largest, bounded(farthest, m.highest), f"{draws} resamples, recentred", confidence, outward=m.outward,
-            highest=m.highest,
-        )  # fmt: skip
-    return replace(found, ci=ci, method=NORM, ci_mean=ci_mean, null=null)
+    null = recentred(largest, farthest, confidence, m.highest, m.outward) if tested else None
+    return replace(pair, ci=ci, method=NORM, ci_mean=ci_mean, null=null)
 
 
 def _largest_pair(m: ScoreMeasure, gaps: Sequence[ScoreGap]) -> LargestGap:

@@ -7,9 +7,8 @@ from html import escape
 from typing import Any
 
 from evenhand.analyses.audit.findings import MOST_TOLD, findings, remaining
-from evenhand.analyses.audit.measure_table import limit
 from evenhand.analyses.audit.page import facts, title_of
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES
 from evenhand.report.format import interval, number
@@ -31,15 +30,15 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for attribute in document["attributes"]:
         yield f"### By {escaped(shown_name(attribute['name']))}"
         yield ""
-        found = findings(attribute)
-        for f in found[:MOST_TOLD]:
+        told = findings(attribute)
+        for f in told[:MOST_TOLD]:
             yield f"**{escaped(f.headline)}.** {escaped(f.tally)}"
             yield ""
             yield from (f"- **{escaped(point.lead)}**{escaped(point.rest)}" for point in f.points if point.shown)
             yield ""
-        yield from (f"{escaped(sentence)}\n" for sentence in remaining(found))
+        yield from (f"{escaped(sentence)}\n" for sentence in remaining(told))
         yield from _groups(attribute)
-        for f in found[:MOST_TABLES]:
+        for f in told[:MOST_TABLES]:
             yield from _measures(attribute, f.group, document["options"]["confidence"])
     for note in document["notes"]:
         yield f"> {escaped(shown_name(note, 600))}"
@@ -69,12 +68,12 @@ def _groups(attribute: dict[str, Any]) -> Iterator[str]:
 
 
 def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:
-    found = [m for m in attribute["measures"] if m["group"] == group]
+    measures = [m for m in attribute["measures"] if m["group"] == group]
     title = escape(f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure")
     yield f"<details><summary>{title}</summary>"
     yield ""
-    heads = ["measure", "gap", f"{100 * confidence:g}% interval", "chance, 95%", "p adjusted", "limit", "verdict"]
-    yield from table(heads, [_row(m) for m in found])
+    heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p adjusted", "tolerance", "verdict"]
+    yield from table(heads, [_row(m) for m in measures])
     yield "</details>"
     yield ""
 
@@ -85,5 +84,5 @@ def _row(m: dict[str, Any]) -> list[str]:
     open_ = ", not settled" if m["conclusive"] is False and m["passes"] is not None else ""
     return [
         measure.title, gap(measure, m), interval(m["ci"], sign=measure.signed), size(measure, m["null_95"]),
-        p_value(m), limit(measure, m["tolerance"]), word + open_,
+        p_value(m), tolerated(measure, m["tolerance"]), word + open_,
     ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size, tolerated
 from evenhand.inference.null import Null
 from evenhand.measures.measure import FAMILIES, sized
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, find
@@ -12,44 +12,38 @@ from evenhand.report.format import interval
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
 
-_CHANCE = "; chance alone stays within its 95% point 95 times of 100 (open it to see the distribution)"
+_NULL = "; null 95%: samples of alike groups stay within it 95 times of 100 (open it to see the distribution)"
 
 
-def comparison(found: list[dict[str, Any]], nulls: list[Null | None], confidence: float, room: Room) -> Markup:
+def comparison(measures: list[dict[str, Any]], nulls: list[Null | None], confidence: float, room: Room) -> Markup:
     """Every measure of one group against the reference, with the distribution behind each p-value."""
-    tested = any(m["p_value"] is not None for m in found)
-    chance = ["chance, 95%", "p", "adjusted"] if tested else []
-    heads = ["measure", "gap", f"{100 * confidence:g}% interval", *chance, "in favour", "limit", "verdict"]
+    tested = any(m["p_value"] is not None for m in measures)
+    tests = ["null 95%", "p", "adjusted"] if tested else []
+    heads = ["measure", "gap", f"{100 * confidence:g}% interval", *tests, "in favour", "tolerance", "verdict"]
     rows: list[list[Any]] = []
     for family, title in FAMILIES.items():
-        members = [(m, null) for m, null in zip(found, nulls, strict=True) if m["family"] == family]
+        members = [(m, null) for m, null in zip(measures, nulls, strict=True) if m["family"] == family]
         rows += [[title.heading]] if members else []
         rows += [_row(m, null, tested, room) for m, null in members]
-    group, reference = found[0]["group"], found[0]["reference"]
-    caption = join("Every measure of ", name(group), " against ", name(reference), _CHANCE if tested else None)
+    group, reference = measures[0]["group"], measures[0]["reference"]
+    caption = join("Every measure of ", name(group), " against ", name(reference), _NULL if tested else None)
     return grid(caption, heads, rows, class_="measures")
 
 
 def _row(m: dict[str, Any], null: Null | None, tested: bool, room: Room) -> list[Any]:
     measure = measure_of(m)
     head = tag("a", measure.title, href=f"#about-{m['id']}")
-    chance = [_chance(measure, m, null, room), p_value(m, "p_value"), p_value(m)] if tested else []
-    return [head, gap(measure, m), interval(m["ci"], sign=measure.signed), *chance, share(m, measure),
-            limit(measure, m["tolerance"]), verdict(m)]  # fmt: skip
+    tests = [_null(measure, m, null, room), p_value(m, "p_value"), p_value(m)] if tested else []
+    return [head, gap(measure, m), interval(m["ci"], sign=measure.signed), *tests, share(m, measure),
+            tolerated(measure, m["tolerance"]), verdict(m)]  # fmt: skip
 
 
-def _chance(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) -> Any:
-    """What chance alone shows; its distribution on request."""
+def _null(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) -> Any:
+    """The null 95 %; its distribution on request."""
     text = size(measure, m["null_95"])
     drawn = None if null is None else room.null(null, float(sized(measure, m["value"])))
-    label = f"{measure.title}, chance {text}: its distribution"
+    label = f"{measure.title}, null 95% {text}: its distribution"
     return text if drawn is None else tag("details", tag("summary", text, aria_label=label), drawn)
-
-
-def limit(measure: Measure, tolerance: float) -> str:
-    if measure.scale == "ratio":
-        return f"{tolerance:g} to {1 / tolerance:g}"
-    return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
 
 
 def verdict(m: dict[str, Any]) -> Markup:
@@ -91,21 +85,21 @@ def reading(m: Measure) -> str:
     if m.scale == "ratio":
         return (
             f"1 is parity. Below 1 the group {m.less}, above 1 it {m.more}. "
-            f"From {m.tolerance:g} to {1 / m.tolerance:g} is within the limit."
+            f"From {m.tolerance:g} to {1 / m.tolerance:g} is within the tolerance."
         )
     if m.signed:
         return (
             f"0 is parity. Below 0 the group {m.less}, above 0 it {m.more}. "
-            f"Up to {m.tolerance:g} either way is within the limit."
+            f"Up to {m.tolerance:g} either way is within the tolerance."
         )
     if isinstance(m, RateMeasure):
-        return f"0 is parity; it is the largest difference of its parts. Up to {m.tolerance:g} is within the limit."
+        return f"0 is parity; it is the largest difference of its parts. Up to {m.tolerance:g} is within the tolerance."
     assert isinstance(m, ScoreMeasure)
     sides = (
-        f" What favours the group (it {m.more}) and what favours the reference (the group {m.less}) are told apart: "
+        f" What favours the group (it {m.more}) and what favours the reference (the group {m.less}) are counted apart: "
         "'in favour' is the group's share of the gap."
         if m.directed
         else ""
     )
-    small = "" if m.information else f" Up to {m.tolerance:g} is within the limit."
-    return f"0 is parity, and samples never show exactly 0: compare it with chance.{sides}{small}"
+    small = "" if m.information else f" Up to {m.tolerance:g} is within the tolerance."
+    return f"0 is parity, and samples never show exactly 0: compare it with the null 95%.{sides}{small}"

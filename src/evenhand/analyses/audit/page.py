@@ -112,16 +112,16 @@ def verdict(document: dict[str, Any]) -> Iterator[Markup]:
     """What was found, in sentences."""
     many = len(document["attributes"]) > 1
     for attribute in document["attributes"]:
-        found = findings(attribute)
+        told = findings(attribute)
         if many:
-            yield tag("h3", summary(found, attribute))
-        yield from (_finding(f, "h4" if many else "h3") for f in found[:MOST_TOLD])
-        yield from (tag("p", sentence) for sentence in remaining(found))
+            yield tag("h3", summary(told, attribute))
+        yield from (_finding(f, "h4" if many else "h3") for f in told[:MOST_TOLD])
+        yield from (tag("p", sentence) for sentence in remaining(told))
     yield from notes_of(document)
 
 
 def _finding(f: Finding, heading: str) -> Markup:
-    """What is beyond a limit and chance is said at once, the rest on request."""
+    """What is beyond its tolerance and the null is said at once, the rest on request."""
     told = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if p.shown]
     rest = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if not p.shown]
     more = [tag("ul", *rest) if rest else None, [tag("p", w) for w in f.warnings]]
@@ -130,7 +130,7 @@ def _finding(f: Finding, heading: str) -> Markup:
         tag(heading, f.headline),
         tag("p", f.tally),
         tag("ul", *told) if told else None,
-        tag("details", tag("summary", "What is within, not settled or not told apart from chance"), *more)
+        tag("details", tag("summary", "What is within, not settled or explained by chance"), *more)
         if rest or f.warnings
         else None,
         class_=f"finding {f.kind}",
@@ -142,9 +142,9 @@ def _attribute(
 ) -> Iterator[Markup | None]:
     yield groups_table(attribute, room.most(MOST_ROWS) // len(document["attributes"]))
     yield from _impossibility(attribute)
-    found = findings(attribute)
-    if found:
-        yield tag("div", *_charts(drawn, attribute["name"], found[0].group, room), class_="charts")
+    told = findings(attribute)
+    if told:
+        yield tag("div", *_charts(drawn, attribute["name"], told[0].group, room), class_="charts")
     yield from measures_tables(drawn, attribute, document["options"]["confidence"], room)
     if attribute["largest"]:
         yield _largest(attribute)
@@ -152,19 +152,19 @@ def _attribute(
 
 def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
     """Every measure of every group: the most affected first, others on request."""
-    found = findings(attribute)
-    shown = [f for f in found[:MOST_TABLES] if room.table()]
+    told = findings(attribute)
+    shown = [f for f in told[:MOST_TABLES] if room.table()]
     for place, f in enumerate(shown):
         measures = [m for m in attribute["measures"] if m["group"] == f.group]
         nulls = [drawn.nulls.get((attribute["name"], m["id"], f.group)) for m in measures]
         table = comparison(measures, nulls, confidence, room)
         heading = join(name(f.group), " against ", name(attribute["reference"]))
-        if place == 0 or len(found) <= 3:
+        if place == 0 or len(told) <= 3:
             yield join(tag("h3", heading), table)
         else:
             yield tag("details", tag("summary", "All measures: ", heading), table)
-    if len(found) > len(shown):
-        yield tag("p", f"The measures of {len(found) - len(shown):,} more groups are in the JSON.", class_="note")
+    if len(told) > len(shown):
+        yield tag("p", f"The measures of {len(told) - len(shown):,} more groups are in the JSON.", class_="note")
 
 
 def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = "") -> Markup:
@@ -197,19 +197,19 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
     pair, everyone = drawn.charts(attribute=attribute, group=group), drawn.charts(attribute=attribute)
     for chart in pair.kinds:
         about = everyone if chart == "groups" else pair
-        if chart != "null" and not about.lacks(chart):  # distributions of chance are in the tables
+        if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
             yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
-    found = attribute["impossibility"]
-    if found["undefined"]:
+    criteria = attribute["impossibility"]
+    if criteria["undefined"]:
         return
-    p = p_words(found["p_value"])
-    if not found["base_rates_differ"]:
+    p = p_words(criteria["p_value"])
+    if not criteria["base_rates_differ"]:
         yield tag("p", f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
         return
-    lines = [tag("li", " + ".join(titles(c))) for c in found["conflicts"]]
+    lines = [tag("li", " + ".join(titles(c))) for c in criteria["conflicts"]]
     yield tag("p", f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
     yield tag("ul", *lines)
 
@@ -221,7 +221,7 @@ def _largest(attribute: dict[str, Any]) -> Markup:
         pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
         numbers = [size(measure, m["value"]), interval(m["ci"]), size(measure, m["null_95"])]
         rows.append([measure.title, *numbers, cell(pair, class_="words")])
-    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "chance, 95%", "pair"],
+    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "null 95%", "pair"],
                  rows)  # fmt: skip
     return tag("details", tag("summary", "The most different pair of groups"), table)
 
@@ -260,7 +260,7 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield ("metric", f"{len(ids)} measures, one by one",
            "no single number: they answer different questions and can exclude each other")  # fmt: skip
     yield ("unit", "differences between a group and the reference; ratios where the measure is one",
-           "limits of 0.1 and 0.8 are conventions: state your own with evenhand check")  # fmt: skip
+           "tolerances of 0.1 and 0.8 are conventions: state your own with evenhand check")  # fmt: skip
     yield ("aggregation over groups", "none; the most different pair is named where there are more than two",
            "an average would hide the group that fares worst")  # fmt: skip
     drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"

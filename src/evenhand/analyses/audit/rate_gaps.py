@@ -11,7 +11,7 @@ from evenhand.analyses.audit.gaps import Part, RateGap, judged, with_ordinary
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary
-from evenhand.inference.null import Null, bounded, null_of, rate_size
+from evenhand.inference.null import Null, rate_size, recentred
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.rates import share
 from evenhand.measures.registry import BINS, RATES, Profile, RateMeasure
@@ -34,7 +34,7 @@ def gaps(
     profile = measure.profile(counts)
     reasons = _reasons(measure, counts, profile, reference)
     each, whole, method = _intervals(measure, profile, reference, confidence)
-    found = []
+    compared = []
     for g, group in enumerate(counts.groups):
         if g == reference:
             continue
@@ -45,9 +45,9 @@ def gaps(
             empty = tuple(n for n, x, y in zip(component_names(measure), a, b, strict=True) if x != x or y != y)
         because = reasons[g]
         if because:
-            found.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
+            compared.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
             continue
-        columns = zip(component_names(measure), a, b, *(limits[:, g].tolist() for limits in each), strict=True)
+        columns = zip(component_names(measure), a, b, *(bounds[:, g].tolist() for bounds in each), strict=True)
         parts = [Part(name, x, y, x - y, (lo, hi)) for name, x, y, lo, hi in columns]
         gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
         if resampled is not None:
@@ -58,8 +58,8 @@ def gaps(
             )
         if ordinary is not None:
             gap = with_ordinary(measure, gap, ordinary[group])
-        found.append(replace(gap, empty_bins=empty, interpretation=_sentence(measure, gap, a, b, confidence)))
-    return found
+        compared.append(replace(gap, empty_bins=empty, interpretation=_sentence(measure, gap, a, b, confidence)))
+    return compared
 
 
 def _intervals(
@@ -74,8 +74,8 @@ def _intervals(
     # Simultaneous over components: these rest on different people, so their levels multiply.
     defined = np.isfinite(a - b).sum(0)
     each = confidence ** (1 / np.maximum(defined, 1))
-    lo, hi = _limits(profile, each)
-    ref_lo, ref_hi = _limits(profile.only(r), each)
+    lo, hi = _bounds(profile, each)
+    ref_lo, ref_hi = _bounds(profile.only(r), each)
     both = interval.difference(a, (lo, hi), b, (ref_lo, ref_hi))
     if len(a) > 1:
         return both, interval.largest_difference(both[0].T, both[1].T), "simultaneous Newcombe"
@@ -113,7 +113,7 @@ def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -
     return [reason or own[reference] for reason in own]
 
 
-def _limits(profile: Profile, confidence: interval.Number) -> interval.Interval:
+def _bounds(profile: Profile, confidence: interval.Number) -> interval.Interval:
     """An interval for every value of a profile."""
     if profile.quotient is None:
         assert profile.trials is not None
@@ -171,7 +171,7 @@ def recentred_rate(m: RateMeasure, pair: Counts, draws: int, rng: np.random.Gene
     if len(values) == 1:
         moved = np.abs(moved - float(values[0, 0] - values[0, 1]))
     observed = float(rate_size(plain, values))
-    return null_of(observed, bounded(moved, m.highest), f"{draws} resamples, recentred", confidence, highest=m.highest)
+    return recentred(observed, moved, confidence, m.highest)
 
 
 def _against(m: RateMeasure, values: Floats, reference: int) -> Floats:

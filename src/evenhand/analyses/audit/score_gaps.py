@@ -14,7 +14,7 @@ from evenhand.analyses.options import Options
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, score_statistic
-from evenhand.inference.null import Null, bounded, null_of
+from evenhand.inference.null import Null, recentred
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import densities
@@ -77,19 +77,19 @@ def compare(
         if options.interval != "auto":
             plain = _ordinary(defined, pair, options, streams[2:], most_scores)
     group, reference = pair.groups
-    found = []
+    compared = []
     for m in measures:
         because, moved = reasons[m.id], moves.get(m.id)
         if because is not None:
-            found.append(Compared(ScoreGap.without_value(m, group, reference, because), None))
+            compared.append(Compared(ScoreGap.without_value(m, group, reference, because), None))
             continue
         gap = _gap(m, pair, curves[m.id], options, moved)
         if m.id in plain:
             gap = with_ordinary(m, gap, plain[m.id])
             gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
         gap = replace(gap, interpretation=_sentence(m, gap, options.confidence))
-        found.append(Compared(gap, None if moved is None else moved.distance))
-    return found
+        compared.append(Compared(gap, None if moved is None else moved.distance))
+    return compared
 
 
 def _reason(m: ScoreMeasure, pair: ScoreCounts) -> str | None:
@@ -238,7 +238,7 @@ def _resampled(
     most_scores: int,
 ) -> dict[str, Moves]:
     """What resamples say about each measure. Measures on bins resample their bins, all others share their draws."""
-    found = {}
+    moves = {}
     draws, scores = options.bootstrap, options.scores
     whole = [m for m in measures if m.view is None]
     if whole:
@@ -250,15 +250,15 @@ def _resampled(
         for batch in bootstrap(coarse, draws, streams[0], everybody.array, options.stratified):
             for m in whole:
                 pieces[m.id].append(_moves(m, m.curve(batch, scores, grids[m.id]), centres[m.id]))
-        found.update({id_: _joined(p) for id_, p in pieces.items()})
+        moves.update({id_: _joined(p) for id_, p in pieces.items()})
     for m in measures:
         if m.view is not None:
             bins = m.view(pair, scores)
             rates = borrowed_rates(bins)
             centre = m.curve(with_rates(bins, rates), scores, None)
             batches = resampled_bins(bins, rates, draws, deepcopy(streams[1]))
-            found[m.id] = _joined([_moves(m, m.curve(batch, scores, None), centre) for batch in batches])
-    return {m.id: found[m.id].wider(student(m, pair, options.confidence)) for m in measures}
+            moves[m.id] = _joined([_moves(m, m.curve(batch, scores, None), centre) for batch in batches])
+    return {m.id: moves[m.id].wider(student(m, pair, options.confidence)) for m in measures}
 
 
 def _ordinary(
@@ -270,7 +270,7 @@ def _ordinary(
 ) -> dict[str, Ordinary]:
     """Ordinary bootstrap intervals."""
 
-    def found(members: Sequence[ScoreMeasure], counts: Counts, rng: np.random.Generator) -> dict[str, Ordinary]:
+    def intervals_of(members: Sequence[ScoreMeasure], counts: Counts, rng: np.random.Generator) -> dict[str, Ordinary]:
         statistics = {m.id: score_statistic(m, counts, options.scores) for m in members}
         return ordinary_intervals(
             options.interval, statistics, counts, options.confidence, options.bootstrap, deepcopy(rng),
@@ -278,10 +278,10 @@ def _ordinary(
         )  # fmt: skip
 
     whole = [m for m in measures if m.view is None]
-    intervals = found(whole, pair.coarse(most_scores), streams[0]) if whole else {}
+    intervals = intervals_of(whole, pair.coarse(most_scores), streams[0]) if whole else {}
     for m in measures:
         if m.view is not None:
-            intervals |= found([m], m.view(pair, options.scores), streams[1])
+            intervals |= intervals_of([m], m.view(pair, options.scores), streams[1])
     return intervals
 
 
@@ -295,9 +295,9 @@ def recentred_nulls(
     drawn = replace(options, bootstrap=draws, stratified=False)
     moves = _resampled(measures, pair, drawn, rng.spawn(2), RESAMPLED_SCORES)
     return {
-        m.id: null_of(
-            float(m.of(pair, options.scores).norm(m.order)), bounded(moves[m.id].distance, m.highest),
-            f"{draws} resamples, recentred", options.confidence, outward=m.outward, highest=m.highest,
+        m.id: recentred(
+            float(m.of(pair, options.scores).norm(m.order)), moves[m.id].distance, options.confidence, m.highest,
+            m.outward,
         )
         for m in measures
     }  # fmt: skip

@@ -78,8 +78,8 @@ def compare_scores(
             defined = [m for m, c in zip(measures, compared[-1], strict=True) if not c.gap.undefined]
             nulls.append(_nulls(defined, counts, options, permute))
     gaps: dict[str, list[Gap]] = {m.id: [] for m in measures}
-    for found, null in zip(compared[:asked], nulls, strict=True):
-        for gap in (c.gap for c in found):
+    for of_pair, null in zip(compared[:asked], nulls, strict=True):
+        for gap in (c.gap for c in of_pair):
             known = null.get(gap.id)
             gaps[gap.id].append(gap if known is None else replace(gap, null=known, detectable=known.detectable))
     largest = _largest(measures, compared, pairs, view, options, streams[1][0]) if everyone else {}
@@ -113,13 +113,13 @@ def _largest(
     """The most different pair by each measure, from the comparison of all of them."""
     draws, confidence = options.permutations, options.confidence
     recentred = bool(draws) and not view.table.exchangeable
-    found = {}
+    largest = {}
     for m, own in zip(measures, zip(*compared, strict=True), strict=True):
-        found[m.id] = largest_distance(m, [c.gap for c in own], [c.distance for c in own], confidence, recentred)
+        largest[m.id] = largest_distance(m, [c.gap for c in own], [c.distance for c in own], confidence, recentred)
     if not draws or recentred:
-        return found
+        return largest
     everybody = view(range(len(view.grouping.groups)), _most_scores(pairs, PERMUTED_SCORES))
     fewer = min(draws, max(200, 6 * draws // len(pairs)))
     return with_nulls(
-        found, score_nulls(measures, everybody, options.scores, options.null, fewer, rng, confidence, pairs)
+        largest, score_nulls(measures, everybody, options.scores, options.null, fewer, rng, confidence, pairs)
     )

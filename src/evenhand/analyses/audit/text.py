@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, share, size, titles
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, share, size, titles, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
-from evenhand.report.console import indented, points
+from evenhand.report.console import headed, indented, left_out, points
 from evenhand.report.format import interval, number, p_words
 
 MANY_ROWS = 30
@@ -54,13 +53,11 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text("Evenhand audit", style="bold")
     yield Text(" · ".join(facts))
     yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
-    for reason, count in data["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+    yield from left_out(data)
 
 
 def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
-    yield Text()
-    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
+    yield from headed(attribute["name"])
     yield _groups(attribute)
     others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
     if len(attribute["groups"]) <= FEW_GROUPS:
@@ -85,8 +82,8 @@ def _groups(attribute: dict[str, Any]) -> Grid:
         rates = (g["rates"][r]["value"] for r in columns)
         left = f" (−{g['left_out']:,})" if g["left_out"] else ""
         grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *map(number, rates))
-    left_out = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
-    grid.caption = Text(f"* reference{left_out}{more}")
+    gone = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
+    grid.caption = Text(f"* reference{gone}{more}")
     grid.caption_justify = "left"
     return grid
 
@@ -101,15 +98,15 @@ def _most_people(groups: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], st
 
 
 def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[RenderableType]:
-    found = [m for m in attribute["measures"] if m["group"] == group]
+    measures = [m for m in attribute["measures"] if m["group"] == group]
     title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
     yield title
-    tested = any(m["p_value"] is not None for m in found)
-    chance = ("chance", "p") if tested else ()
-    grid = _grid("measure", "gap", _level(confidence), *chance, "for", "limit", "verdict", tight=True)
+    tested = any(m["p_value"] is not None for m in measures)
+    tests = ("null", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *tests, "for", "tol.", "verdict", tight=True)
     reasons: dict[str, list[str]] = {}
     for family, heading in FAMILIES.items():
-        members = [m for m in found if m["family"] == family]
+        members = [m for m in measures if m["family"] == family]
         if members:
             grid.add_row(Text(heading.short, style="italic"))
         for m in members:
@@ -122,44 +119,42 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
                 interval(m["ci"], sign=measure.signed, join=", "),
                 *((number(m["null_95"]), p_value(m)) if tested else ()),
                 share(m, measure),
-                _limit(measure, m["tolerance"]),
+                tolerated(measure, m["tolerance"], short=True),
                 _verdict(m),
             )
     yield grid
     if tested:
-        yield indented(
-            Text("chance: alone it stays within this, 95 of 100 times; p: adjusted for all comparisons", style="dim")
-        )
-    if any(m["positive_share"] is not None for m in found):
+        yield indented(Text("null: its 95% point if groups are alike; p: adjusted for all comparisons", style="dim"))
+    if any(m["positive_share"] is not None for m in measures):
         yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
-    for m in found:
+    for m in measures:
         if m["left_out_share"]:
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there")
     for because, undefined in reasons.items():
         yield indented(f"Undefined: {', '.join(undefined)}: {shown_name(because, 200)}")
-    if any(m["passes"] is not None for m in found):
-        yield indented(_summary(found, group))
+    if any(m["passes"] is not None for m in measures):
+        yield indented(_summary(measures, group))
     if group in attribute["too_small"]:
         yield indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
-                             "limit could go unnoticed.", style="yellow"))  # fmt: skip
-    for m in found:
+                             "tolerance could go unnoticed.", style="yellow"))  # fmt: skip
+    for m in measures:
         if m["id"] == "demographic_parity" and m["detectable"] is not None:
             least = number(m["detectable"])
             yield indented(f"A gap in selection of {least} would be found 80 times of 100 with these people.")
 
 
-def _summary(found: list[dict[str, Any]], group: str) -> str:
+def _summary(measures: list[dict[str, Any]], group: str) -> str:
     """Which gaps are certain, in words."""
     name = shown_name(group)
-    sure = [m for m in found if m["passes"] is False and m["conclusive"]]
-    unsure = [m for m in found if m["conclusive"] is False]
+    sure = [m for m in measures if m["passes"] is False and m["conclusive"]]
+    unsure = [m for m in measures if m["conclusive"] is False]
     told = _directions([m for m in sure if measure_of(m).signed]) or _directions(sure)
     text = ""
     if told:
         text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
-    elif not sure and any(m["conclusive"] is not None for m in found):
-        text = f"No gap of {name} is certainly beyond its limit. "
+    elif not sure and any(m["conclusive"] is not None for m in measures):
+        text = f"No gap of {name} is certainly beyond its tolerance. "
     if unsure:
         text += f"These data cannot settle: {', '.join(measure_of(m).title for m in unsure)} (marked ?)."
     return text.strip()
@@ -189,11 +184,11 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
         if m["group"] in sizes:
             by_group.setdefault(m["group"], {})[m["id"]] = m
     for group in sizes:
-        found = by_group[group]
-        cells = [_mark(gap(measure_of(found[id_]), found[id_]), found[id_]) for id_ in shown_ids]
+        own = by_group[group]
+        cells = [_mark(gap(measure_of(own[id_]), own[id_]), own[id_]) for id_ in shown_ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
-    legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled"
+    legend = f"! all of its {_level(confidence)} is beyond the tolerance, ? not settled"
     left = f"; {len(ids) - len(shown_ids)} more measures are in --json" if len(ids) > len(shown_ids) else ""
     yield indented(legend + left + more)
 
@@ -201,8 +196,8 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
 def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield Text("The most different pair of groups", style="bold")
     tested = any(m["p_value"] is not None for m in attribute["largest"])
-    chance = ("chance", "p") if tested else ()
-    grid = _grid("measure", "gap", _level(confidence), *chance, "pair", text_from=3 + len(chance), tight=True)
+    tests = ("null", "p") if tested else ()
+    grid = _grid("measure", "gap", _level(confidence), *tests, "pair", text_from=3 + len(tests), tight=True)
     for m in attribute["largest"]:
         measure = measure_of(m)
         cells = (number(m["null_95"]), p_value(m, "p_value")) if tested else ()
@@ -222,25 +217,25 @@ def _pair(measure: Measure, m: dict[str, Any]) -> str:
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
-    found = attribute["impossibility"]
-    if found["undefined"]:
+    criteria = attribute["impossibility"]
+    if criteria["undefined"]:
         return
     yield Text()
-    p = p_words(found["p_value"])
-    if not found["base_rates_differ"]:
+    p = p_words(criteria["p_value"])
+    if not criteria["base_rates_differ"]:
         yield Text(f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
         return
     yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
-    for conflict in found["conflicts"]:
+    for conflict in criteria["conflicts"]:
         yield indented("• " + " + ".join(titles(conflict)))
     changes = [
         f"{shown_name(f['group'], 24)} {number(f['fpr'])} → {number(f['forced_fpr'])}"
         + (" (impossible)" if f["forced_fpr"] > 1 else "")
-        for f in found["forced"]
-        if f["group"] != found["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
+        for f in criteria["forced"]
+        if f["group"] != criteria["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
     ]
     if changes and len(changes) <= FEW_GROUPS:
-        reference = shown_name(found["equalised_to"])
+        reference = shown_name(criteria["equalised_to"])
         yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
 
 
@@ -258,12 +253,6 @@ def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> G
         left = i >= text_from or name == "verdict"
         grid.add_column(name, justify="left" if left else "right", no_wrap=not left, overflow="ellipsis")
     return grid
-
-
-def _limit(measure: Measure, tolerance: float) -> str:
-    if measure.scale == "ratio":
-        return f"×÷{tolerance:g}"
-    return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
 
 
 def _verdict(m: dict[str, Any]) -> Text:

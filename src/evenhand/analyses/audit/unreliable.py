@@ -72,7 +72,7 @@ def unsettled(table: Table, grouping: Grouping, threshold: float | None, by_labe
 
 
 def settled(
-    found: AttributeAudit, table: Table, grouping: Grouping, threshold: float | None, chosen: Sequence[Measure]
+    audit: AttributeAudit, table: Table, grouping: Grouping, threshold: float | None, chosen: Sequence[Measure]
 ) -> AttributeAudit:
     """The audit of a private table without rates of decisions that rest on too few people for its noise."""
     kinds = (False,) if table.label is None else (False, True)
@@ -87,17 +87,17 @@ def settled(
         undefined_gap(measures[gap.id], gap.group, gap.reference, UNSETTLED)
         if not gap.undefined and names(gap.id) & {gap.group, gap.reference}
         else gap
-        for gap in found.measures
+        for gap in audit.measures
     )
     return replace(
-        found,
-        groups=tuple(_without_few(group, few) for group in found.groups),
+        audit,
+        groups=tuple(_without_few(group, few) for group in audit.groups),
         measures=gaps,
         largest=tuple(
-            LargestGap(one.id, one.tolerance, undefined=UNSETTLED) if names(one.id) else one for one in found.largest
+            LargestGap(one.id, one.tolerance, undefined=UNSETTLED) if names(one.id) else one for one in audit.largest
         ),
-        impossibility=replace(found.impossibility, forced=()) if few[kinds[-1]] else found.impossibility,
-        tests=tuple(test for test in found.tests if test.rate == "base_rate" or not few[RATES[test.rate].needs_label]),
+        impossibility=replace(audit.impossibility, forced=()) if few[kinds[-1]] else audit.impossibility,
+        tests=tuple(test for test in audit.tests if test.rate == "base_rate" or not few[RATES[test.rate].needs_label]),
         too_small=too_small(gaps),
     )
 
@@ -127,19 +127,19 @@ def without(table: Table, grouping: Grouping, groups: Sequence[int]) -> tuple[Ta
 
 
 def restored(
-    found: AttributeAudit, table: Table, grouping: Grouping, groups: Mapping[int, str], chosen: Sequence[Measure]
+    audit: AttributeAudit, table: Table, grouping: Grouping, groups: Mapping[int, str], chosen: Sequence[Measure]
 ) -> AttributeAudit:
     """The audit of the others, in which these groups are listed too, without numbers."""
-    summaries = {g.name: g for g in found.groups}
-    rates = tuple(found.groups[0].rates)
+    summaries = {g.name: g for g in audit.groups}
+    rates = tuple(audit.groups[0].rates)
     summaries |= {grouping.groups[g]: _unknown(table, grouping, g, because, rates) for g, because in groups.items()}
-    gaps = list(found.measures)
+    gaps = list(audit.measures)
     for m in chosen:
-        gaps += [undefined_gap(m, grouping.groups[g], found.reference, because) for g, because in groups.items()]
+        gaps += [undefined_gap(m, grouping.groups[g], audit.reference, because) for g, because in groups.items()]
     order = {m.id: i for i, m in enumerate(chosen)}
     place = {name: i for i, name in enumerate(grouping.groups)}
     return replace(
-        found,
+        audit,
         groups=tuple(summaries[name] for name in grouping.groups),
         measures=tuple(sorted(gaps, key=lambda gap: (order[gap.id], place[gap.group]))),
     )

@@ -21,10 +21,10 @@ FEW_CUTOFFS = 50
 
 def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
     """About the scores, the options and the decisions, then about each attribute, then about what the table lacks."""
-    found = [*_score_and_resamples(table, options), *_decisions(table, options), *_permutations(options, attributes)]
+    notes = [*_score_and_resamples(table, options), *_decisions(table, options), *_permutations(options, attributes)]
     for a in attributes:
-        found += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
-    return [*found, *_lacking(table)]
+        notes += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
+    return [*notes, *_lacking(table)]
 
 
 def _score_and_resamples(table: Table, options: Options) -> Iterator[str]:

@@ -38,6 +38,13 @@ def gap(measure: Measure, m: dict[str, Any]) -> str:
     return written.number(m["signed"], sign=True) if signed else size(measure, m["value"])
 
 
+def tolerated(measure: Measure, tolerance: float, short: bool = False) -> str:
+    """What is within the tolerance."""
+    if measure.scale == "ratio":
+        return f"×÷{tolerance:g}" if short else f"{tolerance:g} to {1 / tolerance:g}"
+    return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
+
+
 def p_value(m: dict[str, Any], which: str = "p_adjusted") -> str:
     """A p-value; where no table of permuted group labels came near, it may be smaller than it is written."""
     return written.p_value(m[which], at_most=least(m))

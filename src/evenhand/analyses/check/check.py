@@ -27,7 +27,7 @@ from evenhand.inference.resample import generator
 from evenhand.inference.settings import ResamplingArgs
 from evenhand.ingest.roles import RolesArgs, check_known
 from evenhand.measures.registry import Measure, RateMeasure
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 from evenhand.tables.groups import tally_members
 from evenhand.tables.table import Table
 
@@ -61,13 +61,13 @@ class Verdict(Result):
         """The verdict as JUnit XML, one test case for each rule and comparison; also written to a file if named."""
         from evenhand.analyses.check.ci import junit
 
-        return kept(junit(self.to_dict()), path)
+        return write(junit(self.to_dict()), path)
 
     def to_markdown(self, path: Any = None) -> str:
         """The verdict as a Markdown table, for a pull request; also written to a file if named."""
         from evenhand.analyses.check.markdown import verdict_markdown
 
-        return kept(verdict_markdown(self.to_dict()), path)
+        return write(verdict_markdown(self.to_dict()), path)
 
     def to_annotations(self) -> str:
         """The verdict as workflow commands of GitHub, one line each."""

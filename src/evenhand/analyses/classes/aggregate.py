@@ -15,7 +15,7 @@ import numpy as np
 from evenhand.analyses.classes.intervals import Task
 from evenhand.analyses.classes.matrix import Matrix, matrix
 from evenhand.analyses.classes.uncertainty import Chance, Uncertainty, uncertainties
-from evenhand.analyses.options import Options, options_of
+from evenhand.analyses.options import Options, least_resamples, options_of
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.interval import wilson
 from evenhand.inference.resample import generator
@@ -235,17 +235,17 @@ def aggregate(
     unit
         What is aggregated: the "gap" |M − M̄| (the default), the "score" M, or the "ratio" M / M̄.
     across_groups
-        A power (1 by default, inf for the largest, -inf for the smallest), or a name: "mean gap", "variance",
+        An exponent (1 by default, inf for the largest, -inf for the smallest), or a name: "mean gap", "variance",
         "max gap", "min score", "min ratio", "max difference", "max ratio", "difference threshold", "ratio threshold",
         "sum of gaps", "fairlib". A name fixes the unit.
     across_classes
-        A power (2 by default), "mean", "quadratic mean" or "binary": the `positive` class alone.
+        An exponent (2 by default), "mean", "quadratic mean" or "binary": the `positive` class alone.
     average
         M̄: the rate over all rows ("overall") or the mean over groups ("mean").
     empty
         What a class and group without rows counts as, such as 0.5; by default it is left out and named.
     gamma
-        The limit of the thresholds, by default 0.1 for differences and 0.2 for ratios.
+        The tolerance of the thresholds, by default 0.1 for differences and 0.2 for ratios.
     weights, class_weights
         Of groups and of classes: "size", or a dict with a number for every name.
     attribute
@@ -274,7 +274,7 @@ def aggregate(
         across_groups = renamed(said, "group", "across_groups", across_groups)
     check_known(said, AggregateArgs.__optional_keys__, aggregate)
     settings = options_of(said)
-    choices = chosen(metric, unit, across_groups, across_classes, average, empty, gamma, why)
+    choices = class_choices(metric, unit, across_groups, across_classes, average, empty, gamma, why)
     table = as_confusion(data, picked(Roles, said))
     grouping, notes = _grouping(table, attribute)
     counts = table.counts(grouping)
@@ -283,15 +283,15 @@ def aggregate(
     task = Task(rates.comparing() if recipe_.compares else rates, recipe_)
     streams = dict(zip((g.name for g in table.groupings), streams_of(table, generator(said.get("rng"))), strict=True))
     random = streams[grouping.name].spawn(2)[0]
-    found = uncertainties([task], counts, settings.confidence, settings.bootstrap, settings.permutations, random)
+    results = uncertainties([task], counts, settings.confidence, settings.bootstrap, settings.permutations, random)
     choices = replace(choices, recipe=recipe_)
-    made = assembled(table, grouping, choices, rates, found[0], settings, (*table.notes, *notes))
+    made = assembled(table, grouping, choices, rates, results[0], settings, (*table.notes, *notes))
     return replace(made, library=library_of(data))
 
 
-def chosen(
-    metric: Any, unit: Any, across_groups: Any, across_classes: Any, average: Any, empty: Any, gamma: Any = None,
-    why: Any = None,
+def class_choices(
+    metric: Any = "tpr", unit: Any = None, across_groups: Any = None, across_classes: Any = None,
+    average: Any = "overall", empty: Any = None, gamma: Any = None, why: Any = None,
 ) -> Choices:  # fmt: skip
     """The choices, if they make sense; better known before the data are read."""
     rate = metric_named(metric)
@@ -389,14 +389,14 @@ def _settled(
 
 
 def assembled(
-    table: Confusion, grouping: Grouping, choices: Choices, m: Matrix, found: Uncertainty, options: Options,
+    table: Confusion, grouping: Grouping, choices: Choices, m: Matrix, result: Uncertainty, options: Options,
     notes: tuple[str, ...] = (),
 ) -> Aggregate:  # fmt: skip
     """The result of one matrix and its uncertainty."""
     joint = table.counts(grouping).people.sums().true
     people = np.where(m.vacant, 0.0, m.people)
-    least = int(np.ceil(2 / (1 - options.confidence) - 1 - 1e-9))
-    few = found.method is not None and "bootstrap" in found.method and 0 < options.bootstrap < least
+    least = least_resamples(options.confidence)
+    few = result.method is not None and "bootstrap" in result.method and 0 < options.bootstrap < least
     if few:
         notes = (*notes, f"{options.bootstrap} resamples are too few to know an interval at "
                          f"{100 * options.confidence:g}%: take at least {least}")  # fmt: skip
@@ -405,7 +405,16 @@ def assembled(
         notes = (*notes, f"the {choices.rate.title} of {vacant:,} {'cell' if vacant == 1 else 'cells'} without rows "
                          f"counts as {choices.empty:g}, as asked (empty)")  # fmt: skip
     return Aggregate(
-        table, grouping, choices, m.values, m.base[:, 0], people, np.rint(joint).astype(np.int64), found, options, notes
+        table,
+        grouping,
+        choices,
+        m.values,
+        m.base[:, 0],
+        people,
+        np.rint(joint).astype(np.int64),
+        result,
+        options,
+        notes,
     )
 
 

@@ -12,7 +12,7 @@ from evenhand.errors import shown_name
 from evenhand.measures.aggregation import Recipe, Step
 from evenhand.measures.aggregation_spec import describe_step
 from evenhand.report import format as written
-from evenhand.report.document import fields, header, number, pair
+from evenhand.report.document import fields, header, null_fields, number, pair
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.aggregate import Aggregate
@@ -96,17 +96,12 @@ def _step(step: Step, gamma: float, weights: Any, names: Sequence[str]) -> dict[
 
 def finding(a: Aggregate) -> dict[str, Any]:
     """The number, and how sure it is."""
-    chance = a.chance
     return {
         "value": number(a.value),
         "ci": pair(a.ci),
         "method": a.result.method if a.ci is not None else None,
         "undefined": a.undefined,
-        "p_value": None if chance is None else chance.p_value,
-        "null_mean": None if chance is None else number(chance.mean),
-        "null_95": None if chance is None else number(chance.high),
-        "excess": number(a.excess),
-        "null_method": None if chance is None else chance.method,
+        **null_fields(a.chance, a.excess),
         "untested": a.result.untested,
     }
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, chosen, streams_of
+from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, streams_of
 from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways, exact
 from evenhand.analyses.classes.matrix import Matrix, matrix
 from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
-from evenhand.errors import UsageError, listed, shown, shown_name
+from evenhand.errors import UsageError, listed, shown, shown_name, unknown
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import wilson
 from evenhand.inference.significance import fisher, holm
@@ -101,10 +101,10 @@ class ClassAudit(Result):
         for a in self.attributes:
             own = a.aggregate.columns()
             tested = {(d.name, d.group): d for d in a.deviations}
-            found = [tested.get(key) for key in zip(own["class"], own["group"], strict=True)]
-            own["attribute"] = [a.name] * len(found)
-            own["p_value"] = [None if d is None else d.p_value for d in found]
-            own["p_adjusted"] = [None if d is None else d.p_adjusted for d in found]
+            deviations = [tested.get(key) for key in zip(own["class"], own["group"], strict=True)]
+            own["attribute"] = [a.name] * len(deviations)
+            own["p_value"] = [None if d is None else d.p_value for d in deviations]
+            own["p_adjusted"] = [None if d is None else d.p_adjusted for d in deviations]
             for name, column in columns.items():
                 column += own[name]
         return plain_frame(columns, types, library or self.library)
@@ -120,34 +120,22 @@ class ClassAudit(Result):
         """
         names = [a.name for a in self.attributes]
         if attribute is not None and attribute not in names:
-            raise UsageError(f"this audit has no attribute {shown(attribute)} (it has: {listed(names)})")
-        found = self.attributes[0 if attribute is None else names.index(attribute)]
-        known = {a.choices.rate.id: a for a in (found.aggregate, *found.others)}
+            raise unknown("this audit has no attribute", attribute, names)
+        own = self.attributes[0 if attribute is None else names.index(attribute)]
+        known = {a.choices.rate.id: a for a in (own.aggregate, *own.others)}
         if metric is not None and metric not in known:
-            raise UsageError(f"this audit has no metric {shown(metric)} (it has: {listed(known, 12)})")
-        return found.aggregate if metric is None else known[metric]
+            raise unknown("this audit has no metric", metric, known)
+        return own.aggregate if metric is None else known[metric]
 
     def plot(self, name: str | None = None, *, attribute: str | None = None, measure: str | None = None) -> Chart:
         """A chart: where rates of groups differ from those of their class ("matrix"), by one attribute and rate."""
         return self.charts(attribute=attribute, measure=measure).draw(name)
 
 
-def checked_choices(said: dict[str, Any]) -> dict[str, Any]:
-    """The options of classes, if they make sense; better known before the data are read."""
-    _choices(said)
-    return said
-
-
-def _choices(said: Mapping[str, Any]) -> Choices:
-    usual = {"metric": "tpr", "unit": None, "across_groups": None, "across_classes": None, "average": "overall",
-             "empty": None}  # fmt: skip
-    return chosen(**{**usual, **said})
-
-
 def audit_classes(
     table: Confusion,
     options: Options,
-    choice: Mapping[str, Any],
+    choices: Choices,
     said: Mapping[str, Any],
     rng: np.random.Generator,
     progress: Progress | None,
@@ -160,22 +148,21 @@ def audit_classes(
             f"{listed(strange)} {'does' if len(strange) == 1 else 'do'} not apply to {len(table.classes)} classes: "
             "leave that out, or audit one class against the rest (Confusion.of_class, or a label of two values)"
         )
-    choices = _choices(choice)
     if choices.recipe.classes.kind == "binary":
         raise UsageError("'binary' is about one class: use evenhand.aggregate with positive=, or audit its of_class(…)")
     groupings, notes = _comparable(table)
-    found = []
+    attributes = []
     streams = dict(zip((g.name for g in table.groupings), streams_of(table, rng), strict=True))
     for i, grouping in enumerate(groupings):
         if progress:
             progress(i / len(groupings), f"comparing the groups of {shown_name(grouping.name)}")
-        found.append(_attribute(table, grouping, choices, options, streams[grouping.name]))
-    own = (f"{shown_name(a.name)}: {note}" for a in found for note in a.aggregate.notes)
-    return ClassAudit(table, options, tuple(found), (*table.notes, *notes, *_remarks(table), *own), library)
+        attributes.append(_attribute(table, grouping, choices, options, streams[grouping.name]))
+    own = (f"{shown_name(a.name)}: {note}" for a in attributes for note in a.aggregate.notes)
+    return ClassAudit(table, options, tuple(attributes), (*table.notes, *notes, *_remarks(table), *own), library)
 
 
 def _comparable(table: Confusion) -> tuple[list[Grouping], list[str]]:
-    """What is compared: each attribute, and their product unless it has too many groups."""
+    """What is compared: each attribute, and their intersection unless it has too many groups."""
     for grouping in table.groupings:
         if len(grouping.groups) < 2:
             raise UsageError(
@@ -200,10 +187,10 @@ def _attribute(
     rates = [matrix(METRICS[m], counts, choices.baseline, choices.empty) for m in ids]
     tasks = [Task(m.comparing() if choices.recipe.compares else m, choices.recipe) for m in rates]
     streams = rng.spawn(2)
-    found = uncertainties(tasks, counts, options.confidence, options.bootstrap, options.permutations, streams[0])
+    results = uncertainties(tasks, counts, options.confidence, options.bootstrap, options.permutations, streams[0])
     made = [
         assembled(table, grouping, replace(choices, rate=m.rate), m, own, options)
-        for m, own in zip(rates, found, strict=True)
+        for m, own in zip(rates, results, strict=True)
     ]
     performance = _performance(counts, options, streams[1])
     return AttributeClasses(made[0], tuple(made[1:]), performance, _deviations(made[0], counts, options))
@@ -265,22 +252,22 @@ def _deviations(a: Aggregate, counts: ClassCounts, options: Options) -> tuple[De
         n_rest = np.rint(rest[1] * scale)
     own, other = ratio(part, whole), ratio(rest[0], rest[1])
     places = [(c, g) for c, g in np.argwhere((n_own >= 1) & (n_rest >= 1)).tolist()]
-    found = [
+    tested = [
         (c, g, fisher(round(own[c, g] * n_own[c, g]), int(n_own[c, g]), round(other[c, g] * n_rest[c, g]),
                       int(n_rest[c, g])).p_value)
         for c, g in places
     ]  # fmt: skip
-    adjusted = holm([p for _, _, p in found])
+    adjusted = holm([p for _, _, p in tested])
     gaps = a.matrix - a.overall[:, None]
     made = [
         Deviation(a.classes[c], a.groups[g], float(gaps[c, g]), p, q)
-        for (c, g, p), q in zip(found, adjusted, strict=True)
+        for (c, g, p), q in zip(tested, adjusted, strict=True)
     ]
     return tuple(sorted(made, key=lambda d: (round(d.p_value, 12), -abs(d.difference))))
 
 
 def _remarks(table: Confusion) -> list[str]:
-    """What a careful colleague would point out."""
+    """Warnings about these data and options."""
     notes = []
     counts = table.counts(table.groupings[0])
     sums = counts.sums()

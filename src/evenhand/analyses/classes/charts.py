@@ -49,9 +49,7 @@ def matrix(a: Aggregate) -> Chart:
         if worst
         else "No rate is defined."
     )
-    body = _body(
-        cells, [classes[a.classes[c]] for c in keep.tolist()], [groups[a.groups[g]] for g in columns.tolist()], most
-    )
+    body = _body(cells, list(classes.values()), list(groups.values()), most)
     table = beside("class", list(classes), {groups[a.groups[g]]: gaps[keep, g] for g in columns.tolist()})
     fewer = [
         f"the {len(kept)} of {len(there):,} {what} with the widest gaps" if len(kept) < len(there) else None

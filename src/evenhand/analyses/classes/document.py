@@ -8,7 +8,7 @@ from evenhand.analyses.classes.aggregate_document import body, checklist, choice
 from evenhand.report.document import fields, header, number, pair
 
 if TYPE_CHECKING:
-    from evenhand.analyses.classes.audit import AttributeClasses, ClassAudit, Deviation
+    from evenhand.analyses.classes.audit import AttributeClasses, ClassAudit
 
 MOST_SHOWN = 10
 
@@ -47,10 +47,8 @@ def _attribute(a: AttributeClasses) -> dict[str, Any]:
         "interpretation": a.aggregate.interpretation,
         "other_metrics": [{"metric": o.choices.rate.id, **finding(o)} for o in a.others],
         **inside,
-        "worst": [_deviation(d) for d in a.deviations[:MOST_SHOWN]],
+        "worst": [
+            {"class": d.name, **fields(d, "group difference p_value p_adjusted")} for d in a.deviations[:MOST_SHOWN]
+        ],
         "checklist": checklist(a.aggregate),
     }
-
-
-def _deviation(d: Deviation) -> dict[str, Any]:
-    return {"class": d.name, **fields(d, "group difference p_value p_adjusted")}

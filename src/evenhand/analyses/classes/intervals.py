@@ -84,7 +84,7 @@ class Moves:
     def joined(self) -> tuple[Floats, Floats]:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
-    def ways(self) -> list[tuple[Floats, Floats]]:
+    def samples(self) -> list[tuple[Floats, Floats]]:
         """As drawn, and if groups were alike."""
         return [each.joined() for each in (self, self.alike) if each is not None]
 
@@ -103,11 +103,11 @@ def interval(
         return _band(task, confidence)
     if task.method == "norm":
         return _norms(task, moves, confidence)
-    ways = moves.ways()
+    samples = moves.samples()
     highest = 1.0 if recipe.unit == "score" else np.inf
-    ci = both_ways(value, [total for total, _ in ways], confidence, highest)
+    ci = both_ways(value, [total for total, _ in samples], confidence, highest)
     by_class = [
-        both_ways(float(b), [single[:, c] for _, single in ways], confidence, highest) for c, b in enumerate(beta)
+        both_ways(float(b), [single[:, c] for _, single in samples], confidence, highest) for c, b in enumerate(beta)
     ]
     return ci, tuple(by_class), "basic and percentile bootstrap"
 
@@ -115,18 +115,20 @@ def interval(
 def _norms(task: Task, moves: Moves, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:
     """Whatever moves a norm more, draws or samples in which groups are alike."""
     recipe, each = task.recipe, task.by_class
-    ways = moves.ways()
-    ci = _from_norm(task, recipe, float(recipe.norm(task.gaps)), [total for total, _ in ways], confidence)
+    samples = moves.samples()
+    ci = _from_norm(task, recipe, float(recipe.norm(task.gaps)), [total for total, _ in samples], confidence)
     by_class = [
-        _from_norm(task, each, float(b), [single[:, c] for _, single in ways], confidence) if np.isfinite(b) else None
+        _from_norm(task, each, float(b), [single[:, c] for _, single in samples], confidence)
+        if np.isfinite(b)
+        else None
         for c, b in enumerate(norms_by_class(each, task.gaps))
     ]
     return ci, tuple(by_class), "bootstrap of the norm"
 
 
-def _from_norm(task: Task, recipe: Recipe, size: float, ways: Sequence[Floats], confidence: float) -> Pair:
+def _from_norm(task: Task, recipe: Recipe, size: float, drawn: Sequence[Floats], confidence: float) -> Pair:
     highest = _highest(task, recipe.group.kind)
-    ends = [recipe.from_norm(end) for moves in ways for end in norm(size, moves, confidence, highest)]
+    ends = [recipe.from_norm(end) for moves in drawn for end in norm(size, moves, confidence, highest)]
     return min(ends), max(ends)
 
 
@@ -139,11 +141,11 @@ def _highest(task: Task, kind: str) -> float:
     return float(apart) if kind == "sum" else 1.0
 
 
-def both_ways(value: float, ways: Sequence[Floats], confidence: float, highest: float = np.inf) -> Pair | None:
+def both_ways(value: float, samples: Sequence[Floats], confidence: float, highest: float = np.inf) -> Pair | None:
     """A basic and a percentile bootstrap interval in one: the one corrects bias, the other suits what is skew."""
-    if not np.isfinite(value) or not all(enough(drawn, confidence) for drawn in ways):
+    if not np.isfinite(value) or not all(enough(drawn, confidence) for drawn in samples):
         return None
-    ends = [float(end) for drawn in ways for end in percentile(drawn, confidence)]
+    ends = [float(end) for drawn in samples for end in percentile(drawn, confidence)]
     ends += [2 * value - end for end in ends]
     return min(max(min(ends), 0.0), highest), min(max(ends), highest)
 

@@ -22,12 +22,12 @@ LONGEST_GROUP = 12
 IMPUTED = "°"
 
 
-def matrix_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
+def matrix_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
     """The rate by class and group, the overall one, and what the first step makes of it."""
-    places = _largest(found["groups"])
-    shown, more = _worst(found["classes"], options)
+    places = _largest(result["groups"])
+    shown, more = _worst(result["classes"], options)
     columns = [
-        _Column([f"{found['groups'][g]['n']:,}", *(_cell(c["cells"][g]) for c in shown)], found["groups"][g]["name"])
+        _Column([f"{result['groups'][g]['n']:,}", *(_cell(c["cells"][g]) for c in shown)], result["groups"][g]["name"])
         for g in places
     ]
     yield from _blocks(
@@ -36,36 +36,36 @@ def matrix_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[Render
         columns,
         [_Column(["", *(number(c["value"]) for c in shown)], "step 1")],
     )
-    hidden = len(found["groups"]) - len(places)
+    hidden = len(result["groups"]) - len(places)
     unseen = [_many(hidden, "smaller group", "smaller groups"), _many(more, "more class", "more classes")]
     if hidden or more:
         verb = "is" if hidden + more == 1 else "are"
         yield indented(f"{' and '.join(filter(None, unseen))} {verb} not shown (--json has them)", style="dim")
 
 
-def joint_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
+def joint_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
     """How many people there are of each class in each group, and what share of all they are."""
     yield Text("People by class and group (% of all)", style="bold")
-    total = sum(c["n"] for c in found["classes"])
-    shown = _worst(found["classes"], options)[0]
+    total = sum(c["n"] for c in result["classes"])
+    shown = _worst(result["classes"], options)[0]
 
     def column(numbers: Sequence[float], name: str) -> _Column:
         return _Column([f"{n:,.15g} ({100 * n / total:.1f})" for n in numbers], name)
 
     columns = [
-        column([c["cells"][g]["n"] for c in shown], found["groups"][g]["name"]) for g in _largest(found["groups"])
+        column([c["cells"][g]["n"] for c in shown], result["groups"][g]["name"]) for g in _largest(result["groups"])
     ]
     yield from _blocks([c["name"] for c in shown], [column([c["n"] for c in shown], "all")], columns, [])
 
 
-def undefined_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
+def undefined_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
     """Which rates do not exist or are imputed, and which classes are left out, with the reasons."""
-    cells = found["undefined_cells"]
+    cells = result["undefined_cells"]
     if cells and options["empty"] is not None:
         yield indented(f"{IMPUTED} nobody to compute the rate of: counts as {options['empty']:g}, as asked")
     elif cells:
         yield indented(f"– undefined: {_some([c['because'].removeprefix('because ') for c in cells], 90)}")
-    gone = [f"{shown_name(c['name'])} ({shown_name(c['undefined'], 120)})" for c in found["classes"] if c["undefined"]]
+    gone = [f"{shown_name(c['name'])} ({shown_name(c['undefined'], 120)})" for c in result["classes"] if c["undefined"]]
     if gone:
         yield indented(f"Left out of δ: {_some(gone, 170)}")
 

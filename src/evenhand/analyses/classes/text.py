@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
 from evenhand.measures.aggregation import METRICS
-from evenhand.report.console import indented, points
+from evenhand.report.console import headed, indented, left_out, points
 from evenhand.report.format import interval, number, p_value, p_words
 
 MOST_GROUPS = 30
@@ -28,8 +27,7 @@ def render(document: dict[str, Any]) -> RenderableType:
 
 
 def _shown(attribute: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
-    yield Text()
-    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
+    yield from headed(attribute["name"])
     yield _groups(attribute, options)
     yield from _about_groups(attribute)
     yield Text()
@@ -85,13 +83,13 @@ def _about_groups(attribute: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
-    grid = _grid("rate", "δ", f"{100 * options['confidence']:g}% interval", "chance", "p")
+    grid = _grid("rate", "δ", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
     for m in attribute["other_metrics"]:
         grid.add_row(
             METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]),
             p_value(m["p_value"]),
         )  # fmt: skip
-    grid.caption = Text("chance: alone it stays within this, 95 of 100 times")
+    grid.caption = Text("null 95%: alike groups stay within it 95 times of 100")
     grid.caption_justify = "left"
     return grid
 
@@ -124,27 +122,26 @@ def _facts(data: dict[str, Any]) -> Iterator[RenderableType]:
     if data["weight"] is not None:
         text += f" · weight {shown_name(data['weight'])}"
     yield Text(text)
-    for reason, count in data["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+    yield from left_out(data)
 
 
-def _headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
+def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
     """The number, and how sure it is."""
     rate = METRICS[options["metric"]].title
     steps = f"{options['across_groups']['name']} over groups, {options['across_classes']['name']} over classes"
     yield Text(f"{rate}, unit {options['unit']}: {steps} ({shown_name(attribute)})", style="bold")
-    if found["undefined"]:
-        yield indented(f"undefined {shown_name(found['undefined'], 300)}")
+    if aggregate["undefined"]:
+        yield indented(f"undefined {shown_name(aggregate['undefined'], 300)}")
         return
-    text = f"δ = {_number(found['value'], 4)}"
-    if found["ci"] is not None:
-        text += f"   {100 * options['confidence']:g}% interval {_interval(found['ci'], 4)}"
+    text = f"δ = {_number(aggregate['value'], 4)}"
+    if aggregate["ci"] is not None:
+        text += f"   {100 * options['confidence']:g}% interval {_interval(aggregate['ci'], 4)}"
     yield indented(text)
-    if found["p_value"] is not None:
-        mean, high = (_number(found[k], 4) for k in ("null_mean", "null_95"))
-        yield indented(f"chance alone: {mean} on average, {high} one time in twenty; {p_words(found['p_value'])}")
-    elif found["untested"] and found["untested"] != "tests were switched off":
-        yield indented(f"not tested: {found['untested']}")
+    if aggregate["p_value"] is not None:
+        mean, high = (_number(aggregate[k], 4) for k in ("null_mean", "null_95"))
+        yield indented(f"null: {mean} on average, {high} at 95%; {p_words(aggregate['p_value'])}")
+    elif aggregate["untested"] and aggregate["untested"] != "tests were switched off":
+        yield indented(f"not tested: {aggregate['untested']}")
 
 
 def _checklist(items: list[dict[str, Any]]) -> Iterator[RenderableType]:

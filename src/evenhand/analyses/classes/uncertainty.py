@@ -63,7 +63,7 @@ def uncertainties(
     moves = _moved(tasks, counts, draws, streams[:5], further)
     _alike(tasks, moves, counts, draws, streams[10:], further)
     nulls = _exchanged(tasks, counts, permutations, streams[5:10])
-    found = []
+    results = []
     for task, moved, null in zip(tasks, moves, nulls, strict=True):
         value = float(task.recipe.value(task.matrix.values, task.matrix.base))
         beta = task.by_class.beta(task.matrix.values, task.matrix.base)
@@ -71,8 +71,8 @@ def uncertainties(
         if np.isfinite(value) and (task.method == "band" or draws):
             ci, beta_ci, method = interval(task, value, beta, moved, confidence)
         chance, untested = _chance(task, counts, value, moved, null, permutations)
-        found.append(Uncertainty(value, beta, ci, beta_ci, method, chance, untested))
-    return found
+        results.append(Uncertainty(value, beta, ci, beta_ci, method, chance, untested))
+    return results
 
 
 def doubts(counts: ClassCounts, confidence: float) -> dict[str, Floats]:
@@ -100,31 +100,31 @@ def _moved(
     streams: Sequence[np.random.Generator],
     further: Mapping[str, Floats],
 ) -> list[Moves]:
-    found = [Moves() for _ in tasks]
+    moved = [Moves() for _ in tasks]
     if not draws:
-        return found
+        return moved
     own = [task.source if task.method != "band" else "" for task in tasks]
     population = tables.smoothed(counts) if "samples" in own else counts
-    ways: dict[str, Callable[[], Iterator[Sums]]] = {
+    redraws: dict[str, Callable[[], Iterator[Sums]]] = {
         "true": lambda: tables.redrawn_hits(counts, draws, streams[0], "true"),
         "predicted": lambda: tables.redrawn_hits(counts, draws, streams[1], "predicted"),
         "people": lambda: tables.redrawn_people(counts, draws, streams[2]),
         "rows": lambda: tables.redrawn(counts, draws, streams[4]),
         "samples": lambda: tables.resampled(population, draws, streams[3]),
     }
-    for source, way in ways.items():
-        mine = [(task, moves) for task, moves, needs in zip(tasks, found, own, strict=True) if needs == source]
+    for source, draw in redraws.items():
+        mine = [(task, moves) for task, moves, needs in zip(tasks, moved, own, strict=True) if needs == source]
         centres: dict[int, tuple[Floats, Floats]] = {}
         if source == "samples":
             centres = {k: task.drawn(population.sums()) for k, (task, _) in enumerate(mine)}
-        for sums in way() if mine else ():
+        for sums in draw() if mine else ():
             for k, (task, moves) in enumerate(mine):
                 drawn = task.drawn(sums)
                 centre = centres.setdefault(k, (drawn[0].mean(0), drawn[1].mean(0)))
                 # Drawn from n people and one more, a share varies less than one of n people does: here, as much.
                 stretch = further[task.method] * (task.matrix.stretch if source != "samples" else 1.0)
                 _record(task, moves, drawn[0] - centre[0], drawn[1] - centre[1], stretch)
-    return found
+    return moved
 
 
 def _alike(
@@ -150,9 +150,9 @@ def _alike(
                 values, base = tasks[k].drawn(sums)
                 centre = tasks[k].drawn(whole)
                 away = np.where(np.isnan(values), 0.0, values - centre[0])
-                if (found := moves[k].alike) is None:
-                    found = moves[k].alike = Moves()
-                _record(tasks[k], found, away, base - centre[1], further[tasks[k].method])
+                if (alike := moves[k].alike) is None:
+                    alike = moves[k].alike = Moves()
+                _record(tasks[k], alike, away, base - centre[1], further[tasks[k].method])
 
 
 def _record(task: Task, moves: Moves, away: Floats, base_away: Floats, stretch: Floats) -> None:
@@ -176,26 +176,26 @@ def _record(task: Task, moves: Moves, away: Floats, base_away: Floats, stretch: 
 def _exchanged(
     tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
 ) -> list[Floats | None]:
-    """Aggregates of tables in which people have exchanged groups; None where that says nothing."""
-    found: list[list[Floats]] = [[] for _ in tasks]
+    """Aggregates of tables whose group labels are permuted; None where that says nothing."""
+    by_task: list[list[Floats]] = [[] for _ in tasks]
     if draws and counts.squares is None and len(counts.groups) > 1:
-        ways: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
+        permuted: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
             ("true", "hits"): lambda: tables.permuted_hits(counts, draws, streams[0], "true"),
             ("predicted", "hits"): lambda: tables.permuted_hits(counts, draws, streams[1], "predicted"),
             ("true", "sums"): lambda: tables.permuted(counts, draws, streams[2], "true"),
             ("predicted", "sums"): lambda: tables.permuted(counts, draws, streams[3], "predicted"),
             ("all", "sums"): lambda: tables.permuted_everybody(counts, draws, streams[4]),
         }
-        for (by, needs), way in ways.items():
+        for (by, needs), draw in permuted.items():
             own = [
                 (task, sizes)
-                for task, sizes in zip(tasks, found, strict=True)
+                for task, sizes in zip(tasks, by_task, strict=True)
                 if (task.matrix.rate.permuted_within, task.matrix.rate.needs) == (by, needs) and task.recipe.worse
             ]
-            for sums in way() if own else ():
+            for sums in draw() if own else ():
                 for task, sizes in own:
                     sizes.append(task.recipe.value(*task.matrix.of(sums, same_cells=False)))
-    return [np.concatenate(sizes) if sizes else None for sizes in found]
+    return [np.concatenate(sizes) if sizes else None for sizes in by_task]
 
 
 _NO_DISPARITY = "a mean of {0} is no disparity: it is not 0, nor anything else that is known, when groups are alike"
@@ -218,11 +218,11 @@ def _chance(
     if task.method != "norm" or not moves.total:
         why = "resamples were switched off" if task.method == "norm" else "this aggregate is not followed by resamples"
         return None, f"people with sampling weights cannot exchange groups, and {why}"
-    found = []
-    for sizes, _ in moves.ways():
+    compared = []
+    for sizes, _ in moves.samples():
         drawn = np.array([recipe.from_norm(float(size)) for size in sizes])
-        found.append(_compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"))
-    return max(found, key=lambda chance: chance.p_value), None
+        compared.append(_compared(value, drawn, recipe.worse, f"{len(drawn)} resamples, recentred"))
+    return max(compared, key=lambda chance: chance.p_value), None
 
 
 def _compared(value: float, null: Floats, worse: int, method: str) -> Chance:

@@ -38,7 +38,7 @@ from evenhand.ingest.engines import library_of, names_of
 from evenhand.ingest.people import as_columns, chosen_columns
 from evenhand.ingest.roles import Roles, check_known, picked
 from evenhand.ingest.values import name_of
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ class CounterfactualFairness(Result):
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.counterfactual.page import counterfactual_page
 
-        return kept(counterfactual_page(self.to_dict()), path)
+        return write(counterfactual_page(self.to_dict()), path)
 
     def to_frame(self, world: str | None = None, *, library: str | None = None) -> Any:
         """One row per person and other group. These are personal data.

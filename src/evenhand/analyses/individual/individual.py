@@ -17,7 +17,7 @@ from evenhand.analyses.individual.worst_pairs import WorstPair, sketch, worst_pa
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.ingest.roles import Roles, check_known, picked
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 from evenhand.tables.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class IndividualFairness(Result):
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.individual.page import individual_page
 
-        return kept(individual_page(self.to_dict()), path)
+        return write(individual_page(self.to_dict()), path)
 
 
 class IndividualArgs(TypedDict, total=False):

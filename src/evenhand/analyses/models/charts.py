@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.models.paired import distance
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import shown_name, unknown
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
 from evenhand.report.charts import theme
@@ -37,9 +37,7 @@ def subject(audit: CandidateAudit, attribute: Any = None) -> Subject:
     """What was asked for, if the audit has it; by default the first attribute."""
     names = [t.attribute for t in audit.tradeoffs]
     if attribute is not None and attribute not in names:
-        raise UsageError(
-            f"this audit has no attribute {shown(attribute)} (it has: {listed(names)}){nearest(str(attribute), names)}"
-        )
+        raise unknown("this audit has no attribute", attribute, names)
     return Subject(audit, audit.tradeoffs[0 if attribute is None else names.index(attribute)])
 
 

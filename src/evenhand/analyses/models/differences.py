@@ -69,18 +69,18 @@ def performances(a: Audit, resamples: Mapping[About, Any], model: int) -> dict[s
     grouping = table.groupings[0]
     scores = ScoreView(table, grouping)(range(len(grouping.groups)))
     decisions = table.decisions(grouping, a.options.threshold)
-    found = {}
+    estimates = {}
     for p in PERFORMANCES.values():
         of: Any = p.of
         value = float(of(decisions if p.rests_on == "decision" else scores)) if scores.has_label else np.nan
         because = why_not(p, scores, value)
         if because:
-            found[p.id] = Estimate(np.nan, undefined=because)
+            estimates[p.id] = Estimate(np.nan, undefined=because)
             continue
         draws = resamples.get((None, p.id, None))
         ci = None if draws is None else _bounded(p, value, draws[model, 0], scores, a.options.confidence)
-        found[p.id] = Estimate(value, ci)
-    return found
+        estimates[p.id] = Estimate(value, ci)
+    return estimates
 
 
 def _bounded(p: Performance, value: float, draws: Floats, scores: ScoreCounts, confidence: float) -> Pair | None:
@@ -114,19 +114,19 @@ def against_first(
 ) -> list[Difference]:
     this, first = candidates[model], candidates[0]
     confidence = first.audit.options.confidence
-    found = []
+    differences = []
     for p in PERFORMANCES.values():
         a, b = this.performance[p.id], first.performance[p.id]
         of = Difference(this.name, first.name, p.id, None, None, None, a.value, b.value)
         because = a.undefined or b.undefined
         if because:
-            found.append(replace(of, undefined=because))
+            differences.append(replace(of, undefined=because))
             continue
         draws = resamples.get((None, p.id, None))
         one = Paired(a.value - b.value)
         if draws is not None:
             one = paired(one.difference, plain_errors(draws, 0, model, 0), confidence, people)
-        found.append(
+        differences.append(
             _settled(replace(of, difference=one.difference, ci=one.ci, p_value=one.p_value), p.lower_is_better)
         )
     for i, attribute in enumerate(first.audit.attributes):
@@ -137,8 +137,8 @@ def against_first(
             draws = resamples.get((attribute.name, m.id, gap.group))
             both = of_model[gap.id, gap.group], gap
             of = _difference(m, attribute.name, both, draws, model, confidence, smallest)
-            found.append(_settled(replace(of, model=this.name, against=first.name), lower_is_better=True))
-    return found
+            differences.append(_settled(replace(of, model=this.name, against=first.name), lower_is_better=True))
+    return differences
 
 
 def people_of(a: Audit, i: int, m: Measure, gap: Gap) -> float:

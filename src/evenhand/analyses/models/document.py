@@ -18,9 +18,9 @@ _PLACES = {
 }  # fmt: skip
 
 
-def document(found: CandidateAudit) -> dict[str, Any]:
+def document(audit: CandidateAudit) -> dict[str, Any]:
     """The whole comparison as plain values."""
-    first = found.candidates[0]
+    first = audit.candidates[0]
     return {
         **header("candidates"),
         "against": first.name,
@@ -30,11 +30,11 @@ def document(found: CandidateAudit) -> dict[str, Any]:
                 "performance": {id_: fields(e, "value ci undefined") for id_, e in c.performance.items()},
                 "audit": audit_document(c.audit),
             }
-            for c in found.candidates
+            for c in audit.candidates
         ],
-        "differences": [_difference(d) for d in found.differences],
-        "tradeoffs": [_tradeoff(t) for t in found.tradeoffs],
-        "notes": list(found.notes),
+        "differences": [_difference(d) for d in audit.differences],
+        "tradeoffs": [_tradeoff(t) for t in audit.tradeoffs],
+        "notes": list(audit.notes),
     }
 
 
@@ -55,11 +55,11 @@ def _tradeoff(t: Tradeoff) -> dict[str, Any]:
     }
 
 
-def frame(found: CandidateAudit, library: str | None) -> Any:
+def frame(audit: CandidateAudit, library: str | None) -> Any:
     """One row per attribute and model: what a plot of performance against fairness needs."""
     rows = [
         {**place, "attribute": t["attribute"], "recommended": place["model"] == t["recommended"]}
-        for t in found.to_dict()["tradeoffs"]
+        for t in audit.to_dict()["tradeoffs"]
         for place in t["places"]
     ]
-    return rows_frame(rows, _PLACES, library or found.candidates[0].audit.library)
+    return rows_frame(rows, _PLACES, library or audit.candidates[0].audit.library)

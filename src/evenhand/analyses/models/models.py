@@ -12,11 +12,11 @@ from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.models.differences import Candidate, Difference, adjusted, against_first, performances
 from evenhand.analyses.models.paired import About, Question, distance, resample
 from evenhand.analyses.options import Axes, Options, Progress, checked
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import UsageError, listed, shown, shown_name, unknown
 from evenhand.inference.resample import generator
 from evenhand.measures.pareto import dto, pareto
 from evenhand.measures.registry import Measure
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 from evenhand.tables.joint import JointTable
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ class CandidateAudit(Result):
         """The audit of one model: the same as if it had been audited alone."""
         names = [c.name for c in self.candidates]
         if model not in names:
-            close = nearest(str(model), names)
-            raise UsageError(f"there is no model {shown(model)} (there are: {listed(names)}){close}")
+            raise unknown("there is no model", model, names)
         return self.candidates[names.index(model)].audit
 
     def __iter__(self) -> Iterator[str]:
@@ -88,7 +87,7 @@ class CandidateAudit(Result):
         from evenhand.analyses.models.page import candidates_page
 
         drawn = {c.name: drawings(c.audit) for c in self.candidates}
-        return kept(candidates_page(self.to_dict(), self.charts, drawn), path)
+        return write(candidates_page(self.to_dict(), self.charts, drawn), path)
 
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed
@@ -198,11 +197,11 @@ def _questions(first: Audit, chosen: Sequence[Measure]) -> tuple[list[Question],
 
 def _notes(names: Sequence[str], audits: Sequence[Audit]) -> list[str]:
     """Remarks of the audits, once each, and of which models they are unless of all."""
-    found = []
+    notes = []
     for note in dict.fromkeys(note for a in audits for note in a.notes):
         of = [name for name, a in zip(names, audits, strict=True) if note in a.notes]
-        found.append(note if len(of) == len(names) else f"{', '.join(map(shown_name, of))}: {note}")
-    return found
+        notes.append(note if len(of) == len(names) else f"{', '.join(map(shown_name, of))}: {note}")
+    return notes
 
 
 # ---- the trade-off ------------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ def _choice(document: dict[str, Any], charts: Callable[..., Charts], room: Room)
     for t in document["tradeoffs"]:
         best = t["recommended"]
         headline = "No model is recommended" if best is None else f"Recommended: {shown_name(best)}"
-        words = tag("p", t["because"])
-        yield tag("div", tag("h3", f"{headline}, by {shown_name(t['attribute'])}"), words, class_="finding")
+        because = tag("p", t["because"])
+        yield tag("div", tag("h3", f"{headline}, by {shown_name(t['attribute'])}"), because, class_="finding")
         if any(p["dto"] is not None for p in t["places"]):
             yield room.figure(charts(attribute=t["attribute"]).draw("tradeoff"), "plot('tradeoff')")
         yield _places(t)
@@ -99,7 +99,7 @@ def _difference(d: dict[str, Any]) -> list[Any]:
     measure = find(d["id"])
     title = measure.title if measure else PERFORMANCES[d["id"]].title if d["id"] in PERFORMANCES else d["id"]
     group = "" if d["group"] is None else join(name(d["group"]), " / ", name(d["reference"]))
-    better = "not told apart" if d["better"] is None else name(d["better"])
+    better = "not distinguished" if d["better"] is None else name(d["better"])
     return [title, cell(group, class_="words"), name(d["model"]), number(d["other"]), number(d["value"]),
             number(d["difference"], sign=True), interval(d["ci"], sign=True), p_value(d["p_adjusted"]),
             cell(better, class_="words")]  # fmt: skip
@@ -113,8 +113,8 @@ def _model(c: dict[str, Any], drawn: Drawings, room: Room) -> Iterator[Any]:
         yield groups_table(attribute, room.most(60), f", model {shown_name(c['name'])}")
         charts = drawn.charts(attribute=attribute["name"])
         if not charts.lacks("forest"):
-            words = f"[{shown_name(c['name'])!r}].plot('forest', attribute={shown_name(attribute['name'])!r})"
-            yield room.figure(charts.draw("forest"), words)
+            call = f"[{shown_name(c['name'])!r}].plot('forest', attribute={shown_name(attribute['name'])!r})"
+            yield room.figure(charts.draw("forest"), call)
         tables = measures_tables(drawn, attribute, document["options"]["confidence"], room)
         yield tag("details", tag("summary", "Every measure, by ", name(attribute["name"])), *tables)
 

@@ -105,16 +105,16 @@ def resample(
     for batch in together.draws(TRUTHS, pilot):
         for view, counts in _by_view(views, batch):
             view.look(counts)
-    found: dict[About, list[list[Floats]]] = {}
+    answers: dict[About, list[list[Floats]]] = {}
     done = 0
     for batch in together.draws(draws, main):
         tell(done / draws)
         done += len(batch[0])
         for view, counts in _by_view(views, batch):
             for about, values in view.answers(counts, performance=view.question is questions[0]):
-                found.setdefault(about, [[] for _ in tables])[view.model].append(values)
+                answers.setdefault(about, [[] for _ in tables])[view.model].append(values)
     return {
-        about: np.stack([np.concatenate(of_model, axis=1) for of_model in models]) for about, models in found.items()
+        about: np.stack([np.concatenate(of_model, axis=1) for of_model in models]) for about, models in answers.items()
     }
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -14,7 +13,7 @@ from evenhand.analyses.audit.text import TITLE
 from evenhand.analyses.audit.wording import measure_of, size
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
-from evenhand.report.console import indented, points
+from evenhand.report.console import headed, indented, left_out, points
 from evenhand.report.format import interval, number, p_value
 
 MOST_MODELS = 4
@@ -24,28 +23,26 @@ MOST_GROUPS = 3
 _NAME = 14
 
 
-def render(found: dict[str, Any]) -> RenderableType:
+def render(document: dict[str, Any]) -> RenderableType:
     """The comparison as rich renderables."""
-    first = found["candidates"][0]
+    first = document["candidates"][0]
     confidence = first["audit"]["options"]["confidence"]
-    parts: list[RenderableType] = [*_header(found), Text(), *_performance(found, confidence)]
-    for attribute, tradeoff in zip(first["audit"]["attributes"], found["tradeoffs"], strict=True):
-        parts += [Text(), Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")]
-        parts += [*_fairness(found, attribute, confidence), Text(), *_front(tradeoff)]
-    return Group(*parts, *points("Notes", found["notes"]))
+    parts: list[RenderableType] = [*_header(document), Text(), *_performance(document, confidence)]
+    for attribute, tradeoff in zip(first["audit"]["attributes"], document["tradeoffs"], strict=True):
+        parts += [*headed(attribute["name"]), *_fairness(document, attribute, confidence), Text(), *_front(tradeoff)]
+    return Group(*parts, *points("Notes", document["notes"]))
 
 
-def _header(found: dict[str, Any]) -> Iterator[RenderableType]:
-    first = found["candidates"][0]["audit"]["data"]
+def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
+    first = document["candidates"][0]["audit"]["data"]
     yield Text("Evenhand audit of several models", style="bold")
     label = "" if first["label"] is None else f" · label {shown_name(first['label'])}"
     favourable = "" if first["label"] is None else f", favourable {shown_name(first['favorable'])}"
     yield Text(f"{first['rows']:,} people, the same for every model{label}{favourable}")
-    for c in found["candidates"]:
-        mark = " (others are compared with it)" if c["name"] == found["against"] else ""
+    for c in document["candidates"]:
+        mark = " (others are compared with it)" if c["name"] == document["against"] else ""
         yield _dim(f"{shown_name(c['name'], 30)}: favourable at {_rule(c)}{mark}")
-    for reason, count in first["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
+    yield from left_out(first)
 
 
 def _rule(candidate: dict[str, Any]) -> str:
@@ -53,13 +50,15 @@ def _rule(candidate: dict[str, Any]) -> str:
     return f"scores {'<' if data['risk'] else '≥'} {data['threshold']:.15g}"
 
 
-def _performance(found: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+def _performance(document: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield Text("Performance", style="bold")
-    grid = _grid("", *(shown_name(c["name"], _NAME) for c in found["candidates"][:MOST_MODELS]), *_against(confidence))
+    grid = _grid(
+        "", *(shown_name(c["name"], _NAME) for c in document["candidates"][:MOST_MODELS]), *_against(confidence)
+    )
     reasons: dict[str, list[str]] = {}
     for id_, p in PERFORMANCES.items():
-        values = [c["performance"][id_] for c in found["candidates"]]
-        for c, v in zip(found["candidates"], values, strict=True):
+        values = [c["performance"][id_] for c in document["candidates"]]
+        for c, v in zip(document["candidates"], values, strict=True):
             if v["undefined"]:
                 everyone = all(other["undefined"] == v["undefined"] for other in values)
                 title = p.title if everyone else f"{p.title} of {shown_name(c['name'], _NAME)}"
@@ -67,21 +66,21 @@ def _performance(found: dict[str, Any], confidence: float) -> Iterator[Renderabl
                 titles += [] if title in titles else [title]
         arrow = " ↓" if p.lower_is_better else ""
         cells = [number(v["value"]) for v in values[:MOST_MODELS]]
-        rows = [d for d in found["differences"] if d["attribute"] is None and d["id"] == id_]
+        rows = [d for d in document["differences"] if d["attribute"] is None and d["id"] == id_]
         _rows(grid, p.title + arrow, cells, rows)
     yield grid
     for reason, titles in reasons.items():
         yield _dim(f"Undefined: {', '.join(titles)}: {shown_name(reason, 200)}")
-    yield from _more_models(found)
+    yield from _more_models(document)
 
 
-def _more_models(found: dict[str, Any]) -> Iterator[RenderableType]:
-    if len(found["candidates"]) > MOST_MODELS:
-        left = len(found["candidates"]) - MOST_MODELS
+def _more_models(document: dict[str, Any]) -> Iterator[RenderableType]:
+    if len(document["candidates"]) > MOST_MODELS:
+        left = len(document["candidates"]) - MOST_MODELS
         yield _dim(f"{left} more models are in --json and in the table of the trade-off")
 
 
-def _fairness(found: dict[str, Any], attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+def _fairness(document: dict[str, Any], attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     name = attribute["name"]
     reference = attribute["reference"]
     groups = [g["name"] for g in attribute["groups"] if g["name"] != reference]
@@ -89,17 +88,17 @@ def _fairness(found: dict[str, Any], attribute: dict[str, Any], confidence: floa
     for group in shown:
         yield Text()
         yield Text(f"{shown_name(group)} against {shown_name(reference)}", style="bold")
-        models = [shown_name(c["name"], _NAME) for c in found["candidates"][:MOST_MODELS]]
+        models = [shown_name(c["name"], _NAME) for c in document["candidates"][:MOST_MODELS]]
         grid = _grid("distance from parity", *models, *_against(confidence))
-        of_models = [_gaps(c, name, group) for c in found["candidates"][:MOST_MODELS]]
+        of_models = [_gaps(c, name, group) for c in document["candidates"][:MOST_MODELS]]
         for id_ in of_models[0]:
             if all(gaps[id_]["undefined"] for gaps in of_models):
                 continue
-            rows = [d for d in found["differences"] if (d["attribute"], d["group"], d["id"]) == (name, group, id_)]
+            rows = [d for d in document["differences"] if (d["attribute"], d["group"], d["id"]) == (name, group, id_)]
             _rows(grid, _title(id_), [_gap(gaps[id_]) for gaps in of_models], rows)
         yield grid
-        yield from _undefined(found, of_models)
-        yield from _moved(found, name, group, of_models, confidence)
+        yield from _undefined(document, of_models)
+        yield from _moved(document, name, group, of_models, confidence)
     if len(groups) > len(shown):
         yield _dim(f"{len(groups) - len(shown)} more groups are in --json")
     yield _dim(
@@ -108,13 +107,13 @@ def _fairness(found: dict[str, Any], attribute: dict[str, Any], confidence: floa
     )
 
 
-def _undefined(found: dict[str, Any], of_models: list[dict[str, Any]]) -> Iterator[RenderableType]:
+def _undefined(document: dict[str, Any], of_models: list[dict[str, Any]]) -> Iterator[RenderableType]:
     """Why there are measures without a number."""
     reasons: dict[str, list[str]] = {}
     for id_ in of_models[0]:
         why = [gaps[id_]["undefined"] for gaps in of_models]
         title = measure_of({"id": id_}).title
-        for c, reason in zip(found["candidates"], why, strict=False):
+        for c, reason in zip(document["candidates"], why, strict=False):
             if reason:
                 whose = "" if len(set(why)) == 1 else f" of {shown_name(c['name'], _NAME)}"
                 titles = reasons.setdefault(reason, [])
@@ -124,14 +123,14 @@ def _undefined(found: dict[str, Any], of_models: list[dict[str, Any]]) -> Iterat
 
 
 def _moved(
-    found: dict[str, Any], attribute: str, group: str, of_models: list[dict[str, Any]], confidence: float
+    document: dict[str, Any], attribute: str, group: str, of_models: list[dict[str, Any]], confidence: float
 ) -> Iterator[RenderableType]:
     """Signed gaps: how far they move is known better than whether they get smaller."""
-    moved = [d for d in found["differences"] if (d["attribute"], d["group"]) == (attribute, group)]
+    moved = [d for d in document["differences"] if (d["attribute"], d["group"]) == (attribute, group)]
     ids = dict.fromkeys(d["id"] for d in moved if d["signed_difference"] is not None)
     if not ids:
         return
-    models = [shown_name(c["name"], _NAME) for c in found["candidates"][:MOST_MODELS]]
+    models = [shown_name(c["name"], _NAME) for c in document["candidates"][:MOST_MODELS]]
     grid = _grid("signed gap", *models, *_against(confidence))
     for id_ in ids:
         rows = [
@@ -144,8 +143,8 @@ def _moved(
 
 
 def _gaps(candidate: dict[str, Any], attribute: str, group: str) -> dict[str, Any]:
-    found = next(a for a in candidate["audit"]["attributes"] if a["name"] == attribute)
-    return {m["id"]: m for m in found["measures"] if m["group"] == group}
+    own = next(a for a in candidate["audit"]["attributes"] if a["name"] == attribute)
+    return {m["id"]: m for m in own["measures"] if m["group"] == group}
 
 
 def _front(t: dict[str, Any]) -> Iterator[RenderableType]:

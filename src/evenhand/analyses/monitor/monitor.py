@@ -18,7 +18,7 @@ from evenhand.ingest.engines import library_of
 from evenhand.ingest.periods import every_of
 from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
 from evenhand.measures.registry import find
-from evenhand.report.result import Result, kept
+from evenhand.report.result import Result, write
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Watch(Result):
         """The report as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.monitor.page import monitoring_page
 
-        return kept(monitoring_page(self.to_dict()), path)
+        return write(monitoring_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""

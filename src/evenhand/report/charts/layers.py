@@ -55,8 +55,8 @@ def _plain(values: Any) -> list[Any]:
 def _rounded(value: float, digits: int) -> float | int | None:
     if not math.isfinite(value):
         return None
-    found = round(value, digits) + 0.0  # no −0
-    return int(found) if found.is_integer() and abs(found) < 1e15 else found
+    short = round(value, digits) + 0.0  # no −0
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
 def inline(values: list[dict[str, Any]]) -> Spec:
@@ -90,13 +90,23 @@ def coloured(names: Sequence[str], colours: Sequence[str], legend: bool = True, 
     }
 
 
+def layer(values: list[dict[str, Any]], mark: str, encoding: Spec, **how: Any) -> Spec:
+    """Marks of one kind that show values.
+
+    >>> layer([{"x": 1}], "rule", {"x": {"field": "x"}}, color="red")["mark"]
+    {'type': 'rule', 'color': 'red'}
+    """
+    return {"data": inline(values), "mark": {"type": mark, **how}, "encoding": encoding}
+
+
 def zero(axis: str, encoding: Spec, at: float = 0) -> Spec:
     """A line at 0 of an axis, so that nothing looks larger than it is."""
-    return {
-        "data": inline([{encoding["field"]: at}]),
-        "mark": {"type": "rule", "color": theme.AXIS},
-        "encoding": {axis: encoding},
-    }
+    return layer([{encoding["field"]: at}], "rule", {axis: encoding}, color=theme.AXIS)
+
+
+def guide(values: list[dict[str, Any]], encoding: Spec) -> Spec:
+    """A thin dashed line to compare with, such as that of equal scores."""
+    return layer(values, "line", encoding, color=theme.AXIS, strokeDash=[4, 4], strokeWidth=1)
 
 
 # ---- the sheet ----------------------------------------------------------------------------------------------
@@ -132,7 +142,7 @@ def chart(
     return Chart(name, title, description, sheet(title, subtitle, body), table, note, marker)
 
 
-# ---- words --------------------------------------------------------------------------------------------------
+# ---- texts --------------------------------------------------------------------------------------------------
 
 
 def bracketed(ci: Sequence[float | None] | None, sign: bool = False) -> str:
@@ -177,7 +187,7 @@ def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
     >>> labels(["ab", "a" * 9, "a" * 8], limit=5)
     {'ab': 'ab', 'aaaaaaaaa': 'aaa…a', 'aaaaaaaa': 'aa… 2'}
     """
-    found: dict[str, str] = {}
+    shortened: dict[str, str] = {}
     used: set[str] = set()
     for name in names:
         text, count = shown_name(name, limit), 1
@@ -186,5 +196,5 @@ def labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
             mark = f"… {count}"
             text = shown_name(name, 10**6)[: limit - len(mark)] + mark
         used.add(text)
-        found[name] = text
-    return found
+        shortened[name] = text
+    return shortened

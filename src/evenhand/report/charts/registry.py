@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, shown, unknown
 from evenhand.report.charts.chart import Chart
-
-MOST_NAMED = 20
 
 
 def _nothing(subject: Any) -> None:
@@ -58,8 +56,7 @@ class Charts:
         if name is None:
             name = next(iter(self.names() or self.kinds))
         if not isinstance(name, str) or name not in self.kinds:
-            there = listed(self.kinds, MOST_NAMED)
-            raise UsageError(f"there is no chart {shown(name)} (there are: {there}){nearest(str(name), self.kinds)}")
+            raise unknown("there is no chart", name, self.kinds)
         because = self.lacks(name)
         if because:
             raise UsageError(f"the chart {shown(name)} {because}")

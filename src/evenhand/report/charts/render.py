@@ -35,18 +35,18 @@ def converter() -> Any:
 
 def svg(spec: dict[str, Any], title: str, prefix: str = "") -> str:
     """The drawing as SVG: nothing in it runs, refers elsewhere, or styles anything, and its ids begin with a prefix."""
-    found: str = _drawn(converter().vegalite_to_svg, spec)
-    return _tidied(ElementTree.fromstring(found), printable(title), prefix)
+    drawing: str = _drawn(converter().vegalite_to_svg, spec)
+    return _tidied(ElementTree.fromstring(drawing), printable(title), prefix)
 
 
 def png(spec: dict[str, Any]) -> bytes:
-    found: bytes = _drawn(converter().vegalite_to_png, spec, scale=PNG_SCALE)
-    return found
+    drawing: bytes = _drawn(converter().vegalite_to_png, spec, scale=PNG_SCALE)
+    return drawing
 
 
 def pdf(spec: dict[str, Any]) -> bytes:
-    found: bytes = _drawn(converter().vegalite_to_pdf, spec)
-    return found
+    drawing: bytes = _drawn(converter().vegalite_to_pdf, spec)
+    return drawing
 
 
 def _drawn(convert: Callable[..., Any], spec: dict[str, Any], **how: Any) -> Any:
@@ -116,7 +116,7 @@ def _value(key: str, value: str, names: dict[str, str]) -> str:
     if key == "id":
         return names[value]
     if key == "clip-path":
-        return re.sub(r"url\(#([^)]*)\)", lambda found: f"url(#{names[found[1]]})", value)
+        return re.sub(r"url\(#([^)]*)\)", lambda match: f"url(#{names[match[1]]})", value)
     if key in ("d", "transform"):
-        return re.sub(r"-?\d+\.\d{3,}(e-?\d+)?", lambda found: f"{round(float(found[0]), 2):g}", value)
+        return re.sub(r"-?\d+\.\d{3,}(e-?\d+)?", lambda match: f"{round(float(match[0]), 2):g}", value)
     return value

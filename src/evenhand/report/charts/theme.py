@@ -29,7 +29,6 @@ COLOURS: dict[str, tuple[str, str]] = {
 """The name of each colour (of its CSS variable, without the dashes), and how it looks on light and on dark paper."""
 
 PAPER, INK, MUTED, AXIS, GRID, BAND, LIMIT, REFERENCE, *GROUPS = (light for light, _ in COLOURS.values())
-FAVOURS_GROUP, FAVOURS_REFERENCE = GROUPS[0], REFERENCE
 MOST_COLOURED = 1 + len(GROUPS)
 
 WIDTH = 560

@@ -1,4 +1,4 @@
-"""Charts on a page: the drawing, what it shows in words, and its numbers as a table."""
+"""Charts on a page: the drawing, what it shows in a sentence, and its numbers as a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenhand.report.charts.theme import themed
 from evenhand.report.page.markup import Markup, grid, join, tag
 
 MOST_DRAWN, MOST_NULLS, MOST_TABLES = 550_000, 150_000, 40
-"""What a page holds at most: characters of drawings, of distributions of chance, and tables of all measures."""
+"""What a page holds at most: characters of drawings, of null distributions, and tables of all measures."""
 
 
 class Room:
@@ -30,13 +30,13 @@ class Room:
         self.left_out: list[str] = []
 
     def most(self, number: int) -> int:
-        """A limit, for this page."""
+        """The most of something that this page holds."""
         return max(1, int(number * self.share))
 
-    def figure(self, chart: Chart, words: str) -> Markup | None:
-        """The chart as a figure, or nothing; `words` is the call that draws it."""
+    def figure(self, chart: Chart, call: str) -> Markup | None:
+        """The chart as a figure, or nothing; `call` is what draws it."""
         if self.drawn > self.most(MOST_DRAWN):
-            self.left_out.append(words)
+            self.left_out.append(call)
             return None
         try:
             svg = themed(chart.to_svg(f"c{self.drawn}-", heading=False))
@@ -61,10 +61,10 @@ class Room:
 
     def remarks(self) -> list[str]:
         """What a reader should know about charts that are not there."""
-        found = [f"Charts are not drawn: {self.missing}"] if self.missing else []
+        lines = [f"Charts are not drawn: {self.missing}"] if self.missing else []
         if self.left_out:
-            found.append(f"To keep the page small these charts were left out: {', '.join(self.left_out)}")
-        return found
+            lines.append(f"To keep the page small these charts were left out: {', '.join(self.left_out)}")
+        return lines
 
 
 def _figure(chart: Chart, svg: str | None) -> Markup:
@@ -74,7 +74,7 @@ def _figure(chart: Chart, svg: str | None) -> Markup:
         "figure",
         tag("h3", chart.title),
         None if svg is None else tag("div", Markup(svg), class_="drawing"),
-        tag("figcaption", *_words(chart)),
+        tag("figcaption", *_told(chart)),
         numbers if svg is None else tag("details", tag("summary", "Numbers of this chart"), numbers, class_="table-of"),
         data_chart=chart.name,
         data_lo=marker.get("lo"),
@@ -83,7 +83,7 @@ def _figure(chart: Chart, svg: str | None) -> Markup:
     )
 
 
-def _words(chart: Chart) -> Iterator[str]:
+def _told(chart: Chart) -> Iterator[str]:
     """How to read the chart, what it shows, and what was left out."""
     under = " ".join(chart.spec.get("title", {}).get("subtitle", ())).replace("- ", "-")
     for sentence in re.split(r"(?<=\.) (?=[A-Z])", under):
@@ -108,7 +108,7 @@ def _value(value: Any) -> str:
 
 
 def histogram(null: Any, observed: float) -> Markup | None:
-    """What chance alone shows, in small: the distribution behind a p-value, the observed gap, and the 95 % point."""
+    """The null distribution, in small: that behind a p-value, the observed gap, and the 95 % point."""
     values, weights = np.asarray(null.sample, np.float64), null.chance
     if not len(values):
         return None
@@ -118,12 +118,12 @@ def histogram(null: Any, observed: float) -> Markup | None:
     scale = 44 / heights.max()
     bars = "".join(f"M{6.6 * i:.4g},46v{-h * scale:.1f}h6V46" for i, h in enumerate(heights) if h > 0)
 
-    def rule(at: float, **words: Any) -> Markup:
+    def rule(at: float, **attributes: Any) -> Markup:
         x = f"{198 * (at - lo) / span:.1f}"
-        return tag("line", x1=x, x2=x, y1=0, y2=46, **words)
+        return tag("line", x1=x, x2=x, y1=0, y2=46, **attributes)
 
     lines = rule(null.high, class_="limit") if np.isfinite(null.high) and lo <= null.high <= lo + span else None
-    label = f"Chance alone shows {values.min():.3g} to {values.max():.3g}; observed {observed:.3g}"
+    label = f"Parity alone shows {values.min():.3g} to {values.max():.3g}; observed {observed:.3g}"
     parts = tag("path", d=bars), lines, rule(observed)
     drawing = tag("svg", *parts, viewBox="-1 0 202 46", width=202, height=46, class_="null", role="img",
                   aria_label=label)  # fmt: skip

@@ -26,19 +26,19 @@ class Cell(Markup):
 
 
 def tag(_name: str, /, *children: Any, **attributes: Any) -> Markup:
-    """An element. A trailing underscore frees a word of Python, others stand for hyphens; None and False are left out.
+    """An element. A trailing underscore frees a keyword of Python, others are hyphens; None and False are left out.
 
     >>> tag("p", "1 < 2 & ", tag("b", "so on"), class_="note", aria_label='"', hidden=True, title=None)
     '<p class="note" aria-label="&quot;" hidden>1 &lt; 2 &amp; <b>so on</b></p>'
     """
-    words = "".join(
+    written = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value))}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if _name in VOID:
-        return Markup(f"<{_name}{words}>" if _name in ("meta", "input", "br") else f"<{_name}{words}/>")
-    return Markup(f"<{_name}{words}>{join(*children)}</{_name}>")
+        return Markup(f"<{_name}{written}>" if _name in ("meta", "input", "br") else f"<{_name}{written}/>")
+    return Markup(f"<{_name}{written}>{join(*children)}</{_name}>")
 
 
 def join(*children: Any) -> Markup:

@@ -93,5 +93,5 @@ def _document(document: dict[str, Any], room: int) -> tuple[Markup, str]:
 
 def framed(html: str) -> str:
     """A page inside a notebook: in a frame of its own, where neither can touch the other."""
-    words = 'sandbox="allow-scripts allow-downloads" width="100%" height="800" style="border:0" title="Evenhand report"'
-    return f'<iframe srcdoc="{escape(html)}" {words}></iframe>'
+    frame = 'sandbox="allow-scripts allow-downloads" width="100%" height="800" style="border:0" title="Evenhand report"'
+    return f'<iframe srcdoc="{escape(html)}" {frame}></iframe>'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evenhand.analyses.audit.charts import biases, distributions, forest, null as chance, outcomes
+from evenhand.analyses.audit.charts import biases, distributions, forest, null, outcomes
 from evenhand.analyses.audit.charts.subject import Subject, subject
 from evenhand.errors import shown
 from evenhand.report.charts.registry import Kind
@@ -33,7 +33,7 @@ def _everyone(s: Subject) -> str | None:
 
 
 def _tested(s: Subject) -> str | None:
-    if not chance.tested(s):
+    if not null.tested(s):
         return "needs a p-value, but there is none: audit with permutations=1000, and measures that are defined"
     return _unknown(s)
 
@@ -81,5 +81,5 @@ CHARTS = {
     "cross_roc": Kind(outcomes.cross_roc, _curve("cross_roc")),
     "calibration": Kind(outcomes.calibration, _curve("calibration")),
     "bias_density": Kind(distributions.bias_density, _curve("bias_density")),
-    "null": Kind(chance.null, _tested),
+    "null": Kind(null.null, _tested),
 }

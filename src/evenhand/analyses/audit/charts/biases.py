@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import Line, Subject, marker, score_axis, threshold
+from evenhand.analyses.audit.charts.subject import Line, Subject
 from evenhand.analyses.audit.gaps import ScoreGap
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
@@ -19,6 +19,7 @@ from evenhand.report.charts.layers import (
     chosen_rows,
     coloured,
     inline,
+    layer,
     quantitative,
     rows,
     zero,
@@ -45,8 +46,8 @@ def c_bias_ranks(s: Subject) -> Chart:
 
 def _biases(s: Subject, name: str, weighting: str) -> Chart:
     ranked = weighting == "standardized"
-    found = {c: s.columns("c_bias", group=s.group, concept=c) for c in WHO}
-    lines = {c: gaps(columns, s, ranked) for c, columns in found.items() if len(columns["gap"])}
+    curves = {c: s.columns("c_bias", group=s.group, concept=c) for c in WHO}
+    lines = {c: gaps(columns, s, ranked) for c, columns in curves.items() if len(columns["gap"])}
     a, b = s.pair
     over = "rank" if ranked else "score"
     title = f"Whom each threshold favours, by {over}"
@@ -59,12 +60,12 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     description = " ".join(
         f"{told[c]}; the widest gap is {about}{number(gap, sign=True)} at {where} {at:.{4 if ranked else 12}g}."
         for c in lines
-        for at, gap in [_widest(found[c], over)]
+        for at, gap in [_widest(curves[c], over)]
     )
     note = "ranks are among all people of both groups" if ranked else None
     return chart(
-        name, title, subtitle, description, body, _table(found, over), [note, s.thinned("c_bias")],
-        None if ranked else marker(s),
+        name, title, subtitle, description, body, _table(curves, over), [note, s.thinned("c_bias")],
+        None if ranked else s.marker(),
     )  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def _panels(s: Subject, lines: Mapping[str, Line], told: Mapping[str, str], rank
 def _panel(s: Subject, line: Line, title: str, domain: list[float], ranked: bool, last: bool) -> Spec:
     x, above, below = parts(*line)
     a, b = (f"in favour of {name}" for name in s.pair)
-    x_axis = _rank_axis(last) if ranked else score_axis(s, shown=last)
+    x_axis = _rank_axis(last) if ranked else s.score_axis(shown=last)
     y_axis = quantitative("gap", "gap", domain, tickCount=5, format=".2~f")
     colours = [s.colour[s.group], theme.REFERENCE]
 
@@ -155,7 +156,7 @@ def _panel(s: Subject, line: Line, title: str, domain: list[float], ranked: bool
             area("above", colours[0]),
             area("below", colours[1]),
             zero("y", y_axis),
-            *([] if ranked else threshold(s, x_axis)),
+            *([] if ranked else s.threshold_line(x_axis)),
             *([_legend([a, b], colours)] if last else []),
         ],
     }
@@ -165,11 +166,7 @@ def _legend(names: list[str], colours: list[str]) -> Spec:
     """What the colours of the areas mean: points that are not seen, so that the areas need no field of their own."""
     colour = coloured(names, colours, field="favours")
     colour["legend"]["orient"] = "bottom"
-    return {
-        "data": inline(rows(favours=names)),
-        "mark": {"type": "point", "filled": True, "size": 0, "opacity": 0},
-        "encoding": {"color": colour},
-    }
+    return layer(rows(favours=names), "point", {"color": colour}, filled=True, size=0, opacity=0)
 
 
 def _rank_axis(shown: bool) -> Spec:
@@ -178,9 +175,9 @@ def _rank_axis(shown: bool) -> Spec:
     return quantitative("score", "rank, from the least to the most favourable score", [0, 1])
 
 
-def _table(found: Mapping[str, Mapping[str, Any]], over: str) -> dict[str, Any]:
+def _table(curves: Mapping[str, Mapping[str, Any]], over: str) -> dict[str, Any]:
     """The gaps of every concept at some thresholds."""
-    columns = {c: f for c, f in found.items() if len(f["gap"])}
+    columns = {c: f for c, f in curves.items() if len(f["gap"])}
     first = next(iter(columns.values()))
     keep = chosen_rows(len(first[over]))
     table = {over: first[over][keep]}

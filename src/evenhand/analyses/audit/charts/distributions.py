@@ -6,18 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import (
-    DENSITY_BINS,
-    Line,
-    Subject,
-    at_most,
-    group_colour,
-    group_lines,
-    marker,
-    measured,
-    score_axis,
-    threshold,
-)
+from evenhand.analyses.audit.charts.subject import DENSITY_BINS, Line, Subject, measured
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
@@ -27,7 +16,8 @@ from evenhand.report.charts.layers import (
     chart,
     chosen_rows,
     coloured,
-    inline,
+    guide,
+    layer,
     quantitative,
     rows,
     sentence,
@@ -57,7 +47,7 @@ def cdf(s: Subject) -> Chart:
     share = quantitative("share", "share of the group", [0, 1], format="%")
     return chart(
         "cdf", title, subtitle, description.strip(), _curves(s, lines, "share", share, s.few),
-        _table(s, lines, s.few), [s.thinned("cdf"), s.left_out], marker(s),
+        _table(s, lines, s.few), [s.thinned("cdf"), s.left_out], s.marker(),
     )  # fmt: skip
 
 
@@ -73,20 +63,15 @@ def pdf(s: Subject) -> Chart:
     density["scale"] = {"zero": True, "nice": True}
     return chart(
         "pdf", title, subtitle, description.strip(), _curves(s, lines, "density", density, False),
-        _table(s, lines, False), ["smoothed as ABPC is", _off(s), s.left_out], marker(s),
+        _table(s, lines, False), ["smoothed as ABPC is", s.off("pdf"), s.left_out], s.marker(),
     )  # fmt: skip
-
-
-def _off(s: Subject) -> str | None:
-    error = s.curves.max_error.get("pdf", 0.0)
-    return f"no curve is off by more than {at_most(error)}" if error > 0 else None
 
 
 def bias_density(s: Subject) -> Chart:
     """Who would have to move where for both groups to be scored alike (Han, Jiang et al. 2023, Figure 4)."""
-    found = s.columns("bias_density", group=s.group)
-    mass, same = found["coupling"], found["score_low"] == found["reference_low"]
-    higher = (found["score_low"] > found["reference_low"]) != s.table.meaning.risk
+    matched = s.columns("bias_density", group=s.group)
+    mass, same = matched["coupling"], matched["score_low"] == matched["reference_low"]
+    higher = (matched["score_low"] > matched["reference_low"]) != s.table.meaning.risk
     a, b = s.pair
     kinds = [f"{a} is favoured", f"{b} is favoured", "alike"]
     kind = [kinds[2] if alike else kinds[0] if up else kinds[1] for alike, up in zip(same, higher, strict=True)]
@@ -98,16 +83,16 @@ def bias_density(s: Subject) -> Chart:
         f"score less well than their match, {percent(shares[0])} better. {sentence(measured(s.gap('abcc')))}"
     )
     cells = rows(
-        x=found["reference_low"], x2=found["reference_high"], y=found["score_low"], y2=found["score_high"],
+        x=matched["reference_low"], x2=matched["reference_high"], y=matched["score_low"], y2=matched["score_high"],
         share=mass, kind=kind,
     )  # fmt: skip
     body = _heat_map(s, cells, coloured(kinds, [s.colour[s.group], theme.REFERENCE, theme.AXIS], field="kind"))
-    order = np.argsort(-found["density"])[:20]
+    order = np.argsort(-matched["density"])[:20]
     columns = {
-        "score of the group": _spans(found["score_low"][order], found["score_high"][order]),
-        "score of the reference": _spans(found["reference_low"][order], found["reference_high"][order]),
+        "score of the group": _spans(matched["score_low"][order], matched["score_high"][order]),
+        "score of the reference": _spans(matched["reference_low"][order], matched["reference_high"][order]),
         "share of people": mass[order],
-        "part of ABCC": found["density"][order],
+        "part of ABCC": matched["density"][order],
     }
     note = "darker cells hold more people; the table lists the cells that add most to ABCC"
     return chart("bias_density", title, subtitle.strip(), subtitle.strip(), body, columns, [note])
@@ -120,15 +105,8 @@ def _heat_map(s: Subject, cells: list[dict[str, Any]], colour: Spec) -> Spec:
     scale = {"type": "sqrt", "range": [0.12, 1]}
     opacity: Spec = {"field": "share", "type": "quantitative", "scale": scale, "legend": None}
     alike = rows(x=np.array(s.range), y=np.array(s.range))
-    mark = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
-    layers: list[Spec] = [
-        {"data": inline(alike), "mark": mark},
-        {
-            "data": inline(cells),
-            "mark": {"type": "rect", "tooltip": True},
-            "encoding": {"x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour, "opacity": opacity},
-        },
-    ]
+    where = {"x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour, "opacity": opacity}
+    layers = [guide(alike, {}), layer(cells, "rect", where, tooltip=True)]
     return {"width": SIDE, "height": SIDE, "layer": layers, "encoding": axes}
 
 
@@ -147,20 +125,15 @@ def _shaded(s: Subject, id: str) -> str:
 def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool) -> Spec:
     """Curves over the score, the area between two of them, and the threshold."""
     shape = {"interpolate": "step-after"} if steps else {}
-    x_axis = score_axis(s)
+    x_axis = s.score_axis()
     layers: list[Spec] = []
     if s.group in lines and s.reference in lines:
         grid, first, second = between(lines[s.group], lines[s.reference], steps)
-        layers.append(
-            {
-                "data": inline(rows(score=grid, a=first, b=second)),
-                "mark": {"type": "area", "color": theme.BAND, "opacity": 0.8, **shape},
-                "encoding": {"x": x_axis, "y": {**y, "field": "a"}, "y2": {"field": "b"}},
-            }
-        )
+        area = {"x": x_axis, "y": {**y, "field": "a"}, "y2": {"field": "b"}}
+        layers.append(layer(rows(score=grid, a=first, b=second), "area", area, color=theme.BAND, opacity=0.8, **shape))
     values = [row for g, (x, v) in lines.items() for row in rows(group=s.label[g], score=x, **{field: v})]
-    layers += group_lines(s, values, {"x": x_axis, "y": y, "color": group_colour(s, lines)}, **shape)
-    return {"width": theme.WIDTH, "height": HEIGHT, "layer": [*layers, *threshold(s, x_axis)]}
+    layers += s.group_lines(values, {"x": x_axis, "y": y, "color": s.group_colour(lines)}, **shape)
+    return {"width": theme.WIDTH, "height": HEIGHT, "layer": [*layers, *s.threshold_line(x_axis)]}
 
 
 def between(one: Line, other: Line, steps: bool) -> tuple[Floats, Floats, Floats]:

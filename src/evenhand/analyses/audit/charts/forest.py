@@ -1,4 +1,4 @@
-"""Every measure of a group against its reference, with its interval and what chance alone shows."""
+"""Every measure of a group against its reference, with its interval and its null 95 %."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
 from evenhand.report.format import number
 
-VERDICTS = ("within the limit", "beyond the limit", "not settled")
+VERDICTS = ("within tolerance", "beyond tolerance", "not settled")
 WIDTH, NAMES, STEP = 270, 190, 20
 MOST = 1.0
 """An axis ends here: what is further gets an arrow."""
@@ -44,7 +44,7 @@ class Row:
 
     @property
     def floor(self) -> tuple[float, float] | None:
-        """What chance alone shows 95 times of 100."""
+        """The null 95 %."""
         if self.gap.null is None or not np.isfinite(self.gap.null.high):
             return None
         high = self.gap.null.high
@@ -53,11 +53,11 @@ class Row:
         return (-high if self.signed else 0.0), high
 
     @property
-    def limits(self) -> list[float]:
-        limit = self.gap.tolerance
+    def tolerances(self) -> list[float]:
+        most = self.gap.tolerance
         if self.gap.scale == "ratio":
-            return [limit, 1 / limit]
-        return [-limit, limit] if self.signed else [limit]
+            return [most, 1 / most]
+        return [-most, most] if self.signed else [most]
 
     @property
     def verdict(self) -> str:
@@ -74,16 +74,16 @@ class Row:
     @property
     def reach(self) -> list[float]:
         """All that should be on the axis."""
-        return [*self.limits, *(self.floor or ()), self.value, *(self.gap.ci or ())]
+        return [*self.tolerances, *(self.floor or ()), self.value, *(self.gap.ci or ())]
 
 
 def forest(s: Subject) -> Chart:
     """All measures of a group against its reference."""
     a, b = s.pair
-    found = [Row(g, g.measure) for g in s.attribute.measures if g.group == s.group]
-    undefined = [r for r in found if r.gap.undefined]
-    known = [r for r in found if not r.gap.undefined]
-    drawn = known if known and len(undefined) > MOST_UNDEFINED else found
+    measures = [Row(g, g.measure) for g in s.attribute.measures if g.group == s.group]
+    undefined = [r for r in measures if r.gap.undefined]
+    known = [r for r in measures if not r.gap.undefined]
+    drawn = known if known and len(undefined) > MOST_UNDEFINED else measures
     panels = [*_families(drawn, "difference"), *_families(drawn, "ratio")]
     for layer in panels[-1]["layer"]:
         if "color" in layer["encoding"]:
@@ -91,12 +91,12 @@ def forest(s: Subject) -> Chart:
     further = any(row["shape"].startswith("further") for p in panels for row in p["layer"][-1]["data"]["values"])
     arrow = "an arrow at the edge stands for a value beyond the axis" if further else None
     subtitle = (
-        f"Points with {100 * s.audit.options.confidence:g}% intervals. Grey: what chance alone shows 95 times of 100. "
-        "Red ticks: the limit. Diamonds are distances, which have no sign."
+        f"Points with {100 * s.audit.options.confidence:g}% intervals. Grey: the null 95%. "
+        "Red ticks: the tolerance. Diamonds are distances, which have no sign."
     )
     body: Spec = {"vconcat": panels, "spacing": 6, "resolve": {"scale": {"color": "independent"}}}
     return chart(
-        "forest", f"All measures: {a} against {b}", subtitle, _told(s, known), body, _table(found),
+        "forest", f"All measures: {a} against {b}", subtitle, _told(s, known), body, _table(measures),
         [_undefined(undefined), arrow],
     )  # fmt: skip
 
@@ -105,45 +105,45 @@ def _told(s: Subject, known: list[Row]) -> str:
     a, b = s.pair
     beyond = [r for r in known if r.gap.passes is False]
     sure = sum(bool(r.gap.conclusive) for r in beyond)
-    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond their limit, {sure} with certainty"
+    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond tolerance, {sure} with certainty"
     if beyond:
         text += ": " + ", ".join(f"{r.measure.title} {number(r.value)}" for r in beyond[:6])
     return text + (f" and {len(beyond) - 6} more." if len(beyond) > 6 else ".")
 
 
-def _undefined(found: list[Row]) -> str | None:
+def _undefined(measures: list[Row]) -> str | None:
     """Measures without a value, by reason."""
     by: dict[str, list[str]] = {}
-    for r in found:
+    for r in measures:
         by.setdefault(str(r.gap.undefined), []).append(r.measure.title)
     return "; ".join(f"undefined {because}: {', '.join(titles)}" for because, titles in by.items()) or None
 
 
-def _table(found: list[Row]) -> dict[str, list[Any]]:
+def _table(measures: list[Row]) -> dict[str, list[Any]]:
     return {
-        "measure": [r.measure.title for r in found],
-        "value": [None if r.gap.undefined else r.value for r in found],
-        "low": [None if r.gap.ci is None else r.gap.ci[0] for r in found],
-        "high": [None if r.gap.ci is None else r.gap.ci[1] for r in found],
-        "chance 95%": [None if r.gap.null is None else r.gap.null.high for r in found],
-        "limit": [r.gap.tolerance for r in found],
-        "verdict": [f"undefined {r.gap.undefined}" if r.gap.undefined else r.verdict for r in found],
+        "measure": [r.measure.title for r in measures],
+        "value": [None if r.gap.undefined else r.value for r in measures],
+        "low": [None if r.gap.ci is None else r.gap.ci[0] for r in measures],
+        "high": [None if r.gap.ci is None else r.gap.ci[1] for r in measures],
+        "null 95%": [None if r.gap.null is None else r.gap.null.high for r in measures],
+        "tolerance": [r.gap.tolerance for r in measures],
+        "verdict": [f"undefined {r.gap.undefined}" if r.gap.undefined else r.verdict for r in measures],
     }
 
 
 def _families(drawn: list[Row], scale: str) -> list[Spec]:
     """One panel per family; a ratio has an axis of its own."""
-    found = [r for r in drawn if r.gap.scale == scale]
-    domain = _domain(found, scale)
-    by = {f: [r for r in found if r.measure.family == f] for f in FAMILIES}
+    measures = [r for r in drawn if r.gap.scale == scale]
+    domain = _domain(measures, scale)
+    by = {f: [r for r in measures if r.measure.family == f] for f in FAMILIES}
     by = {f: own for f, own in by.items() if own}
     title = {f: f"{FAMILIES[f].name}: ratios" if scale == "ratio" else FAMILIES[f].short for f in by}
     return [_panel(own, title[f], domain, scale, f == list(by)[-1]) for f, own in by.items()]
 
 
-def _domain(found: list[Row], scale: str) -> list[float]:
+def _domain(measures: list[Row], scale: str) -> list[float]:
     """From the least to the most that is drawn, the point of no difference inside."""
-    bounded = [r for r in found if np.isfinite(r.measure.highest) or scale == "ratio"] or found
+    bounded = [r for r in measures if np.isfinite(r.measure.highest) or scale == "ratio"] or measures
     reach = [x for r in bounded if not r.gap.undefined for x in r.reach if np.isfinite(x)]
     if scale == "ratio":
         furthest = max([1.5, *(max(x, 1 / x) for x in reach if x > 0)])
@@ -153,9 +153,9 @@ def _domain(found: list[Row], scale: str) -> list[float]:
     return [max(low * 1.05, -MOST), min(high * 1.05, MOST)]
 
 
-def _panel(found: list[Row], title: str, domain: list[float], scale: str, last: bool) -> Spec:
+def _panel(measures: list[Row], title: str, domain: list[float], scale: str, last: bool) -> Spec:
     """The measures of one family, one row each."""
-    names = [r.measure.title for r in found]
+    names = [r.measure.title for r in measures]
     y: Spec = {"field": "measure", "type": "nominal", "sort": names, "title": None, "scale": {"domain": names}}
     y["axis"] = {
         "minExtent": NAMES, "maxExtent": NAMES, "labelLimit": NAMES - 10, "labelPadding": 8, "ticks": False,
@@ -164,14 +164,14 @@ def _panel(found: list[Row], title: str, domain: list[float], scale: str, last: 
     return {
         "width": WIDTH,
         "height": {"step": STEP},
-        "layer": _marks(found, _axis(domain, scale, last), y, domain, 1 if scale == "ratio" else 0),
+        "layer": _marks(measures, _axis(domain, scale, last), y, domain, 1 if scale == "ratio" else 0),
         "title": {"text": title, "fontSize": 12, "anchor": "start", "frame": "bounds", "offset": 4},
     }
 
 
 def _axis(domain: list[float], scale: str, last: bool) -> Spec:
-    words = {"difference": "group minus reference, or distance", "ratio": "group over reference"}
-    x = quantitative("value", words[scale] if last else None, domain, labels=last, ticks=last)
+    titles = {"difference": "group minus reference, or distance", "ratio": "group over reference"}
+    x = quantitative("value", titles[scale] if last else None, domain, labels=last, ticks=last)
     if scale == "ratio":
         x["scale"]["type"] = "log"
         x["axis"] |= {"values": [v for v in (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10) if domain[0] <= v <= domain[1]]}
@@ -179,9 +179,9 @@ def _axis(domain: list[float], scale: str, last: bool) -> Spec:
     return x
 
 
-def _marks(found: list[Row], x: Spec, y: Spec, domain: list[float], alike: float) -> list[Spec]:
-    """The noise floor, the limits, intervals, numbers and points, as far as they are on the axis."""
-    known, (lo, hi) = [r for r in found if not r.gap.undefined], domain
+def _marks(measures: list[Row], x: Spec, y: Spec, domain: list[float], alike: float) -> list[Spec]:
+    """The noise floor, the tolerances, intervals, numbers and points, as far as they are on the axis."""
+    known, (lo, hi) = [r for r in measures if not r.gap.undefined], domain
 
     def inside(at: float) -> float:
         return float(np.clip(at, lo, hi)) if np.isfinite(at) else hi
@@ -191,19 +191,19 @@ def _marks(found: list[Row], x: Spec, y: Spec, domain: list[float], alike: float
 
     band = [ends(r, r.floor) for r in known if r.floor is not None]
     spans = [ends(r, r.gap.ci, verdict=r.verdict) for r in known if r.gap.ci is not None]
-    limit = [rows(measure=r.measure.title, value=v)[0] for r in known for v in r.limits if lo <= v <= hi]
+    tolerances = [rows(measure=r.measure.title, value=v)[0] for r in known for v in r.tolerances if lo <= v <= hi]
     points = [
         rows(measure=r.measure.title, verdict=r.verdict, value=inside(r.value), shape=_shape(r, lo, hi))[0]
         for r in known
     ]
-    numbers = rows(measure=[r.measure.title for r in found], number=[r.number for r in found])
+    numbers = rows(measure=[r.measure.title for r in measures], number=[r.number for r in measures])
     shape: Spec = {"field": "shape", "type": "nominal", "legend": None}
     shape["scale"] = {"domain": list(SHAPES), "range": list(SHAPES.values())}
     return [
         {"data": inline(band), "mark": {"type": "bar", "color": theme.BAND, "height": {"band": 0.7}},
          "encoding": {"y": y, "x": x, "x2": {"field": "end"}}},
         zero("x", x, alike),
-        {"data": inline(limit), "mark": {"type": "tick", "color": theme.LIMIT, "thickness": 1.5, "height": 14},
+        {"data": inline(tolerances), "mark": {"type": "tick", "color": theme.LIMIT, "thickness": 1.5, "height": 14},
          "encoding": {"y": y, "x": x}},
         {"data": inline(spans), "mark": {"type": "rule", "strokeWidth": 2},
          "encoding": {"y": y, "x": x, "x2": {"field": "end"}, "color": _colour()}},

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.charts.subject import (
-    CALIBRATION_BINS,
-    Line,
-    Subject,
-    at_most,
-    group_colour,
-    group_lines,
-    marker,
-    measured,
-    score_axis,
-    threshold,
-)
+from evenhand.analyses.audit.charts.subject import CALIBRATION_BINS, Line, Subject, measured
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, quantitative, rows, sentence
+from evenhand.report.charts.layers import (
+    Spec,
+    beside,
+    chart,
+    coloured,
+    guide,
+    inline,
+    layer,
+    quantitative,
+    rows,
+    sentence,
+)
 from evenhand.report.format import number, percent
 
 SIDE, HEIGHT = 400, 280
@@ -36,11 +36,11 @@ def roc(s: Subject) -> Chart:
     a, b = s.pair
     told = _areas(s, "roc", "AUROC")
     title = f"ROC curves by {shown_name(s.attribute.name)}"
-    colour = group_colour(s, lines)
+    colour = s.group_colour(lines)
     named = {s.label[g]: line for g, line in lines.items()}
     description = f"True against false positive rates at every threshold. {told}"
     return chart("roc", title, told, description, _square(s, named, colour, (a, b)), _rates(named),
-                 [_off(s, "roc"), s.left_out])  # fmt: skip
+                 [s.off("roc"), s.left_out])  # fmt: skip
 
 
 def cross_roc(s: Subject) -> Chart:
@@ -50,14 +50,14 @@ def cross_roc(s: Subject) -> Chart:
         f"positives of {a}, negatives of {b}": "group over reference",
         f"positives of {b}, negatives of {a}": "reference over group",
     }
-    found = {name: s.columns("cross_roc", group=s.group, curve=curve) for name, curve in names.items()}
-    lines = {name: (c["fpr"], c["tpr"]) for name, c in found.items()}
+    curves = {name: s.columns("cross_roc", group=s.group, curve=curve) for name, curve in names.items()}
+    lines = {name: (c["fpr"], c["tpr"]) for name, c in curves.items()}
     told = _areas(s, "xroc", "cross-AUROC")
     colour = coloured(list(lines), [s.colour[s.group], theme.REFERENCE])
     first, second = lines
     description = f"True positive rates of one group against false positive rates of the other. {told}"
     return chart("cross_roc", f"ROC curves across groups: {a} and {b}", told, description,
-                 _square(s, lines, colour, (first, second)), _rates(lines), [_off(s, "cross_roc")])  # fmt: skip
+                 _square(s, lines, colour, (first, second)), _rates(lines), [s.off("cross_roc")])  # fmt: skip
 
 
 def _areas(s: Subject, id: str, part: str) -> str:
@@ -74,37 +74,23 @@ def _areas(s: Subject, id: str, part: str) -> str:
     )
 
 
-def _off(s: Subject, name: str) -> str | None:
-    error = s.curves.max_error.get(name, 0.0)
-    if error < 1e-6:
-        return None
-    return f"drawn with at most {s.points} points per curve, none off by more than {at_most(error)}"
-
-
 def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str, str]) -> Spec:
     """ROC curves; the area between two of them is the inside of going along one and back along the other."""
-    x_axis = quantitative("fpr", "false positive rate", [0, 1])
-    y_axis = quantitative("tpr", "true positive rate", [0, 1])
+    axes = {
+        "x": quantitative("fpr", "false positive rate", [0, 1]),
+        "y": quantitative("tpr", "true positive rate", [0, 1]),
+    }
     layers: list[Spec] = []
     if all(name in lines for name in pair):
         (x, y), (back_x, back_y) = (lines[name] for name in pair)
-        way = rows(fpr=np.concatenate([x, back_x[::-1]]), tpr=np.concatenate([y, back_y[::-1]]))
-        layers.append(
-            {
-                "data": inline([{**row, "step": i} for i, row in enumerate(way)]),
-                "mark": {"type": "line", "filled": True, "color": theme.BAND, "opacity": 0.9, "strokeWidth": 0},
-                "encoding": {"x": x_axis, "y": y_axis, "order": {"field": "step", "type": "quantitative"}},
-            }
-        )
-    corners = [{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}]
-    chance = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
-    layers.append({"data": inline(corners), "mark": chance, "encoding": {"x": x_axis, "y": y_axis}})
+        path = rows(fpr=np.concatenate([x, back_x[::-1]]), tpr=np.concatenate([y, back_y[::-1]]))
+        steps = [{**row, "step": i} for i, row in enumerate(path)]
+        order = {**axes, "order": {"field": "step", "type": "quantitative"}}
+        layers.append(layer(steps, "line", order, filled=True, color=theme.BAND, opacity=0.9, strokeWidth=0))
+    layers.append(guide([{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}], axes))
     values = [row for name, (x, y) in lines.items() for row in rows(group=name, fpr=x, tpr=y)]
-    encoding = {"x": x_axis, "y": y_axis, "color": colour}
-    if s.pair == pair:
-        layers += group_lines(s, values, encoding)
-    else:
-        layers.append({"data": inline(values), "mark": {"type": "line"}, "encoding": encoding})
+    encoding = {**axes, "color": colour}
+    layers += s.group_lines(values, encoding) if s.pair == pair else [layer(values, "line", encoding)]
     return {"width": SIDE, "height": SIDE, "layer": layers}
 
 
@@ -117,19 +103,19 @@ def _rates(lines: Mapping[str, Line]) -> dict[str, Any]:
 def calibration(s: Subject) -> Chart:
     """What a score means in each group: the favourable rate by score, with intervals."""
     shown = [s.reference, s.group] if s.given else list(s.drawn)
-    found = {g: c for g in shown if len((c := s.columns("calibration", group=g))["rate"])}
+    curves = {g: c for g in shown if len((c := s.columns("calibration", group=g))["rate"])}
     fields = {"score": "mean_score", "rate": "rate", "low": "ci_low", "high": "ci_high", "people": "people"}
     values = [
-        row for g, c in found.items() for row in rows(group=s.label[g], **{k: c[name] for k, name in fields.items()})
+        row for g, c in curves.items() for row in rows(group=s.label[g], **{k: c[name] for k, name in fields.items()})
     ]
     main = [row for row in values if row["group"] in s.pair] if s.crowded else values
-    layers = _calibrated(s, values, group_colour(s, found))
+    layers = _calibrated(s, values, s.group_colour(curves))
     told = sentence(measured(s.gap("calibration_uniform")))
     subtitle = f"Share with the favourable label among people of similar score, with 95% intervals. {told}".strip()
     ends = [
         f"{s.label[g]} from {percent(c['rate'][0])} at {c['mean_score'][0]:.3g} to {percent(c['rate'][-1])} at "
         f"{c['mean_score'][-1]:.3g}"
-        for g, c in list(found.items())[:4]
+        for g, c in list(curves.items())[:4]
     ]
     hidden = f"intervals of {s.pair[0]} and {s.pair[1]} only" if len(main) < len(values) else None
     bins = "every score" if s.scores <= CALIBRATION_BINS else f"{CALIBRATION_BINS} bins of equal width"
@@ -138,18 +124,18 @@ def calibration(s: Subject) -> Chart:
         f"The favourable rate by score: {', '.join(ends)}. {told}".strip(),
         {"width": theme.WIDTH, "height": HEIGHT, "data": inline(main), "layer": layers},
         {k: [row[k] for row in main] for k in main[0]},
-        [f"{bins}; larger points stand for more people", hidden, s.left_out], marker(s),
+        [f"{bins}; larger points stand for more people", hidden, s.left_out], s.marker(),
     )  # fmt: skip
 
 
 def _calibrated(s: Subject, values: list[dict[str, Any]], colour: Spec) -> list[Spec]:
     """Lines, intervals, and points as large as there are people."""
-    x, y = score_axis(s), quantitative("rate", "favourable label", [0, 1], format="%")
+    x, y = s.score_axis(), quantitative("rate", "favourable label", [0, 1], format="%")
     scale = {"type": "sqrt", "range": [12, 160]}
     size: Spec = {"field": "people", "type": "quantitative", "legend": None, "scale": scale}
     return [
         *_ideal(s, x, y),
-        *group_lines(s, values, {"x": x, "y": y, "color": colour}, strokeWidth=1.5),
+        *s.group_lines(values, {"x": x, "y": y, "color": colour}, strokeWidth=1.5),
         {
             "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.7},
             "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
@@ -158,7 +144,7 @@ def _calibrated(s: Subject, values: list[dict[str, Any]], colour: Spec) -> list[
             "mark": {"type": "circle", "opacity": 1, "tooltip": True},
             "encoding": {"x": x, "y": y, "color": colour, "size": size},
         },
-        *threshold(s, x),
+        *s.threshold_line(x),
     ]
 
 
@@ -167,26 +153,25 @@ def _ideal(s: Subject, x_axis: Spec, y_axis: Spec) -> list[Spec]:
     if s.range != (0.0, 1.0):
         return []
     ends = [{"score": x, "rate": 1 - x if s.table.meaning.risk else x} for x in (0, 1)]
-    mark = {"type": "line", "color": theme.AXIS, "strokeDash": [4, 4], "strokeWidth": 1}
-    return [{"data": inline(ends), "mark": mark, "encoding": {"x": x_axis, "y": y_axis}}]
+    return [guide(ends, {"x": x_axis, "y": y_axis})]
 
 
 def groups(s: Subject) -> Chart:
     """Every group's rates side by side."""
     everyone = s.attribute.groups
     by_name = {g.name: g for g in everyone}
-    found = [by_name[name] for name in s.listed]
+    shown = [by_name[name] for name in s.listed]
     small = set(s.attribute.too_small)
-    rates = [r for r in DRAWN if any(r in g.rates and not g.rates[r].undefined for g in found)]
+    rates = [r for r in DRAWN if any(r in g.rates and not g.rates[r].undefined for g in shown)]
     kinds = ["reference", "group", "too small to conclude"]
-    kind = [kinds[0 if g.name == s.reference else 2 if g.name in small else 1] for g in found]
-    names = [f"{s.label[g.name]} ({g.n:,})" for g in found]
-    panels = [_rate_panel(found, names, kind, kinds, rate, rate == rates[0], len(rates)) for rate in rates]
-    columns: dict[str, list[Any]] = {"group": [g.name for g in found], "people": [g.n for g in found]}
+    kind = [kinds[0 if g.name == s.reference else 2 if g.name in small else 1] for g in shown]
+    names = [f"{s.label[g.name]} ({g.n:,})" for g in shown]
+    panels = [_rate_panel(shown, names, kind, kinds, rate, rate == rates[0], len(rates)) for rate in rates]
+    columns: dict[str, list[Any]] = {"group": [g.name for g in shown], "people": [g.n for g in shown]}
     for rate in rates:
-        columns[RATES[rate].short] = [g.rates[rate].value for g in found]
-    first = found[0].rates[rates[0]]
-    spread = [(g.rates[rates[0]].value, s.label[g.name]) for g in found if not g.rates[rates[0]].undefined]
+        columns[RATES[rate].short] = [g.rates[rate].value for g in shown]
+    first = shown[0].rates[rates[0]]
+    spread = [(g.rates[rates[0]].value, s.label[g.name]) for g in shown if not g.rates[rates[0]].undefined]
     title = f"Rates of every group, by {shown_name(s.attribute.name)}"
     level = f"{100 * s.audit.options.confidence:g}%"
     subtitle = f"With {level} intervals; the dashed line is the reference. Number of people in brackets."
@@ -194,8 +179,8 @@ def groups(s: Subject) -> Chart:
         f"Selection rates run from {percent(min(spread)[0])} ({min(spread)[1]}) to {percent(max(spread)[0])} "
         f"({max(spread)[1]}); the reference {s.label[s.reference]} has {percent(first.value)}."
     )
-    fewer = f"{len(found)} of {len(everyone):,} groups: the reference and the furthest from it"
-    note = fewer if len(found) < len(everyone) else None
+    fewer = f"{len(shown)} of {len(everyone):,} groups: the reference and the furthest from it"
+    note = fewer if len(shown) < len(everyone) else None
     body: Spec = {
         "hconcat": panels, "spacing": 18,
         "resolve": {"scale": {"color": "shared", "y": "shared"}, "legend": {"color": "shared"}},
@@ -204,12 +189,12 @@ def groups(s: Subject) -> Chart:
 
 
 def _rate_panel(
-    found: list[Any], names: list[str], kind: list[str], kinds: list[str], rate: str, first: bool, panels: int
+    groups: list[Any], names: list[str], kind: list[str], kinds: list[str], rate: str, first: bool, panels: int
 ) -> Spec:
     """One rate of every group."""
     values = [
         rows(group=name, kind=k, rate=e.value, low=e.ci[0] if e.ci else e.value, high=e.ci[1] if e.ci else e.value)[0]
-        for name, k, g in zip(names, kind, found, strict=True)
+        for name, k, g in zip(names, kind, groups, strict=True)
         if not (e := g.rates[rate]).undefined
     ]
     y_axis: Spec = {"field": "group", "type": "nominal", "sort": names, "title": None, "scale": {"domain": names}}
@@ -221,8 +206,7 @@ def _rate_panel(
     base = next((row["rate"] for row in values if row["kind"] == kinds[0]), None)
     layers: list[Spec] = []
     if base is not None:
-        mark = {"type": "rule", "strokeDash": [4, 3], "color": theme.AXIS}
-        layers.append({"data": inline([{"rate": base}]), "mark": mark, "encoding": {"x": x_axis}})
+        layers.append(layer([{"rate": base}], "rule", {"x": x_axis}, strokeDash=[4, 3], color=theme.AXIS))
     layers += [
         {
             "mark": {"type": "rule", "strokeWidth": 2},

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name, unknown
 from evenhand.report.charts import theme
-from evenhand.report.charts.layers import Spec, bracketed, coloured, inline, labels, quantitative
+from evenhand.report.charts.layers import Spec, bracketed, coloured, labels, layer, quantitative
 from evenhand.report.format import number
 from evenhand.tables.arrays import Floats
 
@@ -29,6 +29,7 @@ CALIBRATION_BINS = 10
 DENSITY_BINS = 40
 FURTHEST_BY = ("abcc", "independence_uniform", "demographic_parity", "delta_dp_b")
 MOST_LISTED = 40
+MOST_TICKS = 20
 
 Line = tuple[Floats, Floats]
 
@@ -43,7 +44,7 @@ class Subject:
     given: bool
     """Whether the user named the group."""
     measure: str | None = None
-    """The one whose chance is drawn."""
+    """The one whose null distribution is drawn."""
 
     @property
     def reference(self) -> str:
@@ -134,8 +135,8 @@ class Subject:
 
     def gap(self, id: str) -> Gap | None:
         """The pair by one measure, if the audit has it and it is defined."""
-        found = (g for g in self.attribute.measures if g.id == id and g.group == self.group)
-        return next((g for g in found if not g.undefined), None)
+        gaps = (g for g in self.attribute.measures if g.id == id and g.group == self.group)
+        return next((g for g in gaps if not g.undefined), None)
 
     @cached_property
     def curves(self) -> Curves:
@@ -149,16 +150,23 @@ class Subject:
 
     def columns(self, name: str, **where: str) -> dict[str, Any]:
         """A curve as columns, only the rows that agree."""
-        found = self.curves.columns(name)
-        keep = np.ones(len(found["group"]), np.bool_)
+        curve = self.curves.columns(name)
+        keep = np.ones(len(curve["group"]), np.bool_)
         for column, value in where.items():
-            keep &= found[column] == value
-        return {column: values[keep] for column, values in found.items()}
+            keep &= curve[column] == value
+        return {column: values[keep] for column, values in curve.items()}
 
     def lines(self, name: str, x: str, y: str, **where: str) -> dict[str, Line]:
         """A curve of every group drawn that has one."""
-        found = {g: self.columns(name, group=g, **where) for g in self.drawn}
-        return {g: (c[x], c[y]) for g, c in found.items() if len(c[x])}
+        curves = {g: self.columns(name, group=g, **where) for g in self.drawn}
+        return {g: (c[x], c[y]) for g, c in curves.items() if len(c[x])}
+
+    def off(self, name: str) -> str | None:
+        """The remark that a curve is drawn with fewer points than it has."""
+        error = self.curves.max_error.get(name, 0.0)
+        if error < 1e-6:
+            return None
+        return f"drawn with at most {self.points} points per curve, none off by more than {at_most(error)}"
 
     def thinned(self, name: str) -> str | None:
         """The remark that a curve has more points than are drawn."""
@@ -167,6 +175,53 @@ class Subject:
             return None
         most = at_most(error)
         return f"drawn at {self.points} of {self.scores:,} scores at most; no curve is off by more than {most} there"
+
+    # ---- layers of charts over the score ---------------------------------------------------------------------
+
+    def group_lines(self, values: list[dict[str, Any]], encoding: Spec, **mark: Any) -> list[Spec]:
+        """A line for each group; among many groups the two that are compared stand out."""
+        if not self.crowded:
+            return [layer(values, "line", encoding, **mark)]
+        others = [row for row in values if row["group"] not in self.pair]
+        pair = [row for row in values if row["group"] in self.pair]
+        return [layer(v, "line", encoding, **{**mark, "strokeWidth": w}) for v, w in ((others, 1.2), (pair, 3))]
+
+    def group_colour(self, groups: Iterable[str], legend: bool = True) -> Spec:
+        chosen = list(groups)
+        return coloured([self.label[g] for g in chosen], [self.colour[g] for g in chosen], legend)
+
+    def score_axis(self, field: str = "score", shown: bool = True) -> Spec:
+        """The score from end to end of its range."""
+        if not shown:
+            return quantitative(field, None, self.range, labels=False, ticks=False, **self._ticks())
+        remarks = ["a risk: lower is better"] if self.table.meaning.risk else []
+        remarks += [] if self.threshold is None else ["dashed: the threshold"]
+        title = f"{self.score} ({'; '.join(remarks)})" if remarks else self.score
+        return quantitative(field, title, self.range, **self._ticks())
+
+    def _ticks(self) -> Spec:
+        """Numbers in full unless they are very long; integer scores at integers."""
+        lo, hi = self.range
+        plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
+        ticks: Spec = {"format": ",~r" if plain else "~g"}
+        score = self.table.score
+        if self.scores <= MOST_TICKS and score is not None and bool((np.mod(score, 1) == 0).all()):
+            ticks["values"] = sorted(set(score.tolist()))
+        return ticks
+
+    def threshold_line(self, x: Spec) -> list[Spec]:
+        """The line at the threshold, which a page may move: it is of class threshold."""
+        if self.threshold is None:
+            return []
+        here = [{"score": self.threshold}]
+        line = layer(here, "rule", {"x": x}, strokeDash=[5, 4], color=theme.INK, opacity=0.7)
+        return [{"name": "threshold", **line}]
+
+    def marker(self, width: int = theme.WIDTH) -> dict[str, Any] | None:
+        """What a page has to know to move the line."""
+        if self.threshold is None:
+            return None
+        return {"lo": self.range[0], "hi": self.range[1], "width": width, "at": self.threshold}
 
 
 def at_most(error: float) -> str:
@@ -185,19 +240,17 @@ def subject(audit: Audit, attribute: Any = None, group: Any = None, measure: Any
     """What was asked for, if the audit has it; by default the first attribute and the furthest group."""
     names = [a.name for a in audit.attributes]
     if attribute is not None and attribute not in names:
-        raise UsageError(
-            f"this audit has no attribute {shown(attribute)} (it has: {listed(names)}){nearest(str(attribute), names)}"
-        )
-    found = audit.attributes[0 if attribute is None else names.index(attribute)]
-    groups = [g.name for g in found.groups]
+        raise unknown("this audit has no attribute", attribute, names)
+    about = audit.attributes[0 if attribute is None else names.index(attribute)]
+    groups = [g.name for g in about.groups]
     if group is not None and str(group) not in groups:
         raise UsageError(
-            f"{shown(group)} is not a group of {shown(found.name)} (there are: {listed(groups)})"
+            f"{shown(group)} is not a group of {shown(about.name)} (there are: {listed(groups)})"
             f"{nearest(str(group), groups)}"
         )
-    if group is not None and str(group) == found.reference:
+    if group is not None and str(group) == about.reference:
         raise UsageError(f"{shown(group)} is the reference, with which others are compared: name another group")
-    return Subject(audit, found, furthest(found)[0] if group is None else str(group), group is not None, measure)
+    return Subject(audit, about, furthest(about)[0] if group is None else str(group), group is not None, measure)
 
 
 def furthest(attribute: AttributeAudit) -> list[str]:
@@ -209,70 +262,11 @@ def furthest(attribute: AttributeAudit) -> list[str]:
     return sorted(others, key=lambda name: (name in attribute.too_small, -away.get(name, -1.0)))
 
 
-MOST_TICKS = 20
-
-
-def group_lines(s: Subject, values: list[dict[str, Any]], encoding: Spec, **mark: Any) -> list[Spec]:
-    """A line for each group; among many groups the two that are compared stand out."""
-    if not s.crowded:
-        return [{"data": inline(values), "mark": {"type": "line", **mark}, "encoding": encoding}]
-    return [
-        {
-            "data": inline([row for row in values if (row["group"] in s.pair) == own]),
-            "mark": {"type": "line", **mark, "strokeWidth": width},
-            "encoding": encoding,
-        }
-        for own, width in ((False, 1.2), (True, 3))
-    ]
-
-
-def group_colour(s: Subject, groups: Iterable[str], legend: bool = True) -> Spec:
-    chosen = list(groups)
-    return coloured([s.label[g] for g in chosen], [s.colour[g] for g in chosen], legend)
-
-
-def score_axis(s: Subject, field: str = "score", shown: bool = True) -> Spec:
-    """The score from end to end of its range."""
-    if not shown:
-        return quantitative(field, None, s.range, labels=False, ticks=False, **_ticks(s))
-    words = [s.score]
-    if s.table.meaning.risk:
-        words.append("a risk: lower is better")
-    if s.threshold is not None:
-        words.append("dashed: the threshold")
-    return quantitative(field, f"{words[0]} ({'; '.join(words[1:])})" if words[1:] else words[0], s.range, **_ticks(s))
-
-
-def _ticks(s: Subject) -> Spec:
-    """Numbers in full unless they are very long; whole scores at whole numbers."""
-    lo, hi = s.range
-    plain = max(abs(lo), abs(hi)) < 1e7 and hi - lo > 1e-5
-    found: Spec = {"format": ",~r" if plain else "~g"}
-    if s.scores <= MOST_TICKS and s.table.score is not None and bool((np.mod(s.table.score, 1) == 0).all()):
-        found["values"] = sorted(set(s.table.score.tolist()))
-    return found
-
-
-def threshold(s: Subject, x: Spec) -> list[Spec]:
-    """The line at the threshold, which a page may move: it is of class threshold."""
-    if s.threshold is None:
-        return []
-    mark = {"type": "rule", "strokeDash": [5, 4], "color": theme.INK, "opacity": 0.7}
-    return [{"name": "threshold", "data": inline([{"score": s.threshold}]), "mark": mark, "encoding": {"x": x}}]
-
-
-def marker(s: Subject, width: int = theme.WIDTH) -> dict[str, Any] | None:
-    """What a page has to know to move the line."""
-    if s.threshold is None:
-        return None
-    return {"lo": s.range[0], "hi": s.range[1], "width": width, "at": s.threshold}
-
-
 def measured(gap: Gap | None) -> str:
-    """A measure with its interval and what chance alone shows."""
+    """A measure with its interval and its null 95 %."""
     if gap is None:
         return ""
     text = f"{gap.measure.title} {number(gap.estimate)}{bracketed(gap.ci)}"
     if gap.null is not None and np.isfinite(gap.null.high):
-        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {number(gap.null.high)}"
+        text += f"; null 95% {number(gap.null.high)}"
     return text
