@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.analyses.classes.matrix import Task, matrix, uncertainties
+from evenhand.analyses.classes.intervals import Task
+from evenhand.analyses.classes.matrix import matrix
+from evenhand.analyses.classes.uncertainty import uncertainties
 from evenhand.measures.aggregation import GROUPWISE, METRICS, Recipe, power_step
 from evenhand.tables.confusion import ClassCounts
 from stopwatch import seconds

@@ -1,4 +1,4 @@
-"""How often 95 % intervals contain the truth: of gaps, of the largest gap, and (a quarter as often) of whole scores.
+"""How often 95 % intervals contain the truth: gaps, the largest gap, and (a quarter as often) score-level measures.
 
 python benchmarks/coverage.py [replications]
 """
@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import gaps
 from evenhand.analyses.audit.largest_gap import largest_gap, resampled_ranges
+from evenhand.analyses.audit.rate_gaps import gaps
 from evenhand.analyses.audit.score_gaps import compare
-from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.analyses.options import Options
+from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
 
@@ -98,22 +99,22 @@ def _counts(array: Any) -> ScoreCounts:
 
 
 def whole_scores(replications: int, rng: np.random.Generator) -> None:
-    """Measures of whole scores; the truth of a density measure is smoothed as a sample of that size is."""
+    """Score-level measures; the truth of a density measure is smoothed as a sample of that size is."""
     measures = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure) and m.id != "abcc"]
-    options = ScoreOptions()
+    options = Options(bootstrap=200)
     short = [f"{m.id[:4]}…{m.id[-4:]}" if len(m.id) > 10 else m.id for m in measures]
-    print(f"\n{'whole scores':<26}" + "".join(f"{name[:13]:>14}" for name in short))
+    print(f"\n{'score level':<26}" + "".join(f"{name[:13]:>14}" for name in short))
     for name, shares in POPULATIONS.items():
         for sizes in ((300, 200), (3000, 2000), (60, 25)):
             people = shares * np.array(sizes)[:, None]
             goal = {}
             for m in measures:
-                curve = m.of(_counts(people if m.smooth else people * 1e7), options)
+                curve = m.of(_counts(people if m.smooth else people * 1e7), options.scores)
                 goal[m.id] = float(curve.signed) if m.signed else float(m.value(curve))
             hits, seen = dict.fromkeys(goal, 0), dict.fromkeys(goal, 0)
             for _ in range(replications):
                 drawn = [rng.multinomial(n, shares[:, g].ravel()).reshape(-1, 2) for g, n in enumerate(sizes)]
-                for c in compare(measures, _counts(np.stack(drawn, axis=1)), options, 0.95, 200, rng.spawn(1)[0]):
+                for c in compare(measures, _counts(np.stack(drawn, axis=1)), options, rng.spawn(1)[0]):
                     if c.gap.ci is not None:
                         seen[c.gap.id] += 1
                         hits[c.gap.id] += c.gap.ci[0] - 1e-12 <= goal[c.gap.id] <= c.gap.ci[1] + 1e-12

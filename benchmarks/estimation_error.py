@@ -1,4 +1,4 @@
-"""How many people does it take to know a measure? 000's Figure 3, repeated.
+"""How many people does it take to know a measure? Figure 3 of Han, Jiang et al. 2023, repeated.
 
     python benchmarks/estimation_error.py [replications] [--svg FILE] [--seed N]
 

@@ -1,4 +1,4 @@
-"""What 000 left open: a network that pays for ABCC against one that pays for ΔDP_c, at equal accuracy.
+"""What Han, Jiang et al. 2023 left open: paying for ABCC against paying for ΔDP_c, at equal accuracy.
 
     python benchmarks/fronts.py DATA [--splits 10] [--strengths 0,0.1,…] [--folder runs] [--svg FILE]
 

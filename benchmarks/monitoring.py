@@ -1,4 +1,4 @@
-"""How often does a watch raise a false alarm, and how soon does it find a change?
+"""How often does monitoring raise a false alarm, and how soon does it find a change?
 
     python benchmarks/monitoring.py [SCENARIO …] [--runs N] [--looks N] [--measures all|rates|scores]
 
@@ -74,7 +74,7 @@ class Scenario:
 
 
 def decided(rate: float) -> Any:
-    """A score of 0.1 or 0.9, that says no more than the decision; half of both deserve it."""
+    """A score of 0.1 or 0.9, that says no more than the decision; half of both have the favourable outcome."""
     p = np.zeros(40)
     p[3], p[36] = 1 - rate, rate
     return with_labels(p, 0.5)
@@ -136,7 +136,7 @@ def first_alarms(scenario: Scenario, looks: int, ids: list[str], seed: int) -> d
 
 
 def chosen(kind: str) -> list[str]:
-    """Some of the measures; those of whole scores are the same when the scores of both groups rise alike."""
+    """Some of the measures; score-level ones are the same when the scores of both groups rise alike."""
     rates = [id_ for id_, m in MEASURES.items() if isinstance(m, RateMeasure)]
     return {"all": list(MEASURES), "rates": rates, "scores": [id_ for id_ in MEASURES if id_ not in rates]}[kind]
 

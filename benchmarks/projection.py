@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import evenhand
-from evenhand.analyses.projection.projection_test import ProjectionTest, projection_test
+from evenhand.analyses.projection.projection_test import projection_test
+from evenhand.analyses.projection.results import ProjectionTest
 from stopwatch import seconds
 
 

@@ -8,7 +8,7 @@ everything and whose workers stand ready; `polars` and the clusters read the Par
 `arrow` and `numpy` hold the rows in memory. All with the defaults: every measure, 1 000 bootstraps, 1 000 permutations.
 
 The bare counts are by the same engine from the same data in the same run: `GROUP BY g, y`, and the same by 100 000
-score cells too, which is the least that any measure of whole scores needs. Engines are not given more rows than they
+score cells too, which is the least that any score-level measure needs. Engines are not given more rows than they
 can bear unless --beyond says so.
 """
 
@@ -83,7 +83,7 @@ def _arguments() -> argparse.Namespace:
     names = [name for name in ENGINES if name != "table"]
     parser.add_argument("--engines", type=lambda text: _names(text, names), default=names, metavar="NAME,…")
     parser.add_argument("--beyond", action="store_true", help="give engines more rows than they are known to bear")
-    parser.add_argument("--score", default=SCORE, metavar="SQL", help="DuckDB's words for a score; g is the group")
+    parser.add_argument("--score", default=SCORE, metavar="SQL", help="SQL of DuckDB for a score; g is the group")
     parser.add_argument("--folder", help="where to keep data (3 GB for 100 000 000 rows, 13 GB with CSV)")
     parser.add_argument(
         "--peer", action="append", default=[], metavar="NAME=PYTHON", help="a Python that has this peer"

@@ -1,8 +1,8 @@
-"""Measures of whole scores: against numpy.sort, 000's density algorithm and fair-scoring, in one run.
+"""Score-level measures: against numpy.sort, the density algorithm of Han, Jiang et al. 2023, and fair-scoring.
 
     python benchmarks/scores.py [rows] [--kde-rows N] [--peer PYTHON]
 
-The density algorithm of 000 evaluates `scipy.stats.gaussian_kde` at 5 000 points: its time is proportional to the rows,
+That algorithm evaluates `scipy.stats.gaussian_kde` at 5 000 points: its time is proportional to the rows,
 so it runs on --kde-rows of them and is scaled up; the table says so. fair-scoring needs numpy 1 and so an environment
 of its own, which is made here unless --peer names the Python of one.
 """
@@ -93,7 +93,7 @@ def abpc(table: Any) -> float:
 
 
 def kde_area(s: Any, g: Any) -> float:
-    """000's algorithm for ABPC."""
+    """ABPC by the algorithm of Han, Jiang et al. 2023."""
     from scipy.stats import gaussian_kde
 
     x = np.linspace(0, 1, 5000)
@@ -126,7 +126,7 @@ def against_kde(columns: dict[str, Any], rows: int) -> None:
     apart = abs(abpc(evenhand.tabulate(score=s[:few], group=g[:few])) - kde_area(s[:few], g[:few]))
     print(f"\n{'ABPC from the table':<58} {ours:9.4f} s")
     print(f"{'ABPC from rows':<58} {all_of_it:9.4f} s")
-    print(f"{f'000: gaussian_kde at 5 000 points (scaled from {few:,} rows)':<58} {theirs:9.1f} s")
+    print(f"{f'published: gaussian_kde at 5 000 points (scaled from {few:,} rows)':<58} {theirs:9.1f} s")
     print(f"{'ratio, from the table / from rows':<58} {theirs / ours:9.0f} × {theirs / all_of_it:8.0f} ×")
     print(f"{f'difference of the two results at {few:,} rows':<58} {apart:9.1e}")
 

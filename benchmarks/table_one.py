@@ -1,4 +1,4 @@
-"""000's Table 1 on Adult and KDD census: as printed, repeated with what was really computed, and corrected.
+"""Table 1 of Han, Jiang et al. 2023 on Adult and KDD census: as printed, repeated, and corrected.
 
     python benchmarks/table_one.py DATA [--sections adult-printed,adult,kdd] [--splits 10] [--folder runs]
 

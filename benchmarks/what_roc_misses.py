@@ -1,10 +1,10 @@
-"""A bias that grows while ROC curves see ever less of it: 002's Figure 2, repeated.
+"""A bias that grows while ROC curves see ever less of it: Figure 2 of Becker, Dumitrasc & Broelemann 2024.
 
     python benchmarks/what_roc_misses.py [people] [--svg FILE] [--seed N]
 
-Scores of two groups and two outcomes are normal; with the factor r those who deserve a good score move apart, and away
-from all others. Prints a Markdown table of biases with 95 % intervals and p-values as an audit reports them, beside the
-population values from numerical integration, and draws it with --svg.
+Scores of two groups and two outcomes are normal; with the factor r people with the favourable outcome move apart, and
+away from all others. Prints a Markdown table of biases with 95 % intervals and p-values as an audit reports them,
+beside the population values from numerical integration, and draws it with --svg.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def population(r: float) -> dict[str, float]:
     ends = [d.ppf(p) for d in f.values() for p in (1e-12, 1 - 1e-12)]
     s = np.linspace(min(ends), max(ends), 400_001)
     cdf = {key: d.cdf(s) for key, d in f.items()}
-    ranks = np.mean(list(cdf.values()), axis=0)  # among all people, as 002 has it
+    ranks = np.mean(list(cdf.values()), axis=0)  # among all people, as Becker et al. have it
 
     def area(first: tuple[str, str], second: tuple[str, str]) -> float:
         """∫ |ROC − ROC′|, each of the favourable of one group over the unfavourable of one, named in this order."""

@@ -24,7 +24,7 @@ COLUMNS = [
     "race", "sex", "capital_gain", "capital_loss", "hours_per_week", "native_country", "income",
 ]  # fmt: skip
 NUMBERS = ["age", "education_num", "capital_gain", "capital_loss", "hours_per_week"]
-WORDS = ["workclass", "marital_status", "occupation"]
+CATEGORIES = ["workclass", "marital_status", "occupation"]
 
 
 def read(path: str) -> pd.DataFrame:
@@ -36,7 +36,7 @@ def read(path: str) -> pd.DataFrame:
 
 def model() -> Pipeline:
     columns = make_column_transformer(
-        (StandardScaler(), NUMBERS), (OneHotEncoder(handle_unknown="ignore"), WORDS), remainder="drop"
+        (StandardScaler(), NUMBERS), (OneHotEncoder(handle_unknown="ignore"), CATEGORIES), remainder="drop"
     )
     return make_pipeline(columns, LogisticRegression(max_iter=1000))
 
@@ -49,12 +49,12 @@ def scored(train: str, test: str) -> pd.DataFrame:
 
 
 def main() -> None:
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    words.add_argument("train")
-    words.add_argument("test")
-    words.add_argument("--html", default="adult.html")
-    words.add_argument("--scores")
-    said = words.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("train")
+    parser.add_argument("test")
+    parser.add_argument("--html", default="adult.html")
+    parser.add_argument("--scores")
+    said = parser.parse_args()
     people = scored(said.train, said.test)
     if said.scores:
         people.drop(columns=["fnlwgt", "income"]).to_csv(said.scores, index=False)

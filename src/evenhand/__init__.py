@@ -6,142 +6,99 @@ The public names, and nothing else. They load on first use, so that ``import eve
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from evenhand.names import install, lazy
+
 if TYPE_CHECKING:
-    from evenhand import datasets, metrics
-    from evenhand.analyses.audit.audit import Audit
-    from evenhand.analyses.audit.curves import Curves, curves
-    from evenhand.analyses.check.check import Verdict, check
-    from evenhand.analyses.classes.aggregate import Aggregate, aggregate
-    from evenhand.analyses.classes.audit import ClassAudit
-    from evenhand.analyses.compare.compare import Comparison, compare
-    from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness, counterfactual_fairness
-    from evenhand.analyses.disclosure.disclosure import TableInfo, table_info
-    from evenhand.analyses.entry import audit
-    from evenhand.analyses.individual.individual import IndividualFairness, individual_fairness
-    from evenhand.analyses.models.models import CandidateAudit
-    from evenhand.analyses.monitor.monitor import Watch, monitor
-    from evenhand.analyses.planning.guide import Advice, guide
-    from evenhand.analyses.planning.power import Plan, power
-    from evenhand.analyses.projection.projection_test import ProjectionTest, projection_test
-    from evenhand.analyses.thresholds.thresholds import Thresholds, thresholds
-    from evenhand.datasets.example import compas
-    from evenhand.errors import DataError, EvenhandError, MissingLibrary, TableFileError, UsageError
-    from evenhand.ingest.tabulation import tabulate
-    from evenhand.report.charts.chart import Chart
-    from evenhand.report.document import schema
-    from evenhand.tables.confusion import Confusion
-    from evenhand.tables.privacy import privatized
-    from evenhand.tables.storage import load
-    from evenhand.tables.suppression import suppressed
-    from evenhand.tables.table import Table
+    from evenhand import datasets as datasets
+    from evenhand import metrics as metrics
+    from evenhand.analyses.audit.audit import Audit as Audit
+    from evenhand.analyses.audit.curves import Curves as Curves
+    from evenhand.analyses.audit.curves import curves as curves
+    from evenhand.analyses.check.check import Verdict as Verdict
+    from evenhand.analyses.check.check import check as check
+    from evenhand.analyses.classes.aggregate import Aggregate as Aggregate
+    from evenhand.analyses.classes.aggregate import aggregate as aggregate
+    from evenhand.analyses.classes.audit import ClassAudit as ClassAudit
+    from evenhand.analyses.compare.compare import Comparison as Comparison
+    from evenhand.analyses.compare.compare import compare as compare
+    from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness as CounterfactualFairness
+    from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness as counterfactual_fairness
+    from evenhand.analyses.data import Data as Data
+    from evenhand.analyses.data import data as data
+    from evenhand.analyses.disclosure.disclosure import TableInfo as TableInfo
+    from evenhand.analyses.disclosure.disclosure import table_info as table_info
+    from evenhand.analyses.entry import audit as audit
+    from evenhand.analyses.individual.individual import IndividualFairness as IndividualFairness
+    from evenhand.analyses.individual.individual import individual_fairness as individual_fairness
+    from evenhand.analyses.models.models import CandidateAudit as CandidateAudit
+    from evenhand.analyses.monitor.monitor import Watch as Watch
+    from evenhand.analyses.monitor.monitor import monitor as monitor
+    from evenhand.analyses.planning.guide import Advice as Advice
+    from evenhand.analyses.planning.guide import guide as guide
+    from evenhand.analyses.planning.power import Plan as Plan
+    from evenhand.analyses.planning.power import power as power
+    from evenhand.analyses.projection.projection_test import projection_test as projection_test
+    from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
+    from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds
+    from evenhand.analyses.thresholds.thresholds import thresholds as thresholds
+    from evenhand.datasets.example import compas as compas
+    from evenhand.errors import DataError as DataError
+    from evenhand.errors import EvenhandError as EvenhandError
+    from evenhand.errors import MissingLibrary as MissingLibrary
+    from evenhand.errors import TableFileError as TableFileError
+    from evenhand.errors import UsageError as UsageError
+    from evenhand.inference.settings import Inference as Inference
+    from evenhand.ingest.roles import Roles as Roles
+    from evenhand.ingest.tabulation import tabulate as tabulate
+    from evenhand.report.charts.chart import Chart as Chart
+    from evenhand.report.document import schema as schema
+    from evenhand.tables.confusion import Confusion as Confusion
+    from evenhand.tables.privacy import privatized as privatized
+    from evenhand.tables.storage import load as load
+    from evenhand.tables.suppression import suppressed as suppressed
+    from evenhand.tables.table import Table as Table
 
 __version__ = "0.1.0"
 
 # No module is called like a public function: importing the module would replace the function.
-_HOME = {
-    "Advice": "analyses.planning.guide",
-    "Aggregate": "analyses.classes.aggregate",
-    "Audit": "analyses.audit.audit",
-    "CandidateAudit": "analyses.models.models",
-    "Chart": "report.charts.chart",
-    "ClassAudit": "analyses.classes.audit",
-    "Confusion": "tables.confusion",
-    "Comparison": "analyses.compare.compare",
-    "CounterfactualFairness": "analyses.counterfactual.counterfactual",
-    "Curves": "analyses.audit.curves",
-    "DataError": "errors",
-    "EvenhandError": "errors",
-    "IndividualFairness": "analyses.individual.individual",
-    "MissingLibrary": "errors",
-    "Plan": "analyses.planning.power",
-    "ProjectionTest": "analyses.projection.projection_test",
-    "Table": "tables.table",
-    "TableFileError": "errors",
-    "TableInfo": "analyses.disclosure.disclosure",
-    "Thresholds": "analyses.thresholds.thresholds",
-    "UsageError": "errors",
-    "Verdict": "analyses.check.check",
-    "Watch": "analyses.monitor.monitor",
-    "aggregate": "analyses.classes.aggregate",
-    "audit": "analyses.entry",
-    "check": "analyses.check.check",
-    "compare": "analyses.compare.compare",
-    "compas": "datasets.example",
-    "counterfactual_fairness": "analyses.counterfactual.counterfactual",
-    "curves": "analyses.audit.curves",
-    "guide": "analyses.planning.guide",
-    "individual_fairness": "analyses.individual.individual",
-    "load": "tables.storage",
-    "monitor": "analyses.monitor.monitor",
-    "power": "analyses.planning.power",
-    "privatized": "tables.privacy",
-    "schema": "report.document",
-    "projection_test": "analyses.projection.projection_test",
-    "suppressed": "tables.suppression",
-    "table_info": "analyses.disclosure.disclosure",
-    "tabulate": "ingest.tabulation",
-    "thresholds": "analyses.thresholds.thresholds",
-}
-
-__all__ = [
-    "Advice",
-    "Aggregate",
-    "Audit",
-    "CandidateAudit",
-    "Chart",
-    "ClassAudit",
-    "Comparison",
-    "Confusion",
-    "CounterfactualFairness",
-    "Curves",
-    "DataError",
-    "EvenhandError",
-    "IndividualFairness",
-    "MissingLibrary",
-    "Plan",
-    "ProjectionTest",
-    "Table",
-    "TableFileError",
-    "TableInfo",
-    "Thresholds",
-    "UsageError",
-    "Verdict",
-    "Watch",
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "analyses.audit.audit": "Audit",
+        "analyses.audit.curves": "Curves curves",
+        "analyses.check.check": "Verdict check",
+        "analyses.classes.aggregate": "Aggregate aggregate",
+        "analyses.classes.audit": "ClassAudit",
+        "analyses.compare.compare": "Comparison compare",
+        "analyses.counterfactual.counterfactual": "CounterfactualFairness counterfactual_fairness",
+        "analyses.data": "Data data",
+        "analyses.disclosure.disclosure": "TableInfo table_info",
+        "analyses.entry": "audit",
+        "analyses.individual.individual": "IndividualFairness individual_fairness",
+        "analyses.models.models": "CandidateAudit",
+        "analyses.monitor.monitor": "Watch monitor",
+        "analyses.planning.guide": "Advice guide",
+        "analyses.planning.power": "Plan power",
+        "analyses.projection.projection_test": "projection_test",
+        "analyses.projection.results": "ProjectionTest",
+        "analyses.thresholds.thresholds": "Thresholds thresholds",
+        "datasets": "datasets",
+        "datasets.example": "compas",
+        "errors": "DataError EvenhandError MissingLibrary TableFileError UsageError",
+        "inference.settings": "Inference",
+        "ingest.roles": "Roles",
+        "ingest.tabulation": "tabulate",
+        "metrics": "metrics",
+        "report.charts.chart": "Chart",
+        "report.document": "schema",
+        "tables.confusion": "Confusion",
+        "tables.privacy": "privatized",
+        "tables.storage": "load",
+        "tables.suppression": "suppressed",
+        "tables.table": "Table",
+    },
     "__version__",
-    "aggregate",
-    "audit",
-    "check",
-    "compare",
-    "compas",
-    "counterfactual_fairness",
-    "curves",
-    "datasets",
-    "guide",
-    "individual_fairness",
-    "load",
-    "metrics",
-    "monitor",
-    "power",
-    "privatized",
-    "projection_test",
-    "schema",
-    "suppressed",
-    "table_info",
-    "tabulate",
-    "thresholds",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name in ("datasets", "metrics"):
-        return import_module(f"evenhand.{name}")
-    if name in _HOME:
-        return getattr(import_module(f"evenhand.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+)
+install()

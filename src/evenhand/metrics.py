@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit
-from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.gaps import Gap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.entry import audit
-from evenhand.analyses.options import chosen_measures
+from evenhand.analyses.options import ScoreArgs, chosen_measures
 from evenhand.errors import DataError, UsageError
+from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.values import encode, label_key
-from evenhand.measures.registry import RateMeasure, ScoreMeasure, find
+from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
 
 
@@ -37,7 +38,7 @@ class MetricResult:
     gaps: tuple[Gap, ...]
     """Every group against the reference."""
     positive: float | None = None
-    """What favours the group, and what its reference, of a measure of whole scores with two groups."""
+    """What favours the group, and what its reference, of a score-level measure with two groups."""
     negative: float | None = None
     mean: float | None = None
     """The mean over all pairs of more than two groups."""
@@ -46,6 +47,14 @@ class MetricResult:
 
     def __float__(self) -> float:
         return self.value
+
+
+class MetricOptions(InferenceArgs, ScoreArgs, total=False):
+    """What a metric hands to the audit."""
+
+    reference: str | None
+    cluster: Any
+    missing: str
 
 
 @dataclass(frozen=True)
@@ -59,19 +68,18 @@ class Metric:
     y_pred
         Decisions, in the values of `y_true`; or scores, which become decisions at `threshold`. Text, 0 and 1,
         values of `y_true`, and two whole numbers of which one is `favorable` are taken for decisions; a
-        `threshold` or `risk` makes them scores. Measures of whole scores take numbers for scores always.
+        `threshold` or `risk` makes them scores. Score-level measures take numbers for scores always.
     sensitive_features
         The group of each person.
     sample_weight
         Weights; whole numbers count people.
-    cluster
-        Which rows belong to one person.
-    reference
-        The group the others are compared with; by default the largest.
+    options
+        What `evenhand.audit` takes: `reference`, `cluster`, `missing`, and how intervals and tests are made.
 
     With two groups the value is that of the group against the reference; with more, that of the most
     different pair (for a ratio the lower rate over the higher).
 
+    >>> from evenhand.metrics import demographic_parity
     >>> r = demographic_parity(None, [1, 0, 1, 1], sensitive_features=["f", "f", "m", "m"], reference="m")
     >>> float(r), r.signed, r.pair
     (0.5, -0.5, ('f', 'm'))
@@ -94,19 +102,7 @@ class Metric:
         risk: bool = False,
         score_range: tuple[float, float] | None = None,
         threshold: float | None = None,
-        reference: str | None = None,
-        confidence: float = 0.95,
-        bootstrap: int = 1000,
-        rng: int | np.random.Generator | None = None,
-        missing: str = "refuse",
-        ranks: str = "published",
-        calibration_bins: int = 50,
-        bandwidth: str | float = "scott",
-        permutations: int = 1000,
-        null: str = "concept",
-        interval: str = "auto",
-        stratified: bool = False,
-        cluster: Any = None,
+        **options: Unpack[MetricOptions],
     ) -> MetricResult:
         measure = chosen_measures([self.id])[0]
         if y_true is None and measure.needs_label:
@@ -117,25 +113,13 @@ class Metric:
             label=y_true,
             group=sensitive_features,
             weight=sample_weight,
-            cluster=cluster,
             favorable=favorable,
             risk=risk,
             score_range=score_range if as_score else None,
             threshold=threshold,
-            reference=reference,
-            confidence=confidence,
-            bootstrap=bootstrap,
-            rng=rng,
-            missing=missing,
             measures=[self.id],
-            ranks=ranks,
-            calibration_bins=calibration_bins,
-            bandwidth=bandwidth,
-            permutations=permutations,
-            null=null,
-            interval=interval,
-            stratified=stratified,
             **{"score" if as_score else "prediction": y_pred},
+            **options,
         )
         assert isinstance(result, Audit)  # a favourable value is named
         if len(result.attributes) > 1:
@@ -149,9 +133,10 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
     first = gaps[0]
     if largest is None:
         pair = (first.group, first.reference)
+        sides = (first.positive, first.negative) if isinstance(first, ScoreGap) else (None, None)
         return MetricResult(
-            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps),
-            first.positive, first.negative, p_value=first.p_value,
+            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps), *sides,
+            p_value=first.p_value,
         )  # fmt: skip
     return MetricResult(
         first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps),
@@ -187,64 +172,14 @@ def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
 
 
 def __getattr__(name: str) -> Metric:
-    """A variant by its id, such as `metrics.equal_opportunity_uniform_w2`."""
+    """A measure, or a variant, by its id, such as `metrics.equal_opportunity_uniform_w2`."""
     if find(name) is None:
         raise AttributeError(f"there is no measure {name!r}")
     return Metric(name)
 
 
-demographic_parity = Metric("demographic_parity")
-disparate_impact = Metric("disparate_impact")
-delta_dp_b = Metric("delta_dp_b")
-delta_dp_c = Metric("delta_dp_c")
-abcc = Metric("abcc")
-abpc = Metric("abpc")
-mutual_information = Metric("mutual_information")
-independence_uniform = Metric("independence_uniform")
-independence_standardized = Metric("independence_standardized")
-equal_opportunity = Metric("equal_opportunity")
-predictive_equality = Metric("predictive_equality")
-equalized_odds = Metric("equalized_odds")
-equal_opportunity_uniform = Metric("equal_opportunity_uniform")
-equal_opportunity_standardized = Metric("equal_opportunity_standardized")
-predictive_equality_uniform = Metric("predictive_equality_uniform")
-predictive_equality_standardized = Metric("predictive_equality_standardized")
-roc = Metric("roc")
-xroc = Metric("xroc")
-predictive_parity = Metric("predictive_parity")
-negative_predictive_parity = Metric("negative_predictive_parity")
-calibration_gap = Metric("calibration_gap")
-calibration_uniform = Metric("calibration_uniform")
-calibration_standardized = Metric("calibration_standardized")
-accuracy_parity = Metric("accuracy_parity")
-treatment_equality = Metric("treatment_equality")
+def __dir__() -> list[str]:
+    return sorted(["Metric", "MetricResult", *MEASURES])
 
-__all__ = [
-    "Metric",
-    "MetricResult",
-    "abcc",
-    "abpc",
-    "accuracy_parity",
-    "calibration_gap",
-    "calibration_standardized",
-    "calibration_uniform",
-    "delta_dp_b",
-    "delta_dp_c",
-    "demographic_parity",
-    "disparate_impact",
-    "equal_opportunity",
-    "equal_opportunity_standardized",
-    "equal_opportunity_uniform",
-    "equalized_odds",
-    "independence_standardized",
-    "independence_uniform",
-    "mutual_information",
-    "negative_predictive_parity",
-    "predictive_equality",
-    "predictive_equality_standardized",
-    "predictive_equality_uniform",
-    "predictive_parity",
-    "roc",
-    "treatment_equality",
-    "xroc",
-]
+
+__all__ = __dir__()

@@ -47,7 +47,7 @@ def test_published_figures(empty: float | None, data_folder: Path) -> None:
     first = evenhand.aggregate(file, where=where, empty=empty, **QUICK)
     assert [(c, g) for c, g, _ in first.undefined_cells()] == [("8", "2"), ("23", "2")]
     for (unit, p, q), value in PUBLISHED[empty].items():
-        found = evenhand.aggregate(first.table, unit=unit, group=p, classes=q, empty=empty, **QUICK)
+        found = evenhand.aggregate(first.table, unit=unit, across_groups=p, across_classes=q, empty=empty, **QUICK)
         assert found.value == pytest.approx(value, abs=1e-5), (unit, p, q)
 
 
@@ -148,7 +148,9 @@ def test_every_aggregate_against_brute_force(unit: str | None, name: Any, metric
     for q in (2,) if name == "fairlib" else (1, 2, math.inf):
         expected = mean_by_hand([b for b in betas.values() if b is not None], q)
         expected = 1 - expected if name == "fairlib" else expected
-        found = evenhand.aggregate(t, metric=metric, unit=unit, group=name, classes=q, gamma=gamma, **QUICK)
+        found = evenhand.aggregate(
+            t, metric=metric, unit=unit, across_groups=name, across_classes=q, gamma=gamma, **QUICK
+        )
         if expected == math.inf:
             assert np.isnan(found.value)
             assert "infinite" in (found.undefined or "")
@@ -167,9 +169,9 @@ def table_of(columns: dict[str, Any], **words: Any) -> evenhand.Confusion:
 
 def test_the_mean_over_groups_as_baseline_and_empty_cells() -> None:
     columns = {"y": list("aaabbc"), "p": list("abacbc"), "g": list("xxyyxx")}
-    a = evenhand.aggregate(table_of(columns), baseline="mean", **QUICK)
+    a = evenhand.aggregate(table_of(columns), average="mean", **QUICK)
     assert a.overall == pytest.approx([(0.5 + 1) / 2, (1 + 0) / 2, 1.0])
-    half = evenhand.aggregate(table_of(columns), empty=0.5, classes=1, **QUICK)
+    half = evenhand.aggregate(table_of(columns), empty=0.5, across_classes=1, **QUICK)
     assert half.matrix[2].tolist() == [1.0, 0.5]
     assert half.value == pytest.approx(np.mean([(1 / 6 + 1 / 3) / 2, 0.5, 0.25]))
     assert "y has nobody of class c" in half.undefined_cells()[0][2]
@@ -177,13 +179,13 @@ def test_the_mean_over_groups_as_baseline_and_empty_cells() -> None:
 
 def test_binary_is_one_class_and_agrees_with_the_audit_of_it() -> None:
     t = table()
-    a = evenhand.aggregate(t, group="max difference", classes="binary", positive="class 3", **QUICK)
+    a = evenhand.aggregate(t, across_groups="max difference", across_classes="binary", positive="class 3", **QUICK)
     one = evenhand.audit(t.of_class("class 3"), measures=["equal_opportunity"], **QUICK)
     assert a.value == pytest.approx(one.attributes[0].largest[0].value)
     with pytest.raises(evenhand.UsageError, match="say which is positive="):
-        evenhand.aggregate(t, classes="binary", **QUICK)
+        evenhand.aggregate(t, across_classes="binary", **QUICK)
     two = evenhand.tabulate({"y": [0, 1, 1, 1], "p": [1, 1, 0, 1], "g": list("abab")}, **WORDS)
-    b = evenhand.aggregate(two, classes="binary", group="max difference", **QUICK)
+    b = evenhand.aggregate(two, across_classes="binary", across_groups="max difference", **QUICK)
     assert (b.value, b.choices.recipe.positive) == (1.0, 1)
 
 
@@ -241,7 +243,7 @@ ALL = [(None, name) for name, step in GROUPWISE.items() if step.unit] + [("score
 @pytest.mark.parametrize(("unit", "name"), ALL)
 def test_names_order_and_doubling_change_nothing(unit: str | None, name: Any) -> None:
     columns = jobs(300, seed=5)
-    words = {"unit": unit, "group": name, **QUICK}
+    words = {"unit": unit, "across_groups": name, **QUICK}
     value = evenhand.aggregate(table_of(columns), **words).value
     renamed = {
         **columns, "g": np.array([f"z{9 - int(g[1:])}" for g in columns["g"]]),
@@ -262,16 +264,18 @@ def test_identical_groups_show_no_gap() -> None:
     twice = {k: np.concatenate([v, v]) for k, v in columns.items()}
     twice["g"] = np.repeat(["a", "b"], 200)
     for name in ("mean gap", "variance", "max gap", "max difference", "sum of gaps"):
-        a = evenhand.aggregate(table_of(twice), group=name, bootstrap=99, permutations=99)
+        a = evenhand.aggregate(table_of(twice), across_groups=name, bootstrap=99, permutations=99)
         assert (a.value, a.ci[0], a.p_value) == (pytest.approx(0, abs=1e-12), 0.0, 1.0)
-    assert evenhand.aggregate(table_of(twice), group="fairlib", **QUICK).value == pytest.approx(1)
-    assert evenhand.aggregate(table_of(twice), group="max ratio", **QUICK).value == pytest.approx(1)
+    assert evenhand.aggregate(table_of(twice), across_groups="fairlib", **QUICK).value == pytest.approx(1)
+    assert evenhand.aggregate(table_of(twice), across_groups="max ratio", **QUICK).value == pytest.approx(1)
 
 
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [{}, {"group": "max ratio"}, {"group": "fairlib"}, {"unit": "score", "group": -5}])
+@pytest.mark.parametrize(
+    "words", [{}, {"across_groups": "max ratio"}, {"across_groups": "fairlib"}, {"unit": "score", "across_groups": -5}]
+)
 def test_documents_keep_to_the_schema(words: dict[str, Any], tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     columns = {k: v.tolist() for k, v in jobs(30, classes=6).items()}
@@ -306,16 +310,16 @@ def test_undefined_is_said() -> None:
     assert a.undefined_class(2) == "because there is nobody of class c"
     assert np.isnan(a.beta[2])
     assert np.isfinite(a.value)
-    b = evenhand.aggregate(table_of(only_guessed), classes="binary", positive="c", **QUICK)
+    b = evenhand.aggregate(table_of(only_guessed), across_classes="binary", positive="c", **QUICK)
     assert np.isnan(b.value)
     assert b.undefined == "because there is nobody of class c"
     assert b.to_dict()["value"] is None
     zero = {"y": list("aaaabc"), "p": list("aaabbc"), "g": list("xxyxyx")}
-    ratio = evenhand.aggregate(table_of({**zero, "p": list("aabbbc")}), group="max ratio", **QUICK)
+    ratio = evenhand.aggregate(table_of({**zero, "p": list("aabbbc")}), across_groups="max ratio", **QUICK)
     assert "infinite: 'a'" in (ratio.undefined or "")
     assert ratio.to_dict()["value"] is None
     one = evenhand.aggregate(
-        table_of({"y": list("aab"), "p": list("aab"), "g": list("xyy")}), group="variance", **QUICK
+        table_of({"y": list("aab"), "p": list("aab"), "g": list("xyy")}), across_groups="variance", **QUICK
     )
     assert one.undefined_class(1) == "because only group y has people of class b"
 
@@ -358,27 +362,30 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "metric": ({"metric": "trp"}, "metric must be one of .*'tpr'"),
     "metric of no text": ({"metric": 3}, "metric must be one of"),
     "unit": ({"unit": "gaps"}, "did you mean 'gap'"),
-    "unit against the name": ({"unit": "ratio", "group": "max gap"}, "'max gap' is made of gaps, not of ratios"),
-    "power nan": ({"group": float("nan")}, "across_groups must be a power"),
-    "power nan in words": ({"classes": "nan"}, "across_classes must be a power"),
-    "name": ({"group": "max gapp"}, "did you mean 'max gap'"),
-    "group function over classes": ({"classes": "variance"}, "across_classes must be a power"),
-    "truth value": ({"group": True}, "across_groups must be a power"),
-    "list": ({"group": [1]}, "across_groups must be a power"),
-    "twice": ({"group": 1, "across_groups": 2}, "say the same of a table"),
-    "fairlib over classes": ({"group": "fairlib", "classes": 1}, "quadratic mean over classes"),
+    "unit against the name": (
+        {"unit": "ratio", "across_groups": "max gap"},
+        "'max gap' is made of gaps, not of ratios",
+    ),
+    "power nan": ({"across_groups": float("nan")}, "across_groups must be a power"),
+    "power nan in words": ({"across_classes": "nan"}, "across_classes must be a power"),
+    "name": ({"across_groups": "max gapp"}, "did you mean 'max gap'"),
+    "group function over classes": ({"across_classes": "variance"}, "across_classes must be a power"),
+    "truth value": ({"across_groups": True}, "across_groups must be a power"),
+    "list": ({"across_groups": [1]}, "across_groups must be a power"),
+    "twice": ({"group": 1, "across_groups": 2}, "say the same"),
+    "fairlib over classes": ({"across_groups": "fairlib", "across_classes": 1}, "quadratic mean over classes"),
     "gamma alone": ({"gamma": 0.1}, "gamma is for"),
-    "gamma negative": ({"group": "ratio threshold", "gamma": -1}, "gamma must be a number from 0"),
-    "baseline": ({"baseline": "median"}, "baseline must be one of"),
+    "gamma negative": ({"across_groups": "ratio threshold", "gamma": -1}, "gamma must be a number from 0"),
+    "average": ({"average": "median"}, "average must be one of"),
     "empty": ({"empty": 1.5}, "empty is a rate from 0 to 1"),
     "empty nan": ({"empty": float("nan")}, "empty is a rate from 0 to 1"),
     "positive alone": ({"positive": "class 1"}, "positive is for across_classes='binary'"),
-    "positive unknown": ({"positive": "class 9", "classes": "binary"}, "not one of the classes"),
+    "positive unknown": ({"positive": "class 9", "across_classes": "binary"}, "not one of the classes"),
     "weights": ({"weights": "people"}, "weights is 'size'"),
     "weights incomplete": ({"weights": {"g0": 1}}, "'g1' has none"),
     "weights unknown": ({"weights": {"g0": 1, "g1": 1, "g2": 1, "g9": 1}}, "there is no 'g9'"),
     "weights negative": ({"weights": {"g0": 1, "g1": -1, "g2": 1}}, "numbers from 0, not all 0"),
-    "weights of a range": ({"weights": "size", "group": "max difference"}, "not for 'max difference'"),
+    "weights of a range": ({"weights": "size", "across_groups": "max difference"}, "not for 'max difference'"),
     "why": ({"why": "because"}, "why is a dict"),
     "why of what": ({"why": {"group": "x"}}, "did you mean 'groups'"),
     "confidence": ({"confidence": 2}, "confidence must be"),
@@ -411,7 +418,9 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     t = table()
     t.save(tmp_path / "t.table")
     found = process("aggregate", tmp_path / "t.table", "--across-groups", "-inf", "--unit", "score", "--json", "-")
-    assert json.loads(found.stdout)["value"] == evenhand.aggregate(t, unit="score", group=-math.inf, **QUICK).value
+    assert (
+        json.loads(found.stdout)["value"] == evenhand.aggregate(t, unit="score", across_groups=-math.inf, **QUICK).value
+    )
     with (tmp_path / "rows.csv").open("w", newline="") as file:
         columns = jobs()
         csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
@@ -443,7 +452,7 @@ def test_a_class_of_one_group_is_no_parity() -> None:
         assert a.undefined_class(0) == "because only group f has people of class a"
         assert a.matrix[0, 0] == 0.5
     part = {"y": list("aaaabbbb"), "p": list("aabbbbbb"), "g": list("ffmmmmmm")}
-    a = evenhand.aggregate(part, **WORDS, classes="mean", bootstrap=99, permutations=99)
+    a = evenhand.aggregate(part, **WORDS, across_classes="mean", bootstrap=99, permutations=99)
     assert a.value == a.beta[0] == 0.5  # not 0.25
     assert a.ci is not None
     assert a.ci[1] > 0.25
@@ -451,9 +460,9 @@ def test_a_class_of_one_group_is_no_parity() -> None:
     assert a.chance.high == 0.5
     assert "Left out of δ: b (because only group m has people of class b)" in " ".join(repr(a).split())
     assert "1 of 2 classes left out" in a.interpretation
-    score = evenhand.aggregate(a.table, unit="score", classes="mean", **QUICK)
+    score = evenhand.aggregate(a.table, unit="score", across_classes="mean", **QUICK)
     assert score.beta.tolist() == [0.5, 1.0]
-    half = evenhand.aggregate(a.table, classes="mean", empty=0.5, **QUICK)
+    half = evenhand.aggregate(a.table, across_classes="mean", empty=0.5, **QUICK)
     assert half.value == pytest.approx((0.5 + 0.25) / 2)
 
 
@@ -471,8 +480,8 @@ def test_huge_weights_and_powers_have_their_limits() -> None:
             same = evenhand.aggregate(t, weights=dict.fromkeys(("g0", "g1", "g2"), huge), **QUICK)
             assert same.value == pytest.approx(plain)
         for power in (1e308, -1e308):
-            found = evenhand.aggregate(t, unit="score", group=power, classes=power, **QUICK)
-            limit = evenhand.aggregate(t, unit="score", group=power * 10, classes=power * 10, **QUICK)
+            found = evenhand.aggregate(t, unit="score", across_groups=power, across_classes=power, **QUICK)
+            limit = evenhand.aggregate(t, unit="score", across_groups=power * 10, across_classes=power * 10, **QUICK)
             assert found.value == pytest.approx(limit.value)
     assert float(power_mean(np.array([0.2, 0.8]), 1e-310)) == pytest.approx(0.4)
 
@@ -496,10 +505,10 @@ def test_left_out_classes_and_infinite_ends_are_said() -> None:
 
 
 def headline_of(document: dict[str, Any]) -> str:
-    from evenhand.analyses.classes.aggregate_document import render
+    from evenhand.analyses.classes.text import render_aggregate
     from evenhand.report.console import as_text
 
-    return next(line for line in as_text(render(document)).splitlines() if "δ =" in line)
+    return next(line for line in as_text(render_aggregate(document)).splitlines() if "δ =" in line)
 
 
 @pytest.mark.parametrize("people", [1, 1_000, 1_000_000])
@@ -544,5 +553,5 @@ def test_a_gap_of_exactly_the_limit_keeps_to_it() -> None:
         {"y": y, "p": p, "g": g * 2}, **WORDS, across_groups="difference threshold", gamma=0.1, **QUICK
     )
     assert a.beta.tolist() == [1.0, 1.0]
-    r = evenhand.aggregate(a.table, group="ratio threshold", gamma=0.125, **QUICK)
+    r = evenhand.aggregate(a.table, across_groups="ratio threshold", gamma=0.125, **QUICK)
     assert r.beta.tolist() == [1.0, 1.0]

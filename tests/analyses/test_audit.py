@@ -12,7 +12,7 @@ import pytest
 
 import evenhand
 from conftest import people
-from evenhand.analyses.audit.text import render, shorter
+from evenhand.analyses.audit.text import TITLE, render
 from evenhand.measures.impossibility import forced_fpr
 from evenhand.measures.registry import MEASURES
 from evenhand.report.console import as_html, as_text
@@ -228,7 +228,7 @@ def test_the_text_shows_what_the_document_holds() -> None:
     text = repr(a)
     for measure in a.attributes[0].measures:
         assert f"{measure.value:.3f}" in text
-        assert shorter(MEASURES[measure.id].title) in text
+        assert MEASURES[measure.id].titled(TITLE) in text
     assert "decile_score < 5" in text
     assert "African-American receives the favourable decision less often" in text
 

@@ -110,7 +110,7 @@ def test_sampling_weights() -> None:
     assert a.chance is not None
     assert a.chance.method == "99 resamples, recentred"
     assert a.ci[0] <= a.value <= a.ci[1]
-    threshold = evenhand.aggregate(a.table, group="difference threshold", **QUICK)
+    threshold = evenhand.aggregate(a.table, across_groups="difference threshold", **QUICK)
     assert threshold.result.untested is not None
     assert "sampling weights" in threshold.result.untested
 
@@ -201,7 +201,9 @@ def test_the_guide_follows_the_figure(answers: dict[str, Any], expected: tuple[s
     assert (advice.unit, advice.across_groups, advice.across_classes) == expected
     t = evenhand.tabulate(jobs(100), **WORDS)
     positive = "class 1" if expected[2] == "binary" else None
-    evenhand.aggregate(t, unit=expected[0], group=expected[1], classes=expected[2], positive=positive, **QUICK)
+    evenhand.aggregate(
+        t, unit=expected[0], across_groups=expected[1], across_classes=expected[2], positive=positive, **QUICK
+    )
 
 
 @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ def test_a_stray_value_does_not_go_unnoticed() -> None:
 
 
 def test_small_aggregates_keep_two_digits() -> None:
-    from evenhand.analyses.classes.document import _others
+    from evenhand.analyses.classes.text import _others
 
     row = {"metric": "fpr", "value": 0.00021, "ci": [0.0, 0.0017], "null_95": 0.00034, "p_value": 0.2}
     grid = _others({"other_metrics": [row]}, {"confidence": 0.95})

@@ -181,7 +181,7 @@ def test_without_labels() -> None:
 
 
 def test_one_group_of_several() -> None:
-    found = evenhand.curves(table(), group="g1", reference="g2")
+    found = evenhand.curves(table(), groups="g1", reference="g2")
     assert set(found.columns("cdf")["group"]) == {"g1", "g2"}
     assert set(found.columns("c_bias")["group"]) == {"g1"}
     assert "against 'g2'" in repr(found)
@@ -198,9 +198,9 @@ def test_several_attributes() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"group": "nobody"}, "'nobody' is not a group of 'g'"),
+        ({"groups": "nobody"}, "'nobody' is not a group of 'g'"),
         ({"reference": "nobody"}, "'nobody' is not a group of 'g'"),
-        ({"group": "g0", "reference": "g0"}, "'g0' is the reference"),
+        ({"groups": "g0", "reference": "g0"}, "'g0' is the reference"),
         ({"points": 1}, "points must be a whole number from 2"),
         ({"points": 2.5}, "points must be a whole number from 2"),
         ({"points": True}, "points must be a whole number from 2"),

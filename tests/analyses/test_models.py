@@ -17,6 +17,7 @@ from conftest import evenhand as process
 from evenhand.analyses.models.paired import Question, distance, gap_errors, paired, plain_errors, resample
 from evenhand.errors import DataError, UsageError
 from evenhand.inference.paired_resample import Layout, Together
+from evenhand.ingest.roles import Roles
 from evenhand.ingest.tabulation import tabulate_together
 from evenhand.measures.curve import ScoreOptions
 from evenhand.measures.registry import MEASURES
@@ -71,9 +72,11 @@ def test_tables_of_models_are_those_of_single_scores_from_every_source(tmp_path:
     file = tmp_path / "people.csv"
     pd.DataFrame(data).to_csv(file, index=False)
     words = {"score": ["a", "b"], "label": "y", "group": "g"}
-    arrays = tabulate_together(score={"a": data["a"], "b": data["b"]}, label=data["y"], group={"g": data["g"]})
+    arrays = tabulate_together(
+        None, Roles(score={"a": data["a"], "b": data["b"]}, label=data["y"], group={"g": data["g"]})
+    )
     for source in (data, pd.DataFrame(data), pl.DataFrame(data), pl.DataFrame(data).lazy(), file):
-        joint = tabulate_together(source, **words)
+        joint = tabulate_together(source, Roles(**words))
         assert joint.index.rows == 300
         assert (joint.scores == arrays.scores).all()
         for k, name in enumerate("ab"):
@@ -245,7 +248,7 @@ def test_a_handful_of_people_prove_nothing() -> None:
 
 def test_a_resample_without_a_rate_is_not_one_without_a_gap() -> None:
     data = flipped(3)
-    joint = tabulate_together(data, score=["a", "b"], label="y", group="g")
+    joint = tabulate_together(data, Roles(score=["a", "b"], label="y", group="g"))
     question = Question(0, "g", ("f", "m"), 1, [MEASURES["equal_opportunity"]])
     tables, rng = [joint.of(0), joint.of(1)], np.random.default_rng(0)
     draws = resample(joint, tables, [0.5, 0.5], [question], ScoreOptions(), 500, rng, lambda _: None)
@@ -301,7 +304,7 @@ def test_weights_and_clusters_stay_paired() -> None:
 
 def test_a_sample_of_very_many_people_says_the_same() -> None:
     data = people(60_000)
-    joint = tabulate_together(data, score=["a", "b"], label="y", group="g")
+    joint = tabulate_together(data, Roles(score=["a", "b"], label="y", group="g"))
     place = np.arange(joint.index.cells)
     assert Together(joint.index, [Layout(place, (len(place),))]).scale == pytest.approx(np.sqrt(5 / 6))
     found = difference(compared(data, measures=["demographic_parity"], reference="m"), "demographic_parity")
@@ -316,7 +319,7 @@ def coverage(
     """How often intervals of differences hold the truth, and how often no difference is rejected."""
 
     def answers(data: Any, draws: int, seed: int) -> Any:
-        joint = tabulate_together(data, score=["a", "b"], label="y", group="g")
+        joint = tabulate_together(data, Roles(score=["a", "b"], label="y", group="g"))
         tables = [joint.of(0), joint.of(1)]
         values = {}
         for id_ in ids:

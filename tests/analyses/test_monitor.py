@@ -23,6 +23,7 @@ from evenhand.analyses.monitor.stream import Span, merged
 from evenhand.analyses.monitor.tail_bounds import largest_spread
 from evenhand.analyses.options import checked
 from evenhand.ingest.periods import every_of, in_order, moment
+from evenhand.ingest.roles import Roles
 from evenhand.ingest.tabulation import tabulate_in_time
 from evenhand.measures.registry import MEASURES, RateMeasure
 from evenhand.tables.dense import Counts
@@ -70,7 +71,7 @@ def test_every_engine_counts_the_same_periods(every: str, aware: bool, tmp_path:
         "arrays": {c: frame[c].to_numpy() for c in frame}, "csv": tmp_path / "d.csv", "jsonl": tmp_path / "d.jsonl",
         "parquet": tmp_path / "d.parquet",
     }  # fmt: skip
-    found = {k: tabulate_in_time(d, time="t", every=every_of(every), **WORDS) for k, d in sources.items()}
+    found = {k: tabulate_in_time(d, "t", every_of(every), Roles(**WORDS)) for k, d in sources.items()}
     first = found["pandas"]
     assert len(first.names) > (1 if every in ("year", "quarter") else 3)
     for kind, other in found.items():
@@ -96,11 +97,11 @@ def test_the_zone_of_a_file_is_told(tmp_path: Path) -> None:
     )
     frame.to_parquet(tmp_path / "d.parquet", index=False)
     for data in (frame, tmp_path / "d.parquet"):
-        found = tabulate_in_time(data, time="t", every=every_of("day"), **WORDS)
+        found = tabulate_in_time(data, "t", every_of("day"), Roles(**WORDS))
         assert found.notes == ("times 't' are counted in UTC",)
         assert found.names[0] == "2024-01-01"
     text = {"s": [0.5, 0.6], "g": ["a", "b"], "t": ["2024-01-01 10Z"] * 2}
-    assert tabulate_in_time(text, time="t", every=every_of("day"), score="s", group="g").notes[0].endswith("in UTC")
+    assert tabulate_in_time(text, "t", every_of("day"), Roles(score="s", group="g")).notes[0].endswith("in UTC")
 
 
 def test_no_moment_before_the_first_year() -> None:
@@ -113,10 +114,10 @@ def test_no_moment_before_the_first_year() -> None:
 def test_periods_of_pandas_are_dates() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(stream(1, 60)).assign(t=pd.period_range("2024-01", periods=6, freq="M").repeat(10))
-    assert len(tabulate_in_time(frame, time="t", every=every_of("month"), **WORDS).names) == 6
-    assert tabulate_in_time(frame, time="t", every=every_of("quarter"), **WORDS).names == ("2024-Q1", "2024-Q2")
+    assert len(tabulate_in_time(frame, "t", every_of("month"), Roles(**WORDS)).names) == 6
+    assert tabulate_in_time(frame, "t", every_of("quarter"), Roles(**WORDS)).names == ("2024-Q1", "2024-Q2")
     with pytest.raises(evenhand.DataError, match="longer than a day"):
-        tabulate_in_time(frame, time="t", every=every_of("day"), **WORDS)
+        tabulate_in_time(frame, "t", every_of("day"), Roles(**WORDS))
 
 
 @pytest.mark.parametrize("value", ["31/01/2024", "2024-13-01", "tomorrow", "20240131", 17, 2.5, True])
@@ -133,11 +134,11 @@ def test_what_is_no_period_is_refused(stated: Any) -> None:
 
 def test_rows_of_one_time_stay_together() -> None:
     data = {"s": [0.5] * 10, "g": ["a", "b"] * 5, "t": [1, 1, 1, 1, 2, 3, 3, 4, 4, 5]}
-    found = tabulate_in_time(data, time="t", every=every_of(3), score="s", group="g")
+    found = tabulate_in_time(data, "t", every_of(3), Roles(score="s", group="g"))
     assert found.names == ("rows 1-4", "rows 5-7", "rows 8-10")
     assert not found.unfinished
     shorter = {k: v[:9] for k, v in data.items()}
-    assert tabulate_in_time(shorter, time="t", every=every_of(3), score="s", group="g").unfinished
+    assert tabulate_in_time(shorter, "t", every_of(3), Roles(score="s", group="g")).unfinished
 
 
 def test_numbers_in_names_are_numbers() -> None:
@@ -148,11 +149,11 @@ def test_numbers_in_names_are_numbers() -> None:
 def test_mixed_zones_and_missing_times() -> None:
     data: dict[str, Any] = {"s": [0.5, 0.6], "g": ["a", "b"], "t": ["2024-01-01", "2024-01-01T00:00:00+02:00"]}
     with pytest.raises(evenhand.DataError, match="mixes times with a zone"):
-        tabulate_in_time(data, time="t", every=every_of("day"), score="s", group="g")
+        tabulate_in_time(data, "t", every_of("day"), Roles(score="s", group="g"))
     data["t"][1] = None
     with pytest.raises(evenhand.DataError, match="1 rows without a time 't'"):
-        tabulate_in_time(data, time="t", every=every_of("day"), score="s", group="g")
-    kept = tabulate_in_time(data, time="t", every=every_of("day"), score="s", group="g", missing="drop")
+        tabulate_in_time(data, "t", every_of("day"), Roles(score="s", group="g"))
+    kept = tabulate_in_time(data, "t", every_of("day"), Roles(score="s", group="g", missing="drop"))
     assert dict(kept.table.left_out) == {"without a time 't'": 1}
 
 
@@ -498,7 +499,9 @@ def test_the_chart_shows_the_numbers() -> None:
     expected = [c.gap.value for p in found.periods for c in p.comparisons if c.gap.id == "independence_uniform"]
     assert chart.columns["value"] == pytest.approx(expected, abs=1e-4)
     assert "changed" in chart.columns["what"]
-    with pytest.raises(evenhand.UsageError, match="no measure 'nonsense'"):
+    assert found.plots()[0] in {a.id for a in found.alarms}
+    assert found.plot(found.plots()[0]) == found.plot()
+    with pytest.raises(evenhand.UsageError, match="no chart 'nonsense'"):
         found.plot("nonsense")
 
 

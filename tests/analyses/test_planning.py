@@ -12,6 +12,7 @@ from scipy import stats
 
 import evenhand
 from conftest import called as run
+from conftest import check_schema
 from conftest import evenhand as process
 from evenhand.errors import UsageError
 from evenhand.inference.null import rate_null
@@ -148,3 +149,23 @@ def test_the_command_plans(tmp_path: Path) -> None:
         done = run("power", "--base-rate", "0.3", *bad)
         assert done.returncode == 2, bad
         assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "result"),
+    [
+        ("power", evenhand.power(200, base_rate=0.5)),
+        ("power", evenhand.power(2, base_rate=0.5)),
+        ("guide", evenhand.guide(ground_truth=True, priority="errors", legal=True)),
+        ("guide", evenhand.guide(classes=True, extremes=True)),
+    ],
+)
+def test_plans_and_advice_have_all_views(kind: str, result: Any) -> None:
+    document = json.loads(result.to_json())
+    check_schema(document, evenhand.schema(kind))
+    assert document == result.to_dict()
+    assert " ".join(repr(result).split()) == " ".join(str(result).split())
+    assert max(map(len, repr(result).splitlines())) <= 80
+    assert repr(result) in result.to_markdown()
+    assert f"Evenhand: {kind}" in result.to_html()
+    assert result.plots() == ()

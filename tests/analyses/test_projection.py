@@ -13,8 +13,10 @@ from scipy import integrate, optimize, stats
 
 import evenhand
 from conftest import called as run
+from conftest import check_schema
 from conftest import evenhand as process
-from evenhand.analyses.projection.projection_test import ProjectionTest, projection_test
+from evenhand.analyses.projection.projection_test import projection_test
+from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.chi2_mixture import critical, tail
 from evenhand.inference.wasserstein_projection import FOLD, descend, project, switch
@@ -683,6 +685,7 @@ def test_the_document_and_the_report(tmp_path: Path) -> None:
     t = projection_test(some_people(), logit="z", label="y", group="g", criterion="equalized_odds", beta_norm=2.0)
     document = json.loads(t.to_json(tmp_path / "t.json"))
     assert document == json.loads((tmp_path / "t.json").read_text(encoding="utf-8")) == t.to_dict()
+    check_schema(document, evenhand.schema("projection"))
     assert document["schema"] == "evenhand/projection/1"
     assert document["theta"] == list(t.theta)
     assert document["gamma"] == list(t.gamma)
@@ -693,6 +696,9 @@ def test_the_document_and_the_report(tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "equalized odds" in text
     assert t.interpretation.split(":")[0].capitalize() in text
+    assert text in t.to_markdown()
+    assert "Projection test" in t.to_html()
+    assert t.plots() == ()
     assert t == projection_test(some_people(), logit="z", label="y", group="g", criterion="equalized_odds", beta_norm=2)
 
 

@@ -11,7 +11,9 @@ from scipy.stats import binom, hypergeom
 
 import evenhand
 from conftest import WORDS, jobs
-from evenhand.analyses.classes.matrix import Task, exact, matrix, uncertainties
+from evenhand.analyses.classes.intervals import Task, exact
+from evenhand.analyses.classes.matrix import matrix
+from evenhand.analyses.classes.uncertainty import uncertainties
 from evenhand.inference import class_resample as tables
 from evenhand.measures.aggregation import GROUPWISE, METRICS, Recipe, power_step
 from evenhand.tables.confusion import ClassCounts, Sums

@@ -17,13 +17,15 @@ from conftest import people
 from evenhand.analyses.audit import score_gaps as distances
 from evenhand.analyses.audit.largest_gap import range_nulls
 from evenhand.analyses.audit.score_gaps import recentred_nulls
+from evenhand.analyses.options import Options
 from evenhand.errors import UsageError
 from evenhand.inference import bootstrap_interval as ordinary
 from evenhand.inference import interval, resample
 from evenhand.inference import permutation as exchange
 from evenhand.inference.bootstrap_interval import ordinary_intervals, rate_statistic
-from evenhand.inference.null import NULLS, joint_nulls, null_of, rate_null, rate_size, score_nulls
+from evenhand.inference.null import null_of, rate_null, rate_size, score_nulls
 from evenhand.inference.permutation import all_exchanged, exchanged
+from evenhand.inference.settings import NULLS
 from evenhand.inference.significance import (
     LEAST_P,
     benjamini_hochberg,
@@ -400,7 +402,7 @@ def test_the_largest_of_four_groups_rejects_as_often_as_it_says(replications: in
         table = evenhand.tabulate(score=s, label=(rng.random(200) < s).astype(int), group=g)
         grouping = table.groupings[0]
         seed = np.random.default_rng(int(rng.integers(2**31)))
-        found = joint_nulls(scored, ScoreView(table, grouping)(range(4)), pairs, OPTIONS, "concept", 59, seed, 0.95)
+        found = score_nulls(scored, ScoreView(table, grouping)(range(4)), OPTIONS, "concept", 59, seed, 0.95, pairs)
         found |= range_nulls(rated, table.decisions(grouping, 0.4), "concept", 59, seed, 0.95)
         for id_, null in found.items():
             seen.setdefault(id_, []).append(null.p_value)
@@ -446,7 +448,7 @@ def test_recentred_nulls_agree_with_exchanged_ones_where_both_exist() -> None:
     pair = pair_of(evenhand.tabulate(people(3000, 2, levels=None), score="s", label="y", group="g"))
     measures = [m for m in SCORED if m.view is None]
     a = score_nulls(measures, pair, OPTIONS, "concept", 400, np.random.default_rng(0), 0.95)
-    b = recentred_nulls(measures, pair, OPTIONS, 0.95, 400, np.random.default_rng(0))
+    b = recentred_nulls(measures, pair, Options(bootstrap=0, seed=None, scores=OPTIONS), 400, np.random.default_rng(0))
     for m in measures:
         assert b[m.id].high == pytest.approx(a[m.id].high, rel=0.35), m.id
 

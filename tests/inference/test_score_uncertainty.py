@@ -16,6 +16,7 @@ from scipy import stats
 import evenhand
 from evenhand.analyses.audit.largest_gap import largest_distance
 from evenhand.analyses.audit.score_gaps import compare
+from evenhand.analyses.options import Options
 from evenhand.measures.registry import MEASURES, ScoreMeasure, ScoreOptions, find
 from evenhand.tables.scores import ScoreCounts, ScoreView
 
@@ -71,6 +72,10 @@ def truths(shares: Any, sizes: Any) -> dict[str, tuple[float, float]]:
     return found
 
 
+def resampled(draws: int) -> Options:
+    return Options(bootstrap=draws, seed=None)
+
+
 def covered(hits: int, trials: int, level: float) -> bool:
     return stats.binomtest(hits, trials, level, alternative="less").pvalue > 1e-3
 
@@ -83,7 +88,7 @@ def test_intervals_cover(situation: str, people: str, replications: int) -> None
     hits, seen, signed = ({m.id: 0 for m in CHOSEN} for _ in range(3))
     for _ in range(replications):
         counts = counts_of(sample(shares, sizes, rng))
-        for c in compare(CHOSEN, counts, ScoreOptions(), 0.95, 150, rng.spawn(1)[0]):
+        for c in compare(CHOSEN, counts, resampled(150), rng.spawn(1)[0]):
             gap, (value, sign) = c.gap, true[c.gap.id]
             if gap.undefined:
                 continue
@@ -121,9 +126,7 @@ def test_intervals_of_the_largest_and_the_mean_pair_cover(shapes: list[float], r
         true[m.id] = max(values), float(np.mean(values))
     for _ in range(replications):
         array = sample(shares, sizes, rng)
-        compared = [
-            compare(measures, counts_of(array[:, list(p)]), ScoreOptions(), 0.95, 150, rng.spawn(1)[0]) for p in pairs
-        ]
+        compared = [compare(measures, counts_of(array[:, list(p)]), resampled(150), rng.spawn(1)[0]) for p in pairs]
         for i, m in enumerate(measures):
             found = largest_distance(m, [c[i].gap for c in compared], [c[i].distance for c in compared], 0.95)
             assert found.ci is not None
@@ -142,7 +145,7 @@ def test_the_mean_impact_ratio_covers_at_parity() -> None:
     hits = 0
     for _ in range(150):
         counts = counts_of(sample(SITUATIONS["parity"], (300, 200), rng))
-        gap = compare([m], counts, ScoreOptions(), 0.95, 150, rng.spawn(1)[0])[0].gap
+        gap = compare([m], counts, resampled(150), rng.spawn(1)[0])[0].gap
         assert gap.ci is not None
         hits += gap.ci[1] == 1
     assert covered(hits, 150, 0.94), hits
@@ -183,9 +186,7 @@ def test_intervals_of_a_coarse_table_are_those_of_the_exact_one() -> None:
     s, y = rng.beta(2 + g, 3), rng.integers(0, 2, 3000)
     table = evenhand.tabulate(score=s, group=g, label=y)
     pair = ScoreView(table, table.groupings[0])([1, 0])
-    fine, coarse = (
-        compare(CHOSEN, pair, ScoreOptions(), 0.95, 300, np.random.default_rng(0), most) for most in (5000, 256)
-    )
+    fine, coarse = (compare(CHOSEN, pair, resampled(300), np.random.default_rng(0), most) for most in (5000, 256))
     for a, b in zip(fine, coarse, strict=True):
         assert a.gap.value == b.gap.value
         assert a.gap.ci is not None

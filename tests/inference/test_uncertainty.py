@@ -14,8 +14,8 @@ from scipy import stats
 
 import evenhand
 from conftest import people
-from evenhand.analyses.audit.gaps import gaps, resampled_gaps
 from evenhand.analyses.audit.largest_gap import largest_gap, resampled_ranges, smoothed_rates
+from evenhand.analyses.audit.rate_gaps import gaps, resampled_gaps
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, generator
 from evenhand.inference.significance import chi_squared

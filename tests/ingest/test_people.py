@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataError, UsageError
-from evenhand.ingest.people import chosen_columns, names_in, read_people
+from evenhand.ingest.engines import names_of
+from evenhand.ingest.people import chosen_columns, read_people
 
 COLUMNS = {
     "age": [30, 41, 30],
@@ -36,7 +37,7 @@ def _held_by(library: str):
 @pytest.mark.parametrize("library", ["dict", "arrays", "record array", "pandas", "polars", "pyarrow", "duckdb"])
 def test_every_library_gives_the_same_people(library):
     data = _held_by(library)
-    people = read_people(data, names_in(data))
+    people = read_people(data, names_of(data))
     assert people.names == ("age", "income", "job", "member")
     assert people["age"].numeric
     assert people["income"].numeric
@@ -50,13 +51,13 @@ def test_every_library_gives_the_same_people(library):
 def test_lazy_polars_and_files():
     polars = pytest.importorskip("polars")
     lazy = polars.LazyFrame(COLUMNS)
-    assert read_people(lazy, names_in(lazy))["job"].plain() == ["cook", "smith", "cook"]
+    assert read_people(lazy, names_of(lazy))["job"].plain() == ["cook", "smith", "cook"]
 
 
 def test_a_file_of_text_holds_numbers_where_all_are(tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("age,zip,job\n30,007,cook\n41,123,smith\n")
-    people = read_people(file, names_in(file))
+    people = read_people(file, names_of(file))
     assert people["age"].plain() == [30, 41]
     assert people["zip"].plain() == ["007", "123"]
     assert people["job"].plain() == ["cook", "smith"]
@@ -117,7 +118,7 @@ def test_a_matrix_has_columns_x0_x1():
     ],
 )
 def test_what_are_no_people(data, message):
-    names = names_in(data) if isinstance(data, dict) else ["x0"]
+    names = names_of(data) if isinstance(data, dict) else ["x0"]
     with pytest.raises((DataError, UsageError), match=message):
         read_people(data, names)
 

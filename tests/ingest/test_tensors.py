@@ -65,7 +65,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """A device that is used for few rows too, with the decisions of a grid at a small size."""
     space = Device()
     monkeypatch.setattr(spaces, "space_on", lambda kind, number: space)
-    monkeypatch.setattr("evenhand.ingest.tabulation.SMALL", 0)
+    monkeypatch.setattr("evenhand.ingest.engines.arrays.SMALL", 0)
     for name, value in {"EXACT": 2_000, "STEP": 4e-4, "LIGHT": 5e-4, "DEAR": 8e-4}.items():
         monkeypatch.setattr(counting, name, value)
     return space
@@ -277,7 +277,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 def test_bad_tensors(name: str, device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     change, message = BAD[name]
     if name == "nobody":
-        monkeypatch.setattr("evenhand.ingest.tabulation.SMALL", tensors.SMALL)
+        monkeypatch.setattr("evenhand.ingest.engines.arrays.SMALL", tensors.SMALL)
     with pytest.raises((DataError, UsageError), match=message):
         evenhand.tabulate(**{**moved(columns()), **change})
 
@@ -371,7 +371,7 @@ def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("there is no GPU here")
-    monkeypatch.setattr("evenhand.ingest.tabulation.SMALL", 0)
+    monkeypatch.setattr("evenhand.ingest.engines.arrays.SMALL", 0)
     for name, value in {"EXACT": 2_000, "STEP": 4e-4, "LIGHT": 5e-4, "DEAR": 8e-4}.items():
         monkeypatch.setattr(counting, name, value)
 

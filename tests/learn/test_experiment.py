@@ -33,6 +33,7 @@ pytest.importorskip("sklearn")
 
 SHRUNK = "stub_methods:Shrunk"
 TESTS = Path(__file__).parents[1]
+IMPORTED = os.pathsep.join([str(TESTS), str(TESTS / "learn"), os.environ.get("PYTHONPATH", "")])
 
 
 def toy(n: int = 600, name: str = "toy", split: bool = False) -> Dataset:
@@ -222,15 +223,7 @@ def test_a_run_that_kills_its_process_fails_alone(tmp_path: Path) -> None:
 def test_a_script_that_starts_on_import_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import test_experiment\nfrom pathlib import Path\ntest_experiment.done(Path('runs'), jobs=2)\n")
-    words = {
-        "cwd": tmp_path,
-        "env": {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS / "learn", Path(evenhand.__file__).parents[1]))),
-        },
-        "capture_output": True,
-        "text": True,
-    }
+    words = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": IMPORTED}, "capture_output": True, "text": True}
     said = subprocess.run([sys.executable, script], **words)  # type: ignore[call-overload]
     assert said.returncode == 1
     assert "put it under if __name__ == '__main__':" in said.stderr

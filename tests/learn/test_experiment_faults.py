@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from test_experiment import CONFIG, SHRUNK, TESTS, done, home, toy
+from test_experiment import CONFIG, IMPORTED, SHRUNK, done, home, toy
 
 import evenhand
 from conftest import check_schema
@@ -72,8 +72,7 @@ def test_in_one_process_a_run_that_kills_it_is_tried_twice(tmp_path: Path, monke
         "test_experiment.done(pathlib.Path('runs'), methods=['stub_methods:Dies', 'stub_methods:Shrunk'], seeds=0,\n"
         "                     retry='retry' in sys.argv)\n"
     )
-    place = os.pathsep.join([str(TESTS), str(TESTS / "learn"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": place, FITS: str(tmp_path / "fits")}
+    environment = {**os.environ, "PYTHONPATH": IMPORTED, FITS: str(tmp_path / "fits")}
 
     def ends(*words: str) -> int:
         return subprocess.run([sys.executable, script, *words], cwd=tmp_path, env=environment, check=False).returncode

@@ -428,7 +428,7 @@ def test_ordinary_mistakes_have_their_line(old: str, new: str, message: str, tmp
 
 
 def test_without_a_file_the_way_to_one_is_shown(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no file .*none.toml': evenhand bench --init writes one"):
+    with pytest.raises(UsageError, match=r"there is no file .*none.toml': evenhand experiment --init writes one"):
         read_config(tmp_path / "none.toml")
 
 

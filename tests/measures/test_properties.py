@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import evenhand
-from evenhand.analyses.audit.gaps import gaps
 from evenhand.analyses.audit.largest_gap import largest_gap
+from evenhand.analyses.audit.rate_gaps import gaps
 from evenhand.measures.registry import MEASURES, Measure, RateMeasure
 from evenhand.tables.dense import Counts
 

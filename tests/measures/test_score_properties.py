@@ -12,8 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.gaps import ScoreGap
 from evenhand.analyses.audit.score_gaps import compare
+from evenhand.analyses.options import Options
 from evenhand.measures import roc
 from evenhand.measures.curve import norm
 from evenhand.measures.registry import MEASURES, ScoreMeasure, ScoreOptions, find
@@ -73,8 +74,9 @@ def everyone(counts: ScoreCounts) -> None:
     assume((counts.array.sum(0) > 0).all())
 
 
-def gap(m: ScoreMeasure, counts: ScoreCounts, draws: int = 0) -> Gap:
-    return compare([m], counts, ScoreOptions(), 0.95, draws, np.random.default_rng(0))[0].gap
+def gap(m: ScoreMeasure, counts: ScoreCounts, draws: int = 0) -> ScoreGap:
+    options = Options(bootstrap=draws, seed=None)
+    return compare([m], counts, options, np.random.default_rng(0))[0].gap
 
 
 def same(a: Any, b: Any, within: float = 1e-12) -> bool:

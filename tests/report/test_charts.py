@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from evenhand.analyses.audit.charts import CHARTS
 from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import labels, percent
+from evenhand.report.charts.layers import labels
+from evenhand.report.charts.registry import Kind
 from evenhand.report.charts.render import NEEDED, printable
+from evenhand.report.format import percent
 
 QUICK = {"bootstrap": 100, "permutations": 100}
 NOTHING = {"bootstrap": 0, "permutations": 0}
@@ -646,7 +649,7 @@ def test_models_methods_and_classes_may_be_called_anything() -> None:
     ("call", "message"),
     [
         (lambda: compas().plot("cdff"), "there is no chart 'cdff' .*did you mean 'cdf'"),
-        (lambda: compas().plot(None), "there is no chart None"),
+        (lambda: compas().plot(5), "there is no chart 5"),
         (lambda: compas().plot("cdf", attribute="rase"), "no attribute 'rase'.*did you mean 'race'"),
         (lambda: compas().plot("cdf", group="Caucasien"), "is not a group of 'race'.*did you mean 'Caucasian'"),
         (lambda: compas().plot("cdf", group="Caucasian"), "is the reference"),
@@ -711,7 +714,7 @@ def test_a_group_without_one_label_has_no_roc() -> None:
     data = {"s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "g": list("aaabbb"), "y": [1, 1, 1, 0, 1, 0]}
     audit = evenhand.audit(data, score="s", label="y", group="g", **NOTHING)
     assert "roc" not in audit.plots()
-    assert len(audit.plot("c_bias").spec["vconcat"]) == 2  # nobody of one group is undeserving
+    assert len(audit.plot("c_bias").spec["vconcat"]) == 2  # nobody of one group has the unfavourable outcome
     with pytest.raises(evenhand.UsageError, match="one of them lacks the people"):
         audit.plot("roc")
 
@@ -801,12 +804,12 @@ def test_drawing_asks_no_other_machine() -> None:
 
 def test_several_groups_of_curves() -> None:
     table = five().table
-    found = evenhand.curves(table, group=["g1", "g2"], reference="g0").columns("c_bias")
+    found = evenhand.curves(table, groups=["g1", "g2"], reference="g0").columns("c_bias")
     assert list(dict.fromkeys(found["group"])) == ["g1", "g2"]
     with pytest.raises(evenhand.UsageError, match="'g0' is the reference"):
-        evenhand.curves(table, group=["g1", "g0"], reference="g0")
+        evenhand.curves(table, groups=["g1", "g0"], reference="g0")
     with pytest.raises(evenhand.UsageError, match="at least one group"):
-        evenhand.curves(table, group=[], reference="g0")
+        evenhand.curves(table, groups=[], reference="g0")
 
 
 def test_real_runs(data_folder: Path) -> None:
@@ -826,3 +829,25 @@ def test_the_widest_gap_is_told_with_its_threshold() -> None:
     told = audit.plot("c_bias").description
     assert "the widest gap is -0.240 at the threshold 5." in told
     assert abs(audit.measure("demographic_parity").signed) == pytest.approx(0.2402, abs=5e-5)
+
+
+# ---- one way to all charts ------------------------------------------------------------------------------------
+
+
+def test_a_chart_is_a_function_and_a_line_of_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CHARTS, "toy", Kind(lambda s: replace(s.audit.plot("groups"), name=s.group)))
+    assert compas().plots()[-1] == "toy"
+    assert compas().plot("toy").name == "African-American"
+    assert 'data-chart="African-American"' in compas().to_html()
+
+
+def test_without_a_name_the_first_chart() -> None:
+    assert compas().plot() == compas().plot("forest")
+    assert models().plot() == models().plot("tradeoff")
+
+
+def test_a_result_without_charts_says_so() -> None:
+    found = evenhand.check(evenhand.compas(), require="demographic_parity <= 0.5", permutations=0)
+    assert found.plots() == ()
+    with pytest.raises(evenhand.UsageError, match=r"has no charts: its numbers are in to_dict\(\)"):
+        found.plot()

@@ -151,7 +151,7 @@ def test_the_verdict_says_whom_how_much_and_how_sure() -> None:
     first = found.points[0]
     assert first.lead == "African-American receives the favourable decision less often than Caucasian"
     assert "0.412 against 0.652, gap -0.240 (interval -0.265 to -0.215)" in first.rest
-    assert "Chance alone would show up to 0.026 (p < 0.001" in first.rest
+    assert "Chance alone would show up to 0.026 (p < .001" in first.rest
     assert any("not told apart from chance" in point.lead for point in found.points)
     html = audit.to_html()
     assert "fairness score" not in html.lower()

@@ -624,7 +624,7 @@ def test_what_cannot_be_private_is_refused() -> None:
         evenhand.projection_test(private, criterion="equal_opportunity", reference="g0", compare="g1")
     with pytest.raises(evenhand.DataError, match="put together"):
         evenhand.projection_test(evenhand.suppressed(t, below=5), criterion="equal_opportunity", compare="g1")
-    with pytest.raises(evenhand.UsageError, match="exchanges rows"):
+    with pytest.raises(evenhand.UsageError, match="permutes group labels"):
         evenhand.audit(private, null="published")
 
 

@@ -3,103 +3,131 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit, audit_table
+from evenhand.analyses.classes.aggregate import ClassArgs
 from evenhand.analyses.classes.audit import ClassAudit, audit_classes, checked_choices
+from evenhand.analyses.models.models import CandidateAudit, audit_candidates
 from evenhand.analyses.options import (
+    ComparedArgs,
     Progress,
-    checked,
+    ScoreArgs,
     checked_axes,
     chosen_measures,
     cuts_of,
+    options_of,
 )
 from evenhand.errors import UsageError, listed
 from evenhand.inference.resample import generator
-from evenhand.ingest.columns import UNSAID, WeightKind
+from evenhand.inference.settings import InferenceArgs
+from evenhand.ingest.engines import library_of
 from evenhand.ingest.resolve import as_counts
-from evenhand.ingest.tabulation import library_of
+from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked, renamed
+from evenhand.ingest.tabulation import Score, Scores
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
+from evenhand.tables.table import Table
 
-if TYPE_CHECKING:
-    from evenhand.analyses.models.models import CandidateAudit
+Thresholds = float | Sequence[float] | Mapping[str, float] | None
+"""One threshold; of several models one for each, in their order or by name."""
+
+
+class TableArgs(InferenceArgs, ScoreArgs, ComparedArgs, total=False):
+    """What an audit of scores takes, whatever the data."""
+
+
+class RowsArgs(TableArgs, ColumnArgs, total=False):
+    """The same of rows, whose columns are named."""
+
+
+class AuditArgs(InferenceArgs, ScoreArgs, ClassArgs, total=False):
+    """Options of intervals and tests, of scores, and of classes, for signatures."""
+
+
+class _AnyArgs(AuditArgs, ColumnArgs, total=False):
+    pass
+
+
+@overload
+def audit(data: Confusion, *, progress: Progress | None = None, **options: Unpack[AuditArgs]) -> ClassAudit: ...
+
+
+@overload
+def audit(data: Table, *, threshold: float | None = None, **options: Unpack[TableArgs]) -> Audit: ...
+
+
+@overload
+def audit(
+    data: JointTable, *, threshold: Thresholds = None, performance: str | None = None, fairness: str | None = None,
+    **options: Unpack[TableArgs],
+) -> CandidateAudit: ...  # fmt: skip
+
+
+@overload
+def audit(data: Any = None, *, score: Score, threshold: float | None = None, **options: Unpack[RowsArgs]) -> Audit: ...
+
+
+@overload
+def audit(
+    data: Any = None, *, score: Scores, threshold: Thresholds = None, performance: str | None = None,
+    fairness: str | None = None, **options: Unpack[RowsArgs],
+) -> CandidateAudit: ...  # fmt: skip
+
+
+@overload
+def audit(
+    data: Any = None, *, score: Any = None, threshold: Thresholds = None,
+    reference: str | Mapping[str, str] | None = None, measures: Sequence[str] | None = None,
+    performance: str | None = None, fairness: str | None = None, progress: Progress | None = None,
+    **options: Unpack[_AnyArgs],
+) -> Audit | ClassAudit | CandidateAudit: ...  # fmt: skip
 
 
 def audit(
     data: Any = None,
     *,
     score: Any = None,
-    label: Any = None,
-    group: Any = None,
-    prediction: Any = None,
-    weight: Any = None,
-    favorable: Any = UNSAID,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    threshold: float | None = None,
+    threshold: Thresholds = None,
     reference: str | Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    bootstrap: int = 1000,
-    rng: int | np.random.Generator | None = None,
     measures: Sequence[str] | None = None,
-    ranks: str = "published",
-    calibration_bins: int = 50,
-    bandwidth: str | float = "scott",
-    permutations: int = 1000,
-    null: str = "concept",
-    interval: str = "auto",
-    stratified: bool = False,
-    progress: Progress | None = None,
-    where: Mapping[str, Any] | None = None,
-    metric: str | None = None,
-    unit: str | None = None,
-    across_groups: Any = None,
-    across_classes: Any = None,
-    baseline: str | None = None,
-    empty: float | None = None,
     performance: str | None = None,
     fairness: str | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[_AnyArgs],
 ) -> Audit | ClassAudit | CandidateAudit:
     """Compare how groups fare: every measure, with intervals and a verdict.
 
-    `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
+    `data` is a `Table`, a path to a saved one, or rows with their columns, as in `evenhand.data`. Of scores or
+    decisions the result is an `Audit`, of more than two classes a `ClassAudit`, of several scores a `CandidateAudit`.
 
     Parameters
     ----------
     threshold
         The decision is favourable at scores ≥ threshold (for a risk score, at scores < threshold). In the
-        units of the data. By default 0.5 for scores in [0, 1], else the middle of the score range.
+        units of the data. By default 0.5 for scores in [0, 1], else the middle of the score range. Several models may
+        have one each.
     reference
         The group all others are compared with (for several attributes, a dict by attribute); by default
         the largest.
-    confidence, bootstrap, rng
-        Level of the intervals, number of resamples (0 for none), and a seed or generator.
     measures
         The ids of the measures to compute; by default all. A score bias of independence or separation also has
         variants, such as `equal_opportunity_uniform_w2` (see docs/measures/score-bias.md).
-    ranks, calibration_bins, bandwidth
-        Conventions of measures of whole scores: how tied scores are ranked ("published" or "mid"), the number of
-        calibration bins, and the bandwidth of densities ("scott", "silverman" or a share of the score range).
-    permutations, null
-        How many tables with exchanged groups show what chance alone would do (0 for no tests), and who exchanges:
-        whom the "concept" of each measure calls alike, or everybody for every measure, as "published".
-    interval, stratified
-        Bootstrap intervals instead of the best known ones ("percentile", "basic", "bca"), and whether resamples keep
-        the size of every group. See docs/reference/uncertainty.md.
     performance, fairness
-        Of several scores (a list of names, or a dict of arrays by name; the first is the one that others are compared
+        Several models only (a list of names, or a dict of arrays by name; the first is the one that others are compared
         with): what the trade-off between models is about, one of accuracy, balanced_accuracy, auroc,
-        average_precision, log_loss and brier, and the id of a measure. The result is then a `CandidateAudit`, and
-        `threshold` may be a list, one for each score.
-    metric, unit, across_groups, across_classes, baseline, empty
-        Of labels and predictions with more than two classes: what is compared and how it becomes one number, as in
-        `evenhand.aggregate`. The result is then a `ClassAudit`; measures of decisions and scores do not apply.
+        average_precision, log_loss and brier, and the id of a measure.
+    score and the other columns
+        As in `evenhand.data`.
+    confidence, bootstrap, permutations, null, interval, stratified, rng
+        Intervals and tests: see `evenhand.Inference`.
+    ranks, calibration_bins, bandwidth
+        Conventions of score-level measures: how tied scores are ranked ("published" or "mid"), the number of
+        calibration bins, and the bandwidth of densities ("scott", "silverman" or a share of the score range).
+    metric, unit, across_groups, across_classes, average, empty
+        Multi-class only: what is compared and how it becomes one number, as in `evenhand.aggregate`.
 
     Examples
     --------
@@ -109,49 +137,32 @@ def audit(
     >>> round(gap.signed, 3), [round(bound, 3) for bound in gap.ci], gap.passes
     (-0.214, [-0.245, -0.182], False)
     """
-    words = {
-        "score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
-        "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
-        "weight_kind": weight_kind, "cluster": cluster, "where": where,
-    }  # fmt: skip
-    defaults = {"favorable": UNSAID, "risk": False, "missing": "refuse", "weight_kind": "auto"}
-    words = {k: v for k, v in words.items() if v is not defaults.get(k)}
+    said: dict[str, Any] = dict(options)
+    said["average"] = renamed(said, "baseline", "average", said.get("average"))
+    check_known(said, _AnyArgs.__optional_keys__, "audit")
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
-    options = checked(
-        None if several else threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, permutations,
-        null, interval, stratified,
-    )  # fmt: skip
+    settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)
-    of_classes = {
-        "metric": metric, "unit": unit, "across_groups": across_groups, "across_classes": across_classes,
-        "baseline": baseline, "empty": empty,
-    }  # fmt: skip
-    of_classes = checked_choices({k: v for k, v in of_classes.items() if v is not None})
+    of_classes = {word: said[word] for word in ClassArgs.__annotations__ if said.get(word) is not None}
+    checked_choices(of_classes)
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
-    table = as_counts(data, words, cuts_of(options))
+    table = as_counts(data, picked(Roles, {**said, "score": score}), cuts_of(settings))
+    rng, library = said.get("rng"), library_of(data)
     if isinstance(table, JointTable):
-        from evenhand.analyses.models.models import audit_candidates
-
         if of_classes:
             raise UsageError(f"{listed(of_classes)} are for classes, not for scores: leave them out")
         axes = checked_axes(performance, fairness, table.index.label is not None)
-        return audit_candidates(
-            table, options, threshold, axes, chosen, reference, rng, progress, library_of(data)
-        )  # fmt: skip
+        return audit_candidates(table, settings, threshold, axes, chosen, reference, rng, progress, library)
     if several or performance is not None or fairness is not None:
         what = "several thresholds" if several else "performance and fairness"
         raise UsageError(f"{what} are for several models: name two or more scores (--score a,b)")
     if isinstance(table, Confusion):
-        said = {
-            "threshold": threshold, "reference": reference, "measures": measures, "ranks": ranks,
-            "calibration_bins": calibration_bins, "bandwidth": bandwidth, "null": null, "interval": interval,
-            "stratified": stratified,
-        }  # fmt: skip
-        return audit_classes(table, options, of_classes, said, generator(rng), progress, library_of(data))
+        others = {"threshold": threshold, "reference": reference, "measures": measures, **said}
+        return audit_classes(table, settings, of_classes, others, generator(rng), progress, library)
     if of_classes:
         raise UsageError(
             f"{listed(of_classes)} are for labels and predictions of more than two classes: leave them out, or see "
             "evenhand.aggregate (evenhand aggregate)"
         )
-    return audit_table(table, options, chosen, reference, generator(rng), progress, library_of(data))
+    return audit_table(table, settings, chosen, reference, generator(rng), progress, library)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
 
 import numpy as np
 
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.inference.null import NULLS, NullKind
 from evenhand.inference.resample import generator
-from evenhand.ingest.score_cells import Cuts
+from evenhand.inference.settings import Inference, InferenceArgs, number, whole
+from evenhand.ingest.reading import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
 from evenhand.measures.registry import BINS, MEASURES, Measure, ScoreOptions, find
@@ -21,9 +21,6 @@ Progress = Callable[[float, str], None]
 """Told how far the work is, and what is being done."""
 
 LEAST_BANDWIDTH = 1e-5
-INTERVALS = ("auto", "percentile", "basic", "bca")
-
-
 PERFORMANCE, FAIRNESS = "accuracy", ("equalized_odds", "demographic_parity")
 """What the trade-off between models is about unless the user says so: with labels, and without."""
 
@@ -37,61 +34,61 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Inference):
     """How an audit was asked for."""
 
-    threshold: float | None
-    confidence: float
-    bootstrap: int
-    seed: int | None
-    scores: ScoreOptions
-    permutations: int = 1000
-    null: NullKind = "concept"
-    interval: str = "auto"
-    stratified: bool = False
+    threshold: float | None = None
+    scores: ScoreOptions = field(default_factory=ScoreOptions)
     brief: bool = False
     """Only comparisons with the reference, and their intervals: for one of many audits."""
 
 
+class ComparedArgs(TypedDict, total=False):
+    """What is compared with whom, for signatures."""
+
+    reference: str | Mapping[str, str] | None
+    measures: Sequence[str] | None
+    progress: Progress | None
+
+
+class ScoreArgs(TypedDict, total=False):
+    """Conventions of threshold-free measures, for signatures.
+
+    How tied scores are ranked ("published" or "mid"), the number of calibration bins, and the bandwidth of densities
+    ("scott", "silverman" or a share of the score range).
+    """
+
+    ranks: str
+    calibration_bins: int
+    bandwidth: str | float
+
+
 def checked(
-    threshold: Any,
-    confidence: Any,
-    bootstrap: Any,
-    rng: Any,
-    ranks: Any = "published",
-    calibration_bins: Any = 50,
-    bandwidth: Any = "scott",
-    permutations: Any = 1000,
-    null: Any = "concept",
-    interval: Any = "auto",
-    stratified: Any = False,
+    threshold: Any = None, confidence: Any = 0.95, bootstrap: Any = 1000, rng: Any = None, **further: Any
 ) -> Options:
-    """The options, if they make sense; better known before ten minutes of counting."""
-    if threshold is not None and not np.isfinite(_number(threshold)):
+    """The options, if they make sense; better known before ten minutes of counting. `further` ones are of any kind."""
+    if threshold is not None and not np.isfinite(number(threshold)):
         raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
-    if not 0.5 <= _number(confidence) <= 1 - 1e-9:
-        raise UsageError(f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(confidence)}")
-    for word, number in (("bootstrap", bootstrap), ("permutations", permutations)):
-        if not whole(number) or not 0 <= number <= 1_000_000:
-            raise UsageError(f"{word} must be a whole number from 0 (none) to a million, not {shown(number)}")
-    for word, choice, known in (("null", null, NULLS), ("interval", interval, INTERVALS)):
-        if not isinstance(choice, str) or choice not in known:
-            raise UsageError(f"{word} must be one of {listed(known)}, not {shown(choice)}{nearest(str(choice), known)}")
-    if interval != "auto" and not bootstrap:
-        raise UsageError(f"interval={interval!r} rests on resamples: ask for some (bootstrap=1000), or leave it out")
-    if not isinstance(stratified, bool | np.bool_):
-        raise UsageError(f"stratified is True or False, not {shown(stratified)}")
     generator(rng)  # refuse a bad seed before the work
-    seed = None if isinstance(rng, np.random.Generator) else int(rng or 0)
-    scores = checked_scores(ranks, calibration_bins, bandwidth)
+    scores = checked_scores(**{word: further.pop(word) for word in ScoreArgs.__optional_keys__ if word in further})
     return Options(
-        None if threshold is None else float(threshold), float(confidence), int(bootstrap), seed, scores,
-        int(permutations), null, interval, bool(stratified),
-    )  # fmt: skip
+        confidence,
+        bootstrap,
+        seed=None if isinstance(rng, np.random.Generator) else int(rng or 0),
+        threshold=None if threshold is None else float(threshold),
+        scores=scores,
+        **further,
+    )
 
 
-def checked_scores(ranks: Any, calibration_bins: Any, bandwidth: Any) -> ScoreOptions:
-    """The conventions for whole scores, if they make sense."""
+def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> Options:
+    """Among all that was said, the options of intervals, tests and scores, if they make sense."""
+    known = InferenceArgs.__optional_keys__ | ScoreArgs.__optional_keys__
+    return checked(threshold, **{word: value for word, value in said.items() if word in known}, **fixed)
+
+
+def checked_scores(ranks: Any = "published", calibration_bins: Any = 50, bandwidth: Any = "scott") -> ScoreOptions:
+    """The conventions of threshold-free measures, if they make sense."""
     if not isinstance(ranks, str) or ranks not in RANKS:
         raise UsageError(f"ranks must be one of {listed(RANKS)}, not {shown(ranks)}{nearest(str(ranks), RANKS)}")
     if not whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
@@ -99,22 +96,13 @@ def checked_scores(ranks: Any, calibration_bins: Any, bandwidth: Any) -> ScoreOp
     if isinstance(bandwidth, str):
         if bandwidth not in BANDWIDTHS:
             raise UsageError(f"bandwidth must be {listed(BANDWIDTHS)} or a number, not {shown(bandwidth)}")
-    elif not LEAST_BANDWIDTH <= _number(bandwidth) <= 10:
+    elif not LEAST_BANDWIDTH <= number(bandwidth) <= 10:
         raise UsageError(
             f"bandwidth is a share of the score range, from {LEAST_BANDWIDTH:g} to 10, not {shown(bandwidth)}"
         )
     else:
         bandwidth = float(bandwidth)
     return ScoreOptions(ranks, int(calibration_bins), bandwidth)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return float("nan")
-    try:
-        return float(value)
-    except (OverflowError, TypeError):
-        return float("nan")
 
 
 def least_resamples(confidence: float) -> int:
@@ -124,10 +112,6 @@ def least_resamples(confidence: float) -> int:
     (39, 199)
     """
     return int(np.ceil(2 / (1 - confidence) - 1 - 1e-9))
-
-
-def whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def chosen_measures(ids: Sequence[str] | None) -> list[Measure]:

@@ -1,4 +1,4 @@
-"""Words → calls. No arithmetic here, and nothing heavy is imported before a command runs."""
+"""Arguments → calls. Commands are the modules of this folder, and nothing is imported before it is used."""
 
 from __future__ import annotations
 
@@ -6,23 +6,73 @@ import io
 import os
 import sys
 import traceback
+from importlib import import_module
 
 import click
 
 from evenhand import __version__
-from evenhand.cli import audit as audits
-from evenhand.cli import check as gate
-from evenhand.cli import counterfactual, individual, planning
-from evenhand.cli import experiment as bench
-from evenhand.cli import monitor as watching
-from evenhand.cli import table as sharing
-from evenhand.cli import thresholds as models
 from evenhand.cli.output import say, silence
 from evenhand.errors import EvenhandError
 from evenhand.files.secrets import is_address, masked
 
+SECTIONS = {
+    "Audit": {
+        "demo": "Audit the built-in COMPAS recidivism scores.",
+        "audit": "Compare groups by every measure, with intervals.",
+        "check": "Hold data to a policy; exit code 1 if they break it.",
+        "monitor": "Follow fairness over time and raise alarms.",
+        "aggregate": "Reduce many classes and groups to one number.",
+        "projection-test": "Test a logistic model by Wasserstein projection.",
+    },
+    "Choose": {
+        "thresholds": "Find the threshold that meets a policy at least cost.",
+        "compare": "Compare methods by the trade-offs of their runs.",
+        "experiment": "Train methods on data sets and compare them.",
+    },
+    "People": {
+        "individual": "Compare the scores of similar people.",
+        "counterfactual": "Estimate scores had people been of another group.",
+    },
+    "Tables": {
+        "table make": "Count data once and save the counts.",
+        "table merge": "Add up saved tables.",
+        "table info": "Show what a saved table holds and discloses.",
+    },
+    "Plan": {
+        "power": "Compute how many people it takes to find a gap.",
+        "guide": "Choose a measure by answering a few questions.",
+    },
+}
+COMMANDS = tuple(dict.fromkeys(name.split()[0] for commands in SECTIONS.values() for name in commands))
+# Commands that are not called like their module; the last five are old names.
+PLACES = {
+    "demo": "audit.demo", "tabulate": "table.make", "merge": "table.merge", "test": "projection_test.projection_test",
+    "bench": "experiment.experiment", "policy": "check.policy",
+}  # fmt: skip
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Lazy(click.Group):
+    """Commands in sections, imported when one is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in (*COMMANDS, *PLACES):
+            return None
+        name = cmd_name.replace("-", "_")
+        module, _, function = PLACES.get(name, f"{name}.{name}").partition(".")
+        found: click.Command = getattr(import_module(f"evenhand.cli.{module}"), function)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(len(name) for commands in SECTIONS.values() for name in commands)
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(f"{name:<{width}}", summary) for name, summary in commands.items()])
+
+
+@click.group(cls=_Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="evenhand")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -37,14 +87,6 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (
-    audits.demo, audits.audit, audits.tabulate, audits.merge, sharing.table, audits.aggregate, models.thresholds,
-    models.compare, bench.bench, individual.individual, counterfactual.counterfactual, gate.check, gate.policy,
-    watching.monitor, planning.test, planning.power, planning.guide,
-):  # fmt: skip
-    cli.add_command(_command)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit code 0, or 2 with one sentence on standard error.
 
@@ -57,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ≥ shows ? instead
     arguments = sys.argv[1:] if arguments is None else arguments
-    addresses = [part for word in arguments for part in (word, word.partition("=")[2]) if is_address(part)]
+    addresses = [part for text in arguments for part in (text, text.partition("=")[2]) if is_address(part)]
     code = 0
     try:
         code = cli.main(list(arguments), prog_name="evenhand", standalone_mode=False) or 0
@@ -92,7 +134,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _fail(message: str, addresses: list[str], hint: bool = False) -> None:
-    for address in addresses:  # click repeats a word that it does not expect
+    for address in addresses:  # click repeats an argument that it does not expect
         message = message.replace(address, masked(address))
     sentence = " ".join(message.split())
     sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)

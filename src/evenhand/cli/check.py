@@ -1,4 +1,4 @@
-"""Commands that stop a pipeline: hold data to a policy, and write one to begin with."""
+"""The command that stops a pipeline: it holds data to a policy, or writes one to begin with."""
 
 from __future__ import annotations
 
@@ -10,13 +10,36 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from evenhand.cli.options import WHOLE, auditing, columns, number_or_word, numbers, read_words, references
-from evenhand.cli.output import check_place, progress_bar, reader_gone, views, wanted, write
-from evenhand.errors import UsageError, shown
-from evenhand.files.paths import as_path
+from evenhand.cli.options import (
+    COLUMNS,
+    INFERENCE,
+    SCORES,
+    WHOLE,
+    argument,
+    command,
+    option,
+    references,
+    under,
+)
+from evenhand.cli.output import FORMS, check_place, progress_bar, reader_gone, wanted, write, write_starter
+from evenhand.errors import UsageError
+
+POLICY = "policy.toml"
 
 
-@click.command(
+def _write_policy(file: str, **how: Any) -> None:
+    from evenhand.analyses.check.template import STARTER
+
+    write_starter(file, STARTER, f"edit its rules, then run evenhand check DATA --policy {file}", **how)
+
+
+def _init(context: click.Context, param: click.Parameter, file: str | None) -> None:
+    if file is not None and not context.resilient_parsing:
+        _write_policy(file)
+        context.exit()
+
+
+@command(
     epilog="""
 \b
 Rules:
@@ -26,36 +49,46 @@ Rules:
   abcc <= 0.05 above chance        what exceeds the noise floor
   abcc <= 0.1 at 95% for sex       one attribute only
 
-Every group is compared with the reference, by every attribute and by the product of several; all must keep to the rule.
-Exit code 0: they do. 1: they do not. 2: the policy, the words or the data make no sense.
+Every group is compared with the reference, by every attribute and by the intersection of several; all must keep to the
+rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the data make no sense.
 """
 )
-@click.argument("data")
-@click.option("--policy", metavar="FILE", help="The policy, a TOML file; `evenhand policy init` writes one.")
-@click.option("--require", metavar="RULE", multiple=True, help="A rule, such as 'disparate_impact >= 0.8'.")
-@columns
-@auditing
-@views
-@click.option("--undefined", metavar="fail|skip", help="What an undefined measure means  [default: fail]")
-@click.option("--min-group-size", metavar="N", type=WHOLE, help="Groups of fewer people are not judged.")
-@click.option("--small-groups", metavar="fail|skip", help="What such a group means  [default: fail]")
-@click.option("--junit", metavar="FILE", help="Write the verdict as JUnit XML.")
-@click.option("--github", is_flag=True, help="Also print it as annotations of GitHub Actions.")
+@argument("data")
+@under(
+    "Policy",
+    option("--policy", metavar="FILE", help="The policy, a TOML file."),
+    option("--init", metavar="[FILE]", is_flag=False, flag_value=POLICY, is_eager=True, expose_value=False,
+           callback=_init, help=f"Write a commented policy to begin with, and check nothing  [default: {POLICY}]"),
+    option("--require", metavar="RULE", multiple=True, help="A rule, such as 'disparate_impact >= 0.8'."),
+    option("--undefined", metavar="fail|skip", help="What an undefined measure means  [default: fail]"),
+    option("--min-group-size", metavar="N", type=WHOLE, help="Groups of fewer people are not judged."),
+    option("--small-groups", metavar="fail|skip", help="What such a group means  [default: fail]"),
+)  # fmt: skip
+@under("Columns", *COLUMNS)
+@under("Decision", "threshold", "reference")
+@under("Measures", *SCORES)
+@under("Inference", *INFERENCE[1:])  # the rules say at which level of confidence
+@under(
+    "Output",
+    *FORMS,
+    option("--junit", metavar="FILE", help="Write the verdict as JUnit XML."),
+    option("--github", is_flag=True, help="Also print it as annotations of GitHub Actions."),
+)
 @click.pass_context
-def check(context: click.Context, /, data: str, **words: Any) -> int:
+def check(context: click.Context, /, data: str, **options: Any) -> int:
     """Hold DATA to a policy, and say so by the exit code: a file, folder or glob of rows, or a saved table."""
     from evenhand.analyses.check.check import judge
     from evenhand.analyses.check.data import counted
     from evenhand.analyses.check.policy_file import rulebook
 
-    given = {k: v for k, v in words.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
+    given = {k: v for k, v in options.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
     asked = {k: given.pop(k, None) for k in ("policy", "require", "undefined", "min_group_size", "small_groups")}
     asked["require"] = asked["require"] or ()
     junit, github, stated = given.pop("junit", None), given.pop("github", False), given.pop("reference", ())
     paths = wanted(given, data, asked["policy"])
     if github and "-" in paths.values():
         raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
-    book = rulebook(**asked, words=_audit_words(given))
+    book = rulebook(**asked, words=given)
     if junit is not None:
         taken = {os.path.realpath(path): f"--{form}" for form, path in paths.items()}
         check_place("--junit", junit, taken, (data, asked["policy"]))
@@ -63,7 +96,7 @@ def check(context: click.Context, /, data: str, **words: Any) -> int:
         progress(0, "counting rows")
         table = counted(data, book)
         if stated:
-            reference = references(table, stated)
+            reference = references([a.name for a in table.attributes], stated)
             book = replace(book, audit={**book.audit, "reference": reference}, written=book.written - {"reference"})
         verdict = judge(table, book, progress)
     if junit is not None:
@@ -76,37 +109,14 @@ def check(context: click.Context, /, data: str, **words: Any) -> int:
     return verdict.exit_code
 
 
-# The rules say which measures, and at which level.
-check.params = [p for p in check.params if p.name not in ("measures", "confidence")]
-
-
-def _audit_words(given: dict[str, Any]) -> dict[str, Any]:
-    """Flags as the words of an audit."""
-    read = read_words(given)
-    if "threshold" in read:
-        found = numbers(read["threshold"], "threshold")
-        if len(found) > 1:
-            raise UsageError(f"check is about one score and one threshold, not {shown(read['threshold'])}")
-        read["threshold"] = found[0]
-    if "bandwidth" in read:
-        read["bandwidth"] = number_or_word(read["bandwidth"])
-    return read
-
-
 @click.group()
 def policy() -> None:
-    """Write the policy that `evenhand check` holds data to."""
+    """Write a policy: the old name of `evenhand check --init`."""
 
 
 @policy.command()
-@click.option("-o", "--output", metavar="FILE", default="policy.toml", show_default=True, help="Where to write it.")
+@click.option("-o", "--output", metavar="FILE", default=POLICY, show_default=True, help="Where to write it.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(output: str, force: bool) -> None:
     """Write a commented policy to begin with."""
-    from evenhand.analyses.check.template import STARTER
-    from evenhand.files.paths import write_text
-
-    if not force and as_path(output).exists():
-        raise UsageError(f"{shown(output)} is there already: choose another name (-o), or --force to replace it")
-    write_text(output, STARTER)
-    click.echo(f"wrote {output}: edit its rules, then run evenhand check DATA --policy {output}", err=True)
+    _write_policy(output, force=force, ways=" (-o), or --force to replace it")

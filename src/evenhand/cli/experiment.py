@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import WHOLE
-from evenhand.cli.output import say, views, wanted, write
-from evenhand.errors import DataError, MissingLibrary, UsageError, shown
-from evenhand.files.paths import as_path, shown_path, write_text
+from evenhand.cli.options import WHOLE, argument, command, given, option, under
+from evenhand.cli.output import FORMS, say, wanted, write, write_starter
+from evenhand.errors import DataError, MissingLibrary, UsageError
+from evenhand.files.paths import as_path, shown_path
 
 if TYPE_CHECKING:
     from evenhand.learn.experiments.experiment import Step
@@ -27,37 +27,42 @@ FRAME = 3
 """Lines of it that are no rows: the totals, the heads, and the one below."""
 
 
-@click.command()
-@click.argument("config", default="experiment.toml")
-@click.option("--init", is_flag=True, help="Write a commented CONFIG to begin with, and run nothing.")
-@click.option("--folder", metavar="DIR", help="Where runs are kept  [default: what CONFIG says]")
-@click.option("--jobs", metavar="N", type=WHOLE, help="Processes  [default: what CONFIG says, or one for each core]")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where methods compute  [default: auto]")
-@click.option("--retry", is_flag=True, help="Try runs again that failed.")
-@views
-def bench(config: str, init: bool, folder: str | None, retry: bool, **words: Any) -> None:
+@command()
+@argument("config", default="experiment.toml")
+@under(
+    "Runs",
+    option("--init", is_flag=True, help="Write a commented CONFIG to begin with, and run nothing."),
+    option("--folder", metavar="DIR", help="Where runs are kept  [default: what CONFIG says]"),
+    option("--jobs", metavar="N", type=WHOLE, help="Processes  [default: what CONFIG says, or one for each core]"),
+    option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where methods compute  [default: auto]"),
+    option("--retry", is_flag=True, help="Try runs again that failed."),
+)
+@under("Output", *FORMS)
+def experiment(config: str, init: bool, folder: str | None, retry: bool, **options: Any) -> None:
     """Train methods as CONFIG says, a TOML file; keep every run; and compare them.
 
     Stopped or killed, it goes on where it was when it is started again.
     """
     if init:
-        _init(config)
+        from evenhand.learn.experiments.config import STARTER
+
+        write_starter(config, STARTER, f"edit it, then run evenhand experiment {config}")
         return
-    paths = wanted(words, config)
+    paths = wanted(options, config)
     try:
         from evenhand.learn.experiments.config import read_config
-        from evenhand.learn.experiments.experiment import experiment
+        from evenhand.learn.experiments.experiment import experiment as run
     except ModuleNotFoundError as error:
-        raise MissingLibrary(f"bench needs {error.name}: pip install 'evenhand[learn]'") from error
+        raise MissingLibrary(f"experiment needs {error.name}: pip install 'evenhand[learn]'") from error
     sys.path.append(os.fspath(as_path(config).parent.resolve()))  # a method of yours lies beside the file
     asked = read_config(config)
     if folder is not None:
         asked["folder"] = folder
     if "folder" not in asked:
         raise UsageError(f'say where runs are kept: folder = "runs" under [experiment] in {config}, or --folder runs')
-    asked |= {word: value for word, value in words.items() if value is not None}
+    asked |= given(options)
     with result_apart(), watching() as progress:
-        found = experiment(**asked, retry=retry, progress=progress)
+        found = run(**asked, retry=retry, progress=progress)
     if not found.runs["run"]:
         raise DataError(
             f"none of the {len(found.plan):,} runs has finished; the first failed: "
@@ -82,15 +87,6 @@ def result_apart() -> Iterator[None]:
     finally:
         os.dup2(before, 1)
         os.close(before)
-
-
-def _init(config: str) -> None:
-    from evenhand.learn.experiments.config import STARTER
-
-    if as_path(config).exists():
-        raise UsageError(f"{shown(config)} is there already: choose another name")
-    write_text(config, STARTER)
-    click.echo(f"wrote {config}: edit it, then run evenhand bench {config}", err=True)
 
 
 # ---- how far it is ----------------------------------------------------------------------------------------------

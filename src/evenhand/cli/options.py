@@ -1,15 +1,74 @@
-"""What a user says on the command line, and how it is read."""
+"""Options that commands share, the headings of their help, and how what a user writes is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import Field, fields
+from functools import partial
 from typing import Any
 
 import click
 
 from evenhand.errors import UsageError, shown
+from evenhand.inference.settings import Inference
+from evenhand.ingest.roles import Roles
 
-Command = Callable[..., Any]
+Decorator = Callable[[Any], Any]
+WIDTH = 24
+"""Of the column of options in a help text."""
+
+
+# ---- headings -------------------------------------------------------------------------------------------------------
+
+
+class _Option(click.Option):
+    """An option that stands under a heading of its command's help."""
+
+    def __init__(self, *flags: Any, heading: str = "Options", **settings: Any) -> None:
+        super().__init__(*flags, **settings)
+        self.heading = heading
+
+
+class _Command(click.Command):
+    """A command that shows its options under their headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        headings: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                headings.setdefault(getattr(param, "heading", "Help"), []).append(record)
+        for heading, records in headings.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{flags:<{WIDTH}}", text) for flags, text in records], col_max=WIDTH)
+
+
+command = partial(click.command, cls=_Command)
+argument = click.argument
+
+
+def option(*flags: str, **settings: Any) -> Callable[..., Decorator]:
+    """An option of one command only, to be put under a heading."""
+    return partial(click.option, *flags, **{"cls": _Option, "show_default": True, **settings})
+
+
+def shared(name: str, **changes: Any) -> Callable[..., Decorator]:
+    """An option that commands share, with what differs in one of them."""
+    settings = {**SHARED[name], **changes}
+    return option(f"--{name.replace('_', '-')}", *settings.pop("formerly", ()), **settings)
+
+
+def under(heading: str, *chosen: str | Callable[..., Decorator]) -> Decorator:
+    """Give a command options under a heading of its help; a name stands for an option that commands share."""
+
+    def give(command: Any) -> Any:
+        for one in reversed(chosen):
+            command = (shared(one) if isinstance(one, str) else one)(heading=heading)(command)
+        return command
+
+    return give
+
+
+# ---- what a user writes ---------------------------------------------------------------------------------------------
 
 
 def whole(text: str) -> int:
@@ -30,205 +89,19 @@ def _plain(text: str) -> str:
 def _taking(what: str, read: Callable[[str], Any]) -> Callable[[Any], Any]:
     """What an option takes, as click wants it."""
 
-    def taken(value: Any) -> Any:
+    def checked(value: Any) -> Any:
         try:
             return read(str(value))
         except ValueError:
             raise click.BadParameter(f"{shown(value)} is not a {what}") from None
 
-    return taken
+    return checked
 
 
 WHOLE, NUMBER = _taking("whole number", whole), _taking("number", number)
 
 
-def columns(command: Command) -> Command:
-    """The words that say how data are to be read."""
-    options = (
-        click.option(
-            "--score",
-            metavar="COL[,COL…]",
-            help="Column with the score of each person; several to compare models (audit).",
-        ),
-        click.option("--label", metavar="COL", help="Column with the true outcome."),
-        click.option("--group", metavar="COL[,COL…]", help="Column(s) that divide people into groups."),
-        click.option("--prediction", metavar="COL", help="Column with the decision, instead of a threshold."),
-        click.option("--weight", metavar="COL", help="Column with weights; whole numbers count people."),
-        click.option(
-            "--weight-kind",
-            type=click.Choice(["auto", "frequency", "sampling"]),
-            help="How weights are meant; auto takes whole numbers for numbers of people.",
-        ),
-        click.option("--cluster", metavar="COL", help="Column that tells which rows belong to one person."),
-        click.option("--favorable", metavar="V", help="The good value of label and prediction  [default: 1]"),
-        click.option("--risk", is_flag=True, help="A high score is bad for the person."),
-        click.option("--score-range", metavar="LO,HI", help="Lowest and highest possible score."),
-        click.option(
-            "--missing",
-            type=click.Choice(["refuse", "drop"]),
-            help="What to do with incomplete rows  [default: refuse]",
-        ),
-        click.option(
-            "--where", metavar="COL=V[,V…]", multiple=True, help="Only rows with one of these values of a column."
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def cells(command: Command) -> Command:
-    """The words that say in which cells very many scores are counted."""
-    options = (
-        click.option("--grid", metavar="TABLE", help="Count in the cells of this saved table, so that both add up."),
-        click.option("--exact", is_flag=True, help="Keep every distinct score, whatever it costs."),
-        click.option("--cut", metavar="SCORE[,…]", multiple=True, help="A threshold that must stay exact."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def classes(command: Command) -> Command:
-    """The words that say how many classes become one number."""
-    options = (
-        click.option("--metric", metavar="RATE", help="Of classes: tpr (default), fpr, ppv, selection_rate, f1, …"),
-        click.option("--unit", metavar="U", help="Of classes: gap (default), score or ratio."),
-        click.option(
-            "--across-groups", metavar="F", help="Of classes: a power (1), or a name such as 'max gap' or fairlib."
-        ),
-        click.option("--across-classes", metavar="F", help="Of classes: a power (2), mean, quadratic mean, binary."),
-        click.option("--baseline", metavar="B", help="Of classes: compare with overall (default) or mean."),
-        click.option("--empty", metavar="R", type=NUMBER, help="Of classes: what a cell without rows counts as."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def auditing(command: Command) -> Command:
-    """The words that say how groups are to be compared."""
-    options = (
-        click.option(
-            "--threshold", metavar="T[,T…]", help="Favourable at scores ≥ T (risk scores: < T); one, or one a score."
-        ),
-        click.option(
-            "--reference",
-            metavar="V",
-            multiple=True,
-            help="Group to compare with, or COL=V for one of several columns  [default: the largest]",
-        ),
-        click.option(
-            "--confidence", metavar="P", type=NUMBER, default=0.95, show_default=True, help="Level of intervals."
-        ),
-        click.option(
-            "--bootstrap", metavar="N", type=WHOLE, default=1000, show_default=True, help="Resamples; 0 for none."
-        ),
-        click.option(
-            "--measures",
-            metavar="ID[,ID…]",
-            help="Only these measures, by their ids in JSON  [default: all]",
-        ),
-        click.option(
-            "--ranks",
-            type=click.Choice(["published", "mid"]),
-            default="published",
-            show_default=True,
-            help="How tied scores are ranked.",
-        ),
-        click.option(
-            "--calibration-bins",
-            metavar="N",
-            type=WHOLE,
-            default=50,
-            show_default=True,
-            help="Bins of calibration bias.",
-        ),
-        click.option(
-            "--bandwidth",
-            metavar="B",
-            default="scott",
-            show_default=True,
-            help="Of densities: scott, silverman, or a share of the score range.",
-        ),
-        click.option(
-            "--permutations",
-            metavar="N",
-            type=WHOLE,
-            default=1000,
-            show_default=True,
-            help="Tables with exchanged groups, for p-values and the noise floor; 0 for none.",
-        ),
-        click.option(
-            "--null",
-            type=click.Choice(["concept", "published"]),
-            default="concept",
-            show_default=True,
-            help="Who exchanges groups: whom a measure calls alike, or everybody.",
-        ),
-        click.option(
-            "--interval",
-            type=click.Choice(["auto", "percentile", "basic", "bca"]),
-            default="auto",
-            show_default=True,
-            help="The best known intervals, or ordinary bootstrap ones.",
-        ),
-        click.option("--stratified", is_flag=True, help="Resamples keep the size of every group."),
-        click.option("--seed", metavar="N", type=WHOLE, default=0, show_default=True, help="Seed of the resampling."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def read_words(words: dict[str, Any]) -> dict[str, Any]:
-    """Command-line words as `tabulate` takes them; those not said are left out."""
-    read = {k: v for k, v in words.items() if v is not None and v is not False and v != ()}
-    if "where" in read:
-        read["where"] = where_rows(read["where"])
-    if "group" in read:
-        read["group"] = split(read["group"])
-    if "score" in read:
-        names = split(read["score"])
-        read["score"] = names[0] if len(names) == 1 else names
-    if "score_range" in read:
-        parts = read["score_range"].split(",")
-        try:
-            lo, hi = map(number, parts)
-        except ValueError:
-            raise UsageError(f"--score-range takes two numbers such as 0,1, not {shown(read['score_range'])}") from None
-        read["score_range"] = (lo, hi)
-    return read
-
-
-def read_cells(words: dict[str, Any]) -> dict[str, Any]:
-    """In which cells to count, taken out of the words."""
-    grid, exact, cut = words.pop("grid"), words.pop("exact"), words.pop("cut")
-    said = [word for word, value in (("--grid", grid is not None), ("--exact", exact), ("--cut", cut)) if value]
-    if said and words["score"] is None:
-        raise UsageError(f"{said[0]} is about scores: name their column too (--score)")
-    if exact and len(said) > 1:
-        raise UsageError(f"--exact keeps every score, so there is no use for {said[said[0] == '--exact']}: choose one")
-    if grid is not None and cut:
-        raise UsageError("--grid takes the cells of a table as they are: leave --cut out, or make that table with it")
-    cuts = tuple(c for text in cut for c in numbers(text, "cut"))
-    return {k: v for k, v in {"grid": False if exact else grid, "cuts": cuts}.items() if v is not None and v != ()}
-
-
-def where_rows(stated: tuple[str, ...], word: str = "where") -> dict[str, list[str]]:
-    """--where COL=V, or several values between commas."""
-    chosen = {}
-    for text in stated:
-        column, equals, values = text.partition("=")
-        if not equals or not column or not values or "" in (found := split(values)):
-            raise UsageError(f"--{word} takes COL=V or COL=V,V such as split=test,valid, not {shown(text)}")
-        if column in chosen:
-            raise UsageError(f"--{word} names {shown(column)} twice: put its values together, as in {column}=V,V")
-        chosen[column] = found
-    return chosen
-
-
-def split(text: str) -> list[str]:
+def names(text: str, flag: str = "") -> list[str]:
     """Names between commas; a name that holds a comma is put in double quotes."""
     import csv
 
@@ -240,32 +113,142 @@ def split(text: str) -> list[str]:
         ) from error
 
 
-def numbers(text: str, word: str) -> tuple[float, ...]:
+def ids(text: str, flag: str = "") -> list[str]:
+    """Names between commas, none of them empty."""
+    return [name for name in names(text) if name]
+
+
+def numbers(text: str, flag: str) -> tuple[float, ...]:
     try:
         return tuple(number(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(f"--{word.replace('_', '-')} takes numbers such as 0.65,0.7, not {shown(text)}") from None
+        raise UsageError(f"{flag} takes numbers such as 0.65,0.7, not {shown(text)}") from None
 
 
-def number_or_word(text: str) -> str | float:
+def limits(text: str, flag: str) -> tuple[float, ...]:
+    """A lower and an upper limit."""
+    try:
+        lower, upper = map(number, text.split(","))
+    except ValueError:
+        raise UsageError(f"{flag} takes two numbers such as 0,1, not {shown(text)}") from None
+    return lower, upper
+
+
+def number_or_name(text: str, flag: str = "") -> str | float:
     try:
         return number(text)
     except ValueError:
         return text
 
 
-def references(table: Any, stated: tuple[str, ...]) -> str | dict[str, str] | None:
+def values_by_column(texts: tuple[str, ...], flag: str) -> dict[str, list[str]]:
+    """COL=V, or several values between commas, for each of several columns."""
+    chosen: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, values = text.partition("=")
+        if not equals or not column or not values or "" in (found := names(values)):
+            raise UsageError(f"{flag} takes COL=V or COL=V,V such as split=test,valid, not {shown(text)}")
+        if column in chosen:
+            raise UsageError(f"{flag} names {shown(column)} twice: put its values together, as in {column}=V,V")
+        chosen[column] = found
+    return chosen
+
+
+def read_by(read: Callable[[Any, str], Any], one: bool = False, together: bool = False) -> Callable[..., Any]:
+    """How click reads an option: all its values `together`, or one by one; a list of `one` becomes that one."""
+
+    def callback(context: click.Context, param: click.Parameter, value: Any) -> Any:
+        flag = param.opts[-1]
+        if value is None or value == ():
+            return None
+        if isinstance(value, tuple) and not together:
+            return [part for text in value for part in read(text, flag)]
+        found = read(value, flag)
+        return found[0] if one and len(found) == 1 else found
+
+    return callback
+
+
+NAMES, IDS, NUMBERS = read_by(names), read_by(ids), read_by(numbers)
+BY_COLUMN = read_by(values_by_column, together=True)
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said of the options of a command."""
+    return {name: v for name, v in options.items() if v is not None and v is not False and v != ()}
+
+
+def take(options: dict[str, Any], chosen: Collection[str]) -> dict[str, Any]:
+    """What was said of some options, which are taken out of the others."""
+    return given({name: options.pop(name) for name in chosen if name in options})
+
+
+def references(columns: Collection[str], stated: tuple[str, ...]) -> str | dict[str, str] | None:
     """--reference V, or --reference COL=V for each of several columns; a group may be called 'a=b'."""
-    names = [a.name for a in table.attributes]
-    by_column = {}
+    by_column: dict[str, str] = {}
     for text in stated:
         column, equals, value = text.partition("=")
-        if equals and column in names:
-            if column in by_column:
-                raise UsageError(f"two references are given for {shown(column)}: choose one")
-            by_column[column] = value
-        elif len(stated) == 1:
+        if len(stated) == 1 and not (equals and column in columns):
             return text
-        else:
+        if not equals or (columns and column not in columns):
             raise UsageError(f"with several references say COL=V for each, not {shown(text)}")
+        if column in by_column:
+            raise UsageError(f"two references are given for {shown(column)}: choose one")
+        by_column[column] = value
     return by_column or None
+
+
+# ---- options that commands share ------------------------------------------------------------------------------------
+
+
+def _of_field(field: Field[Any], passed: bool) -> dict[str, Any]:
+    """The option for a field of `Roles` or `Inference`; a default that is not `passed` on is only shown."""
+    settings = dict(field.metadata)
+    choices = settings.pop("choices")
+    if choices:
+        settings["type"] = click.Choice(choices)
+    elif field.default is False:
+        settings["is_flag"] = True
+    elif passed:
+        settings["type"] = {float: NUMBER, int: WHOLE}[type(field.default)]
+    if passed:
+        settings["default"] = field.default
+    elif field.default not in (None, False):
+        settings["help"] += f"  [default: {field.default}]"
+    return settings
+
+
+_READ: dict[str, dict[str, Any]] = {
+    "score": {"callback": read_by(names, one=True)},
+    "group": {"callback": NAMES},
+    "score_range": {"callback": read_by(limits)},
+    "where": {"callback": BY_COLUMN, "multiple": True},
+}
+SHARED: dict[str, dict[str, Any]] = {
+    # a saved table knows its roles, so that a default would contradict it
+    **{role.name: _of_field(role, passed=False) | _READ.get(role.name, {}) for role in fields(Roles)},
+    **{setting.name: _of_field(setting, passed=True) for setting in fields(Inference)},
+    "threshold": {"metavar": "T", "type": _taking("number; give one threshold", number),
+                  "help": "Favourable at scores ≥ T (--risk: < T)."},
+    "reference": {"metavar": "V", "multiple": True,
+                  "help": "Group to compare with, or COL=V for each of several columns  [default: the largest]"},
+    "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
+    "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
+    "calibration_bins": {"metavar": "N", "type": WHOLE, "default": 50, "help": "Bins of calibration bias."},
+    "bandwidth": {"metavar": "B", "default": "scott", "callback": read_by(number_or_name),
+                  "help": "Bandwidth of densities: scott, silverman, or a share of the score range."},
+    "metric": {"metavar": "RATE", "help": "tpr (default), fpr, ppv, selection_rate, f1, …"},
+    "unit": {"metavar": "U", "help": "gap (default), score or ratio."},
+    "across_groups": {"metavar": "F", "help": "Exponent of a mean (1), or a name such as 'max gap' or fairlib."},
+    "across_classes": {"metavar": "F", "help": "Exponent of a mean (2), mean, quadratic mean, or binary."},
+    "average": {"formerly": ("--baseline",), "metavar": "B", "help": "Compare with overall (default) or mean."},
+    "empty": {"metavar": "R", "type": NUMBER, "help": "Rate of a cell without rows."},
+    "html": {"metavar": "FILE|-", "help": "Write the result as one self-contained page."},
+    "markdown": {"metavar": "FILE|-", "help": "Write the result as Markdown."},
+    "json": {"metavar": "FILE|-", "help": "Write the result as JSON; - for standard output."},
+}  # fmt: skip
+
+COLUMNS = tuple(role.name for role in fields(Roles))
+SCORES = ("ranks", "calibration_bins", "bandwidth")
+INFERENCE = tuple(setting.name for setting in fields(Inference))
+CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empty")

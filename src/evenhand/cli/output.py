@@ -5,70 +5,46 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.errors import UsageError
+from evenhand.errors import UsageError, shown
 from evenhand.files.paths import as_path, check_target, shown_path, write_text
 
 if TYPE_CHECKING:
     from evenhand.analyses.options import Progress
     from evenhand.report.result import Result
 
-FORMS = ("json", "html", "markdown")
+FORMS = ("html", "markdown", "json")
 PATIENCE = 0.5
 """Seconds of work after which a bar appears."""
 
 
-def deliver(document: dict[str, Any], text: str, json_path: str | None) -> None:
-    """JSON to standard output, or to a file beside the text."""
-    from evenhand.report.document import as_json
-
-    if json_path == "-":
-        sys.stdout.write(as_json(document))
-        return
-    if json_path is not None:
-        write_text(json_path, as_json(document))
-    sys.stdout.write(text + "\n")
-
-
-def views(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The words that say in which forms a result is written."""
-    options = (
-        click.option("--html", metavar="FILE|-", help="Write the result as one self-contained page."),
-        click.option("--markdown", metavar="FILE|-", help="Write the result as Markdown."),
-        click.option("--json", metavar="FILE|-", help="Write the result as JSON; - for standard output."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def wanted(words: dict[str, Any], *inputs: Any) -> dict[str, str]:
-    """The forms asked for, taken out of the words; refused before any work if they could not be written."""
-    paths = {form: path for form in FORMS if (path := words.pop(form, None)) is not None}
+def wanted(options: dict[str, Any], *inputs: Any) -> dict[str, str]:
+    """The forms asked for, taken out of the options; refused before any work if they could not be written."""
+    paths = {form: path for form in FORMS if (path := options.pop(form, None)) is not None}
     places: dict[str, str] = {}
     for form, path in paths.items():
         check_place(f"--{form}", path, places, inputs)
     return paths
 
 
-def check_place(word: str, path: str, places: dict[str, str], inputs: Iterable[Any]) -> None:
+def check_place(flag: str, path: str, places: dict[str, str], inputs: Iterable[Any]) -> None:
     """Refuse what cannot be written, what is written twice, and what is read; `places` are those taken so far."""
     if not path:
-        raise UsageError(f"{word} takes the name of a file, and it is empty")
+        raise UsageError(f"{flag} takes the name of a file, and it is empty")
     place = path
     if path != "-":
         check_target(path)
         place = os.path.realpath(as_path(path))
     if place in places:
-        raise UsageError(f"{places[place]} and {word} name the same place: give each its own file")
+        raise UsageError(f"{places[place]} and {flag} name the same place: give each its own file")
     if path != "-" and os.path.isfile(place) and any(_reads(given, place) for given in inputs):
-        raise UsageError(f"{word} would overwrite {shown_path(path)}, which is read: name another file")
-    places[place] = word
+        raise UsageError(f"{flag} would overwrite {shown_path(path)}, which is read: name another file")
+    places[place] = flag
 
 
 def _reads(given: Any, file: str) -> bool:
@@ -83,7 +59,7 @@ def _reads(given: Any, file: str) -> bool:
 def write(result: Result, paths: dict[str, str], **page: Any) -> None:
     """Every form that was asked for; the terminal's too, unless one goes to standard output instead.
 
-    `page` are further words of the page.
+    `page` are further options of the page.
     """
     texts = {form: getattr(result, f"to_{form}")(**(page if form == "html" else {})) for form in paths}
     for form, path in paths.items():
@@ -94,6 +70,14 @@ def write(result: Result, paths: dict[str, str], **page: Any) -> None:
         sys.stdout.write(found[0])
     else:
         show(result)
+
+
+def write_starter(file: str, text: str, then: str, force: bool = False, ways: str = "") -> None:
+    """A file to begin with, where there is none yet; then say what to do with it, or which ways there are."""
+    if not force and as_path(file).exists():
+        raise UsageError(f"{shown(file)} is there already: choose another name{ways}")
+    write_text(file, text)
+    click.echo(f"wrote {file}: {then}", err=True)
 
 
 def show(result: Any) -> None:

@@ -1,61 +1,176 @@
-"""Words for tables that are handed to somebody else, and the command that shows what a table tells."""
+"""The commands of saved tables: make, merge, info; and how a table is made fit to be shared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
-from evenhand.cli.options import Command, numbers, where_rows, whole
-from evenhand.cli.output import views, wanted, write
+from evenhand.cli.options import (
+    BY_COLUMN,
+    COLUMNS,
+    NUMBER,
+    NUMBERS,
+    WHOLE,
+    argument,
+    command,
+    given,
+    numbers,
+    option,
+    read_by,
+    take,
+    under,
+    whole,
+)
+from evenhand.cli.output import FORMS, check_place, progress_bar, wanted, write
 from evenhand.errors import UsageError, shown
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges"), ("cells", "groups")
 
 
-def sharing(command: Command) -> Command:
-    """The words that say how a table is made fit to be shared."""
-    options = (
-        click.option("--suppress-below", metavar="K", help="Share: no cell of fewer than K people."),
-        click.option(
-            "--keep-threshold", metavar="T", multiple=True, help="With --suppress-below: decisions stay exact at T."
-        ),
-        click.option(
-            "--ranges",
-            metavar="N",
-            help="With --suppress-below: withhold small groups until scores have N ranges  [default: 5]",
-        ),
-        click.option("--privacy", metavar="EPSILON", help="Share: differentially private counts."),
-        click.option(
-            "--cells",
-            metavar="N|V,V…",
-            help="With --privacy: equal ranges of the score, or all its possible values  [default: 100]",
-        ),
-        click.option(
-            "--groups", metavar="COL=V[,V…]", multiple=True, help="With --privacy: all groups there can be, as public."
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _cells_or_values(text: str, flag: str) -> int | tuple[float, ...]:
+    try:
+        return numbers(text, flag) if "," in text else whole(text)
+    except ValueError:
+        raise UsageError(f"{flag} takes a whole number such as 100 or values such as 1,2, not {shown(text)}") from None
+
+
+_OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where to save the table.")
+
+
+@command()
+@argument("data")
+@under("Columns", *COLUMNS)
+@under(
+    "Cells",
+    option("--classes", is_flag=True, help="Count true and predicted classes, though there are only two."),
+    option("--grid", metavar="TABLE", help="Count in the cells of this saved table, so that both add up."),
+    option("--exact", is_flag=True, help="Keep every distinct score, whatever it costs."),
+    option("--cut", metavar="SCORE[,…]", multiple=True, callback=NUMBERS, help="A threshold that must stay exact."),
+)
+@under(
+    "Sharing by suppression",
+    option("--suppress-below", metavar="K", type=WHOLE, help="No cell of fewer than K people."),
+    option("--keep-threshold", metavar="T", multiple=True, callback=NUMBERS, help="Decisions stay exact at T."),
+    option("--ranges", metavar="N", type=WHOLE, help="Withhold small groups until scores have N ranges  [default: 5]"),
+)
+@under(
+    "Sharing with differential privacy",
+    option("--privacy", metavar="EPSILON", type=NUMBER, help="Differentially private counts."),
+    option("--cells", metavar="N|V,V…", callback=read_by(_cells_or_values),
+           help="Equal ranges of the score, or all its possible values  [default: 100]"),
+    option("--groups", metavar="COL=V[,V…]", multiple=True, callback=BY_COLUMN,
+           help="All groups there can be, as public."),
+)  # fmt: skip
+@under("Output", _OUTPUT)
+def make(data: str, output: str, **options: Any) -> None:
+    """Count DATA once and save the counts. DATA are rows or a saved table.
+
+    The table holds no personal data beyond its counts, and `evenhand audit` takes it instead of the rows.
+    """
+    from evenhand.ingest.confusion_counts import roles_of_counts
+    from evenhand.ingest.roles import Roles, picked
+    from evenhand.ingest.tabulation import count_rows
+    from evenhand.tables.storage import is_table_file, load
+
+    share, cells = _sharing(options), _cells(options)
+    read = given(options)
+    roles = picked(Roles, read)
+    check_place("--output", output, {}, [data])
+    if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
+        found = _ranged(load(data), roles.score_range)
+    else:
+        roles = roles_of_counts(data, roles) or roles
+        if roles.group is None:
+            raise UsageError("name at least one group column (--group)")
+        if share is not None and roles.score is not None:
+            cells["cuts"] = (*cells["cuts"], *share.cuts_of(roles.score_range))
+        with progress_bar() as progress:
+            progress(0, "counting rows")
+            found = count_rows(data, roles, read.get("classes"), **cells)
+    _save(found if share is None else share.of_table(found), output)
+
+
+@command()
+@argument("tables", nargs=-1, required=True, metavar="TABLE…")
+@under("Output", _OUTPUT)
+def merge(tables: tuple[str, ...], output: str) -> None:
+    """Add up saved tables. The result is the table of all their rows."""
+    from evenhand.tables.storage import load
+
+    check_place("--output", output, {}, tables)
+    total: Any = load(tables[0])
+    for path in tables[1:]:
+        try:
+            total = _added(total, load(path))
+        except UsageError as error:
+            raise UsageError(f"cannot add {shown(Path(path).name)}: {error}") from error
+    _save(total, output)
+
+
+@command()
+@argument("file", metavar="TABLE")
+@under("Output", *FORMS)
+def info(file: str, **options: Any) -> None:
+    """Show what a saved TABLE holds, and what it discloses."""
+    from evenhand.analyses.disclosure.disclosure import table_info
+
+    paths = wanted(options, file)
+    write(table_info(file), paths)
+
+
+@click.group(commands=[make, merge, info], invoke_without_command=True)
+@click.pass_context
+def table(context: click.Context) -> None:
+    """Make, merge or show saved tables: counts instead of people."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def _added(a: Any, b: Any) -> Any:
+    if type(a) is not type(b):
+        raise UsageError("one is a table of decisions or scores, the other one of classes (table make has --classes)")
+    return a + b
+
+
+def _save(table: Any, output: str) -> None:
+    table.save(output)
+    click.echo(f"{table!r}\nsaved to {output}", err=True)
+
+
+def _cells(options: dict[str, Any]) -> dict[str, Any]:
+    """In which cells to count, taken out of the options."""
+    said = take(options, ("grid", "exact", "cut"))
+    flags = [f"--{name}" for name in said]
+    if said and options["score"] is None:
+        raise UsageError(f"{flags[0]} is about scores: name their column too (--score)")
+    if "exact" in said and len(said) > 1:
+        stray = next(flag for flag in flags if flag != "--exact")
+        raise UsageError(f"--exact keeps every score, so there is no use for {stray}: choose one")
+    if len(said) > 1:
+        raise UsageError("--grid takes the cells of a table as they are: leave --cut out, or make that table with it")
+    return {"grid": False if "exact" in said else said.get("grid"), "cuts": tuple(said.get("cut", ()))}
+
+
+# ---- sharing --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Sharing:
+class _Sharing:
     """How a table is made fit to be shared."""
 
     of_table: Callable[[Any], Any]
     cuts_of: Callable[[tuple[float, float] | None], Sequence[float]]
-    """Where scores must be told apart for that, given their stated range."""
+    """Where scores must stay exact for that, given their stated range."""
 
 
-def shared_how(words: dict[str, Any]) -> Sharing | None:
-    """What makes a table fit to be shared, as the words say; None if they do not. They are taken out of the others."""
-    said = {k: words.pop(k) for k in ("suppress_below", "privacy", *_BELOW, *_PRIVATE)}
-    said = {k: v for k, v in said.items() if v not in (None, ())}
+def _sharing(options: dict[str, Any]) -> _Sharing | None:
+    """What makes a table fit to be shared, taken out of the options; None if they do not say so."""
+    said = take(options, ("suppress_below", "privacy", *_BELOW, *_PRIVATE))
     if "suppress_below" in said and "privacy" in said:
         raise UsageError("--suppress-below and --privacy are two ways to share a table: choose one")
     for needed, others in (("suppress_below", _BELOW), ("privacy", _PRIVATE)):
@@ -67,28 +182,21 @@ def shared_how(words: dict[str, Any]) -> Sharing | None:
     return _privatizing(said) if "privacy" in said else None
 
 
-def _suppressing(said: dict[str, Any]) -> Sharing:
+def _suppressing(said: dict[str, Any]) -> _Sharing:
     from evenhand.tables.suppression import RANGES, check_numbers, suppressed
 
-    below, ranges = _whole("suppress_below", said["suppress_below"]), _whole("ranges", said.get("ranges", RANGES))
-    thresholds = [t for text in said.get("keep_threshold", ()) for t in numbers(text, "keep_threshold")]
+    below, ranges, thresholds = said["suppress_below"], said.get("ranges", RANGES), said.get("keep_threshold", [])
     check_numbers(below, ranges, thresholds)
     made = partial(suppressed, below=below, ranges=ranges, keep_thresholds=thresholds)
-    return Sharing(made, lambda _: thresholds)
+    return _Sharing(made, lambda _: thresholds)
 
 
-def _privatizing(said: dict[str, Any]) -> Sharing:
+def _privatizing(said: dict[str, Any]) -> _Sharing:
     from evenhand.tables.privacy import CELLS, NO_RANGE, cell_edges, check_epsilon, check_library, is_number, privatized
 
-    (epsilon, *more) = numbers(said["privacy"], "privacy")
-    if more:
-        raise UsageError(f"--privacy takes one number, not {shown(said['privacy'])}")
+    epsilon, cells = said["privacy"], said.get("cells", CELLS)
     check_epsilon(epsilon)
     check_library()
-    cells: Any = said.get("cells", CELLS)
-    if isinstance(cells, str):
-        cells = numbers(cells, "cells") if "," in cells else _whole("cells", cells)
-    groups = where_rows(said["groups"], "groups") if "groups" in said else None
 
     def cuts(score_range: tuple[float, float] | None) -> Sequence[float]:
         if score_range is None:
@@ -96,39 +204,13 @@ def _privatizing(said: dict[str, Any]) -> Sharing:
         found: list[float] = cell_edges(score_range, cells)[1:-1].tolist() if is_number(cells) else []
         return found
 
-    return Sharing(partial(privatized, epsilon=epsilon, cells=cells, groups=groups), cuts)
+    return _Sharing(partial(privatized, epsilon=epsilon, cells=cells, groups=said.get("groups")), cuts)
 
 
-def ranged(table: Any, score_range: tuple[float, float] | None) -> Any:
+def _ranged(table: Any, score_range: tuple[float, float] | None) -> Any:
     """A saved table with the range that its scores can have, if that is said now."""
     if score_range is None:
         return table
     if getattr(table, "score", None) is None:
         raise UsageError("the table has no scores, so they have no range: leave --score-range out")
     return replace(table, meaning=replace(table.meaning, score_range=score_range))
-
-
-def _whole(word: str, value: Any) -> int:
-    try:
-        return whole(str(value))
-    except ValueError:
-        raise UsageError(f"--{word.replace('_', '-')} takes a whole number such as 5, not {shown(value)}") from None
-
-
-@click.group(name="table", invoke_without_command=True)
-@click.pass_context
-def table(context: click.Context) -> None:
-    """Look at a saved table."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
-
-
-@table.command()
-@click.argument("file", metavar="TABLE")
-@views
-def info(file: str, **words: Any) -> None:
-    """Show what a saved TABLE holds, and what it tells about single people."""
-    from evenhand.analyses.disclosure.disclosure import table_info
-
-    paths = wanted(words, file)
-    write(table_info(file), paths)

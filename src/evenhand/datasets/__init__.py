@@ -5,37 +5,29 @@ Nothing is bundled: a function says which file it needs and where that can be ha
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from evenhand.names import lazy
+
 if TYPE_CHECKING:
-    from evenhand.datasets.census import adult, kdd_census
-    from evenhand.datasets.credit import german
-    from evenhand.datasets.dataset import Dataset
-    from evenhand.datasets.justice import compas
-    from evenhand.datasets.survey import acs
-    from evenhand.datasets.synthetic import four_normals, two_normals
+    from evenhand.datasets.census import adult as adult
+    from evenhand.datasets.census import kdd_census as kdd_census
+    from evenhand.datasets.credit import german as german
+    from evenhand.datasets.dataset import Dataset as Dataset
+    from evenhand.datasets.justice import compas as compas
+    from evenhand.datasets.survey import acs as acs
+    from evenhand.datasets.synthetic import four_normals as four_normals
+    from evenhand.datasets.synthetic import two_normals as two_normals
 
 # No module is called like a public function: importing the module would replace the function.
-_HOME = {
-    "Dataset": "dataset",
-    "acs": "survey",
-    "adult": "census",
-    "compas": "justice",
-    "four_normals": "synthetic",
-    "german": "credit",
-    "kdd_census": "census",
-    "two_normals": "synthetic",
-}
-
-__all__ = ["Dataset", "acs", "adult", "compas", "four_normals", "german", "kdd_census", "two_normals"]
-
-
-def __getattr__(name: str) -> object:
-    if name in _HOME:
-        return getattr(import_module(f"evenhand.datasets.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'evenhand.datasets' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "census": "adult kdd_census",
+        "credit": "german",
+        "dataset": "Dataset",
+        "justice": "compas",
+        "survey": "acs",
+        "synthetic": "four_normals two_normals",
+    },
+)

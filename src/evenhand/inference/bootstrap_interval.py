@@ -124,7 +124,7 @@ def rate_statistic(m: RateMeasure) -> Statistic:
 
 
 def score_statistic(m: ScoreMeasure, counts: Any, options: ScoreOptions) -> Statistic:
-    """The number of a measure of whole scores; its sign where it has one. Densities keep their bandwidths."""
+    """The number of a score-level measure; its sign where it has one. Densities keep their bandwidths."""
     grid = m.grid(counts, options) if m.smooth and m.grid else None
 
     def statistic(resampled: Any) -> Floats:

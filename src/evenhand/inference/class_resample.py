@@ -227,7 +227,7 @@ class _Layout:
         order = np.argsort(column, kind="stable")
         column_starts = np.flatnonzero(np.diff(column[order], prepend=-1))
         first = order[column_starts]
-        errors = _cumulated_errors(counts)
+        errors = _cumulative_errors(counts)
         return cls(
             starts, counts.group[starts], counts.true[starts], np.flatnonzero(counts.true == counts.predicted), order,
             column_starts, counts.group[first], counts.predicted[first], *errors,
@@ -248,7 +248,7 @@ class _Layout:
         return self.error_class[np.minimum(place, len(self.errors) - 1)]
 
 
-def _cumulated_errors(counts: ClassCounts) -> tuple[Floats, Ints, Ints]:
+def _cumulative_errors(counts: ClassCounts) -> tuple[Floats, Ints, Ints]:
     """What people of each class are taken for, all groups together; without errors, any class that is predicted."""
     classes = len(counts.classes)
     wrong = counts.true != counts.predicted

@@ -3,19 +3,20 @@
 Every distance between two finite samples is positive. So a gap is compared with those of tables in which people have
 exchanged their groups: within the label for separation, within the decision or the score bin for sufficiency, among
 all people for independence. Rates need no draws, their distribution is hypergeometric. With sampling weights people
-are not exchangeable: rates then count as many people as would know them as well, and whole scores compare the gap
-with how far it moves in resamples.
+are not exchangeable: rates then count as many people as would know them as well, and score-level measures compare
+the gap with how far it moves in resamples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from evenhand.inference.permutation import all_exchanged, exchanged
+from evenhand.inference.settings import NullKind
 from evenhand.inference.significance import LEAST_P, splits
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Bools, Floats
@@ -23,8 +24,6 @@ from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
 from evenhand.tables.table import Within
 
-NullKind = Literal["concept", "published"]
-NULLS = ("concept", "published")
 EXCHANGED_SCORES = 256
 """So many scores at most are exchanged; more are put together to as many cells."""
 MOST_GRID = 250_000
@@ -257,20 +256,7 @@ def _quotient(
     return np.inf if np.isnan(observed) else observed, sizes, chance
 
 
-# ---- whole scores ----------------------------------------------------------------------------------------------
-
-
-def score_nulls(
-    measures: Sequence[ScoreMeasure],
-    pair: ScoreCounts,
-    options: ScoreOptions,
-    kind: NullKind,
-    draws: int,
-    rng: np.random.Generator,
-    confidence: float,
-) -> dict[str, Null]:
-    """Of measures of whole scores on a group and its reference, by id. People must count one each."""
-    return joint_nulls(measures, pair, [(0, 1)], options, kind, draws, rng, confidence)
+# ---- score level -----------------------------------------------------------------------------------------------
 
 
 def _studentised(counts: ScoreCounts) -> Floats:
@@ -289,17 +275,20 @@ def _studentised(counts: ScoreCounts) -> Floats:
     return np.asarray(np.divide(apart, error, out=np.zeros_like(apart), where=apart > 1e-12))
 
 
-def joint_nulls(
+def score_nulls(
     measures: Sequence[ScoreMeasure],
     everyone: ScoreCounts,
-    pairs: Sequence[tuple[int, int]],
     options: ScoreOptions,
     kind: NullKind,
     draws: int,
     rng: np.random.Generator,
     confidence: float,
+    pairs: Sequence[tuple[int, int]] = ((0, 1),),
 ) -> dict[str, Null]:
-    """Of the largest gap over pairs of groups, which all exchange their people."""
+    """Of score-level measures, by id: of the largest gap over pairs of groups, all of whose labels are permuted.
+
+    By default a group and its reference are the only pair. People must count one each.
+    """
     found: dict[str, Null] = {}
     for tables, counts, members in _tasks(measures, everyone, options, kind, rng):
         sizes: dict[tuple[str, tuple[int, int]], Callable[[Any], Floats]] = {}

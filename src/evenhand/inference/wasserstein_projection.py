@@ -1,4 +1,4 @@
-"""How far people must move until a criterion holds: the Wasserstein projection of 004, on arrays.
+"""How far people must move until a criterion holds: the Wasserstein projection of Taskesen et al. 2021, on arrays.
 
 A person with logit z moves by u along the coefficients at the cost (u/‖β‖)². For a multiplier γ each person minimises
 that cost + γλσ(z + u), with λ = 1/p̂ for the group and −1/p̂ for its reference. Seen in the direction of its move, a
@@ -81,7 +81,7 @@ def project(z: Floats, n: Floats, group: Bools, people: float, beta_norm: float)
     gap = means[0] - means[1]
     about = [_sum(s.w, (v - m) ** 2) for s, v, m in zip(sides, values, means[::-1], strict=True)]
     variance = [_sum(s.w, (v - m) ** 2) for s, v, m in zip(sides, values, means, strict=True)]
-    steep = sum(_sum(s.w, _slope(s.t) ** 2) / s.p for s in sides)  # T/‖β‖² of 004
+    steep = sum(_sum(s.w, _slope(s.t) ** 2) / s.p for s in sides)  # T/‖β‖² of Taskesen et al.
     theta = math.inf if steep < 1e-280 else sum(v / s.p for v, s in zip(about, sides, strict=True)) / steep
     theta = theta / beta_norm / beta_norm
     noise = sum(v / s.p for v, s in zip(variance, sides, strict=True)) / people

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.columns import NOT_FINITE, UNSAID, ZERO, Columns, Words, _read_weights, _suspicious, _Tally
+from evenhand.ingest.columns import NOT_FINITE, ZERO, Columns, _read_weights, _suspicious, _Tally
+from evenhand.ingest.roles import UNSAID, Roles
 from evenhand.ingest.values import encode, group_codes, label_key, writable
 from evenhand.tables.arrays import Bools, Ints
 from evenhand.tables.cells import Attribute
@@ -33,18 +34,18 @@ class Classes(NamedTuple):
     names: tuple[str, ...]
 
 
-def are_classes(columns: Columns, words: Words) -> bool:
+def are_classes(columns: Columns, roles: Roles) -> bool:
     """Whether label and prediction together have more than two values and nothing says that one is the good one."""
     if columns.label is None or columns.prediction is None or columns.score is not None:
         return False
-    if words.favorable is not UNSAID or words.risk or words.score_range is not None:
+    if roles.favorable is not UNSAID or roles.risk or roles.score_range is not None:
         return False
     label, guess = ({*map(label_key, encode(c)[1])} - {None} for c in (columns.label, columns.prediction))
     # A column of fractions against a label of two values is a score: the binary path says so.
     return len(label | guess) > 2 and not (len(label) <= 2 and any(_fraction(str(k)) for k in guess))
 
 
-def count_classes(columns: Columns, words: Words) -> Confusion:
+def count_classes(columns: Columns, roles: Roles) -> Confusion:
     """Check every column, leave out what must be left out, and count the rest."""
     if not len(columns.n):
         raise DataError("there are no rows to count")
@@ -66,12 +67,12 @@ def count_classes(columns: Columns, words: Words) -> Confusion:
         attributes.append(Attribute(writable(name), groups))
         codes.append(code)
         faults.append((f"without a group {shown(name)}", code < 0))
-    weights, n, notes = _read_weights(columns, words.weight_kind)
+    weights, n, notes = _read_weights(columns, roles.weight_kind)
     if weights is not None:
         faults.append((f"without a finite weight {shown(names['weight'])}", weights.state == NOT_FINITE))
         faults.append((f"of weight zero in {shown(names['weight'])}", weights.state == ZERO))
     tally = _Tally(faults, tuple(attributes), codes, n)
-    tally.refuse_unless(words.missing)
+    tally.refuse_unless(roles.missing)
     sampled = weights if n is columns.n else None
     table = Confusion.of_cells(
         attributes=tuple(attributes),

@@ -4,48 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, shown, shown_name
+from evenhand.errors import DataError, shown, shown_name
+from evenhand.ingest.reading import Reading
+from evenhand.ingest.roles import WeightKind
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import Attribute
-from evenhand.tables.grid import Grid
 from evenhand.tables.groups import tally_key
 from evenhand.tables.joint import JointTable
 from evenhand.tables.provenance import Provenance
 from evenhand.tables.table import Meaning, Table
 
-WeightKind = Literal["auto", "frequency", "sampling"]
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
-
-
-class _Unsaid(int):
-    """A default that is known from the same number said by the caller."""
-
-
-UNSAID = _Unsaid(1)
-
-
-@dataclass(frozen=True)
-class Words:
-    """How the caller said the data are to be read."""
-
-    favorable: Any = UNSAID
-    risk: bool = False
-    score_range: tuple[float, float] | None = None
-    missing: str = "refuse"
-    weight_kind: WeightKind = "auto"
-    cuts: tuple[float, ...] = ()
-    """Scores at which people must be told apart exactly, such as thresholds,"""
-    bins: tuple[int, ...] = (10, 50)
-    """and numbers of bins of equal width, at whose borders too."""
-    grid: Grid | Literal[False] | None = None
-    """The cells to count in; False for exact scores, None for whatever the data need."""
-    outcomes: frozenset[str] = frozenset()
-    """Labels and predictions there are among all rows, when only some of these are looked at."""
 
 
 @dataclass(frozen=True)
@@ -121,20 +95,20 @@ def weigh(values: Any, column: str) -> Weights:
     return Weights(total, squares, state, (finite & (np.floor(total) != total)).astype(np.int64))
 
 
-def count(columns: Columns, words: Words) -> Table:
+def count(columns: Columns, roles: Reading) -> Table:
     """Check every column, leave out what must be left out, and count the rest."""
-    return Table.of_cells(**checked(columns, words)[0])
+    return Table.of_cells(**checked(columns, roles)[0])
 
 
-def count_together(columns: Columns, words: Words) -> JointTable:
+def count_together(columns: Columns, roles: Reading) -> JointTable:
     """The same for several scores of the same people. A row without one of them is left out for all."""
-    cells, further = checked(columns, words)
+    cells, further = checked(columns, roles)
     meaning = cells.pop("meaning")
     names = [meaning.score, *(writable(columns.names[role]) for role in further_roles(columns.names))]
     return JointTable.of_cells([cells.pop("score"), *further], names, replace(meaning, score=None), **cells)
 
 
-def checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats]]:
+def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floats]]:
     """What a table is made of, and the scores of further models."""
     if not len(columns.n):
         raise DataError("there are no rows to count")
@@ -149,12 +123,12 @@ def checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats
         faults.append((f"without a finite score {shown(columns.names[role])}", ~np.isfinite(further[-1])))
     if columns.label is not None:
         name = columns.names["label"]
-        label = outcomes(columns.label, words.favorable, name, "label", words.outcomes)
+        label = outcomes(columns.label, roles.favorable, name, "label", roles.outcomes)
         faults.append((f"without a label {shown(name)}", label.missing))
     if columns.prediction is not None:
         name = columns.names["prediction"]
-        known = words.outcomes | label.present if label else words.outcomes
-        decision = outcomes(columns.prediction, words.favorable, name, "prediction", known)
+        known = roles.outcomes | label.present if label else roles.outcomes
+        decision = outcomes(columns.prediction, roles.favorable, name, "prediction", known)
         faults.append((f"without a prediction {shown(name)}", decision.missing))
     outcome = label or decision
     attributes, codes = [], []
@@ -168,12 +142,12 @@ def checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats
         name = columns.names["cluster"]
         cluster = _clusters(columns.cluster, name)
         faults.append((f"without a cluster {shown(name)}", cluster < 0))
-    weights, n, notes = _read_weights(columns, words.weight_kind)
+    weights, n, notes = _read_weights(columns, roles.weight_kind)
     if weights is not None:
         faults.append((f"without a finite weight {shown(columns.names['weight'])}", weights.state == NOT_FINITE))
         faults.append((f"of weight zero in {shown(columns.names['weight'])}", weights.state == ZERO))
     tally = _Tally(faults, tuple(attributes), codes, n)
-    tally.refuse_unless(words.missing)
+    tally.refuse_unless(roles.missing)
     sampled = weights if n is columns.n else None
     cells = dict(
         attributes=tuple(attributes),
@@ -192,8 +166,8 @@ def checked(columns: Columns, words: Words) -> tuple[dict[str, Any], list[Floats
                 if (role != "weight" or sampled) and role not in further_roles(columns.names)
             },
             favorable=outcome.wanted if outcome else None,
-            risk=words.risk,
-            score_range=words.score_range,
+            risk=roles.risk,
+            score_range=roles.score_range,
         ),
         provenance=Provenance(tallied=weights is not None and sampled is None),
         left_out=tally.by_reason(),
@@ -271,7 +245,7 @@ class _Tally:
         return {r: int(c) for r, c in sorted(zip(self.reasons, counts[1:], strict=True)) if c}
 
     def by_group(self) -> dict[str, dict[str, int]]:
-        """By attribute, and by the product of several."""
+        """By attribute, and by their intersection."""
         if not len(self.n):
             return {}
         distinct, places = np.unique(np.array(self.codes), axis=1, return_inverse=True)
@@ -316,24 +290,3 @@ def _suspicious(attributes: list[Attribute]) -> list[str]:
         for g in a.groups
         if g.casefold() in odd
     ]
-
-
-def check_words(words: Words) -> Words:
-    """The rules that need no data."""
-    if words.missing not in ("refuse", "drop"):
-        raise UsageError(f"missing is 'refuse' or 'drop', not {shown(words.missing)}")
-    if words.weight_kind not in ("auto", "frequency", "sampling"):
-        raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(words.weight_kind)}")
-    if not isinstance(words.risk, bool | np.bool_):
-        raise UsageError(f"risk is True or False, not {shown(words.risk)}")
-    if words.score_range is None:
-        return replace(words, risk=bool(words.risk))
-    try:
-        if isinstance(words.score_range, str):
-            raise TypeError
-        lo, hi = (float(v) for v in words.score_range)
-    except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"score_range is two numbers (lowest, highest), not {shown(words.score_range)}") from None
-    if not (np.isfinite(lo) and np.isfinite(hi) and np.isfinite(hi - lo) and lo < hi):
-        raise UsageError(f"score_range needs two finite numbers, the lower first, not {lo:g}, {hi:g}")
-    return replace(words, risk=bool(words.risk), score_range=(lo, hi))

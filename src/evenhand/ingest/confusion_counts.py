@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from evenhand.errors import EvenhandError, UsageError, listed, shown
+from evenhand.ingest.engines import names_of
+from evenhand.ingest.roles import Roles
 from evenhand.tables.confusion import Confusion
 
 LONG = {"group": "group", "label": "true", "prediction": "pred", "weight": "count"}
-"""The columns of confusion counts that need no words."""
+"""The columns of confusion counts that need not be named."""
 COUNTS = ("count", "counts", "n")
 """What columns with numbers of people are called."""
 
 
-def lacking(data: Any, words: Mapping[str, Any]) -> list[str]:
+def lacking(data: Any, roles: Roles) -> list[str]:
     """Which columns of confusion counts there are not; group columns may have been named."""
-    from evenhand.ingest.tabulation import names_of
-
     names = names_of(data)
-    return [column for word, column in LONG.items() if column not in names and words.get(word) is None]
+    return [column for role, column in LONG.items() if column not in names and getattr(roles, role) is None]
 
 
-def counts_words(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of confusion counts, whose columns are called as usual.
+def counts_roles(data: Any, roles: Roles) -> Roles:
+    """The roles of confusion counts, whose columns are called as usual.
 
-    >>> counts_words({"group": ["f"], "true": ["a"], "pred": ["b"], "count": [3]}, {})
-    {'group': 'group', 'label': 'true', 'prediction': 'pred', 'weight': 'count'}
+    >>> counts_roles({"group": ["f"], "true": ["a"], "pred": ["b"], "count": [3]}, Roles()).said()
+    {'label': 'true', 'group': 'group', 'prediction': 'pred', 'weight': 'count'}
     """
-    from evenhand.ingest.tabulation import names_of, tabulate
+    from evenhand.ingest.tabulation import count_rows
 
-    usual = {**LONG, **words}
-    if "split" in names_of(data) and "split" not in [*(words.get("where") or {}), *_listed(usual["group"])]:
-        splits = tabulate(data, **{**usual, "group": "split", "classes": True}).attributes[0].groups
+    usual = Roles(**{**LONG, **roles.said()})
+    if "split" in names_of(data) and "split" not in [*(roles.where or {}), *_listed(usual.group)]:
+        splits = count_rows(data, replace(usual, group="split"), classes=True).attributes[0].groups
         if len(splits) > 1:
             raise UsageError(
                 f"the counts are of several splits ({listed(splits)}): choose one with where={{'split': "
@@ -43,22 +44,22 @@ def counts_words(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     return usual
 
 
-def wordless(data: Any, words: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The words of data that are such counts and whose columns nobody named."""
-    if data is None or any(words.get(word) is not None for word in (*LONG, "score")):
+def roles_of_counts(data: Any, roles: Roles) -> Roles | None:
+    """The roles of data that are such counts and whose columns nobody named."""
+    if data is None or any(getattr(roles, role) is not None for role in (*LONG, "score")):
         return None
     try:
-        missing = lacking(data, {})
+        missing = lacking(data, Roles())
     except EvenhandError:  # no data at all: others say so
         return None
-    return None if missing else counts_words(data, words)
+    return None if missing else counts_roles(data, roles)
 
 
 def refuse_counts_as_rows(
     table: Confusion, data: Any, given: Mapping[str, Any], group: Any, where: Mapping[str, Any] | None
 ) -> None:
     """Rows that differ in group or class, with a column of whole numbers called `count`, are cells, not people."""
-    from evenhand.ingest.tabulation import names_of, tabulate
+    from evenhand.ingest.tabulation import tabulate
 
     said = [*given.values(), *_listed(group), *(where or {})]
     if not all(isinstance(column, str) for column in said):
@@ -68,9 +69,9 @@ def refuse_counts_as_rows(
         return
     groups = [*_listed(group), *(name for name in names if name == "split")]
     for column in (name for name in names if name in COUNTS):
-        words = {**given, "weight": column, "group": groups, "where": where}
+        columns = {**given, "weight": column, "group": groups, "where": where}
         try:
-            cells = tabulate(data, **words, missing="drop", weight_kind="sampling", classes=True)
+            cells = tabulate(data, **columns, missing="drop", weight_kind="sampling", classes=True)
         except EvenhandError:  # no numbers, so no counts
             continue
         weight = cells.weight

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
-from evenhand.ingest.engines.sources import column_names
+from evenhand.ingest.engines import engine_of
+from evenhand.ingest.engines.sources import ACCEPTED
 from evenhand.ingest.rows import read_rows
 from evenhand.ingest.values import encode, name_of, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
@@ -79,24 +79,6 @@ class People:
         return replace(self, features=tuple(f.taken(rows) for f in self.features), kept=self.kept[rows])
 
 
-def names_in(data: Any) -> list[str]:
-    """The names of all columns, in order; those of a plain matrix are x0, x1, …"""
-    if isinstance(data, str | os.PathLike):
-        return column_names(data)
-    if isinstance(data, np.ndarray) and data.dtype.names:
-        return list(data.dtype.names)
-    if isinstance(data, Mapping):
-        return [str(name) for name in data]
-    if type(data).__name__ == "DuckDBPyRelation":
-        return [str(name) for name in data.columns]
-    from evenhand.ingest.engines.dataframes import wrapped
-
-    return [str(name) for name in wrapped(data, _ACCEPTED).collect_schema().names()]
-
-
-_ACCEPTED = "a dataframe, a dict of columns, a matrix, or the path of a file"
-
-
 def as_array(data: Any) -> Any:
     """Lists of rows as a matrix in which 1 beside "a" stays a number; anything else as it is."""
     if not isinstance(data, list | tuple):
@@ -117,6 +99,8 @@ def as_array(data: Any) -> Any:
 def as_columns(data: Any) -> Any:
     """A matrix (rows × features, also as lists) as a dict of columns x0, x1, …; anything else as it is."""
     data = as_array(data)
+    if data is None:
+        raise UsageError(f"data must be {ACCEPTED}, not None")
     if isinstance(data, np.ndarray) and not data.dtype.names:
         if data.ndim != 2 or data.shape[1] == 0:
             raise DataError(f"a matrix of people has two dimensions, rows × features, but this one has {data.shape}")
@@ -129,13 +113,12 @@ def joined(data: Any, arrays: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
     if not arrays:
         return data, {}
     word = next(iter(arrays))
-    if isinstance(data, str | os.PathLike) or type(data).__name__ == "DuckDBPyRelation":
+    engine = engine_of(data)
+    if not engine.in_memory:
         raise UsageError(f"{word} must be the name of a column of these data, as they are not in memory")
-    from evenhand.ingest.engines.dataframes import as_values, columns_of
+    from evenhand.ingest.engines.dataframes import as_values
 
-    if isinstance(data, np.ndarray) and data.dtype.names:
-        data = {name: data[name] for name in data.dtype.names}
-    columns = dict(data) if isinstance(data, Mapping) else columns_of(data)
+    columns = dict(engine.code.columns(data))
     names: dict[str, str] = {}
     for role, array in arrays.items():
         values, name = as_values(array)

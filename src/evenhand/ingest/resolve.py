@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from evenhand.errors import TableFileError, UsageError, listed, shown
-from evenhand.ingest.confusion_counts import wordless
-from evenhand.ingest.score_cells import Cuts
-from evenhand.ingest.tabulation import is_several, tabulate, tabulate_together
+from evenhand.ingest.confusion_counts import roles_of_counts
+from evenhand.ingest.roles import Roles
+from evenhand.ingest.tabulation import count_rows, is_several, tabulate_together
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
 from evenhand.tables.table import Table
 
 
-def as_table(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table:  # noqa: B008 (immutable)
-    """The table of scores or decisions given, saved, or counted from data with these words."""
-    table = as_counts(data, words, cuts)
+def as_table(data: Any, roles: Roles, cuts: Any = ()) -> Table:
+    """The table of scores or decisions given, saved, or counted from data in these roles."""
+    table = as_counts(data, roles, cuts)
     if isinstance(table, JointTable):
         raise UsageError(f"this is about one score, not several ({listed(table.names)}): name one")
     if isinstance(table, Confusion):
@@ -29,8 +30,8 @@ def as_table(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table:
     return table
 
 
-def as_counts(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table | Confusion | JointTable:  # noqa: B008
-    """The table given, saved, or counted from data with these words, exact at the cuts."""
+def as_counts(data: Any, roles: Roles, cuts: Any = (), grid: Any = None) -> Table | Confusion | JointTable:
+    """The table given, saved, or counted from data in these roles, exact at the cuts."""
     from evenhand.files.paths import as_path, is_file
     from evenhand.tables.storage import is_table_file, load
 
@@ -39,24 +40,23 @@ def as_counts(data: Any, words: Mapping[str, Any], cuts: Cuts = Cuts()) -> Table
         table = data
     elif isinstance(data, str | os.PathLike) and is_table_file(data):
         table = load(data)
-    elif (counts := wordless(data, words)) is not None:
-        return tabulate(data, **counts)
-    elif words.get("group") is not None:
-        score: Any = words.get("score")
-        if not is_several(score, data):
-            return tabulate(data, **words, cuts=cuts)
-        if len(score) == 1 and not isinstance(score, Mapping):
-            return tabulate(data, **{**words, "score": score[0]}, cuts=cuts)
-        return tabulate_together(data, **words)
-    elif isinstance(data, str | os.PathLike) and not words and is_file(as_path(data)):
+    elif (counts := roles_of_counts(data, roles)) is not None:
+        return count_rows(data, counts)
+    elif roles.group is not None:
+        if not is_several(roles.score, data):
+            return count_rows(data, roles, grid=grid, cuts=cuts)
+        if len(roles.score) == 1 and not isinstance(roles.score, Mapping):
+            return count_rows(data, replace(roles, score=roles.score[0]), grid=grid, cuts=cuts)
+        return tabulate_together(data, roles)
+    elif isinstance(data, str | os.PathLike) and not roles.said() and is_file(as_path(data)):
         try:
             table = load(data)  # it fails, and says why
         except TableFileError as error:
             raise TableFileError(f"{error}; if it holds rows, name at least one group column (--group)") from error
     else:
         raise UsageError("name at least one group column (--group)")
-    if words:
+    if said := roles.said():
         raise UsageError(
-            f"a table knows its columns already: leave out {listed(words)}, or audit the data it was made from"
+            f"a table knows its columns already: leave out {listed(said)}, or audit the data it was made from"
         )
     return table

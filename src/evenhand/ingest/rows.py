@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from evenhand.errors import DataError, shown
+from evenhand.ingest.engines import engine_of
 from evenhand.ingest.engines.relations import as_name, as_number, refuse_words
 from evenhand.ingest.engines.sources import Source, check_columns, opened, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
@@ -36,21 +36,11 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
     are.
     """
     needed = list(dict.fromkeys([*numbers.values(), *names, *values]))
-    if isinstance(data, str | os.PathLike):
-        with opened(data, needed) as source:
-            return _of_source(source, numbers, names, values)
-    if type(data).__name__ == "DuckDBPyRelation":
-        return _of_source(Source(data), numbers, names, values)
-    from evenhand.ingest.engines.dataframes import as_values, rows_of
-
-    if isinstance(data, np.ndarray) and data.dtype.names:
-        data = {name: data[name] for name in data.dtype.names}
-    if isinstance(data, Mapping):
-        check_columns(needed, list(data), "the data")
-        columns = {name: as_values(data[name])[0] for name in needed}
-    else:
-        columns = rows_of(data, needed)
-    return _of_columns(columns, numbers, [*names, *values])
+    engine = engine_of(data)
+    if engine.in_memory:
+        return _of_columns(engine.code.values(data, needed), numbers, [*names, *values])
+    with opened(data, needed) as source:
+        return _of_source(source, numbers, names, values)
 
 
 def _refuse_truth(column: str, role: str) -> NoReturn:

@@ -6,15 +6,17 @@ alone, so that every engine ends with the same cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.columns import Columns, WeightKind, Words, checked
+from evenhand.errors import DataError, UsageError
+from evenhand.ingest.columns import Columns, checked
+from evenhand.ingest.engines.counting import Counting, check_same_total
+from evenhand.ingest.reading import Reading
+from evenhand.ingest.roles import WeightKind
 from evenhand.ingest.values import encode, label_key, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import combined
@@ -43,114 +45,6 @@ DIGITS = 4
 """Next to zero each of so many magnitudes gets so many digits at once."""
 PEEKED = 3
 """At so many places cells are looked into, to learn how many distinct scores a cell holds."""
-
-
-class Counting(Protocol):
-    """Rows that can be counted, all of them with the same columns."""
-
-    @property
-    def length(self) -> int | None:
-        """How many rows there are, if that costs nothing to know."""
-
-    @property
-    def split(self) -> bool:
-        """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
-
-    def size(self) -> int:
-        """How many rows there are."""
-
-    def totals(self) -> Columns:
-        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
-
-    def exact(self) -> Columns:
-        """Rows by score."""
-
-    def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        """The same of those rows whose score lies strictly inside one of the ranges."""
-
-    def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        """Rows by the cell of a grid: `score` is its key. With extremes, `further` has its lowest and highest score."""
-
-
-@dataclass(frozen=True)
-class Adjusted:
-    """Counts that are changed before anybody sees them, such as to those of some rows only."""
-
-    rows: Counting
-    change: Callable[[Columns, bool], Columns]
-    """Takes counts, and whether they are of a part of the rows."""
-    length: int | None = None
-    split: bool = False
-    """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
-
-    def size(self) -> int:
-        return self.rows.size()
-
-    def totals(self) -> Columns:
-        return self.change(self.rows.totals(), False)
-
-    def exact(self) -> Columns:
-        return self.change(whole(self.rows), False)
-
-    def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        return self.change(self.rows.within(ranges), True)
-
-    def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        return self.change(self.rows.keyed(grid, extremes), False)
-
-
-class Cuts(NamedTuple):
-    """Where people must be told apart: at thresholds, and at the borders of so many bins of equal width."""
-
-    scores: tuple[float, ...] = ()
-    bins: tuple[int, ...] = (10, 50)
-
-
-def with_cells(words: Words, grid: Any, cuts: Any) -> Words:
-    """Words that also say in which cells scores are counted."""
-    if not isinstance(cuts, Cuts):
-        cuts = Cuts(_numbers(cuts))
-    if grid is not None and not isinstance(grid, Grid | bool):
-        grid = _grid_of(grid)
-    if grid is True:
-        grid = None
-    return replace(words, cuts=cuts.scores, bins=cuts.bins, grid=grid)
-
-
-def _numbers(cuts: Any) -> tuple[float, ...]:
-    try:
-        if isinstance(cuts, str):
-            raise TypeError
-        found = tuple(float(c) for c in cuts)
-    except (TypeError, ValueError):
-        raise UsageError(f"cuts are thresholds, a list of numbers, not {shown(cuts)}") from None
-    if not np.isfinite(found).all():
-        raise UsageError(f"cuts are finite numbers, not {shown(cuts)}")
-    return found
-
-
-def _grid_of(given: Any) -> Grid | None:
-    """The grid of a table, or of a saved one; an exact table has none."""
-    from evenhand.tables.storage import load
-
-    table = given if isinstance(given, Table) else load(given)
-    if not isinstance(table, Table) or table.score is None:
-        raise UsageError("grid is a table of scores, or the path of one: its cells are to be used again")
-    if table.spans is None:
-        return None
-    if not isinstance(table.spans.grid, Grid):
-        raise UsageError(
-            "the cells of this table are not those of one grid (it is a sum of tables with different ones, or was made "
-            "coarser): take one of the tables it was made of"
-        )
-    return table.spans.grid
-
-
-def whole(rows: Counting) -> Columns:
-    """All rows by everything, exactly."""
-    columns = rows.exact()
-    _same_total(int(columns.n.sum()), rows.size())
-    return columns
 
 
 @dataclass(frozen=True)
@@ -182,42 +76,42 @@ def _stratum(cells: dict[str, Any]) -> Ints:
     return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1))
 
 
-def count_scores(counting: Counting, words: Words) -> Table:
+def count_scores(counting: Counting, roles: Reading) -> Table:
     """The table of one score."""
-    if words.grid is False or (words.grid is None and counting.length is not None and counting.length <= EXACT):
-        return _exact(counting, words)
+    if roles.grid is False or (roles.grid is None and counting.length is not None and counting.length <= EXACT):
+        return _exact(counting, roles)
     totals = counting.totals()
     rows = int(totals.n.sum())
-    cells, ends = checked(totals, words)
+    cells, ends = checked(totals, roles)
     if counting.split:
         cells, ends = _gathered(cells, ends, np.zeros(len(cells["n"])))
     lowest, highest = float(cells["score"].min()) + 0.0, float(ends[0].max()) + 0.0
-    if words.grid is None and _small(cells):
-        return _exact(counting, words)
+    if roles.grid is None and _small(cells):
+        return _exact(counting, roles)
     if not np.isfinite(highest - lowest):
         raise DataError("a table needs scores whose range is a finite number: rescale them")
-    grid = words.grid or _first_grid(lowest, highest, cells, words)
+    grid = roles.grid or _first_grid(lowest, highest, cells, roles)
     if not grid.reaches(lowest, highest):
         raise UsageError(
             f"scores from {lowest:g} to {highest:g} lie too far from those the grid was made for: leave it out"
         )
-    found = _keyed(counting, grid, words, rows)
-    if words.grid is None:
-        if _few_scores(counting, found, words):
-            return _exact(counting, words)
-        found = _refined(counting, found, words, rows, _cuts(lowest, highest, words))
-        return _with_neighbours(counting, found, _settled(words, totals, found), lowest, highest)
+    found = _keyed(counting, grid, roles, rows)
+    if roles.grid is None:
+        if _few_scores(counting, found, roles):
+            return _exact(counting, roles)
+        found = _refined(counting, found, roles, rows, _cuts(lowest, highest, roles))
+        return _with_neighbours(counting, found, _settled(roles, totals, found), lowest, highest)
     return _table(found, lowest, highest)
 
 
-def _exact(counting: Counting, words: Words) -> Table:
-    return Table.of_cells(**checked(counting.exact(), words)[0])
+def _exact(counting: Counting, roles: Reading) -> Table:
+    return Table.of_cells(**checked(counting.exact(), roles)[0])
 
 
-def _keyed(counting: Counting, grid: Grid, words: Words, rows: int, extremes: bool = False) -> _Cells:
+def _keyed(counting: Counting, grid: Grid, roles: Reading, rows: int, extremes: bool = False) -> _Cells:
     columns = counting.keyed(grid, extremes)
-    _same_total(int(columns.n.sum()), rows)
-    cells, ends = checked(columns, words)
+    check_same_total(int(columns.n.sum()), rows)
+    cells, ends = checked(columns, roles)
     if counting.split:
         cells, ends = _gathered(cells, ends, cells["score"])
     return _Cells(cells, grid, (ends[0], ends[1]) if extremes else None)
@@ -244,30 +138,21 @@ def _gathered(cells: dict[str, Any], ends: list[Floats], key: Floats) -> tuple[d
     return {**found, **sums}, gathered
 
 
-def _same_total(counted: int, rows: int) -> None:
-    """No row may get lost on the way, or be counted twice."""
-    if counted != rows:
-        raise DataError(
-            f"the data changed while they were counted, or were counted wrongly: {counted:,} rows in cells, but "
-            f"{rows:,} in all; count them again"
-        )
-
-
 def _small(totals: dict[str, Any]) -> bool:
     """Whether exact counts are few, however many distinct scores there are."""
     n = totals["n"]
     return bool(n.max() <= EXACT and n.sum() <= MOST_EXACT)
 
 
-def _range(lowest: float, highest: float, words: Words) -> tuple[float, float]:
-    if words.score_range is not None:
-        return words.score_range
+def _range(lowest: float, highest: float, roles: Reading) -> tuple[float, float]:
+    if roles.score_range is not None:
+        return roles.score_range
     return (0.0, 1.0) if lowest >= 0 and highest <= 1 else (lowest, highest)
 
 
-def _first_grid(lowest: float, highest: float, totals: dict[str, Any], words: Words) -> Grid:
+def _first_grid(lowest: float, highest: float, totals: dict[str, Any], roles: Reading) -> Grid:
     """One number of decimals for all scores; fewer if there are so many groups that the table would get too large."""
-    lo, hi = _range(lowest, highest, words)
+    lo, hi = _range(lowest, highest, roles)
     decimals = decimals_for(STEP * ((hi - lo) or 1.0), max(abs(lowest), abs(highest)))
     while np.minimum(totals["n"], 2 * (hi - lo) * 10.0**decimals).sum() > MOST_CELLS:
         decimals -= 1
@@ -277,7 +162,7 @@ def _first_grid(lowest: float, highest: float, totals: dict[str, Any], words: Wo
 # ---- few distinct scores? -------------------------------------------------------------------------------------
 
 
-def _few_scores(counting: Counting, found: _Cells, words: Words) -> bool:
+def _few_scores(counting: Counting, found: _Cells, roles: Reading) -> bool:
     """Whether scores that are not of few decimals are few all the same, such as those of a tree."""
     ranges = are_ranges(found.keys)
     if not ranges.any():
@@ -314,7 +199,7 @@ def _smooth(keys: Floats, people: Floats) -> bool:
 # ---- more decimals where people crowd -----------------------------------------------------------------------
 
 
-def _refined(counting: Counting, found: _Cells, words: Words, rows: int, cuts: Floats) -> _Cells:
+def _refined(counting: Counting, found: _Cells, roles: Reading, rows: int, cuts: Floats) -> _Cells:
     for _ in range(PASSES):
         crowds = _crowds(found)
         points = [*_singles(crowds), *_borders(found, crowds, cuts)]
@@ -322,16 +207,16 @@ def _refined(counting: Counting, found: _Cells, words: Words, rows: int, cuts: F
         finer = found.grid.refined(changes).cut(points[:MOST_PIECES])
         if finer == found.grid or len(finer.pieces) > 4 * MOST_PIECES:
             break
-        found = _keyed(counting, finer, words, rows, extremes=True)
+        found = _keyed(counting, finer, roles, rows, extremes=True)
     return found
 
 
-def _cuts(lowest: float, highest: float, words: Words) -> Floats:
+def _cuts(lowest: float, highest: float, roles: Reading) -> Floats:
     """Scores that people must be told apart at: thresholds, and the borders of score bins."""
-    ends = _range(lowest, highest, words)
+    ends = _range(lowest, highest, roles)
     usual = [] if ends == (0.0, 1.0) else [float(middle(*ends))]  # the threshold of those who name none
-    edges = [bin_edges(ends, bins)[1:-1] for bins in words.bins if ends[0] < ends[1]]
-    return np.unique(np.concatenate([np.array([*words.cuts, *usual], np.float64), *edges]))
+    edges = [bin_edges(ends, bins)[1:-1] for bins in roles.bins if ends[0] < ends[1]]
+    return np.unique(np.concatenate([np.array([*roles.cuts, *usual], np.float64), *edges]))
 
 
 @dataclass(frozen=True)
@@ -457,7 +342,7 @@ def _smoothed(keys: Floats, piece: Ints, decimals: Ints, reach: int) -> Ints:
     return np.repeat(np.maximum.reduceat(decimals, starts), np.diff(np.append(starts, len(keys))))
 
 
-def _with_neighbours(counting: Counting, found: _Cells, words: Words, lowest: float, highest: float) -> Table:
+def _with_neighbours(counting: Counting, found: _Cells, roles: Reading, lowest: float, highest: float) -> Table:
     """The table, with every score apart where people crowd on neighbouring floats, which no decimals tell apart."""
     crowds = _crowds(found)
     stuck = np.flatnonzero((crowds.decimals >= crowds.most) & ~crowds.single)
@@ -473,21 +358,21 @@ def _with_neighbours(counting: Counting, found: _Cells, words: Words, lowest: fl
     inside = np.zeros(len(low), np.bool_)
     for start, end in ranges:
         inside |= (low >= start) & (high <= end) & ~((low == high) & ((low == start) | (low == end)))
-    cells = checked(counting.within(ranges), words)[0]
+    cells = checked(counting.within(ranges), roles)[0]
     apart = Table.of_cells(**{**cells, "left_out": {}, "left_out_groups": {}, "notes": ()})
-    _same_total(apart.rows, int(found.n[inside].sum()))
+    check_same_total(apart.rows, int(found.n[inside].sum()))
     if inside.all():
         return apart
     cells = {name: _without(array, inside) for name, array in found.cells.items()}
     return apart + _table(replace(found, cells=cells), lowest, highest)
 
 
-def _settled(words: Words, totals: Columns, found: _Cells) -> Words:
-    """Words for a part of the rows, which must not be asked what only all of them can tell."""
+def _settled(roles: Reading, totals: Columns, found: _Cells) -> Reading:
+    """Roles for a part of the rows, which must not be asked what only all of them can tell."""
     columns = [c for c in (totals.label, totals.prediction) if c is not None]
     outcomes = frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
     kind: WeightKind = "frequency" if found.cells["weight"] is None else "sampling"
-    return replace(words, outcomes=outcomes, weight_kind=kind, missing="drop")
+    return replace(roles, outcomes=outcomes, weight_kind=kind, missing="drop")
 
 
 def _without(array: Any, gone: Bools) -> Any:

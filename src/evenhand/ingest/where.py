@@ -43,11 +43,6 @@ def rows_with(columns: Mapping[str, Any], where: Mapping[str, Any], rows: int, p
     return chosen, what
 
 
-def check_where(where: Any) -> None:
-    if where is not None and (not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where)):
-        raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
-
-
 def taken(columns: Columns, chosen: Bools) -> Columns:
     """Some of the entries."""
     w = columns.weights

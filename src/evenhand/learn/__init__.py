@@ -17,53 +17,43 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from evenhand.names import lazy
+
 if TYPE_CHECKING:
-    from evenhand.learn.experiments.experiment import experiment
-    from evenhand.learn.experiments.plan import Method
-    from evenhand.learn.experiments.result import Experiment
-    from evenhand.learn.experiments.sources import Source
-    from evenhand.learn.losses.losses import LOSSES, Loss, loss
-    from evenhand.learn.methods.adversarial import AADV, ADV, DADV
-    from evenhand.learn.methods.inlp import INLP
-    from evenhand.learn.methods.methods import METHODS, MLP, REG, method
-    from evenhand.learn.methods.postprocessing import Barycentre, GroupThresholds
-    from evenhand.learn.methods.reweighting import Reweighting
+    from evenhand.learn.experiments.experiment import experiment as experiment
+    from evenhand.learn.experiments.plan import Method as Method
+    from evenhand.learn.experiments.result import Experiment as Experiment
+    from evenhand.learn.experiments.sources import Source as Source
+    from evenhand.learn.losses.losses import LOSSES as LOSSES
+    from evenhand.learn.losses.losses import Loss as Loss
+    from evenhand.learn.losses.losses import loss as loss
+    from evenhand.learn.methods.adversarial import AADV as AADV
+    from evenhand.learn.methods.adversarial import ADV as ADV
+    from evenhand.learn.methods.adversarial import DADV as DADV
+    from evenhand.learn.methods.inlp import INLP as INLP
+    from evenhand.learn.methods.methods import METHODS as METHODS
+    from evenhand.learn.methods.methods import MLP as MLP
+    from evenhand.learn.methods.methods import REG as REG
+    from evenhand.learn.methods.methods import method as method
+    from evenhand.learn.methods.postprocessing import Barycentre as Barycentre
+    from evenhand.learn.methods.postprocessing import GroupThresholds as GroupThresholds
+    from evenhand.learn.methods.reweighting import Reweighting as Reweighting
 
-_HOME = {
-    "AADV": "methods.adversarial",
-    "ADV": "methods.adversarial",
-    "Barycentre": "methods.postprocessing",
-    "DADV": "methods.adversarial",
-    "Experiment": "experiments.result",
-    "GroupThresholds": "methods.postprocessing",
-    "INLP": "methods.inlp",
-    "LOSSES": "losses.losses",
-    "Loss": "losses.losses",
-    "METHODS": "methods.methods",
-    "MLP": "methods.methods",
-    "Method": "experiments.plan",
-    "REG": "methods.methods",
-    "Reweighting": "methods.reweighting",
-    "Source": "experiments.sources",
-    "experiment": "experiments.experiment",
-    "loss": "losses.losses",
-    "method": "methods.methods",
-}
-
-__all__ = [
-    "AADV", "ADV", "DADV", "INLP", "LOSSES", "METHODS", "MLP", "REG", "Barycentre", "Experiment", "GroupThresholds",
-    "Loss", "Method", "Reweighting", "Source", "experiment", "loss", "method",
-]  # fmt: skip
-
-
-def __getattr__(name: str) -> object:
-    if name in _HOME:
-        return getattr(import_module(f"evenhand.learn.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'evenhand.learn' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# No module is called like a public function: importing the module would replace the function.
+__getattr__, __dir__, __all__ = lazy(
+    __name__,
+    {
+        "experiments.experiment": "experiment",
+        "experiments.plan": "Method",
+        "experiments.result": "Experiment",
+        "experiments.sources": "Source",
+        "losses.losses": "LOSSES Loss loss",
+        "methods.adversarial": "AADV ADV DADV",
+        "methods.inlp": "INLP",
+        "methods.methods": "METHODS MLP REG method",
+        "methods.postprocessing": "Barycentre GroupThresholds",
+        "methods.reweighting": "Reweighting",
+    },
+)

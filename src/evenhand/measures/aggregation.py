@@ -1,4 +1,4 @@
-"""Classes × groups → one number: 003's two steps, first over groups, then over classes.
+"""Classes × groups → one number: the two steps of Han, Baldwin & Cohn 2023, first over groups, then over classes.
 
 A rate of one class against the rest is a matrix M (…, class, group); M̄ (…, class, 1) is what groups are compared with.
 Step one makes β (…, class) of it, step two one number (…). Leading axes are resamples. What is undefined is NaN and
@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.measures.rates import effective, ratio
+from evenhand.measures.rates import RATES, effective, ratio
 from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.confusion import Sums
 
@@ -32,7 +32,6 @@ class ClassRate:
     """A rate of one class against the rest: a share of people."""
 
     id: str
-    title: str
     part: Callable[[Sums], Floats]
     whole: Callable[[Sums], Floats]
     empty: str
@@ -43,6 +42,10 @@ class ClassRate:
     """Whether the people who exchange only have to be told right or wrong."""
     trials: Callable[[Sums], Floats] | None = None
     """How many people the rate rests on, if that is not `whole`."""
+
+    @property
+    def title(self) -> str:
+        return RATES[self.id].title if self.id in RATES else "F1 score"
 
     @property
     def present(self) -> str:
@@ -101,18 +104,17 @@ _NO_OTHER_GUESS = "nobody predicted to be of another class than {0}"
 
 # fmt: off
 METRICS = {m.id: m for m in (
-    ClassRate("tpr", "true positive rate", lambda s: s.hits, lambda s: s.true, _NONE_TRUE, "true", "hits"),
-    ClassRate("fnr", "false negative rate", _misses, lambda s: s.true, _NONE_TRUE, "true", "hits"),
-    ClassRate("fpr", "false positive rate", _alarms, _others, _NO_OTHERS, "true"),
-    ClassRate("tnr", "true negative rate", _rejected, _others, _NO_OTHERS, "true"),
-    ClassRate("ppv", "positive predictive value", lambda s: s.hits, lambda s: s.predicted, _NONE_GUESSED, "predicted",
-              "hits"),
-    ClassRate("fdr", "false discovery rate", _alarms, lambda s: s.predicted, _NONE_GUESSED, "predicted", "hits"),
-    ClassRate("npv", "negative predictive value", _rejected, _unselected, _NO_OTHER_GUESS, "predicted"),
-    ClassRate("for", "false omission rate", _misses, _unselected, _NO_OTHER_GUESS, "predicted"),
-    ClassRate("selection_rate", "selection rate", lambda s: s.predicted, _everybody, "no rows", "all"),
-    ClassRate("accuracy", "accuracy", lambda s: s.hits + _rejected(s), _everybody, "no rows", "true"),
-    ClassRate("f1", "F1 score", lambda s: 2 * s.hits, lambda s: s.true + s.predicted,
+    ClassRate("tpr", lambda s: s.hits, lambda s: s.true, _NONE_TRUE, "true", "hits"),
+    ClassRate("fnr", _misses, lambda s: s.true, _NONE_TRUE, "true", "hits"),
+    ClassRate("fpr", _alarms, _others, _NO_OTHERS, "true"),
+    ClassRate("tnr", _rejected, _others, _NO_OTHERS, "true"),
+    ClassRate("ppv", lambda s: s.hits, lambda s: s.predicted, _NONE_GUESSED, "predicted", "hits"),
+    ClassRate("fdr", _alarms, lambda s: s.predicted, _NONE_GUESSED, "predicted", "hits"),
+    ClassRate("npv", _rejected, _unselected, _NO_OTHER_GUESS, "predicted"),
+    ClassRate("for", _misses, _unselected, _NO_OTHER_GUESS, "predicted"),
+    ClassRate("selection_rate", lambda s: s.predicted, _everybody, "no rows", "all"),
+    ClassRate("accuracy", lambda s: s.hits + _rejected(s), _everybody, "no rows", "true"),
+    ClassRate("f1", lambda s: 2 * s.hits, lambda s: s.true + s.predicted,
               "nobody of class {0}, nor predicted to be", "true", trials=lambda s: _rest(s.true + s.predicted, s.hits)),
 )}
 # fmt: on
@@ -132,7 +134,8 @@ def power_mean(values: Floats, power: float, weights: Floats | None = None) -> F
     """The generalised mean (Σ w v^p)^(1/p) of the last axis, Σ w = 1; NaN stay aside. Values must not be negative.
 
     Power 0 is the geometric mean, ∞ the largest, −∞ the smallest value; with a negative power (or 0), a value of 0
-    makes it 0. (003 divides the weighted mean by n once more, though its weights add up to 1: a misprint.)
+    makes it 0. (Han, Baldwin & Cohn divide the weighted mean by n once more, though
+    its weights add up to 1: a misprint.)
 
     >>> import numpy as np
     >>> v = np.array([1.0, 4.0, np.nan])
@@ -218,7 +221,7 @@ GROUPWISE = {
     "sum of gaps": Step("sum of gaps", "sum", "Σ |M − M̄|", None, "gap"),
     "fairlib": Step("fairlib", "sum", "Σ |M − M̄|", None, "gap"),
 }
-"""003's Table 1, fairlib's headline, and means by their names."""
+"""Table 1 of Han, Baldwin & Cohn 2023, fairlib's headline, and means by their names."""
 
 CLASSWISE = {**_PLAIN, "binary": Step("binary", "binary", "β of the positive class")}
 

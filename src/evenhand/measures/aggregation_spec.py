@@ -39,7 +39,7 @@ def metric_named(metric: Any) -> ClassRate:
 def checked_baseline(baseline: Any, empty: Any) -> tuple[str, float | None]:
     """What groups are compared with, and what a cell without rows counts as."""
     if not isinstance(baseline, str) or baseline not in BASELINES:
-        raise UsageError(f"baseline must be one of {listed(BASELINES)}, not {shown(baseline)}")
+        raise UsageError(f"average must be one of {listed(BASELINES)}, not {shown(baseline)}")
     if empty is not None and not 0 <= _number(empty) <= 1:
         raise UsageError(
             f"empty is a rate from 0 to 1 that a cell without rows counts as, or None to leave it out, not "

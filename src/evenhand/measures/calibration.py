@@ -1,4 +1,4 @@
-"""Calibration: whether the same score means the same for every group (001 §5, 002 eq. 4)."""
+"""Calibration: whether the same score means the same for every group (ExFairness §5; Becker et al. 2024, eq. 4)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def bias(bins: Counts, standardized: bool) -> Curve:
     """Favourable rate of the reference minus that of the group in each bin, weighted by its people or evenly.
 
     Positive where the group turns out worse than the reference at the same score, so is scored too well: the sign of
-    002's tables, not of its equation (4). Bins that hold nobody of one group weigh nothing.
+    Becker et al.'s tables, not of its equation (4). Bins that hold nobody of one group weigh nothing.
     """
     people = bins.array.sum(-1)
     rate = ratio(bins.array[..., 1], people)

@@ -15,7 +15,7 @@ BANDWIDTHS = ("scott", "silverman")
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """The conventions that measures of whole scores leave open."""
+    """The conventions that score-level measures leave open."""
 
     ranks: str = "published"
     """How scores become ranks: mid-ranks with the ends pinned to 0 and 1 (as published), or plain mid-ranks."""
@@ -43,7 +43,7 @@ class Curve:
         return norm(self.gap, self.weight, p)
 
     def favouring(self, group: bool, p: float = 1.0) -> Floats:
-        """The part of the norm that favours the group (002 eq. 11), or its reference (eq. 12)."""
+        """The part of the norm that favours the group (Becker et al. 2024, eq. 11), or its reference (eq. 12)."""
         return norm(np.maximum(self.gap if group else -self.gap, 0.0), self.weight, p)
 
     @property

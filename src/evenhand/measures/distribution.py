@@ -1,4 +1,4 @@
-"""Measures of 000: area between densities, mutual information, and where the area between cumulated shares comes from.
+"""Area between densities, mutual information, and where the area between CDFs comes from (Han, Jiang et al. 2023).
 
 ABCC and ΔDP_c need no function of their own: they are the independence bias with even weights and its signed sum.
 """
@@ -112,7 +112,7 @@ def sparse_grid(counts: ScoreCounts, options: ScoreOptions) -> Densities:
 
 @dataclass(frozen=True)
 class BiasDensity:
-    """Where ABCC comes from (000 §5.5.2): people of the group matched with people of the reference in order of score.
+    """Where ABCC comes from (Han, Jiang et al. 2023, §5.5.2): people of both groups matched in order of score.
 
     Axes are (bin of the group's score, bin of the reference's). The coupling sums to 1, the density to ABCC.
     """

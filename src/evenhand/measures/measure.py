@@ -1,14 +1,16 @@
-"""What a measure is: of rates at a threshold, or of whole scores."""
+"""What a measure is: of rates at a threshold, or at score level."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from evenhand.measures.curve import Curve, ScoreOptions
+from evenhand.measures.rates import share, trials
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
@@ -16,9 +18,38 @@ from evenhand.tables.table import Within
 
 Family = Literal["independence", "separation", "sufficiency", "accuracy"]
 
+
+class FamilyTitle(NamedTuple):
+    """How a family of measures is headed: its name, what it asks, and both in a few words for narrow tables."""
+
+    name: str
+    asks: str
+    short: str
+
+    @property
+    def heading(self) -> str:
+        return f"{self.name}: {self.asks}"
+
+
+FAMILIES: dict[Family, FamilyTitle] = {
+    "independence": FamilyTitle(
+        "Independence", "are all people treated alike, whatever their outcome?", "Independence: all alike?"
+    ),
+    "separation": FamilyTitle(
+        "Separation", "are people with the same outcome treated alike?", "Separation: same outcome?"
+    ),
+    "sufficiency": FamilyTitle(
+        "Sufficiency", "does the same decision or score mean the same?", "Sufficiency: one meaning?"
+    ),
+    "accuracy": FamilyTitle("Accuracy", "is the model as good for everyone?", "Accuracy"),
+}
+
 _WITHIN: dict[Family, Within] = {
     "independence": "all", "separation": "label", "sufficiency": "level", "accuracy": "all",
 }  # fmt: skip
+
+
+_EITHER = re.compile(r"\{(\w+)\|(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -26,23 +57,49 @@ class Measure:
     """A disparity between groups: what it asks, whom its sign favours, when it is small enough."""
 
     id: str
-    title: str
     family: Family
     asks: str
     formula: str
-    more: str
-    """How a group with the higher value fares: read by the interpretation."""
-    less: str
+    fares: str
+    """How a group with the {higher|lower} value fares: read by the interpretation."""
+    title: str = ""
+    """By default the id in words."""
+    short: str = ""
+    """The title for narrow tables; by default the title."""
+    page: str = "decisions"
+    """The page of docs/measures about it."""
     scale: Literal["difference", "ratio"] = "difference"
     needs_label: bool = True
     tolerance: float = 0.1
     exchanges: Within | None = None
-    """Within what people may exchange groups when there is no gap, where it is not what the family says."""
+    """Within what group labels may be permuted when there is no gap, where it is not what the family says."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.id.replace("_", " "))
+        object.__setattr__(self, "short", self.short or self.title)
+
+    @property
+    def more(self) -> str:
+        """How a group with the higher value fares."""
+        return _EITHER.sub(r"\1", self.fares)
+
+    @property
+    def less(self) -> str:
+        return _EITHER.sub(r"\2", self.fares)
 
     @property
     def within(self) -> Within:
-        """Within what people may exchange groups when there is no gap."""
+        """Within what group labels may be permuted when there is no gap."""
         return self.exchanges or _WITHIN[self.family]
+
+    @property
+    def documentation(self) -> str:
+        """The page of the documentation about it."""
+        return f"docs/measures/{self.page}.md"
+
+    def titled(self, width: int) -> str:
+        """The title if it fits into so many columns, else the short one."""
+        return self.title if len(self.title) <= width else self.short
 
     @property
     def signed(self) -> bool:
@@ -70,16 +127,27 @@ class Profile:
         return Profile(self.values[..., [group]], None if self.trials is None else self.trials[..., [group]], parts)
 
 
+def shares(counts: Counts, rates: Sequence[str]) -> Profile:
+    """Rates of every group, one component each."""
+    values, people = (np.stack([of(counts, rate) for rate in rates], axis=-2) for of in (share, trials))
+    return Profile(values, people)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RateMeasure(Measure):
     """A disparity between rates of a decision, or of score bins."""
 
-    profile: Callable[[Counts], Profile]
     components: tuple[str, ...]
-    """Names of what is compared; empty for score bins."""
+    """Names of what is compared: rates, unless `other` says what; empty for score bins."""
+    other: Callable[[Counts], Profile] | None = None
+    """What is compared, where it is not the rates named."""
     levels: Literal["decision", "bins"] = "decision"
     rests_on: tuple[str, ...] = ()
     """The rates that must exist, where they are not the components themselves."""
+
+    def profile(self, counts: Counts) -> Profile:
+        """What is compared, of every group."""
+        return shares(counts, self.components) if self.other is None else self.other(counts)
 
     @property
     def signed(self) -> bool:
@@ -98,6 +166,7 @@ Summary = tuple[str, float, float, float]
 class ScoreMeasure(Measure):
     """A disparity between the scores of two groups: the norm of a curve."""
 
+    page: str = "score-bias"
     curve: Callable[[Any, ScoreOptions, Curve | None], Curve]
     """From counts at every score (or from `view` of them); the last argument is `grid` for resamples, else None."""
     view: Callable[[ScoreCounts, ScoreOptions], Counts] | None = None
@@ -117,7 +186,7 @@ class ScoreMeasure(Measure):
     directed: bool = True
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
-    """Whether the curve is one point."""
+    """Whether the curve is one point, the difference of the first of its `summaries`."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
     """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
 

@@ -25,6 +25,8 @@ class Rate:
 
     id: str
     title: str
+    short: str
+    """The title at the head of a column."""
     part: tuple[tuple[int, int], ...]
     whole: tuple[tuple[int, int], ...]
     empty: str
@@ -44,19 +46,21 @@ _NOBODY = "has no rows"
 RATES = {
     r.id: r
     for r in (
-        Rate("base_rate", "base rate", (TP, FN), _ALL, _NOBODY),
-        Rate("selection_rate", "selection rate", (TP, FP), _ALL, _NOBODY),
-        Rate("tpr", "true positive rate", (TP,), (TP, FN), _NO_FAVOURABLE),
-        Rate("fpr", "false positive rate", (FP,), (FP, TN), _NO_UNFAVOURABLE),
-        Rate("tnr", "true negative rate", (TN,), (FP, TN), _NO_UNFAVOURABLE),
-        Rate("fnr", "false negative rate", (FN,), (TP, FN), _NO_FAVOURABLE),
-        Rate("ppv", "positive predictive value", (TP,), (TP, FP), _NONE_SELECTED),
-        Rate("npv", "negative predictive value", (TN,), (TN, FN), _NONE_REJECTED),
-        Rate("fdr", "false discovery rate", (FP,), (TP, FP), _NONE_SELECTED),
-        Rate("for", "false omission rate", (FN,), (TN, FN), _NONE_REJECTED),
-        Rate("accuracy", "accuracy", (TP, TN), _ALL, _NOBODY),
+        Rate("base_rate", "base rate", "base rate", (TP, FN), _ALL, _NOBODY),
+        Rate("selection_rate", "selection rate", "selected", (TP, FP), _ALL, _NOBODY),
+        Rate("tpr", "true positive rate", "TPR", (TP,), (TP, FN), _NO_FAVOURABLE),
+        Rate("fpr", "false positive rate", "FPR", (FP,), (FP, TN), _NO_UNFAVOURABLE),
+        Rate("tnr", "true negative rate", "TNR", (TN,), (FP, TN), _NO_UNFAVOURABLE),
+        Rate("fnr", "false negative rate", "FNR", (FN,), (TP, FN), _NO_FAVOURABLE),
+        Rate("ppv", "positive predictive value", "PPV", (TP,), (TP, FP), _NONE_SELECTED),
+        Rate("npv", "negative predictive value", "NPV", (TN,), (TN, FN), _NONE_REJECTED),
+        Rate("fdr", "false discovery rate", "FDR", (FP,), (TP, FP), _NONE_SELECTED),
+        Rate("for", "false omission rate", "FOR", (FN,), (TN, FN), _NONE_REJECTED),
+        Rate("accuracy", "accuracy", "accuracy", (TP, TN), _ALL, _NOBODY),
     )
 }
+MAIN_RATES = ("base_rate", "selection_rate", "tpr", "fpr", "ppv", "npv", "accuracy")
+"""What tables of groups show, in this order."""
 
 
 def total(decisions: NDArray[Any], cells: tuple[tuple[int, int], ...]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""ROC bias and cross-ROC bias (002 §4): exact areas between piecewise linear curves."""
+"""ROC bias and cross-ROC bias (Becker et al. 2024, §4): exact areas between piecewise linear curves."""
 
 from __future__ import annotations
 

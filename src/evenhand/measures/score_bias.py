@@ -1,4 +1,4 @@
-"""Score bias (002): how far two groups are apart over all thresholds, weighted evenly or by how many people they split.
+"""Score bias (Becker et al. 2024): how far two groups are apart over all thresholds, weighted evenly or by people.
 
 For independence all people count, for equal opportunity those with the favourable label, for predictive equality the
 others. The curve is always PR_group − PR_reference = F_reference − F_group.

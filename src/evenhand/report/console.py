@@ -1,12 +1,34 @@
-"""What rich draws, as text and for a notebook."""
+"""What reports for a terminal are made of, and what rich draws as text and for a notebook."""
 
 from __future__ import annotations
 
 import io
+import textwrap
+from collections.abc import Sequence
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from evenhand.errors import shown_name
 
 WIDTH = 80
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """A text in lines that fit; those after the first begin with the indent."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent) or [""]
+
+
+def indented(text: str | Text, left: int = 2, style: str = "") -> Padding:
+    """A text that stands a little to the right."""
+    return Padding(Text(text, style=style) if isinstance(text, str) else text, (0, 0, 0, left))
+
+
+def points(title: str, lines: Sequence[str]) -> list[RenderableType]:
+    """An empty line, a title, and a point for each line; nothing if there are no lines."""
+    heading = [Text(), Text(title, style="bold")] if lines else []
+    return [*heading, *(indented(f"• {shown_name(line, 600)}") for line in lines)]
 
 
 def as_text(drawn: RenderableType, width: int = WIDTH) -> str:

@@ -24,7 +24,7 @@ def header(kind: str) -> dict[str, Any]:
     return {"schema": f"evenhand/{kind}/1", "version": __version__}
 
 
-def schema(kind: str) -> dict[str, Any]:
+def schema(kind: str = "audit") -> dict[str, Any]:
     """The JSON Schema of a kind of document; it stands beside the code that makes such documents.
 
     >>> import evenhand
@@ -57,6 +57,22 @@ def as_json(document: dict[str, Any]) -> str:
 def number(value: float | None) -> float | None:
     """A number, or nothing where it is undefined or infinite."""
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: numbers by `number`, tuples as lists."""
+    if isinstance(value, float):
+        return number(value)
+    return [plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+def fields(found: Any, names: str) -> dict[str, Any]:
+    """Attributes by their names, in this order; what this kind of thing has not is None.
+
+    >>> fields(1 + 2j, "imag real color")
+    {'imag': 2.0, 'real': 1.0, 'color': None}
+    """
+    return {name: plain(getattr(found, name, None)) for name in names.split()}
 
 
 def pair(ends: tuple[float, float] | None) -> list[float | None] | None:

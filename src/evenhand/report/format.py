@@ -7,18 +7,29 @@ from collections.abc import Sequence
 MISSING = "–"
 
 
-def number(value: float | None, *, sign: bool = False, digits: int = 3) -> str:
-    """A number with so many decimals; a dash where there is none, and never −0.
+def number(value: float | None, *, sign: bool = False, digits: int = 3, tiny: bool = False) -> str:
+    """A number with so many decimals; a dash where there is none. Only with its sign may it read −0.000: it is below 0.
 
-    >>> number(0.1234), number(0.5, sign=True), number(-0.0001), number(None)
-    ('0.123', '+0.500', '0.000', '–')
+    `tiny` keeps two digits of a number that would seem to be 0.
+
+    >>> number(0.1234), number(0.5, sign=True), number(-0.0001), number(-0.0001, sign=True), number(None)
+    ('0.123', '+0.500', '0.000', '-0.000', '–')
+    >>> number(0.007, tiny=True), number(0.00021, tiny=True), number(0.0, tiny=True)
+    ('0.0070', '0.00021', '0.000')
     """
     if value is None:
         return MISSING
-    return f"{round(value, digits) + 0.0:{'+' if sign else ''}.{digits}f}"
+    plus = "+" if sign else ""
+    if tiny and 0 < abs(value) < 10.0**-digits:
+        return f"{value:{plus}.2g}"
+    digits += tiny and 0 < abs(value) < 10.0 ** (1 - digits)
+    return f"{(value if sign else round(value, digits)) + 0.0:{plus}.{digits}f}"
 
 
-def interval(ends: Sequence[float | None] | None, *, sign: bool = False, digits: int = 3, join: str = " to ") -> str:
+def interval(
+    ends: Sequence[float | None] | None, *, sign: bool = False, digits: int = 3, tiny: bool = False,
+    join: str = " to ", unbounded: str = "…",
+) -> str:  # fmt: skip
     """Both ends of an interval; … where it has no end, a dash where there is no interval.
 
     >>> interval((0.1, 0.25)), interval([-0.1, None], sign=True, join=", "), interval(None)
@@ -26,7 +37,7 @@ def interval(ends: Sequence[float | None] | None, *, sign: bool = False, digits:
     """
     if ends is None:
         return MISSING
-    return join.join("…" if end is None else number(end, sign=sign, digits=digits) for end in ends)
+    return join.join(unbounded if end is None else number(end, sign=sign, digits=digits, tiny=tiny) for end in ends)
 
 
 def p_value(p: float | None, *, at_most: bool = False) -> str:
@@ -42,16 +53,31 @@ def p_value(p: float | None, *, at_most: bool = False) -> str:
     return f"{'≤' if at_most else ''}{p:.3f}".replace("0.", ".", 1)
 
 
-def percent(share: float) -> str:
-    """A share with few digits, but never all or nobody where it is not so.
+def p_words(p: float | None, *, at_most: bool = False) -> str:
+    """A p-value in a sentence.
+
+    >>> p_words(0.0412), p_words(0.0007), p_words(0.0166, at_most=True), p_words(None)
+    ('p = .041', 'p < .001', 'p ≤ .017', 'no p-value')
+    """
+    if p is None:
+        return "no p-value"
+    text = p_value(p, at_most=at_most)
+    return f"p {text[0]} {text[1:]}" if text[0] in "<≤" else f"p = {text}"
+
+
+def percent(share: float, *, digits: int | None = None) -> str:
+    """A share with so many decimals, or as few as it takes; never all or nobody where it is not so.
 
     >>> percent(0.5), percent(0.004), percent(0.9999), percent(1e-6)
     ('50%', '0.4%', '99.99%', '<0.01%')
+    >>> percent(0.5, digits=1), percent(0.00042, digits=1), percent(0.997, digits=0), percent(0.0, digits=1)
+    ('50.0%', '<0.1%', '>99%', '0%')
     """
-    if 0 < share < 0.0001 or 0.9999 < share < 1:
-        return "<0.01%" if share < 0.5 else ">99.99%"
-    for digits in (0, 1, 2):
-        text = f"{100 * share:.{digits}f}"
-        if share in (0.0, 1.0) or 0.5 <= float(text) <= 99.5:
-            break
-    return f"{float(text):g}%"
+    if share in (0.0, 1.0):
+        return f"{100 * share:g}%"
+    few = (d for d in (0, 1) if 0.5 <= float(f"{100 * share:.{d}f}") <= 99.5)
+    places = next(few, 2) if digits is None else digits
+    text, least = f"{100 * share:.{places}f}", 10.0**-places
+    if float(text) in (0.0, 100.0):
+        return f"<{least:g}%" if share < 0.5 else f">{100 - least:g}%"
+    return f"{text if digits is not None else f'{float(text):g}'}%"

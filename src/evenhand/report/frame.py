@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
 from evenhand.errors import MissingLibrary, UsageError, listed, shown
-
-if TYPE_CHECKING:
-    pass
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
 
@@ -35,6 +32,11 @@ def plain_frame(columns: dict[str, list[Any]], types: dict[str, str], library: s
     kinds = {"str": nw.String, "float": nw.Float64, "int": nw.Int64, "bool": nw.Boolean}
     data = nw.from_dict(columns, {c: kinds[t]() for c, t in types.items()}, backend=import_module(library))
     return data.to_native()
+
+
+def rows_frame(rows: list[dict[str, Any]], types: dict[str, str], library: str | None) -> Any:
+    """Rows as a dataframe of the columns that have a type."""
+    return plain_frame({name: [row[name] for row in rows] for name in types}, types, library)
 
 
 def _relation(columns: dict[str, list[Any]], types: dict[str, str]) -> Any:

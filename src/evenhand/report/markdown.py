@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Any
 
 
 def escaped(text: object) -> str:
@@ -26,8 +25,7 @@ def table(heads: list[str], rows: list[list[str]], words: Collection[str] = ()) 
     yield ""
 
 
-def fenced(result: Any) -> str:
+def fenced(text: str) -> str:
     """What a terminal shows, as it is."""
-    text = repr(result)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}\n"

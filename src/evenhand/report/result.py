@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evenhand.report.charts.chart import Chart
+    from evenhand.report.charts.registry import Charts
+
 
 class Result:
-    """Something found, as plain values (`to_dict`), JSON, text and in a notebook. The views cannot disagree."""
+    """Something found, as plain values (`to_dict`), JSON, text, charts and in a notebook. The views cannot disagree.
+
+    Beside the module of a result stand `document`, with `document(result)`, and `text`, with `render(document)`.
+    """
+
+    drawn_by: ClassVar[str | None] = None
+    """The module that draws it, if one does: report/charts/registry.py says what is in there."""
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, in the form that docs/reference/json.md describes."""
-        raise NotImplementedError
+        found: dict[str, Any] = self._view("document").document(self)
+        return found
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to a file if a path is given."""
@@ -25,21 +36,39 @@ class Result:
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.report.page.plain import plain_page
 
-        return kept(plain_page(self), path)
+        return kept(plain_page(self.to_dict(), repr(self), self.plots(), self.plot), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
         from evenhand.report.markdown import fenced
 
-        return kept(fenced(self), path)
+        return kept(fenced(repr(self)), path)
+
+    def charts(self, **about: Any) -> Charts:
+        """Everything that can be drawn about a part of the result; `plot` draws one of them."""
+        from evenhand.report.charts.registry import Charts, charts
+
+        return Charts({}, self) if self.drawn_by is None else charts(self.drawn_by, self, **about)
+
+    def plot(self, name: str | None = None) -> Chart:
+        """A chart, to be shown in a notebook or saved; without a name the first of `plots()`."""
+        return self.charts().draw(name)
+
+    def plots(self) -> tuple[str, ...]:
+        """The names of the charts that `plot` can draw; none of a result that has no charts."""
+        return self.charts().names()
 
     def __rich__(self) -> Any:
-        raise NotImplementedError
+        return self._view("text").render(self.to_dict())
 
     def __repr__(self) -> str:
         from evenhand.report.console import as_text
 
         return as_text(self.__rich__())
+
+    def _view(self, name: str) -> Any:
+        """A module of the folder that this kind of result stands in, loaded when it is asked for."""
+        return import_module(f"{type(self).__module__.rpartition('.')[0]}.{name}")
 
     def _repr_html_(self) -> str:
         from evenhand.report.console import as_html

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +18,10 @@ from numpy.typing import NDArray
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute, natural, tidy
-from evenhand.tables.groups import (
-    Grouped,
-    Grouping,
-    added,
-    added_groups,
-    added_notes,
-    aligned,
-    both,
-    provenance_of,
-    same,
-    sum_by,
-    united,
-)
+from evenhand.tables.groups import Grouped, Grouping, history_of, same, sum_by, sum_of, united
 from evenhand.tables.invariants import check_confusion
-from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.table import Meaning, Table
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from evenhand.tables.verbs import verb
 
 _ARRAYS = ("codes", "true", "predicted", "n", "weight", "weight2")
 
@@ -119,30 +103,16 @@ class Confusion(Grouped):
     Table: 4 rows in 4 cells; prediction 'guess'; label 'job' (favourable nurse); sex: f 2, m 2
     """
 
-    attributes: tuple[Attribute, ...]
-    codes: Ints
-    """Group of each cell, one row per attribute."""
-    n: Ints
-    """People in each cell."""
     true: Ints
     """True class of each cell, as a place in `classes`."""
     predicted: Ints
     classes: tuple[str, ...]
     """All values of label and prediction, numbers in the order of numbers."""
-    weight: Floats | None = None
-    """Sum of the sampling weights in each cell; None when every person counts once."""
-    weight2: Floats | None = None
-    """Sum of their squares."""
     meaning: Meaning = field(default_factory=lambda: Meaning(label="label", prediction="prediction"))
-    provenance: Provenance = NOTHING
-    """What was done to the people before they were counted here."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """Rows left out, by reason. A row counts under its first reason only."""
-    left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Rows left out, by attribute and group; "" is for rows without one."""
-    notes: tuple[str, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
+
+    aggregate, audit = verb("aggregate"), verb("audit")
 
     def __post_init__(self) -> None:
         check_confusion(self)
@@ -216,16 +186,8 @@ class Confusion(Grouped):
                 label=table.meaning.label, prediction=table.meaning.prediction, weight=table.meaning.weight,
                 favorable=favourable,
             ),
-            provenance=table.provenance,
-            left_out=table.left_out,
-            left_out_groups=table.left_out_groups,
-            notes=table.notes,
+            **table._history(),
         )  # fmt: skip
-
-    @property
-    def mass(self) -> NDArray[Any]:
-        """What each cell weighs: people, or their sampling weights."""
-        return self.n if self.weight is None else self.weight
 
     def class_named(self, name: Any) -> int:
         """The place of a class."""
@@ -251,10 +213,7 @@ class Confusion(Grouped):
                 label=self.meaning.label, prediction=self.meaning.prediction, weight=self.meaning.weight,
                 favorable=self.classes[place],
             ),
-            provenance=self.provenance,
-            left_out=self.left_out,
-            left_out_groups=self.left_out_groups,
-            notes=self.notes,
+            **self._history(),
         )  # fmt: skip
 
     def counts(self, grouping: Grouping) -> ClassCounts:
@@ -281,29 +240,14 @@ class Confusion(Grouped):
     def __add__(self, other: object) -> Confusion:
         if not isinstance(other, Confusion):
             return NotImplemented
-        a, b = _schema(self), _schema(other)
-        for what in a:
-            if a[what] != b[what]:
-                raise UsageError(
-                    f"tables add up only if they mean the same: {what} is {shown(a[what])} in one and "
-                    f"{shown(b[what])} in the other; count both with the same words"
-                )
-        attributes, codes = aligned(self, other)
+        alike = sum_of(self, other, (_schema(self), _schema(other)))
         classes, shift = united(self.classes, other.classes)
         return Confusion.of_cells(
-            attributes=attributes,
-            codes=codes,
+            **alike,
             true=np.concatenate([self.true, shift[other.true]]),
             predicted=np.concatenate([self.predicted, shift[other.predicted]]),
             classes=classes,
-            n=np.concatenate([self.n, other.n]),
-            weight=both(self.weight, other.weight),
-            weight2=both(self.weight2, other.weight2),
             meaning=self.meaning,
-            provenance=self.provenance + other.provenance,
-            left_out=added(self.left_out, other.left_out),
-            left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
-            notes=added_notes(self, other),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -322,12 +266,6 @@ class Confusion(Grouped):
                 h.update(name.encode())
                 h.update(np.ascontiguousarray(array, "<f8" if array.dtype.kind == "f" else "<i8").data)
         return h.hexdigest()
-
-    def save(self, path: str | Path) -> None:
-        """Write the table to a Parquet file that `evenhand.load` and any Parquet reader can open."""
-        from evenhand.tables.storage import save
-
-        save(self, path)
 
     def __repr__(self) -> str:
         m = self.meaning
@@ -358,9 +296,7 @@ def describe_confusion(t: Confusion) -> dict[str, Any]:
         "attributes": [{"name": a.name, "groups": list(a.groups)} for a in t.attributes],
         "classes": list(t.classes),
         "meaning": {"label": m.label, "prediction": m.prediction, "weight": m.weight, "favorable": m.favorable},
-        **provenance_of(t),
-        "left_out": dict(sorted(t.left_out.items())),
-        "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
+        **history_of(t),
     }
 
 

@@ -1,29 +1,32 @@
-"""How the people of a table are divided: by each attribute, and by the product of all of them."""
+"""How the people of a table are divided: by each attribute, and by the intersection of all of them."""
 
 from __future__ import annotations
 
 import re
 from ast import literal_eval
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
-from evenhand.tables.arrays import Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute
-from evenhand.tables.provenance import Provenance
+from evenhand.tables.provenance import NOTHING, Provenance
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """One way to divide the people of a table: an attribute, or the product of all of them."""
+    """One way to divide the people of a table: an attribute, or the intersection of all of them."""
 
     name: str
     groups: tuple[str, ...]
@@ -37,15 +40,27 @@ class Grouping:
         return tally_key(members) if quoted or name in self.groups else name
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Grouped:
     """What tables have in common: cells that each belong to one group of every attribute."""
 
     attributes: tuple[Attribute, ...]
     codes: Ints
+    """Group of each cell, one row per attribute."""
     n: Ints
-    provenance: Provenance
-    left_out: Mapping[str, int]
-    left_out_groups: Mapping[str, Mapping[str, int]]
+    """People in each cell."""
+    _: KW_ONLY
+    weight: Floats | None = None
+    """Sum of the sampling weights in each cell; None when every person counts once."""
+    weight2: Floats | None = None
+    """Sum of their squares; of a private table, how much each count varies by chance and by its noise."""
+    provenance: Provenance = NOTHING
+    """What was done to the people before they were counted here."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Rows left out, by reason. A row counts under its first reason only."""
+    left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Rows left out, by attribute and group; "" is for rows without one."""
+    notes: tuple[str, ...] = ()
 
     def _freeze(self, *arrays: str) -> None:
         """Nobody changes a table once it is checked."""
@@ -59,7 +74,7 @@ class Grouped:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy, which know no read-only mappings: shards come back from other processes."""
-        state = {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+        state = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return state | {"left_out": dict(self.left_out), "left_out_groups": self._dropped()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -73,6 +88,15 @@ class Grouped:
     def _dropped(self) -> dict[str, dict[str, int]]:
         return {a: dict(g) for a, g in self.left_out_groups.items() if g}
 
+    def _history(self) -> dict[str, Any]:
+        """How the table came about, as a table made of it has it too."""
+        return {name: getattr(self, name) for name in ("provenance", "left_out", "left_out_groups", "notes")}
+
+    @property
+    def mass(self) -> NDArray[Any]:
+        """What each cell weighs: people, or their sampling weights."""
+        return self.n if self.weight is None else self.weight
+
     @property
     def cells(self) -> int:
         return len(self.n)
@@ -84,17 +108,17 @@ class Grouped:
 
     @cached_property
     def groupings(self) -> tuple[Grouping, ...]:
-        """Each attribute on its own and, if there are several, their product."""
+        """Each attribute on its own and, if there are several, their intersection."""
         single = tuple(
             Grouping(a.name, a.groups, tuple((g,) for g in a.groups), codes)
             for a, codes in zip(self.attributes, self.codes, strict=True)
         )
-        return single if len(single) == 1 else (*single, self._product())
+        return single if len(single) == 1 else (*single, self._intersection())
 
-    def _product(self) -> Grouping:
+    def _intersection(self) -> Grouping:
         combined = np.zeros(self.cells, np.int64)
         for attribute, codes in zip(self.attributes, self.codes, strict=True):
-            # compact after each factor, so that the product of many attributes cannot overflow
+            # compact after each factor, so that the intersection of many attributes cannot overflow
             combined = combined * len(attribute.groups) + codes
             combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
         first = np.unique(combined, return_index=True)[1]
@@ -104,7 +128,7 @@ class Grouped:
         return Grouping(" × ".join(a.name for a in self.attributes), _joined(members), members, combined)
 
     def grouping(self, name: str | Sequence[str]) -> Grouping:
-        """The grouping of that name; a sequence of all attribute names means their product."""
+        """The grouping of that name; a sequence of all attribute names means their intersection."""
         wanted = " × ".join(map(str, name)) if isinstance(name, list | tuple) else str(name)
         for g in self.groupings:
             if g.name == wanted:
@@ -128,6 +152,12 @@ class Grouped:
         """People in each group."""
         return sum_by(grouping.codes, self.n, len(grouping.groups))
 
+    def save(self, path: str | Path) -> None:
+        """Write the table to a Parquet file that `evenhand.load` and any Parquet reader can open."""
+        from evenhand.tables.storage import save
+
+        save(self, path)  # type: ignore[arg-type]  # one of the two tables there are
+
     def _shown_groups(self) -> list[str]:
         """The largest groups of each attribute, for the eye."""
         parts = []
@@ -147,7 +177,7 @@ def sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def tally_key(members: tuple[str, ...]) -> str:
-    """Where `left_out_groups` counts a group: its name, or for a product the names in quotes."""
+    """Where `left_out_groups` counts a group: its name, or for an intersection the names in quotes."""
     return members[0] if len(members) == 1 else " × ".join(map(repr, members))
 
 
@@ -160,6 +190,30 @@ def tally_members(key: str, attributes: int) -> tuple[str, ...]:
     return (key,) if attributes == 1 else tuple(literal_eval(name) for name in _QUOTED.findall(key))
 
 
+def sum_of(a: Grouped, b: Grouped, meanings: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
+    """What two tables have in common, of all cells of the one and then the other, if they mean the same."""
+    for what, ours in meanings[0].items():
+        theirs = meanings[1][what]
+        if ours != theirs:
+            hint = " (whole weights count people unless you say weight_kind='sampling')" if "weight" in what else ""
+            raise UsageError(
+                f"tables add up only if they mean the same: {what} is {shown(ours)} in one and {shown(theirs)} in the "
+                f"other; count both with the same options{hint}"
+            )
+    attributes, codes = _aligned(a, b)
+    return {
+        "attributes": attributes,
+        "codes": codes,
+        "n": both(a.n, b.n),
+        "weight": both(a.weight, b.weight),
+        "weight2": both(a.weight2, b.weight2),
+        "provenance": a.provenance + b.provenance,
+        "left_out": added(a.left_out, b.left_out),
+        "left_out_groups": added_groups(a.left_out_groups, b.left_out_groups),
+        "notes": _added_notes(a, b),
+    }
+
+
 def added(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
     """Two tallies as one."""
     return {k: a.get(k, 0) + b.get(k, 0) for k in sorted({**a, **b})}
@@ -170,20 +224,24 @@ def added_groups(a: Mapping[str, Mapping[str, int]], b: Mapping[str, Mapping[str
     return {name: added(a.get(name, {}), b.get(name, {})) for name in {**a, **b}}
 
 
-def added_notes(a: Any, b: Any) -> tuple[str, ...]:
+def _added_notes(a: Grouped, b: Grouped) -> tuple[str, ...]:
     """The notes of two tables that add up: what is said of how each came about is said of both anew."""
     own = {*a.provenance.notes, *b.provenance.notes}
     rest = (note for note in a.notes + b.notes if note not in own)
     return (*dict.fromkeys(rest), *(a.provenance + b.provenance).notes)
 
 
-def provenance_of(table: Any) -> dict[str, Any]:
-    """What is said of how a table came about, if there is anything: rows and their tallies make the same table."""
+def history_of(table: Grouped) -> dict[str, Any]:
+    """How a table came about, for its file and its digest: rows and their tallies make the same table."""
     said = table.provenance.untallied.to_dict()
-    return {"provenance": said} if said else {}
+    return {
+        **({"provenance": said} if said else {}),
+        "left_out": dict(sorted(table.left_out.items())),
+        "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(table._dropped().items())},
+    }
 
 
-def aligned(a: Grouped, b: Grouped) -> tuple[tuple[Attribute, ...], Ints]:
+def _aligned(a: Grouped, b: Grouped) -> tuple[tuple[Attribute, ...], Ints]:
     """Attributes with the groups of both tables, and the group of every cell of the one and then the other."""
     attributes, rows = [], []
     for i, (left, right) in enumerate(zip(a.attributes, b.attributes, strict=True)):

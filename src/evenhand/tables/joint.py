@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute
 from evenhand.tables.table import Meaning, Table
+from evenhand.tables.verbs import verb
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class JointTable:
     """The cells, with the number of a combination in place of a score."""
     meaning: Meaning
     """How to read each of the scores."""
+
+    audit = verb("audit")
 
     @classmethod
     def of_cells(cls, scores: Sequence[Floats], names: Sequence[str], meaning: Meaning, **cells: Any) -> JointTable:
@@ -59,10 +62,7 @@ class JointTable:
             weight2=t.weight2,
             cluster=t.cluster,
             meaning=replace(self.meaning, score=self.names[model]),
-            provenance=t.provenance,
-            left_out=t.left_out,
-            left_out_groups=t.left_out_groups,
-            notes=t.notes,
+            **t._history(),
         )
 
 

@@ -76,10 +76,10 @@ class Noise:
 
 
 def rising(noisy: NDArray[Any], axis: int = -1) -> NDArray[Any]:
-    """Non-negative counts near noisy ones: of cumulated counts that never fall, those least far from the noisy ones.
+    """Non-negative counts near noisy ones: of cumulative counts that never fall, those least far from the noisy ones.
 
-    Rates and curves are made of cumulated counts. Cutting negative counts off instead would add people wherever there
-    are none; this moves no cumulated count by more than the noise moved one of them.
+    Rates and curves are made of cumulative counts. Cutting negative counts off instead would add people wherever there
+    are none; this moves no cumulative count by more than the noise moved one of them.
 
     >>> rising(np.array([5, -2, 1, 4])).tolist()
     [4.0, 0.0, 0.5, 3.5]

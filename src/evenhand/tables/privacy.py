@@ -263,7 +263,7 @@ def carried(counts: Ints) -> Floats:
 
 
 def astray(counts: Ints, noise: Noise) -> Floats:
-    """Of each stratum, by how much cumulated counts are further off, squared, than noise on its own would put them.
+    """Of each stratum, by how much cumulative counts are further off, squared, than noise on its own would put them.
 
     Making a table of noisy counts puts people where there are few or none. How far that leads is seen by doing it
     again to the table that came out; looking at nothing else, it costs no privacy, and needs no secret random numbers.

@@ -1,4 +1,4 @@
-"""Counts at every score: the dense view that measures of whole scores work on."""
+"""Counts at every score: the dense view that score-level measures work on."""
 
 from __future__ import annotations
 

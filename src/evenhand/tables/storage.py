@@ -104,7 +104,7 @@ def load(path: Any) -> Table | Confusion:
     if not _is_parquet(path):
         raise TableFileError(
             f"{shown_path(path.name)} is not a table saved by evenhand (it is not a Parquet file); "
-            "make one with `evenhand tabulate` or Table.save"
+            "make one with `evenhand table make` or Table.save"
         )
     try:
         with duckdb.connect(config={"threads": 1}) as connection:
@@ -153,7 +153,7 @@ def check_whole(path: Any) -> None:
     if not whole:
         raise TableFileError(
             f"{shown_path(path.name)} is damaged, its end is missing: copy it again, or make it again "
-            "(evenhand tabulate)"
+            "(evenhand table make)"
         )
 
 

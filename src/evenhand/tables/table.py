@@ -10,39 +10,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.tables.arrays import Bools, Floats, Ints
-from evenhand.tables.cells import Attribute, tidy
+from evenhand.tables.cells import tidy
 from evenhand.tables.dense import Counts, Units
-from evenhand.tables.groups import (
-    Grouped,
-    Grouping,
-    added,
-    added_groups,
-    added_notes,
-    aligned,
-    both,
-    provenance_of,
-    same,
-    sum_by,
-)
+from evenhand.tables.groups import Grouped, Grouping, both, history_of, same, sum_by, sum_of
 from evenhand.tables.invariants import check
 from evenhand.tables.noise import Noise
 from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.ranges import Spans, united
+from evenhand.tables.verbs import verb
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
+_ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
 FAR_OFF = 0.05
 """Noise of so much of all people is worth a remark."""
 
@@ -80,18 +66,9 @@ class Table(Grouped):
     6
     """
 
-    attributes: tuple[Attribute, ...]
-    codes: Ints
-    """Group of each cell, one row per attribute."""
-    n: Ints
-    """People in each cell."""
     score: Floats | None = None
     decision: Bools | None = None
     label: Bools | None = None
-    weight: Floats | None = None
-    """Sum of the sampling weights in each cell; None when every person counts once."""
-    weight2: Floats | None = None
-    """Sum of their squares; of a private table, how much each count varies by chance and by its noise."""
     cluster: Ints | None = None
     """Which rows belong together: the cluster of each cell, if not every row is a person."""
     spans: Spans | None = None
@@ -99,19 +76,15 @@ class Table(Grouped):
     noise: Noise | None = None
     """What was added to the counts of a private table; None if they are true."""
     meaning: Meaning = Meaning()
-    provenance: Provenance = NOTHING
-    """What was done to the people before they were counted here."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """Rows left out, by reason. A row counts under its first reason only."""
-    left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Rows left out, by attribute and group; "" is for rows without one."""
-    notes: tuple[str, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
 
+    audit, check, curves, thresholds = verb("audit"), verb("check"), verb("curves"), verb("thresholds")
+    aggregate, monitor, projection_test = verb("aggregate"), verb("monitor"), verb("projection_test")
+
     def __post_init__(self) -> None:
         check(self)
-        self._freeze("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
+        self._freeze(*_ARRAYS)
 
     @classmethod
     def of_cells(
@@ -152,11 +125,6 @@ class Table(Grouped):
     def exchangeable(self) -> bool:
         """Whether every row is one person like any other."""
         return self.weight2 is None and not self.clustered
-
-    @property
-    def mass(self) -> NDArray[Any]:
-        """What each cell weighs: people, or their sampling weights."""
-        return self.n if self.weight is None else self.weight
 
     @cached_property
     def scores(self) -> Floats:
@@ -264,43 +232,24 @@ class Table(Grouped):
     def __add__(self, other: object) -> Table:
         if not isinstance(other, Table):
             return NotImplemented
-        a, b = _schema(self), _schema(other)
-        for what in a:
-            if a[what] != b[what]:
-                way_out = "count both with the same words"
-                if "weight" in what:
-                    way_out += " (whole weights count people unless you say weight_kind='sampling')"
-                raise UsageError(
-                    f"tables add up only if they mean the same: {what} is {shown(a[what])} in one and "
-                    f"{shown(b[what])} in the other; {way_out}"
-                )
-        attributes, codes = aligned(self, other)
+        alike = sum_of(self, other, (_schema(self), _schema(other)))
+        noise = None
+        if self.noise is not None and other.noise is not None:
+            noise = self.noise + other.noise
+            told = (note for note in alike["notes"] if note not in (self.noise.note, other.noise.note))
+            alike["notes"] = (*told, noise.note)
         return Table.of_cells(
-            attributes=attributes,
-            codes=codes,
-            n=np.concatenate([self.n, other.n]),
+            **alike,
             score=both(self.score, other.score),
             decision=both(self.decision, other.decision),
             label=both(self.label, other.label),
-            weight=both(self.weight, other.weight),
-            weight2=both(self.weight2, other.weight2),
             cluster=None
             if self.cluster is None or other.cluster is None
             else np.concatenate([self.cluster, self.cluster.max() + 1 + other.cluster]),
             spans=self._united_spans(other),
-            noise=None if self.noise is None or other.noise is None else self.noise + other.noise,
+            noise=noise,
             meaning=self.meaning,
-            provenance=self.provenance + other.provenance,
-            left_out=added(self.left_out, other.left_out),
-            left_out_groups=added_groups(self.left_out_groups, other.left_out_groups),
-            notes=self._added_notes(other),
         )
-
-    def _added_notes(self, other: Table) -> tuple[str, ...]:
-        notes = added_notes(self, other)
-        if self.noise is None or other.noise is None:
-            return notes
-        return (*(n for n in notes if n not in (self.noise.note, other.noise.note)), (self.noise + other.noise).note)
 
     def _united_spans(self, other: Table) -> Spans | None:
         if self.spans is None and other.spans is None:
@@ -315,17 +264,14 @@ class Table(Grouped):
             (self.attributes, self.meaning, self.spans, self.noise, self.provenance.untallied)
             == (other.attributes, other.meaning, other.spans, other.noise, other.provenance.untallied)
             and (dict(self.left_out), self._dropped()) == (dict(other.left_out), other._dropped())
-            and all(
-                same(getattr(self, name), getattr(other, name))
-                for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
-            )
+            and all(same(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
         )
 
     def digest(self) -> str:
         """A fingerprint of the counts and their meaning: equal tables have equal digests."""
         h = hashlib.sha256()
         h.update(json.dumps(describe(self), sort_keys=True).encode())
-        for name in ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster"):
+        for name in _ARRAYS:
             array = getattr(self, name)
             if array is not None:
                 h.update(name.encode())
@@ -334,12 +280,6 @@ class Table(Grouped):
             for ends in (self.spans.low, self.spans.high, np.array(self.extremes)):
                 h.update(np.ascontiguousarray(ends).data)
         return h.hexdigest()
-
-    def save(self, path: str | Path) -> None:
-        """Write the table to a Parquet file that `evenhand.load` and any Parquet reader can open."""
-        from evenhand.tables.storage import save
-
-        save(self, path)
 
     def __repr__(self) -> str:
         parts = [f"{self.rows:,} rows in {self.cells:,} cells"]
@@ -423,9 +363,7 @@ def describe(t: Table) -> dict[str, Any]:
             "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
         },
         **({"noise": t.noise.to_dict()} if t.noise is not None else {}),
-        **provenance_of(t),
-        "left_out": dict(sorted(t.left_out.items())),
-        "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(t._dropped().items())},
+        **history_of(t),
     }
 
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.options import checked_scores, whole
+from evenhand.analyses.options import checked_scores
 from evenhand.analyses.reference import group_named, grouping_named, reference_group
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference import interval
+from evenhand.inference.settings import whole
+from evenhand.ingest.roles import renamed
 from evenhand.measures import calibration, distribution, roc, score_bias
 from evenhand.measures.density import estimate
 from evenhand.measures.registry import ScoreOptions
@@ -98,13 +100,14 @@ def curves(
     table: Table,
     attribute: str | None = None,
     *,
-    group: str | Sequence[str] | None = None,
+    groups: str | Sequence[str] | None = None,
     reference: str | Mapping[str, str] | None = None,
     points: int | None = None,
     ranks: str = "published",
     calibration_bins: int = 50,
     bandwidth: str | float = "scott",
     density_bins: int = 50,
+    group: str | Sequence[str] | None = None,
 ) -> Curves:
     """The curves behind the measures: for every group, and of every group against the reference.
 
@@ -121,8 +124,8 @@ def curves(
     Parameters
     ----------
     attribute
-        Which attribute, if the table has several; a list of all their names means their product.
-    group, reference
+        Which attribute, if the table has several; a list of all their names means their intersection.
+    groups, reference
         One group to compare, or a list of them, by default all; and with whom, by default the largest.
 
     Examples
@@ -135,6 +138,7 @@ def curves(
     >>> [round(float(gap), 3) for gap, score in zip(found["gap"], found["score"]) if score == 5]
     [-0.24, -0.214, -0.197]
     """
+    groups = renamed({"group": group}, "group", "groups", groups)
     options = checked_scores(ranks, calibration_bins, bandwidth)
     if not isinstance(table, Table):
         raise UsageError(f"curves takes a table: evenhand.tabulate(…) makes one, not {shown(type(table).__name__)}")
@@ -145,15 +149,15 @@ def curves(
     grouping = grouping_named(table, attribute)
     ref, _ = reference_group(table, grouping, reference)
     others = [g for g in range(len(grouping.groups)) if g != ref]
-    if group is not None:
-        several = list(group) if isinstance(group, list | tuple) else [group]
+    if groups is not None:
+        several = list(groups) if isinstance(groups, list | tuple) else [groups]
         others = list(dict.fromkeys(group_named(grouping, one) for one in several))
         if ref in others:
             raise UsageError(
                 f"{shown(grouping.groups[ref])} is the reference: name another group, or another reference"
             )
         if not others:
-            raise UsageError("name at least one group, or leave group out for all")
+            raise UsageError("name at least one group, or leave groups out for all")
     draw = _Drawing(table, grouping, options, points, density_bins)
     draw.all_of([*others, ref])
     for g in others:

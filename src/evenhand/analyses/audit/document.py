@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit.gaps import Gap, Part
+from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
-from evenhand.measures.registry import find
-from evenhand.report.document import header, number, pair
-from evenhand.report.frame import plain_frame
+from evenhand.report.document import fields, header, number
+from evenhand.report.frame import rows_frame
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
     from evenhand.analyses.audit.attribute import AttributeAudit, Impossibility, RateTest
     from evenhand.analyses.audit.audit import Audit
-    from evenhand.analyses.audit.groups import Estimate, GroupSummary
+    from evenhand.analyses.audit.groups import GroupSummary
     from evenhand.analyses.options import Options
 
 
@@ -33,18 +32,10 @@ def document(audit: Audit) -> dict[str, Any]:
 
 
 def _options(options: Options) -> dict[str, Any]:
-    scores = options.scores
     return {
-        "confidence": options.confidence,
-        "bootstrap": options.bootstrap,
-        "seed": options.seed,
-        "ranks": scores.ranks,
-        "calibration_bins": scores.calibration_bins,
-        "bandwidth": scores.bandwidth,
-        "permutations": options.permutations,
-        "null": options.null,
-        "interval": options.interval,
-        "stratified": options.stratified,
+        **fields(options, "confidence bootstrap seed"),
+        **fields(options.scores, "ranks calibration_bins bandwidth"),
+        **fields(options, "permutations null interval stratified"),
     }
 
 
@@ -56,12 +47,7 @@ def data_of(table: Table, threshold: float | None) -> dict[str, Any]:
         "favorable": m.favorable,
         "threshold": threshold,
         "score_range": list(table.score_range) if table.score is not None else None,
-        "score": m.score,
-        "risk": m.risk,
-        "label": m.label,
-        "prediction": m.prediction,
-        "weight": m.weight,
-        "cluster": m.cluster,
+        **fields(m, "score risk label prediction weight cluster"),
         "clusters": None if table.cluster is None else int(table.cluster.max()) + 1,
         "decision_rule": _rule(table, threshold),
         "table": table.digest(),
@@ -90,63 +76,31 @@ def _attribute(a: AttributeAudit) -> dict[str, Any]:
 
 
 def _group(g: GroupSummary) -> dict[str, Any]:
-    return {
-        "name": g.name,
-        "members": list(g.members),
-        "n": g.n,
-        "left_out": g.left_out,
-        "rates": {rate: _estimate(e) for rate, e in g.rates.items()},
-    }
-
-
-def _estimate(e: Estimate) -> dict[str, Any]:
-    return {"value": number(e.value), "ci": pair(e.ci), "undefined": e.undefined}
+    rates = {rate: fields(e, "value ci undefined") for rate, e in g.rates.items()}
+    return {**fields(g, "name members n left_out"), "rates": rates}
 
 
 def _gap(g: Gap) -> dict[str, Any]:
-    measure = find(g.id)
-    assert measure is not None
     return {
         "id": g.id,
-        "family": measure.family,
-        "group": g.group,
-        "reference": g.reference,
-        "value": number(g.value),
-        "signed": number(g.signed),
-        "positive": number(g.positive),
-        "negative": number(g.negative),
-        "positive_share": number(g.positive_share),
-        "negative_share": number(g.negative_share),
-        "ratio": number(g.ratio),
-        "ci": pair(g.ci),
-        "method": g.method,
-        "ci_bootstrap": pair(g.ci_bootstrap),
-        "ci_signed": pair(g.ci_signed),
-        "ci_positive": pair(g.ci_positive),
-        "ci_negative": pair(g.ci_negative),
-        "tolerance": g.tolerance,
-        "passes": g.passes,
-        "conclusive": g.conclusive,
-        "undefined": g.undefined,
+        "family": g.measure.family,
+        **fields(g, "group reference value signed positive negative positive_share negative_share ratio ci method"),
+        **fields(g, "ci_bootstrap ci_signed ci_positive ci_negative tolerance passes conclusive undefined"),
         "interpretation": g.interpretation,
-        "parts": [_part(p) for p in g.parts],
-        "empty_bins": list(g.empty_bins),
-        "left_out_share": number(g.left_out_share),
-        "resamples_undefined": g.resamples_undefined,
+        "parts": [fields(p, "name group reference difference ci") for p in g.parts],
+        "empty_bins": list(getattr(g, "empty_bins", ())),
+        **fields(g, "left_out_share resamples_undefined"),
         **_null(g.null, g.excess),
-        "p_adjusted": number(g.p_adjusted),
-        "p_adjusted_bh": number(g.p_adjusted_bh),
-        "detectable": number(g.detectable),
-        "underpowered": g.underpowered,
-        "tests": [_test(t) for t in g.tests],
-        "cohens_h": number(g.cohens_h),
+        **fields(g, "p_adjusted p_adjusted_bh detectable underpowered"),
+        "tests": [_test(t) for t in getattr(g, "tests", ())],
+        **fields(g, "cohens_h"),
     }
 
 
 def _null(null: Null | None, excess: float | None) -> dict[str, Any]:
     """What chance alone shows."""
     return {
-        "p_value": None if null is None else number(null.p_value),
+        **fields(null, "p_value"),
         "null_mean": None if null is None else number(null.mean),
         "null_95": None if null is None else number(null.high),
         "excess": number(excess),
@@ -156,62 +110,33 @@ def _null(null: Null | None, excess: float | None) -> dict[str, Any]:
 
 
 def _test(t: TestResult) -> dict[str, Any]:
-    return {"name": t.name, "statistic": number(t.statistic), "p_value": number(t.p_value)}
+    return fields(t, "name statistic p_value")
 
 
 def _rate_test(t: RateTest) -> dict[str, Any]:
     return {"rate": t.rate, "df": t.df, "chi_squared": _test(t.chi_squared), "g": _test(t.g)}
 
 
-def _part(p: Part) -> dict[str, Any]:
-    return {
-        "name": p.name,
-        "group": number(p.group),
-        "reference": number(p.reference),
-        "difference": number(p.difference),
-        "ci": pair(p.ci),
-    }
-
-
 def _largest(g: LargestGap) -> dict[str, Any]:
     return {
-        "id": g.id,
-        "pair": None if g.pair is None else list(g.pair),
-        "value": number(g.value),
-        "ci": pair(g.ci),
-        "method": g.method,
-        "tolerance": g.tolerance,
-        "passes": g.passes,
-        "undefined": g.undefined,
-        "left_out": list(g.left_out),
-        "mean": number(g.mean),
-        "ci_mean": pair(g.ci_mean),
+        **fields(g, "id pair value ci method tolerance passes undefined left_out mean ci_mean"),
         **_null(g.null, g.excess),
     }
 
 
 def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
     return {
-        "base_rates_differ": i.base_rates_differ,
-        "p_value": number(i.p_value),
+        **fields(i, "base_rates_differ p_value"),
         "test": "Pearson chi-squared",
-        "conflicts": [list(c) for c in i.conflicts],
-        "forced": [
-            {
-                "group": f.group,
-                "base_rate": number(f.base_rate),
-                "fpr": number(f.fpr),
-                "forced_fpr": number(f.forced_fpr),
-            }
-            for f in i.forced
-        ],
+        **fields(i, "conflicts"),
+        "forced": [fields(f, "group base_rate fpr forced_fpr") for f in i.forced],
         "equalised_to": reference,
         "undefined": i.undefined,
     }
 
 
 def least(m: dict[str, Any]) -> bool:
-    """Whether no exchanged table showed so large a gap, so that the p-value may be smaller than it is written."""
+    """Whether no permutation of group labels showed so large a gap: the p-value may be smaller than it is written."""
     draws = (m["null_method"] or "").split(" ")[0]
     return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
 
@@ -227,15 +152,9 @@ _TYPES = {
 
 def frame(audit: Audit, library: str | None = None) -> Any:
     """One row per attribute, measure and group."""
-    return plain_frame(_columns(audit), _TYPES, library or audit.library)
-
-
-def _columns(audit: Audit) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {name: [] for name in _TYPES}
-    for attribute in audit.to_dict()["attributes"]:
-        for m in attribute["measures"]:
-            low, high = m["ci"] or (None, None)
-            row = {**m, "attribute": attribute["name"], "ci_low": low, "ci_high": high}
-            for name, column in columns.items():
-                column.append(row[name])
-    return columns
+    rows = [
+        {**m, "attribute": a["name"], **dict(zip(("ci_low", "ci_high"), m["ci"] or (None, None), strict=True))}
+        for a in audit.to_dict()["attributes"]
+        for m in a["measures"]
+    ]
+    return rows_frame(rows, _TYPES, library or audit.library)

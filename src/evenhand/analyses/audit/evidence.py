@@ -1,29 +1,17 @@
-"""A gap → the gap with what tells it from chance: p-values, the noise floor, and what the sample could have found."""
+"""A gap → the gap with what tells it from chance: tests, adjusted p-values, and what the sample could have found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from evenhand.analyses.audit.gaps import Gap
-from evenhand.inference.null import Null
+from evenhand.analyses.audit.gaps import Gap, RateGap
 from evenhand.inference.power import detectable
 from evenhand.inference.significance import TestResult, benjamini_hochberg, cohens_h, fisher, holm, two_proportion_z
-from evenhand.measures.registry import Measure, Profile, RateMeasure
-
-MISSED = 3.0
-"""A comparison that may miss a gap of three times its tolerance cannot conclude anything."""
+from evenhand.measures.registry import Profile, RateMeasure
 
 
-def with_null(m: Measure, gap: Gap, null: Null) -> Gap:
-    """The gap with the distribution that chance alone would give it."""
-    found = None if np.isnan(null.detectable) else null.detectable
-    return replace(gap, null=null, detectable=found, underpowered=_misses(m, gap, found))
-
-
-def with_rate_tests(m: RateMeasure, gap: Gap, profile: Profile, whole: bool, confidence: float) -> Gap:
+def with_rate_tests(m: RateMeasure, gap: RateGap, profile: Profile, whole: bool, confidence: float) -> RateGap:
     """The gap between two shares with the classical tests, and what these people could have shown.
 
     The profile is that of the group and its reference; `whole` says that it counts people, not weights.
@@ -35,20 +23,8 @@ def with_rate_tests(m: RateMeasure, gap: Gap, profile: Profile, whole: bool, con
     if whole:
         tests += (fisher(round(p * n), round(n), round(q * n_ref), round(n_ref)),)
     reach = detectable(q, n, n_ref, 1 - confidence)
-    size = reach.ratio(q) if m.scale == "ratio" else reach.gap(q)
-    found = None if np.isnan(size) else float(size)
-    return replace(
-        gap, tests=tests, cohens_h=float(cohens_h(p, q)), detectable=found, underpowered=_misses(m, gap, found)
-    )
-
-
-def _misses(m: Measure, gap: Gap, found: float | None) -> bool:
-    """Whether a gap of three times the tolerance could go unnoticed."""
-    if found is None:
-        return True
-    if m.scale == "ratio":
-        return 1 - found > MISSED * (1 - gap.tolerance)
-    return found > MISSED * gap.tolerance
+    size = float(reach.ratio(q) if m.scale == "ratio" else reach.gap(q))
+    return replace(gap, tests=tests, cohens_h=float(cohens_h(p, q)), detectable=size)
 
 
 def too_small(gaps: Sequence[Gap]) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import shown_name
+from evenhand.measures.rates import RATES
+from evenhand.report.format import number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.tables.arrays import Floats, Ints
@@ -20,7 +22,7 @@ MOST_STOPS = 20_000
 MOST_CHARACTERS = 350_000
 MOST_GROUPS = 30
 """Groups of one attribute that are shown: the largest."""
-_RATES = {"selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV"}
+_RATES = {rate: RATES[rate].short for rate in ("selection_rate", "tpr", "fpr", "ppv")}
 _COUNTS = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN"}
 
 
@@ -246,4 +248,4 @@ def _written(key: str, value: float) -> str:
         return "–"
     if key in _COUNTS or key == "selected":
         return f"{value:,.1f}".removesuffix(".0")
-    return f"{value:+.3f}" if key == "gap" and value > 0 else f"{value:.3f}"
+    return number(value, sign=key == "gap" and value > 0)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.analyses.audit.document import least
+from evenhand.analyses.audit.wording import measure_of, titles
 from evenhand.errors import shown_name
-from evenhand.measures.registry import Measure, RateMeasure, find
+from evenhand.measures.registry import Measure, RateMeasure
+from evenhand.report.format import interval, number, p_words
 
 KEY = (
     "demographic_parity", "equal_opportunity", "predictive_equality", "predictive_parity", "abcc",
@@ -74,7 +76,7 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     sizes = f"{who} ({pair[0]['n']:,} people) with {reference} ({pair[1]['n']:,})"
     of = f"Of {len(measures)} measures that compare" if len(measures) > 1 else "Of the one measure that compares"
     tally = f"{of} {sizes}, {listed_and(counts)}."
-    warnings = [f"Not settled: {listed_and([measure_title(m) for m in open_])}."] if open_ else []
+    warnings = [f"Not settled: {listed_and(_titles(open_))}."] if open_ else []
     if small:
         few = who if pair[0]["n"] <= pair[1]["n"] else f"{reference}, the reference,"
         tally += f" So few people of {few} prove little: even three times the limit could go unnoticed."
@@ -90,7 +92,7 @@ def _headline(group: str, reference: str, beyond: list[dict[str, Any]], settled:
         return "bad", f"{pair} are not treated alike"
     if sure:
         few = ", though there are few people" if small else ""
-        return "warn", f"{pair} differ in {listed_and([measure_title(m) for m in sure[:3]])}{few}"
+        return "warn", f"{pair} differ in {listed_and(_titles(sure[:3]))}{few}"
     if settled and not beyond and not small:
         return "good", f"{pair} are treated alike, within the limits"
     return "warn", f"{pair}: these data do not settle it"
@@ -103,7 +105,7 @@ def _doubted(headline: str, measures: list[dict[str, Any]], pair: Pair) -> tuple
     if rates in ({0.0}, {1.0}):
         return "warn", f"{who}: the decision is the same for everybody, which says nothing"
     labels = "base_rate" in pair[0]["rates"]
-    asked = [m for m in measures if isinstance(r := find(m["id"]), RateMeasure) and (labels or not r.needs_label)]
+    asked = [m for m in measures if isinstance(r := measure_of(m), RateMeasure) and (labels or not r.needs_label)]
     if any(m["id"] in KEY and m["passes"] is None for m in asked):
         return "warn", f"{who} are within the limits, as far as they can be compared"
     return "good", headline
@@ -112,8 +114,8 @@ def _doubted(headline: str, measures: list[dict[str, Any]], pair: Pair) -> tuple
 def by_chance(m: dict[str, Any]) -> bool:
     """Whether chance alone, adjusted for all comparisons, may show as much.
 
-    Where none of many exchanged tables came near, their number decides how small an adjusted p-value can be: then the
-    plain one is read.
+    Where none of many permutations of group labels came near, their number decides how small an adjusted p-value can
+    be: then the plain one is read.
     """
     if least(m) and m["p_value"] <= 0.01:
         return False
@@ -130,11 +132,10 @@ def _apart(m: dict[str, Any], parity: float) -> bool:
 
 
 def _point(m: dict[str, Any], pair: Pair) -> Point:
-    measure = find(m["id"])
-    assert measure is not None
-    value = f"{m['signed']:+.3f}" if measure.signed and m["signed"] is not None else f"{m['value']:.3f}"
+    measure = measure_of(m)
+    value = number(m["signed"], sign=True) if measure.signed and m["signed"] is not None else number(m["value"])
     ci = m["ci"]
-    interval = "" if ci is None or None in ci else f" (interval {ci[0]:.3f} to {ci[1]:.3f})"
+    ends = "" if ci is None or None in ci else f" (interval {interval(ci)})"
     limit = f"the limit of {m['tolerance']:.2g}"
     how = "within" if m["passes"] else "beyond"
     judged = {
@@ -142,7 +143,7 @@ def _point(m: dict[str, Any], pair: Pair) -> Point:
         False: f"; {how} {limit}, but the interval reaches across it",
         None: f"; {how} {limit}",
     }[m["conclusive"]]
-    rest = f": {_rates(measure, pair)}gap {value}{interval}{judged}. {_chance(m)}"
+    rest = f": {_rates(measure, pair)}gap {value}{ends}{judged}. {_chance(m)}"
     there = _apart(m, 1.0 if measure.scale == "ratio" else 0.0)
     return Point(_lead(measure, m, there), rest.rstrip(), not m["passes"] and there)
 
@@ -163,7 +164,7 @@ def _rates(measure: Measure, pair: Pair) -> str:
     if not isinstance(measure, RateMeasure) or len(measure.components) != 1:
         return ""
     a, b = (g["rates"].get(measure.components[0], {"value": None})["value"] for g in pair)
-    return "" if a is None or b is None else f"{a:.3f} against {b:.3f}, "
+    return "" if a is None or b is None else f"{number(a)} against {number(b)}, "
 
 
 def _chance(m: dict[str, Any]) -> str:
@@ -176,14 +177,7 @@ def _chance(m: dict[str, Any]) -> str:
         how = f"{p_words(m['p_adjusted'])}, adjusted for all comparisons"
     else:
         how = p_words(m["p_value"])
-    return f"Chance alone would show up to {m['null_95']:.3f} ({how})."
-
-
-def p_words(p: float | None) -> str:
-    """A p-value in words."""
-    if p is None:
-        return "no p-value"
-    return "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"
+    return f"Chance alone would show up to {number(m['null_95'])} ({how})."
 
 
 def remaining(found: list[Finding]) -> list[str]:
@@ -215,10 +209,8 @@ def summary(found: list[Finding], attribute: dict[str, Any]) -> str:
     return f"By {name}, {len(found):,} {groups} compared with {reference}: {listed_and(parts)}."
 
 
-def measure_title(m: dict[str, Any]) -> str:
-    measure = find(m["id"])
-    assert measure is not None
-    return measure.title
+def _titles(measures: list[dict[str, Any]]) -> list[str]:
+    return titles(m["id"] for m in measures)
 
 
 def listed_and(parts: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.largest_gap import smoothed_rates
+from evenhand.analyses.options import Options
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.calibration import errors, observed
@@ -25,7 +26,7 @@ class Estimate:
     """A number with its interval, or the reason why there is none."""
 
     value: float
-    ci: Pair | None
+    ci: Pair | None = None
     undefined: str | None = None
 
 
@@ -46,18 +47,17 @@ def summarise(
     grouping: Grouping,
     decisions: Counts,
     bins: Counts | None,
-    confidence: float,
-    draws: int,
+    options: Options,
     rng: np.random.Generator,
-    stratified: bool = False,
 ) -> tuple[GroupSummary, ...]:
     """Every group's size and rates."""
+    confidence = options.confidence
     columns = {r: _rate(decisions, r, confidence) for r in RATES if decisions.has_label or not RATES[r].needs_label}
     if decisions.has_label:
         columns["balanced_accuracy"] = _balanced_accuracy(decisions, confidence)
         columns["f1"] = _f1(decisions, confidence)
     if bins is not None:
-        columns["ece"], columns["mce"] = _calibration_errors(table, grouping, bins, confidence, draws, rng, stratified)
+        columns["ece"], columns["mce"] = _calibration_errors(table, grouping, bins, options, rng)
     gone = table.left_out_groups.get(grouping.name, {})
     sizes = table.sizes(grouping)
     return tuple(
@@ -94,17 +94,12 @@ def _f1(decisions: Counts, confidence: float) -> list[Estimate]:
 
 
 def _calibration_errors(
-    table: Table,
-    grouping: Grouping,
-    bins: Counts,
-    confidence: float,
-    draws: int,
-    rng: np.random.Generator,
-    stratified: bool,
+    table: Table, grouping: Grouping, bins: Counts, options: Options, rng: np.random.Generator
 ) -> tuple[list[Estimate], list[Estimate]]:
+    confidence = options.confidence
     if table.score_range != (0.0, 1.0):
         because = "because the score runs from {:g} to {:g} and is no probability".format(*table.score_range)
-        nothing = [Estimate(np.nan, None, because) for _ in grouping.groups]
+        nothing = [Estimate(np.nan, undefined=because) for _ in grouping.groups]
         return nothing, nothing
     ece, mce, gap = errors(table, grouping, bins)
     rate, n = observed(bins)
@@ -113,8 +108,8 @@ def _calibration_errors(
     predicted = rate - gap
     low, high = interval.largest_difference((lo - predicted).T, (hi - predicted).T)
     mce_column = _estimates(mce, (low, high), "has no rows")
-    if not draws:
-        return [Estimate(float(v), None) for v in ece], mce_column
+    if not options.bootstrap:
+        return [Estimate(float(v)) for v in ece], mce_column
     # ECE is the L1 norm of (favourable people − sum of scores) per bin, over all people: an interval of a norm.
     population = smoothed_rates("bins", bins)
     mean = np.nan_to_num(predicted)
@@ -124,10 +119,8 @@ def _calibration_errors(
         return (array[..., 1] - people * mean) / np.maximum(people.sum(-2, keepdims=True), 1e-300)
 
     centre = excess(population)
-    moved = [
-        np.abs(excess(batch.array) - centre).sum(-2) for batch in bootstrap(bins, draws, rng, population, stratified)
-    ]
-    deviations = np.concatenate(moved)
+    batches = bootstrap(bins, options.bootstrap, rng, population, options.stratified)
+    deviations = np.concatenate([np.abs(excess(batch.array) - centre).sum(-2) for batch in batches])
     ece_column = [
         Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0))
         for g, v in enumerate(ece)
@@ -139,6 +132,6 @@ def _estimates(values: Floats, limits: interval.Interval, empty: str) -> list[Es
     return [
         Estimate(float(v), (float(lo), float(hi)))
         if np.isfinite(v)
-        else Estimate(np.nan, None, f"because the group {empty}")
+        else Estimate(np.nan, undefined=f"because the group {empty}")
         for v, lo, hi in zip(values, *limits, strict=True)
     ]

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, undefined_gap, verdict
+from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, within_tolerance
 from evenhand.inference import interval
-from evenhand.inference.null import Null, NullKind, bounded, exchange_of, null_of, rate_outward, share_at_least
+from evenhand.inference.null import Null, bounded, exchange_of, null_of, rate_outward, share_at_least
 from evenhand.inference.permutation import exchanged
 from evenhand.inference.resample import bootstrap, smoothed
+from evenhand.inference.settings import NullKind
 from evenhand.measures.registry import RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts
 
-MOST_STRANGERS = 100
+MOST_INCOMPARABLE = 100
+NORM = "bootstrap of the norm"
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,14 @@ class LargestGap:
     """The pair of groups that differ most by one measure."""
 
     id: str
-    pair: tuple[str, str] | None
-    """The group with the higher rate first; of a measure of whole scores, the one its sign favours."""
-    value: float
-    ci: Pair | None
-    method: str | None
     tolerance: float
-    passes: bool | None
-    undefined: str | None
+    pair: tuple[str, str] | None = None
+    """The group with the higher rate first; of a score-level measure, the one its sign favours."""
+    value: float = np.nan
+    ci: Pair | None = None
+    method: str | None = None
+    passes: bool | None = None
+    undefined: str | None = None
     left_out: tuple[str, ...] = ()
     """Groups for which the measure is undefined."""
     mean: float | None = None
@@ -43,14 +45,19 @@ class LargestGap:
     signed: float | None = None
     """First of the pair minus second, where a single sign exists."""
     positive_share: float | None = None
-    """How much of the gap favours the first of the pair, of a measure of whole scores."""
-    strangers: tuple[Gap, ...] = ()
+    """How much of the gap favours the first of the pair, of a score-level measure."""
+    incomparable: tuple[Gap, ...] = ()
     """Pairs that cannot be compared though both groups have the measure; the first hundred of them."""
 
     @property
     def excess(self) -> float | None:
         """The value minus what chance alone shows on average."""
         return None if self.null is None else self.value - self.null.mean
+
+
+def with_nulls(largest: Mapping[str, LargestGap], nulls: Mapping[str, Null]) -> dict[str, LargestGap]:
+    """Every largest gap that has a value with what chance alone shows of it."""
+    return {id_: one if one.undefined else replace(one, null=nulls[id_]) for id_, one in largest.items()}
 
 
 def smoothed_rates(levels: str, counts: Counts) -> Floats:
@@ -93,7 +100,7 @@ def range_nulls(
     rng: np.random.Generator,
     confidence: float,
 ) -> dict[str, Null]:
-    """What chance alone shows of the largest gap between several groups, which all exchange their people."""
+    """What chance alone shows of the largest gap between several groups, whose labels are permuted among all people."""
     found = {}
     for within in ("all", "label", "level"):
         members = [m for m in measures if exchange_of(m, kind) == within]
@@ -103,7 +110,7 @@ def range_nulls(
             for m in members:
                 pieces[m.id].append(m.profile(block).values)
         for m in members:
-            plain = replace(m, scale="difference")  # see nulls.rate_null
+            plain = replace(m, scale="difference")  # see null.rate_null
             profiles = np.concatenate(pieces[m.id])
             observed = float(_spread(plain, counts, m.profile(counts).values))
             found[m.id] = null_of(
@@ -114,7 +121,7 @@ def range_nulls(
 
 
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
-    """The same where people cannot exchange groups: how far rates move apart in resamples."""
+    """The same where group labels cannot be permuted: how far rates move apart in resamples."""
     observed = float(_spread(m, counts, m.profile(counts).values))
     moved = bounded(moved * interval.student(float(counts.people().min()), confidence), m.highest)
     return null_of(
@@ -172,14 +179,14 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
     left_out = tuple(counts.groups[g] for g in np.flatnonzero(gone))
     if (~np.isnan(values)).sum(-1).max() < 2:
         because = "because fewer than two groups have the rates it compares"
-        return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
+        return LargestGap(m.id, m.tolerance, undefined=because, left_out=left_out)
     spread = _range(values, nothing=-1.0)
     k = int(np.argmax(spread))
     high, low = _ends(values[k])
     pair = counts.groups[high], counts.groups[low]
     if m.scale == "ratio" and values[k, high] == 0:
         because = "because nobody receives the favourable decision"
-        return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
+        return LargestGap(m.id, m.tolerance, undefined=because, left_out=left_out)
     value = float(values[k, low] / values[k, high]) if m.scale == "ratio" else float(spread[k])
     ci = None
     highest = np.inf if profile.trials is None else 1.0
@@ -191,12 +198,11 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
     if m.signed:
         mean = float(_mean_gap(values[0]))
         ci_mean = None if ranges is None else interval.norm(mean, ranges[:, 1], confidence, highest)
-    method = None if ci is None else "bootstrap of the norm"
-    passes, _ = verdict(m, value, None)
-    signed = float(values[k, high] - values[k, low]) if len(values) == 1 else None
     return LargestGap(
-        m.id, pair, value, ci, method, m.tolerance, passes, None, left_out, mean, ci_mean,
-        signed=signed, strangers=_strangers(m, values, counts.groups),
+        m.id, m.tolerance, pair, value, ci, None if ci is None else NORM, within_tolerance(m, value, m.tolerance),
+        left_out=left_out, mean=mean, ci_mean=ci_mean,
+        signed=float(values[k, high] - values[k, low]) if len(values) == 1 else None,
+        incomparable=_incomparable(m, values, counts.groups),
     )  # fmt: skip
 
 
@@ -206,17 +212,17 @@ def _ends(values: Floats) -> tuple[int, int]:
     return high, low if low != high else int(np.flatnonzero(~np.isnan(values))[-1])
 
 
-def _strangers(m: RateMeasure, values: Floats, groups: Sequence[str]) -> tuple[Gap, ...]:
+def _incomparable(m: RateMeasure, values: Floats, groups: Sequence[str]) -> tuple[Gap, ...]:
     """Pairs of groups, each with people in some score bin, that share none."""
     known = ~np.isnan(values)
     found: list[Gap] = []
     for g in np.flatnonzero(known.any(0)).tolist():
         apart = np.flatnonzero(known[:, :g].any(0) & ~known[known[:, g], :g].any(0))
         because = "because no score bin holds people of both groups"
-        found += [undefined_gap(m, groups[g], groups[other], because) for other in apart.tolist()]
-        if len(found) >= MOST_STRANGERS:
+        found += [RateGap.without_value(m, groups[g], groups[other], because) for other in apart.tolist()]
+        if len(found) >= MOST_INCOMPARABLE:
             break
-    return tuple(found[:MOST_STRANGERS])
+    return tuple(found[:MOST_INCOMPARABLE])
 
 
 def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
@@ -230,7 +236,7 @@ def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, c
 
 def largest_distance(
     m: ScoreMeasure,
-    gaps: Sequence[Gap],
+    gaps: Sequence[ScoreGap],
     distances: Sequence[Floats | None],
     confidence: float,
     recentred: bool = False,
@@ -239,41 +245,20 @@ def largest_distance(
 
     A maximum of norms changes by no more than the largest change of one; pairs were resampled apart, which makes that
     a little larger than it is. A mean of norms changes by no more than the mean of the changes, here at their worst.
-    `recentred` asks for a p-value from these changes, where people cannot exchange groups.
+    `recentred` asks for a p-value from these changes, where group labels cannot be permuted.
     """
-    defined = [i for i, gap in enumerate(gaps) if gap.undefined is None]
-    names = list(dict.fromkeys(name for gap in gaps for name in (gap.group, gap.reference)))
-    present = {name for i in defined for name in (gaps[i].group, gaps[i].reference)}
-    left_out = tuple(name for name in names if name not in present)
-    if not defined:
-        because = "because no two groups can be compared"
-        return LargestGap(m.id, None, np.nan, None, None, m.tolerance, None, because, left_out)
-    worst = max((gaps[i] for i in defined), key=lambda gap: m.inward(gap.value))
-    pair, favoured = (worst.group, worst.reference), worst.positive_share
-    if (worst.signed or 0) < 0:
-        pair, favoured = pair[::-1], worst.negative_share
-    mean = float(np.mean([gaps[i].value for i in defined]))
-    passes = all(gaps[i].passes for i in defined)  # the limit of information differs from pair to pair
-    strangers = [g for g in gaps if g.undefined and not {g.group, g.reference} & set(left_out)][:MOST_STRANGERS]
-    found = LargestGap(
-        m.id, pair, worst.value, None, None, worst.tolerance, passes, None, left_out, mean,
-        signed=None if worst.signed is None else abs(worst.signed), positive_share=favoured, strangers=tuple(strangers),
-    )  # fmt: skip
-    moved = [d for i in defined if (d := distances[i]) is not None]
+    found = _largest_pair(m, gaps)
+    moved = [d for gap, d in zip(gaps, distances, strict=True) if gap.undefined is None and d is not None]
     if not moved:
         return found
-
-    def limits(value: float, distance: Floats) -> Pair:
-        return m.outward_interval(*interval.norm(m.inward(value), distance, confidence, m.highest))
-
-    draws = min(map(len, moved))
+    largest, draws = m.inward(found.value), min(map(len, moved))
     farthest = np.max([d[:draws] for d in moved], axis=0)
-    ci = limits(worst.value, farthest)
+    ci = m.outward_interval(*interval.norm(largest, farthest, confidence, m.highest))
     p = 2 if m.information else 1  # a mean of squares is the square of a norm
     size, move = (
         float(np.mean(np.power(numbers, p)) ** (1 / p))
         for numbers in (
-            [m.inward(gaps[i].value) for i in defined],
+            [m.inward(gap.value) for gap in gaps if gap.undefined is None],
             [interval.upper_quantile(d, confidence) for d in moved],
         )
     )
@@ -281,7 +266,30 @@ def largest_distance(
     null = None
     if recentred:
         null = null_of(
-            m.inward(worst.value), bounded(farthest, m.highest), f"{draws} resamples, recentred", confidence,
-            outward=m.outward, highest=m.highest,
+            largest, bounded(farthest, m.highest), f"{draws} resamples, recentred", confidence, outward=m.outward,
+            highest=m.highest,
         )  # fmt: skip
-    return replace(found, ci=ci, method="bootstrap of the norm", ci_mean=ci_mean, null=null)
+    return replace(found, ci=ci, method=NORM, ci_mean=ci_mean, null=null)
+
+
+def _largest_pair(m: ScoreMeasure, gaps: Sequence[ScoreGap]) -> LargestGap:
+    """The largest of gaps, without an interval."""
+    defined = [gap for gap in gaps if gap.undefined is None]
+    present = {name for gap in defined for name in (gap.group, gap.reference)}
+    names = dict.fromkeys(name for gap in gaps for name in (gap.group, gap.reference))
+    left_out = tuple(name for name in names if name not in present)
+    if not defined:
+        return LargestGap(m.id, m.tolerance, undefined="because no two groups can be compared", left_out=left_out)
+    worst = max(defined, key=lambda gap: m.inward(gap.value))
+    pair, favoured = (worst.group, worst.reference), worst.positive_share
+    if (worst.signed or 0) < 0:
+        pair, favoured = pair[::-1], worst.negative_share
+    return LargestGap(
+        m.id, worst.tolerance, pair, worst.value,
+        passes=all(gap.passes for gap in defined),  # the tolerance of information differs from pair to pair
+        left_out=left_out,
+        mean=float(np.mean([gap.value for gap in defined])),
+        signed=None if worst.signed is None else abs(worst.signed),
+        positive_share=favoured,
+        incomparable=tuple(g for g in gaps if g.undefined and present >= {g.group, g.reference})[:MOST_INCOMPARABLE],
+    )  # fmt: skip

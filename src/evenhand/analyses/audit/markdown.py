@@ -7,13 +7,15 @@ from html import escape
 from typing import Any
 
 from evenhand.analyses.audit.findings import MOST_TOLD, findings, remaining
-from evenhand.analyses.audit.measure_table import interval, limit, measure_of, p_short, plain, value
+from evenhand.analyses.audit.measure_table import limit
 from evenhand.analyses.audit.page import facts, title_of
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size
 from evenhand.errors import shown_name
+from evenhand.measures.rates import MAIN_RATES
+from evenhand.report.format import interval, number
 from evenhand.report.markdown import escaped, table
 
 MOST_TABLES = 6
-_RATES = {"base_rate": "base rate", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV"}
 
 
 def audit_markdown(document: dict[str, Any]) -> str:
@@ -46,18 +48,18 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"<sub>Evenhand {document['version']}, table `{document['data']['table'][:16]}`, seed {options['seed']}, "
-        f"{options['bootstrap']:,} resamples, {options['permutations']:,} exchanges.</sub>"
+        f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations.</sub>"
     )
 
 
 def _groups(attribute: dict[str, Any]) -> Iterator[str]:
-    columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
+    columns = rates_of(attribute, MAIN_RATES[:5])
     shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:30]
     rows = [
         [
             escaped(shown_name(g["name"])) + (" (reference)" if g["name"] == attribute["reference"] else ""),
             f"{g['n']:,}",
-            *("–" if (v := g["rates"][r]["value"]) is None else f"{v:.3f}" for r in columns),
+            *(number(g["rates"][r]["value"]) for r in columns),
         ]
         for g in shown
     ]
@@ -82,9 +84,6 @@ def _row(m: dict[str, Any]) -> list[str]:
     word = {True: "within", False: "**beyond**", None: "undefined"}[m["passes"]]
     open_ = ", not settled" if m["conclusive"] is False and m["passes"] is not None else ""
     return [
-        measure.title, value(measure, m), interval(measure, m["ci"]), plain(measure, m["null_95"]),
-        p_short(m["p_adjusted"]), limit(measure, m["tolerance"]), word + open_,
+        measure.title, gap(measure, m), interval(m["ci"], sign=measure.signed), size(measure, m["null_95"]),
+        p_value(m), limit(measure, m["tolerance"]), word + open_,
     ]  # fmt: skip
-
-
-# ---- a verdict ----------------------------------------------------------------------------------------------------

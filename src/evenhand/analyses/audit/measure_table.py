@@ -4,92 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.analyses.audit.gaps import Gap
-from evenhand.measures.measure import sized
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size
+from evenhand.inference.null import Null
+from evenhand.measures.measure import FAMILIES, sized
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, find
+from evenhand.report.format import interval
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
-
-FAMILIES = {
-    "independence": ("Independence", "are all people treated alike, whatever their outcome?"),
-    "separation": ("Separation", "are people with the same outcome treated alike?"),
-    "sufficiency": ("Sufficiency", "does the same decision or score mean the same?"),
-    "accuracy": ("Accuracy", "is the model as good for everyone?"),
-}
-_PAGES = {
-    "abcc": "distribution-measures", "abpc": "distribution-measures", "mutual_information": "distribution-measures",
-    "delta_dp_c": "distribution-measures", "delta_dp_b": "distribution-measures", "roc": "roc-bias", "xroc": "roc-bias",
-    "calibration_uniform": "calibration-bias", "calibration_standardized": "calibration-bias",
-}  # fmt: skip
-
-
-def documentation(measure: Measure) -> str:
-    """The page of the documentation about a measure."""
-    other = "score-bias" if isinstance(measure, ScoreMeasure) else "decision-measures"
-    return f"docs/{_PAGES.get(measure.id, other)}.md"
-
-
-def measure_of(m: dict[str, Any]) -> Measure:
-    measure = find(m["id"])
-    assert measure is not None
-    return measure
-
 
 _CHANCE = "; chance alone stays within its 95% point 95 times of 100 (open it to see the distribution)"
 
 
-def comparison(found: list[dict[str, Any]], gaps: dict[str, Gap], confidence: float, room: Room) -> Markup:
-    """Every measure of one group against the reference."""
+def comparison(found: list[dict[str, Any]], nulls: list[Null | None], confidence: float, room: Room) -> Markup:
+    """Every measure of one group against the reference, with the distribution behind each p-value."""
     tested = any(m["p_value"] is not None for m in found)
     chance = ["chance, 95%", "p", "adjusted"] if tested else []
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", *chance, "in favour", "limit", "verdict"]
     rows: list[list[Any]] = []
-    for family, (title, question) in FAMILIES.items():
-        members = [m for m in found if m["family"] == family]
-        rows += [[f"{title}: {question}"]] if members else []
-        rows += [_row(m, gaps.get(m["id"]), tested, room) for m in members]
+    for family, title in FAMILIES.items():
+        members = [(m, null) for m, null in zip(found, nulls, strict=True) if m["family"] == family]
+        rows += [[title.heading]] if members else []
+        rows += [_row(m, null, tested, room) for m, null in members]
     group, reference = found[0]["group"], found[0]["reference"]
     caption = join("Every measure of ", name(group), " against ", name(reference), _CHANCE if tested else None)
     return grid(caption, heads, rows, class_="measures")
 
 
-def _row(m: dict[str, Any], gap: Gap | None, tested: bool, room: Room) -> list[Any]:
+def _row(m: dict[str, Any], null: Null | None, tested: bool, room: Room) -> list[Any]:
     measure = measure_of(m)
     head = tag("a", measure.title, href=f"#about-{m['id']}")
-    chance = [_chance(measure, m, gap, room), p_short(m["p_value"]), p_short(m["p_adjusted"])]
-    share = "" if m["positive_share"] is None or measure.signed else f"{100 * m['positive_share']:.0f}%"
-    return [head, value(measure, m), interval(measure, m["ci"]), *(chance if tested else []), share,
+    chance = [_chance(measure, m, null, room), p_value(m, "p_value"), p_value(m)] if tested else []
+    return [head, gap(measure, m), interval(m["ci"], sign=measure.signed), *chance, share(m, measure),
             limit(measure, m["tolerance"]), verdict(m)]  # fmt: skip
 
 
-def _chance(measure: Measure, m: dict[str, Any], gap: Gap | None, room: Room) -> Any:
+def _chance(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) -> Any:
     """What chance alone shows; its distribution on request."""
-    text = plain(measure, m["null_95"])
-    null = None if gap is None else gap.null
-    drawn = None if null is None or gap is None else room.null(null, float(sized(measure, gap.value)))
+    text = size(measure, m["null_95"])
+    drawn = None if null is None else room.null(null, float(sized(measure, m["value"])))
     label = f"{measure.title}, chance {text}: its distribution"
     return text if drawn is None else tag("details", tag("summary", text, aria_label=label), drawn)
-
-
-def plain(measure: Measure, number: float | None) -> str:
-    if number is None:
-        return "–"
-    return f"×{number:.3f}" if measure.scale == "ratio" else f"{number:.3f}"
-
-
-def value(measure: Measure, m: dict[str, Any]) -> str:
-    return f"{m['signed']:+.3f}" if measure.signed and m["signed"] is not None else plain(measure, m["value"])
-
-
-def interval(measure: Measure, ci: list[float | None] | None) -> str:
-    if ci is None:
-        return "–"
-    sign = "+" if measure.signed else ""
-    return " to ".join("…" if bound is None else f"{bound:{sign}.3f}" for bound in ci)
-
-
-def p_short(p: float | None) -> str:
-    return "–" if p is None else "<.001" if p < 0.0005 else f"{p:.3f}"
 
 
 def limit(measure: Measure, tolerance: float) -> str:
@@ -114,10 +68,10 @@ def verdict(m: dict[str, Any]) -> Markup:
 def about(ids: list[str]) -> Markup:
     """What every measure asks, its formula, and how to read it."""
     parts = []
-    for family, (title, question) in FAMILIES.items():
+    for family, title in FAMILIES.items():
         members = [m for id_ in ids if (m := find(id_)) is not None and m.family == family]
         if members:
-            parts += [tag("h3", f"{title}: {question}"), *(_about(m) for m in members)]
+            parts += [tag("h3", title.heading), *(_about(m) for m in members)]
     return join(parts)
 
 
@@ -127,7 +81,7 @@ def _about(m: Measure) -> Markup:
         tag("h4", m.title, id=f"about-{m.id}", tabindex="-1"),
         tag("p", m.asks, " ", tag("code", m.formula)),
         tag("p", reading(m)),
-        tag("p", "Documentation: ", tag("code", documentation(m)), ", in JSON ", tag("code", m.id), class_="note"),
+        tag("p", "Documentation: ", tag("code", m.documentation), ", in JSON ", tag("code", m.id), class_="note"),
         class_="about",
     )
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents
 from evenhand.analyses.audit.attachments import sections as other_sections
-from evenhand.analyses.audit.charts import CHARTS
-from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, p_words, remaining, summary
-from evenhand.analyses.audit.measure_table import about, comparison, measure_of, plain
+from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
+from evenhand.analyses.audit.measure_table import about, comparison
+from evenhand.analyses.audit.wording import measure_of, rates_of, size, titles
 from evenhand.errors import shown_name
+from evenhand.inference.null import Null
+from evenhand.report.charts.registry import Charts
+from evenhand.report.format import interval, number, p_words
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
+from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
     from evenhand.analyses.audit.audit import Audit
@@ -22,30 +26,40 @@ if TYPE_CHECKING:
 MOST_TABLES = 12
 """Groups of one attribute whose measures are shown one by one."""
 MOST_ROWS = 200
-_RATES = {
-    "base_rate": "base rate", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV", "npv": "NPV",
-    "accuracy": "accuracy",
-}  # fmt: skip
 
 
-def audit_page(audit: Audit, also: Any = ()) -> str:
-    """The whole audit as one page, with the sections of other results."""
-    document, others = audit.to_dict(), documents(also)
-    return fitted(lambda room: _page(audit, document, others, room))
+class Drawings(NamedTuple):
+    """What pages draw of an audit besides its document."""
+
+    charts: Callable[..., Charts]
+    """Of an attribute, and of a group."""
+    nulls: Mapping[tuple[str, str, str], Null | None]
+    """The distribution behind each p-value, by attribute, measure and group."""
 
 
-def _page(audit: Audit, document: dict[str, Any], others: list[dict[str, Any]], room: Room) -> str:
+def drawings(audit: Audit) -> Drawings:
+    """What there is to draw of an audit."""
+    return Drawings(audit.charts, {(a.name, g.id, g.group): g.null for a in audit.attributes for g in a.measures})
+
+
+def audit_page(document: dict[str, Any], drawn: Drawings, table: Table, also: Any = ()) -> str:
+    """The whole audit as one page, with the sections of other results; the table is what the explorer counts."""
+    others = documents(also)
+    return fitted(lambda room: _page(document, drawn, table, others, room))
+
+
+def _page(document: dict[str, Any], drawn: Drawings, table: Table, others: list[dict[str, Any]], room: Room) -> str:
     many = len(document["attributes"]) > 1
     sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
     references = {a["name"]: a["reference"] for a in document["attributes"]}
-    counts = None
-    if audit.table.score is not None:
-        counts = explorer.counted(audit.table, references, audit.options.threshold, room)
-        explored = explorer.section(audit.table, references, counts, document["data"]["decision_rule"], room)
+    counts, data = None, document["data"]
+    if data["score_range"] is not None:
+        counts = explorer.counted(table, references, data["threshold"], room)
+        explored = explorer.section(table, references, counts, data["decision_rule"], room)
         sections.append(("explorer", "Try another threshold", explored))
     for i, attribute in enumerate(document["attributes"]):
         heading = f"By {shown_name(attribute['name'])}" if many else f"Groups of {shown_name(attribute['name'])}"
-        sections.append((f"by-{i}", heading, join(_attribute(audit, attribute, document, room))))
+        sections.append((f"by-{i}", heading, join(_attribute(drawn, attribute, document, room))))
     ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
     sections += [
         *other_sections(others, room),
@@ -90,7 +104,7 @@ def _sizes(attribute: dict[str, Any]) -> str:
     told = []
     for g in groups[:8]:
         base = g["rates"].get("base_rate", {"value": None})["value"]
-        told.append(f"{shown_name(g['name'])} {g['n']:,}" + ("" if base is None else f" (base rate {base:.3f})"))
+        told.append(f"{shown_name(g['name'])} {g['n']:,}" + ("" if base is None else f" (base rate {number(base)})"))
     more = f" and {len(groups) - 8:,} more" if len(groups) > 8 else ""
     return ", ".join(told) + more
 
@@ -104,8 +118,7 @@ def verdict(document: dict[str, Any]) -> Iterator[Markup]:
             yield tag("h3", summary(found, attribute))
         yield from (_finding(f, "h4" if many else "h3") for f in found[:MOST_TOLD])
         yield from (tag("p", sentence) for sentence in remaining(found))
-    for note in document["notes"]:
-        yield tag("p", tag("strong", "Note: "), shown_name(note, 600))
+    yield from notes_of(document)
 
 
 def _finding(f: Finding, heading: str) -> Markup:
@@ -126,27 +139,26 @@ def _finding(f: Finding, heading: str) -> Markup:
 
 
 def _attribute(
-    audit: Audit, attribute: dict[str, Any], document: dict[str, Any], room: Room
+    drawn: Drawings, attribute: dict[str, Any], document: dict[str, Any], room: Room
 ) -> Iterator[Markup | None]:
     yield groups_table(attribute, room.most(MOST_ROWS) // len(document["attributes"]))
     yield from _impossibility(attribute)
     found = findings(attribute)
     if found:
-        yield tag("div", *_charts(audit, attribute["name"], found[0].group, room), class_="charts")
-    yield from measures_tables(audit, attribute, document["options"]["confidence"], room)
+        yield tag("div", *_charts(drawn, attribute["name"], found[0].group, room), class_="charts")
+    yield from measures_tables(drawn, attribute, document["options"]["confidence"], room)
     if attribute["largest"]:
         yield _largest(attribute)
 
 
-def measures_tables(audit: Audit, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
+def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
     """Every measure of every group: the most affected first, others on request."""
     found = findings(attribute)
-    gaps = {(g.id, g.group): g for a in audit.attributes if a.name == attribute["name"] for g in a.measures}
     shown = [f for f in found[:MOST_TABLES] if room.table()]
     for place, f in enumerate(shown):
         measures = [m for m in attribute["measures"] if m["group"] == f.group]
-        own = {m["id"]: gaps[m["id"], f.group] for m in measures}
-        table = comparison(measures, own, confidence, room)
+        nulls = [drawn.nulls.get((attribute["name"], m["id"], f.group)) for m in measures]
+        table = comparison(measures, nulls, confidence, room)
         heading = join(name(f.group), " against ", name(attribute["reference"]))
         if place == 0 or len(found) <= 3:
             yield join(tag("h3", heading), table)
@@ -158,14 +170,14 @@ def measures_tables(audit: Audit, attribute: dict[str, Any], confidence: float, 
 
 def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = "") -> Markup:
     """Sizes and rates of the groups, to sort."""
-    columns = {r: title for r, title in _RATES.items() if r in attribute["groups"][0]["rates"]}
+    columns = rates_of(attribute)
     shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:most]
     rows, kinds = [], []
     least = next(g["n"] for g in attribute["groups"] if g["name"] == attribute["reference"])
     for g in shown:
         mark = " (reference)" if g["name"] == attribute["reference"] else ""
         left = f" ({g['left_out']:,} left out)" if g["left_out"] else ""
-        rates = [_rate(g["rates"][r]) for r in columns]
+        rates = [estimate(g["rates"][r]) for r in columns]
         rows.append([join(name(g["name"]), mark), cell(f"{g['n']:,}", left, data_value=g["n"]), *rates])
         kinds.append("small" if g["name"] in attribute["too_small"] and g["n"] <= least else None)
     more = len(attribute["groups"]) - len(shown)
@@ -175,20 +187,19 @@ def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = 
     return grid(caption, ["group", "people", *columns.values()], rows, kinds=kinds, class_="sortable")
 
 
-def _rate(estimate: dict[str, Any]) -> Markup:
-    value, ci = estimate["value"], estimate["ci"]
-    if value is None:
-        return cell("–", title=estimate["undefined"], data_value="NaN")
-    bounds = None if ci is None or None in ci else tag("div", f"{ci[0]:.3f}–{ci[1]:.3f}", class_="muted")
-    return cell(f"{value:.3f}", bounds, data_value=value)
+def estimate(e: dict[str, Any]) -> Markup:
+    """A number above its interval, in a table that sorts."""
+    value, ci = e["value"], e["ci"]
+    bounds = None if ci is None or None in ci else tag("div", interval(ci), class_="muted")
+    return cell(number(value), bounds, title=e["undefined"], data_value="NaN" if value is None else value)
 
 
-def _charts(audit: Audit, attribute: str, group: str, room: Room) -> Iterator[Markup | None]:
-    for chart in audit.plots(attribute, group):
-        if chart != "null":  # its distributions are in the tables
-            words = f"plot({chart!r}, attribute={shown_name(attribute)!r})"
-            about = group if CHARTS[chart].pair else None
-            yield room.figure(audit.plot(chart, attribute=attribute, group=about), words)
+def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator[Markup | None]:
+    pair, everyone = drawn.charts(attribute=attribute, group=group), drawn.charts(attribute=attribute)
+    for chart in pair.kinds:
+        about = everyone if chart == "groups" else pair
+        if chart != "null" and not about.lacks(chart):  # distributions of chance are in the tables
+            yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
@@ -199,7 +210,7 @@ def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
     if not found["base_rates_differ"]:
         yield tag("p", f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
         return
-    lines = [tag("li", " + ".join(measure_of({"id": id_}).title for id_ in c)) for c in found["conflicts"]]
+    lines = [tag("li", " + ".join(titles(c))) for c in found["conflicts"]]
     yield tag("p", f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
     yield tag("ul", *lines)
 
@@ -209,9 +220,8 @@ def _largest(attribute: dict[str, Any]) -> Markup:
     for m in attribute["largest"]:
         measure = measure_of(m)
         pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
-        ci = "–" if m["ci"] is None else " to ".join("…" if b is None else f"{b:.3f}" for b in m["ci"])
-        chance = plain(measure, m["null_95"])
-        rows.append([measure.title, plain(measure, m["value"]), ci, chance, cell(pair, class_="words")])
+        numbers = [size(measure, m["value"]), interval(m["ci"]), size(measure, m["null_95"])]
+        rows.append([measure.title, *numbers, cell(pair, class_="words")])
     table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "chance, 95%", "pair"],
                  rows)  # fmt: skip
     return tag("details", tag("summary", "The most different pair of groups"), table)
@@ -231,7 +241,7 @@ def method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
             *([k.replace("_", " "), str(v)] for k, v in options.items())]  # fmt: skip
     yield grid("What it takes to repeat this audit", ["what", "value"], [[k, cell(v, class_="words")] for k, v in rows])
     yield tag("h3", "Checklist")
-    yield tag("p", "What a report of fairness should state (after 003, section 3.4).")
+    yield tag("p", "What a report of fairness should state (after Han, Baldwin and Cohn 2023, section 3.4).")
     items = [[k, cell(v, class_="words"), cell(w, class_="words")] for k, v, w in checklist(document)]
     yield grid("Checklist", ["item", "answer", "why"], items)
     yield from (tag("p", remark, class_="note") for remark in remarks)
@@ -247,29 +257,17 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
             f"{len(a['groups']):,} groups, the smallest {shown_name(smallest['name'])} with {smallest['n']:,} people",
             f"compared with {shown_name(a['reference'])}; whom one compares with decides the sign",
         )
-    yield (
-        "metric",
-        f"{len({m['id'] for a in document['attributes'] for m in a['measures']})} measures, one by one",
-        ("no single number: they answer different questions and can exclude each other"),
-    )
-    yield (
-        "unit",
-        "differences between a group and the reference; ratios where the measure is one",
-        ("limits of 0.1 and 0.8 are conventions: state your own with evenhand check"),
-    )
-    yield (
-        "aggregation over groups",
-        "none; the most different pair is named where there are more than two",
-        ("an average would hide the group that fares worst"),
-    )
-    yield (
-        "uncertainty",
-        (
-            f"{100 * options['confidence']:g}% intervals, {options['bootstrap']:,} resamples, "
-            f"{options['permutations']:,} exchanges, p-values adjusted for all comparisons (Holm)"
-        ),
-        "samples never show parity exactly",
-    )
+    ids = {m["id"] for a in document["attributes"] for m in a["measures"]}
+    yield ("metric", f"{len(ids)} measures, one by one",
+           "no single number: they answer different questions and can exclude each other")  # fmt: skip
+    yield ("unit", "differences between a group and the reference; ratios where the measure is one",
+           "limits of 0.1 and 0.8 are conventions: state your own with evenhand check")  # fmt: skip
+    yield ("aggregation over groups", "none; the most different pair is named where there are more than two",
+           "an average would hide the group that fares worst")  # fmt: skip
+    drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"
+    yield ("uncertainty",
+           f"{100 * options['confidence']:g}% intervals, {drawn}, p-values adjusted for all comparisons (Holm)",
+           "samples never show parity exactly")  # fmt: skip
     others = "no score is known, so no other threshold can be tried"
     if data["score"] is not None:
         others = "other thresholds: see the explorer and the charts over scores"

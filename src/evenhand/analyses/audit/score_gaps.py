@@ -1,14 +1,16 @@
-"""One measure of whole scores on one pair of groups → the gap, with the interval of a norm."""
+"""One score-level measure on one pair of groups → the gap, with the interval of a norm."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, Part, judged, undefined_gap, verdict, with_ordinary
+from evenhand.analyses.audit.gaps import Part, ScoreGap, judged, with_ordinary
+from evenhand.analyses.options import Options
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, score_statistic
@@ -23,8 +25,6 @@ from evenhand.tables.scores import ScoreCounts
 
 RESAMPLED_SCORES = 512
 """So many scores at most are resampled; more are put together to as many cells (values stay exact)."""
-
-
 BORROWED = 4
 """So many people of both groups together are added to the rate of a calibration bin, before it is resampled."""
 
@@ -51,45 +51,43 @@ class Moves:
 class Compared:
     """A gap, and how far it moved in each resample."""
 
-    gap: Gap
+    gap: ScoreGap
     distance: Floats | None
 
 
 def compare(
     measures: Sequence[ScoreMeasure],
     pair: ScoreCounts,
-    options: ScoreOptions,
-    confidence: float,
-    draws: int,
+    options: Options,
     rng: np.random.Generator,
     most_scores: int = RESAMPLED_SCORES,
-    stratified: bool = False,
-    interval_kind: str = "auto",
 ) -> list[Compared]:
     """Compare a group with its reference by every measure."""
     reasons = {m.id: _reason(m, pair) for m in measures}
-    curves = {m.id: m.of(pair, options) for m in measures if reasons[m.id] is None}
+    curves = {m.id: m.of(pair, options.scores) for m in measures if reasons[m.id] is None}
     for m in measures:
         if m.id in curves and not np.isfinite(curves[m.id].norm(m.order)):
-            reasons[m.id] = _nowhere(m, pair, options)
+            reasons[m.id] = _nowhere(m, pair, options.scores)
     defined = [m for m in measures if reasons[m.id] is None]
     streams = rng.spawn(4)
-    moves = _resampled(defined, pair, options, confidence, draws, streams, most_scores, stratified) if draws else {}
+    moves: dict[str, Moves] = {}
     plain: dict[str, Ordinary] = {}
-    if interval_kind != "auto":
-        plain = _ordinary(interval_kind, defined, pair, options, confidence, draws, streams, most_scores, stratified)
+    if options.bootstrap:
+        moves = _resampled(defined, pair, options, streams[:2], most_scores)
+        if options.interval != "auto":
+            plain = _ordinary(defined, pair, options, streams[2:], most_scores)
     group, reference = pair.groups
     found = []
     for m in measures:
-        because = reasons[m.id]
+        because, moved = reasons[m.id], moves.get(m.id)
         if because is not None:
-            found.append(Compared(undefined_gap(m, group, reference, because), None))
+            found.append(Compared(ScoreGap.without_value(m, group, reference, because), None))
             continue
-        moved = moves.get(m.id)
-        gap = _gap(m, pair, curves[m.id], options, confidence, moved)
+        gap = _gap(m, pair, curves[m.id], options, moved)
         if m.id in plain:
             gap = with_ordinary(m, gap, plain[m.id])
-        gap = replace(gap, interpretation=_sentence(m, gap, confidence))
+            gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
+        gap = replace(gap, interpretation=_sentence(m, gap, options.confidence))
         found.append(Compared(gap, None if moved is None else moved.distance))
     return found
 
@@ -119,31 +117,18 @@ def _nowhere(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> str:
 # ---- one comparison ----------------------------------------------------------------------------------------
 
 
-def _gap(
-    m: ScoreMeasure, pair: ScoreCounts, curve: Curve, options: ScoreOptions, confidence: float, moves: Moves | None
-) -> Gap:
+def _gap(m: ScoreMeasure, pair: ScoreCounts, curve: Curve, options: Options, moves: Moves | None) -> ScoreGap:
     size = min(float(curve.norm(m.order)), m.highest)
     value, signed = float(m.outward(np.asarray(size))), float(curve.signed)
-    ci, ci_bootstrap, method = _interval(m, pair, size, signed, confidence, moves)
+    ci, ci_bootstrap, method = _interval(m, pair, size, signed, options.confidence, moves)
     group, reference = pair.groups
-    gap = Gap(
-        m.id,
-        group,
-        reference,
-        m.limit(pair),
-        m.scale,
-        value=value,
-        signed=signed if m.directed else None,
-        ci=ci,
-        method=method,
-        ci_bootstrap=ci_bootstrap,
-        parts=tuple(Part(*s, None) for s in m.summaries(pair, options)) if m.summaries else (),
+    gap = ScoreGap(
+        m.id, group, reference, m.limit(pair), value, signed if m.directed else None, ci, method, ci_bootstrap,
+        parts=tuple(Part(*s, None) for s in m.summaries(pair, options.scores)) if m.summaries else (),
         left_out_share=_left_out(curve),
         resamples_undefined=None if moves is None else int(np.isnan(moves.distance).sum()),
-    )
-    gap = _with_parts(m, gap, curve, size, confidence, moves) if m.directed else gap
-    passes, conclusive = verdict(m, value, ci, gap.tolerance)
-    return replace(gap, passes=passes, conclusive=conclusive)
+    )  # fmt: skip
+    return _with_sides(m, gap, curve, size, options.confidence, moves) if m.directed else gap
 
 
 def _left_out(curve: Curve) -> float | None:
@@ -151,22 +136,23 @@ def _left_out(curve: Curve) -> float | None:
     return None if np.isnan(share) else max(share, 0.0)
 
 
-def _with_parts(m: ScoreMeasure, gap: Gap, curve: Curve, size: float, confidence: float, moves: Moves | None) -> Gap:
+def _with_sides(
+    m: ScoreMeasure, gap: ScoreGap, curve: Curve, size: float, confidence: float, moves: Moves | None
+) -> ScoreGap:
     """The positive and the negative part, as amounts and as shares of the whole."""
-    parts = [float(curve.favouring(group, m.order)) for group in (True, False)]
-    gap = replace(gap, positive=parts[0], negative=parts[1])
+    positive, negative = (float(curve.favouring(group, m.order)) for group in (True, False))
+    gap = replace(gap, positive=positive, negative=negative)
     if size > 0 and m.order < np.inf:  # of a largest gap there are no parts that add up
-        share = min((parts[0] / size) ** m.order, 1.0)
-        gap = replace(gap, positive_share=share, negative_share=1 - share)
+        gap = replace(gap, positive_share=min((positive / size) ** m.order, 1.0))
     if moves is None:
         return gap
-    # A part changes by no more than the whole curve does, so it has the interval of a norm too.
-    of_parts = (
-        interval.norm(part, moved, confidence, m.highest)
-        for part, moved in zip(parts, (moves.positive, moves.negative), strict=True)
+    return replace(
+        gap,
+        ci_signed=gap.ci if m.signed else _around(float(curve.signed), moves, confidence, m.highest),
+        # A part changes by no more than the whole curve does, so it has the interval of a norm too.
+        ci_positive=interval.norm(positive, moves.positive, confidence, m.highest),
+        ci_negative=interval.norm(negative, moves.negative, confidence, m.highest),
     )
-    signed = gap.ci if m.signed else _around(float(curve.signed), moves, confidence, m.highest)
-    return replace(gap, ci_signed=signed, ci_positive=next(of_parts), ci_negative=next(of_parts))
 
 
 def _around(observed: float, moves: Moves, confidence: float, highest: float) -> Pair | None:
@@ -217,7 +203,7 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
     return max(difference - half, -1.0), min(difference + half, 1.0)
 
 
-def _sentence(m: ScoreMeasure, gap: Gap, confidence: float) -> str:
+def _sentence(m: ScoreMeasure, gap: ScoreGap, confidence: float) -> str:
     group, reference = shown_name(gap.group), shown_name(gap.reference)
     share = gap.positive_share
     if gap.value == 0 or (m.scale == "ratio" and gap.value == 1):
@@ -247,80 +233,71 @@ def _sentence(m: ScoreMeasure, gap: Gap, confidence: float) -> str:
 def _resampled(
     measures: Sequence[ScoreMeasure],
     pair: ScoreCounts,
-    options: ScoreOptions,
-    confidence: float,
-    draws: int,
+    options: Options,
     streams: Sequence[np.random.Generator],
     most_scores: int,
-    stratified: bool = False,
 ) -> dict[str, Moves]:
     """What resamples say about each measure. Measures on bins resample their bins, all others share their draws."""
     found = {}
-    draw_scores, draw_bins = streams[:2]
+    draws, scores = options.bootstrap, options.scores
     whole = [m for m in measures if m.view is None]
     if whole:
         coarse = pair.coarse(most_scores)
         everybody = replace(coarse, array=smoothed(coarse, one_of_everybody(coarse), within=(-3, -1)))
-        grids = {m.id: None if m.grid is None else m.grid(everybody, options) for m in whole}
-        centres = {m.id: m.curve(everybody, options, grids[m.id]) for m in whole}
+        grids = {m.id: None if m.grid is None else m.grid(everybody, scores) for m in whole}
+        centres = {m.id: m.curve(everybody, scores, grids[m.id]) for m in whole}
         pieces: dict[str, list[Moves]] = {m.id: [] for m in whole}
-        for batch in bootstrap(coarse, draws, draw_scores, everybody.array, stratified):
+        for batch in bootstrap(coarse, draws, streams[0], everybody.array, options.stratified):
             for m in whole:
-                pieces[m.id].append(_moves(m, m.curve(batch, options, grids[m.id]), centres[m.id]))
+                pieces[m.id].append(_moves(m, m.curve(batch, scores, grids[m.id]), centres[m.id]))
         found.update({id_: _joined(p) for id_, p in pieces.items()})
     for m in measures:
         if m.view is not None:
-            bins = m.view(pair, options)
-            rates, people = borrowed_rates(bins), bins.array.sum(-1)
-            population = np.stack([people * (1 - rates), people * rates], axis=-1)
-            centre = m.curve(Counts(population, bins.groups), options, None)
-            batches = resampled_bins(bins, rates, draws, deepcopy(draw_bins))
-            found[m.id] = _joined([_moves(m, m.curve(batch, options, None), centre) for batch in batches])
-    return {m.id: found[m.id].wider(student(m, pair, confidence)) for m in measures}
+            bins = m.view(pair, scores)
+            rates = borrowed_rates(bins)
+            centre = m.curve(with_rates(bins, rates), scores, None)
+            batches = resampled_bins(bins, rates, draws, deepcopy(streams[1]))
+            found[m.id] = _joined([_moves(m, m.curve(batch, scores, None), centre) for batch in batches])
+    return {m.id: found[m.id].wider(student(m, pair, options.confidence)) for m in measures}
 
 
 def _ordinary(
-    kind: str,
     measures: Sequence[ScoreMeasure],
     pair: ScoreCounts,
-    options: ScoreOptions,
-    confidence: float,
-    draws: int,
+    options: Options,
     streams: Sequence[np.random.Generator],
     most_scores: int,
-    stratified: bool,
 ) -> dict[str, Ordinary]:
     """Ordinary bootstrap intervals."""
 
     def found(members: Sequence[ScoreMeasure], counts: Counts, rng: np.random.Generator) -> dict[str, Ordinary]:
-        statistics = {m.id: score_statistic(m, counts, options) for m in members}
-        return ordinary_intervals(kind, statistics, counts, confidence, draws, deepcopy(rng), stratified)
+        statistics = {m.id: score_statistic(m, counts, options.scores) for m in members}
+        return ordinary_intervals(
+            options.interval, statistics, counts, options.confidence, options.bootstrap, deepcopy(rng),
+            options.stratified,
+        )  # fmt: skip
 
     whole = [m for m in measures if m.view is None]
-    intervals = found(whole, pair.coarse(most_scores), streams[2]) if whole else {}
+    intervals = found(whole, pair.coarse(most_scores), streams[0]) if whole else {}
     for m in measures:
         if m.view is not None:
-            intervals |= found([m], m.view(pair, options), streams[3])
+            intervals |= found([m], m.view(pair, options.scores), streams[1])
     return intervals
 
 
 def recentred_nulls(
-    measures: Sequence[ScoreMeasure],
-    pair: ScoreCounts,
-    options: ScoreOptions,
-    confidence: float,
-    draws: int,
-    rng: np.random.Generator,
+    measures: Sequence[ScoreMeasure], pair: ScoreCounts, options: Options, draws: int, rng: np.random.Generator
 ) -> dict[str, Null]:
-    """What chance alone shows when people cannot exchange groups: how far each curve moves in resamples.
+    """What chance alone shows when group labels cannot be permuted: how far each curve moves in resamples.
 
     A gap of more than that is not one of chance, by the same inequality that makes the intervals of norms.
     """
-    moves = _resampled(measures, pair, options, confidence, draws, rng.spawn(2), RESAMPLED_SCORES)
+    drawn = replace(options, bootstrap=draws, stratified=False)
+    moves = _resampled(measures, pair, drawn, rng.spawn(2), RESAMPLED_SCORES)
     return {
         m.id: null_of(
-            float(m.of(pair, options).norm(m.order)), bounded(moves[m.id].distance, m.highest),
-            f"{draws} resamples, recentred", confidence, outward=m.outward, highest=m.highest,
+            float(m.of(pair, options.scores).norm(m.order)), bounded(moves[m.id].distance, m.highest),
+            f"{draws} resamples, recentred", options.confidence, outward=m.outward, highest=m.highest,
         )
         for m in measures
     }  # fmt: skip
@@ -349,6 +326,12 @@ def borrowed_rates(bins: Counts) -> Floats:
     return np.asarray((favourable + BORROWED * both) / (n + BORROWED))
 
 
+def with_rates(bins: Counts, rates: Floats, factor: Any = 1.0) -> Counts:
+    """The people of each bin and group, made more or fewer by a factor, with other favourable rates."""
+    people = factor * bins.array.sum(-1)
+    return Counts(np.stack([people * (1 - rates), people * rates], axis=-1), bins.groups)
+
+
 def _people(bins: Counts) -> Floats:
     """People in each bin and group; with sampling weights as many as know a rate as well."""
     people = np.asarray(bins.array.sum(-1), np.float64)
@@ -372,8 +355,7 @@ def resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Gener
     # p(1 − p) of an estimated rate is too small on average, by its variance: that is put right here.
     both, k = n.sum(-1, keepdims=True), BORROWED
     known = 1 - (n + (k * k + 2 * k * n) / both) / (n + k) ** 2
-    people = bins.array.sum(-1)
-    mass = people.sum(-1)
+    mass = bins.array.sum(-1).sum(-1)
     whole, share = int(np.rint(_people(bins).sum())), mass / mass.sum()
     at_once = max(1, CELLS_AT_ONCE // bins.array.size)
     outcomes, sizes = rng.spawn(2)
@@ -381,8 +363,7 @@ def resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Gener
         batch = min(at_once, draws - start)
         rate = rates + (outcomes.binomial(n, rates, size=(batch, *n.shape)) / n - rates) / np.sqrt(known)
         factor = sizes.multinomial(whole, share, size=batch) / np.maximum(whole * share, 1e-300)
-        drawn = factor[..., None] * people
-        yield Counts(np.stack([drawn * (1 - rate), drawn * rate], axis=-1), bins.groups)
+        yield with_rates(bins, rate, factor[..., None])
 
 
 def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
@@ -399,7 +380,6 @@ def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
 
 
 def _joined(pieces: list[Moves]) -> Moves:
-    def column(name: str) -> Floats:
-        return np.concatenate([getattr(p, name) for p in pieces])
-
-    return Moves(column("distance"), column("positive"), column("negative"), column("signed"), pieces[0].centre)
+    columns = (np.concatenate([getattr(p, c) for p in pieces]) for c in ("distance", "positive", "negative", "signed"))
+    distance, positive, negative, signed = columns
+    return Moves(distance, positive, negative, signed, pieces[0].centre)

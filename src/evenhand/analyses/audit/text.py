@@ -6,39 +6,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.document import least
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, share, size, titles
 from evenhand.errors import shown_name
-from evenhand.measures.registry import Measure, ScoreMeasure, find
+from evenhand.measures.measure import FAMILIES
+from evenhand.measures.registry import Measure, ScoreMeasure
+from evenhand.report.console import indented, points
+from evenhand.report.format import interval, number, p_words
 
-WIDTH = 80
 MANY_ROWS = 30
 FEW_GROUPS = 6
 """Up to so many groups, every comparison gets a table of its own."""
-_COLUMNS = {
-    "base_rate": "base", "selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV", "npv": "NPV",
-    "accuracy": "acc.",
-}  # fmt: skip
-_FAMILIES = {
-    "independence": "Independence: all alike?",
-    "separation": "Separation: same outcome?",
-    "sufficiency": "Sufficiency: one meaning?",
-    "accuracy": "Accuracy",
-}
-_SHORT = {
-    "demographic_parity": "dem. parity", "disparate_impact": "impact", "equalized_odds": "odds", "abcc": "ABCC",
-    "equal_opportunity": "eq. opp.", "predictive_equality": "pred. eq.", "xroc": "cross-ROC", "roc": "ROC",
-    "abpc": "ABPC",
-}  # fmt: skip
-_MOST_COLUMNS = 5
-_ABBREVIATED = {
-    "negative predictive": "neg. predictive", "predictive equality": "pred. equality",
-    "equal opportunity": "equal opport.",
-}  # fmt: skip
+NARROW = {"base_rate": "base", "accuracy": "acc."}
+"""Heads of columns that are narrower than those of a page."""
+TELLING = (
+    "demographic_parity", "disparate_impact", "equalized_odds", "abcc", "equal_opportunity", "predictive_equality",
+    "xroc", "roc", "abpc",
+)  # fmt: skip
+"""The first of these are shown where there is no room for every measure."""
+MOST_COLUMNS = 5
+TITLE = 24
+"""So long a title leaves room for numbers."""
 
 
 def render(document: dict[str, Any]) -> RenderableType:
@@ -46,10 +37,7 @@ def render(document: dict[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [*_header(document)]
     for attribute in document["attributes"]:
         parts += _attribute(attribute, document["options"]["confidence"])
-    if document["notes"]:
-        parts += [Text(), Text("Notes", style="bold")]
-        parts += [_indented(Text(f"• {shown_name(note, 600)}")) for note in document["notes"]]
-    return Group(*parts)
+    return Group(*parts, *points("Notes", document["notes"]))
 
 
 def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -89,14 +77,14 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
 
 
 def _groups(attribute: dict[str, Any]) -> Grid:
-    columns = {r: title for r, title in _COLUMNS.items() if r in attribute["groups"][0]["rates"]}
+    columns = {rate: NARROW.get(rate, title) for rate, title in rates_of(attribute).items()}
     grid = _grid("group", "n", *columns.values())
     shown, more = _most_people(attribute["groups"])
     for g in shown:
         mark = "*" if g["name"] == attribute["reference"] else ""
         rates = (g["rates"][r]["value"] for r in columns)
         left = f" (−{g['left_out']:,})" if g["left_out"] else ""
-        grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *(_rate(r) for r in rates))
+        grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *map(number, rates))
     left_out = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
     grid.caption = Text(f"* reference{left_out}{more}")
     grid.caption_justify = "left"
@@ -120,45 +108,45 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     chance = ("chance", "p") if tested else ()
     grid = _grid("measure", "gap", _level(confidence), *chance, "for", "limit", "verdict", tight=True)
     reasons: dict[str, list[str]] = {}
-    for family, heading in _FAMILIES.items():
+    for family, heading in FAMILIES.items():
         members = [m for m in found if m["family"] == family]
         if members:
-            grid.add_row(Text(heading, style="italic"))
+            grid.add_row(Text(heading.short, style="italic"))
         for m in members:
-            measure = _measure(m)
+            measure = measure_of(m)
             if m["undefined"]:
                 reasons.setdefault(m["undefined"], []).append(measure.title)
             grid.add_row(
-                Text(" " + shorter(measure.title)),
-                _gap(measure, m),
-                _interval(measure, m["ci"]),
-                *((_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_adjusted"], least(m))) if tested else ()),
-                "" if m["positive_share"] is None or measure.signed else f"{100 * m['positive_share']:.0f}%",
+                Text(" " + measure.titled(TITLE)),
+                gap(measure, m),
+                interval(m["ci"], sign=measure.signed, join=", "),
+                *((number(m["null_95"]), p_value(m)) if tested else ()),
+                share(m, measure),
                 _limit(measure, m["tolerance"]),
                 _verdict(m),
             )
     yield grid
     if tested:
-        yield _indented(
+        yield indented(
             Text("chance: alone it stays within this, 95 of 100 times; p: adjusted for all comparisons", style="dim")
         )
     if any(m["positive_share"] is not None for m in found):
-        yield _indented(Text(f"for: how much of the gap favours {shown_name(group)}", style="dim"))
+        yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
     for m in found:
         if m["left_out_share"]:
-            why = "no people of both groups" if _measure(m).scale == "difference" else "too few people selected"
-            yield _indented(Text(f"{_measure(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there"))
-    for because, titles in reasons.items():
-        yield _indented(Text(f"Undefined: {', '.join(titles)}: {shown_name(because, 200)}"))
+            why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
+            yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there")
+    for because, undefined in reasons.items():
+        yield indented(f"Undefined: {', '.join(undefined)}: {shown_name(because, 200)}")
     if any(m["passes"] is not None for m in found):
-        yield _indented(Text(_summary(found, group)))
+        yield indented(_summary(found, group))
     if group in attribute["too_small"]:
-        yield _indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
+        yield indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
                              "limit could go unnoticed.", style="yellow"))  # fmt: skip
     for m in found:
         if m["id"] == "demographic_parity" and m["detectable"] is not None:
-            size = m["detectable"]
-            yield _indented(Text(f"A gap in selection of {size:.3f} would be found 80 times of 100 with these people."))
+            least = number(m["detectable"])
+            yield indented(f"A gap in selection of {least} would be found 80 times of 100 with these people.")
 
 
 def _summary(found: list[dict[str, Any]], group: str) -> str:
@@ -166,14 +154,14 @@ def _summary(found: list[dict[str, Any]], group: str) -> str:
     name = shown_name(group)
     sure = [m for m in found if m["passes"] is False and m["conclusive"]]
     unsure = [m for m in found if m["conclusive"] is False]
-    told = _directions([m for m in sure if _measure(m).signed]) or _directions(sure)
+    told = _directions([m for m in sure if measure_of(m).signed]) or _directions(sure)
     text = ""
     if told:
         text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
     elif not sure and any(m["conclusive"] is not None for m in found):
         text = f"No gap of {name} is certainly beyond its limit. "
     if unsure:
-        text += f"These data cannot settle: {', '.join(_measure(m).title for m in unsure)} (marked ?)."
+        text += f"These data cannot settle: {', '.join(measure_of(m).title for m in unsure)} (marked ?)."
     return text.strip()
 
 
@@ -181,7 +169,7 @@ def _directions(sure: list[dict[str, Any]]) -> list[str]:
     """In whose favour gaps go, where they mostly go one way."""
     told = []
     for m in sure:
-        measure, share = _measure(m), m["positive_share"]
+        measure, share = measure_of(m), m["positive_share"]
         up = bool(m["signed"] and m["signed"] > 0)
         if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
             told.append(measure.more if up else measure.less)
@@ -191,9 +179,9 @@ def _directions(sure: list[dict[str, Any]]) -> list[str]:
 def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> Iterator[RenderableType]:
     yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
     ids = list(dict.fromkeys(m["id"] for m in attribute["measures"]))
-    shown_ids = [id_ for id_ in (*_SHORT, *ids) if id_ in ids] if len(ids) > _MOST_COLUMNS else ids
-    shown_ids = shown_ids[:_MOST_COLUMNS]
-    grid = _grid("group", "n", *(_SHORT.get(id_, _measure({"id": id_}).title) for id_ in shown_ids))
+    shown_ids = [id_ for id_ in (*TELLING, *ids) if id_ in ids] if len(ids) > MOST_COLUMNS else ids
+    shown_ids = shown_ids[:MOST_COLUMNS]
+    grid = _grid("group", "n", *(measure_of({"id": id_}).short for id_ in shown_ids))
     shown, more = _most_people([g for g in attribute["groups"] if g["name"] in set(others)])
     sizes = {g["name"]: g["n"] for g in shown}
     by_group: dict[str, dict[str, Any]] = {}
@@ -202,12 +190,12 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
             by_group.setdefault(m["group"], {})[m["id"]] = m
     for group in sizes:
         found = by_group[group]
-        cells = [_mark(_gap(_measure(found[id_]), found[id_]), found[id_]) for id_ in shown_ids]
+        cells = [_mark(gap(measure_of(found[id_]), found[id_]), found[id_]) for id_ in shown_ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
     legend = f"! all of its {_level(confidence)} is beyond the limit, ? not settled"
     left = f"; {len(ids) - len(shown_ids)} more measures are in --json" if len(ids) > len(shown_ids) else ""
-    yield _indented(Text(legend + left + more))
+    yield indented(legend + left + more)
 
 
 def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
@@ -216,14 +204,14 @@ def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[Renderabl
     chance = ("chance", "p") if tested else ()
     grid = _grid("measure", "gap", _level(confidence), *chance, "pair", text_from=3 + len(chance), tight=True)
     for m in attribute["largest"]:
-        measure = _measure(m)
-        cells = (_plain(measure, m["null_95"]).lstrip("×"), _p(m["p_value"], least(m))) if tested else ()
+        measure = measure_of(m)
+        cells = (number(m["null_95"]), p_value(m, "p_value")) if tested else ()
         grid.add_row(
-            Text(shorter(measure.title)), _plain(measure, m["value"]), _interval(measure, m["ci"], signed=False),
-            *cells, Text(_pair(measure, m)),
+            Text(measure.titled(TITLE)), size(measure, m["value"]), interval(m["ci"], join=", "), *cells,
+            Text(_pair(measure, m)),
         )  # fmt: skip
     yield grid
-    yield _indented(Text("> has the higher rate, or is favoured over all scores; – without direction"))
+    yield indented("> has the higher rate, or is favoured over all scores; – without direction")
 
 
 def _pair(measure: Measure, m: dict[str, Any]) -> str:
@@ -238,15 +226,15 @@ def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
     if found["undefined"]:
         return
     yield Text()
-    p = "p < 0.001" if found["p_value"] is not None and found["p_value"] < 0.001 else f"p = {found['p_value'] or 0:.3f}"
+    p = p_words(found["p_value"])
     if not found["base_rates_differ"]:
         yield Text(f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
         return
     yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
     for conflict in found["conflicts"]:
-        yield _indented(Text("• " + " + ".join(_measure({"id": id_}).title for id_ in conflict)))
+        yield indented("• " + " + ".join(titles(conflict)))
     changes = [
-        f"{shown_name(f['group'], 24)} {f['fpr']:.3f} → {f['forced_fpr']:.3f}"
+        f"{shown_name(f['group'], 24)} {number(f['fpr'])} → {number(f['forced_fpr'])}"
         + (" (impossible)" if f["forced_fpr"] > 1 else "")
         for f in found["forced"]
         if f["group"] != found["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
@@ -254,12 +242,6 @@ def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
     if changes and len(changes) <= FEW_GROUPS:
         reference = shown_name(found["equalised_to"])
         yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
-
-
-def _measure(m: dict[str, Any]) -> Measure:
-    measure = find(m["id"])
-    assert measure is not None
-    return measure
 
 
 def _level(confidence: float) -> str:
@@ -276,47 +258,6 @@ def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> G
         left = i >= text_from or name == "verdict"
         grid.add_column(name, justify="left" if left else "right", no_wrap=not left, overflow="ellipsis")
     return grid
-
-
-def _indented(text: Text) -> Padding:
-    return Padding(text, (0, 0, 0, 2))
-
-
-def _rate(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _plain(measure: Measure, value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"×{value:.3f}" if measure.scale == "ratio" else f"{value:.3f}"
-
-
-def _gap(measure: Measure, m: dict[str, Any]) -> str:
-    return f"{m['signed']:+.3f}" if measure.signed and m["signed"] is not None else _plain(measure, m["value"])
-
-
-def _interval(measure: Measure, ci: list[float | None] | None, signed: bool = True) -> str:
-    if ci is None:
-        return "–"
-    sign = "+" if measure.signed and signed else ""
-    return ", ".join("…" if bound is None else f"{bound:{sign}.3f}" for bound in ci)
-
-
-def _p(value: float | None, least: bool) -> str:
-    """A p-value; `least` says that no table came near, so that it may be smaller."""
-    if value is None:
-        return "–"
-    if value < 0.0005:
-        return "<.001"
-    return ("≤" if least else "") + f"{value:.3f}".removeprefix("0")
-
-
-def shorter(title: str) -> str:
-    """A title that leaves room for numbers."""
-    for long, short in _ABBREVIATED.items():
-        title = title.replace(long, short) if len(title) > 24 else title
-    return title
 
 
 def _limit(measure: Measure, tolerance: float) -> str:

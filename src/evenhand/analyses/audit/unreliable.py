@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.attribute import AttributeAudit, Impossibility
+from evenhand.analyses.audit.attribute import NOISY, AttributeAudit, Impossibility
 from evenhand.analyses.audit.evidence import too_small
 from evenhand.analyses.audit.gaps import undefined_gap
 from evenhand.analyses.audit.groups import Estimate, GroupSummary
@@ -24,7 +24,6 @@ EXPECTED = 5.0
 """So many times the noise people must be expected with each decision (and label): intervals hold from about 3."""
 BECAUSE = "because it has too few people for the noise of the private table"
 UNSETTLED = "because too few people can be expected with some decision for the noise of the private table"
-NOISY = "because the counts hold noise, which this would take for people"
 WITHHELD = "because some of its people were withheld"
 NOTHING = "because fewer than two groups can be compared"
 
@@ -94,7 +93,9 @@ def settled(
         found,
         groups=tuple(_without_few(group, few) for group in found.groups),
         measures=gaps,
-        largest=tuple(_no_largest(one) if names(one.id) else one for one in found.largest),
+        largest=tuple(
+            LargestGap(one.id, one.tolerance, undefined=UNSETTLED) if names(one.id) else one for one in found.largest
+        ),
         impossibility=replace(found.impossibility, forced=()) if few[kinds[-1]] else found.impossibility,
         tests=tuple(test for test in found.tests if test.rate == "base_rate" or not few[RATES[test.rate].needs_label]),
         too_small=too_small(gaps),
@@ -104,15 +105,11 @@ def settled(
 def _without_few(group: GroupSummary, few: Mapping[bool, frozenset[str]]) -> GroupSummary:
     def estimate(rate: str, known: Estimate) -> Estimate:
         if rate in ("ece", "mce"):
-            return Estimate(np.nan, None, NOISY)
+            return Estimate(np.nan, undefined=NOISY)
         by_label = rate not in RATES or RATES[rate].needs_label
-        return Estimate(np.nan, None, UNSETTLED) if rate != "base_rate" and group.name in few[by_label] else known
+        return Estimate(np.nan, undefined=UNSETTLED) if rate != "base_rate" and group.name in few[by_label] else known
 
     return replace(group, rates={rate: estimate(rate, known) for rate, known in group.rates.items()})
-
-
-def _no_largest(gap: LargestGap) -> LargestGap:
-    return LargestGap(gap.id, None, np.nan, None, None, gap.tolerance, None, UNSETTLED)
 
 
 def without(table: Table, grouping: Grouping, groups: Sequence[int]) -> tuple[Table, Grouping]:
@@ -167,5 +164,5 @@ def nothing(
 
 def _unknown(table: Table, grouping: Grouping, group: int, because: str, rates: Sequence[str]) -> GroupSummary:
     size = int(table.sizes(grouping)[group])
-    unknown = {rate: Estimate(np.nan, None, because) for rate in rates}
+    unknown = {rate: Estimate(np.nan, undefined=because) for rate in rates}
     return GroupSummary(grouping.groups[group], grouping.members[group], size, 0, unknown)

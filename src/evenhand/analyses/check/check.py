@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from evenhand.analyses.audit.attribute import AttributeAudit
-from evenhand.analyses.audit.audit import Audit, audit_table, too_small_note
+from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.warnings import too_small_note
 from evenhand.analyses.check.data import counted
 from evenhand.analyses.check.finding import FAILING, Finding, judged, unjudged
 from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.policy_file import rulebook
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.scope import Case, cases_of
-from evenhand.analyses.options import Options, Progress, with_threshold
+from evenhand.analyses.options import Options, Progress, ScoreArgs, with_threshold
 from evenhand.errors import shown
 from evenhand.inference.resample import generator
+from evenhand.inference.settings import ResamplingArgs
+from evenhand.ingest.roles import RolesArgs
 from evenhand.measures.registry import Measure, RateMeasure
 from evenhand.report.result import Result, kept
 from evenhand.tables.groups import tally_members
@@ -53,12 +57,6 @@ class Verdict(Result):
         """What stands in the way of passing."""
         return tuple(f for f in self.findings if f.status in FAILING)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.check.document import document
-
-        return document(self)
-
     def to_junit(self, path: Any = None) -> str:
         """The verdict as JUnit XML, one test case for each rule and comparison; also written to a file if named."""
         from evenhand.analyses.check.ci import junit
@@ -77,43 +75,44 @@ class Verdict(Result):
 
         return workflow_commands(self.to_dict())
 
-    def __rich__(self) -> Any:
-        from evenhand.analyses.check.document import render
 
-        return render(self.to_dict())
+class CheckArgs(RolesArgs, ResamplingArgs, ScoreArgs, total=False):
+    """The options of an audit that rules leave open, for signatures."""
+
+    threshold: float | None
+    reference: str | Mapping[str, str] | None
 
 
 def check(
     data: Any = None,
     *,
-    require: Any = (),
-    policy: Any = None,
+    require: str | Sequence[str] = (),
+    policy: str | os.PathLike[str] | Mapping[str, Any] | Rulebook | None = None,
     undefined: str | None = None,
     min_group_size: int | None = None,
     small_groups: str | None = None,
-    rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
-    **words: Any,
+    **options: Unpack[CheckArgs],
 ) -> Verdict:
     """Hold data to a policy: does every group keep to every limit?
 
-    `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
+    `data` is a `Table`, a path to a saved one, or rows with their columns, as in `evenhand.data`.
 
     Parameters
     ----------
     require
         Rules as texts: "disparate_impact >= 0.8" judges the value, "abcc <= 0.1 at 95%" its whole interval, "abcc <=
         0.05 above chance" what exceeds the noise floor; "… for sex" names the attribute, otherwise all count, and the
-        product of several.
+        intersection of several.
     policy
         The path of a TOML file, or what it holds as a dict. Its rules and those of `require` must all be kept to.
     undefined
         What it means if a measure is undefined for a group: "fail" (default), or "skip" to leave that comparison out.
     min_group_size, small_groups
         Groups of fewer people are not judged; that means "fail" (default) or "skip".
-    words
-        As in `evenhand.audit`: score, label, group, prediction, weight, favorable, risk, threshold, reference,
-        bootstrap, permutations, … They prevail over those of the policy.
+    threshold, reference, ranks, calibration_bins, bandwidth
+        As in `evenhand.audit`. These, the columns and the options of `evenhand.Inference` (but for the level, which
+        the rules say) prevail over those of the policy.
 
     Examples
     --------
@@ -124,9 +123,9 @@ def check(
     >>> evenhand.check(evenhand.compas(), require="abcc <= 0.2 at 95%").passed
     True
     """
-    if rng is not None:
-        words["seed"] = rng
-    said = {word: value for word, value in words.items() if value is not None}
+    said: dict[str, Any] = {word: value for word, value in options.items() if value is not None}
+    if "rng" in said:
+        said["seed"] = said.pop("rng")
     book = rulebook(policy, require, undefined, min_group_size, small_groups, said)
     return judge(counted(data, book), book, progress)
 
@@ -281,7 +280,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
     for name in largest.left_out:
         because = f"because {m.id} does not exist for this group"
         yield unjudged(case.rule, audit.name, (name, None), because, "undefined", case.undefined)
-    yield from (_judged(case, gap, sizes) for gap in largest.strangers)
+    yield from (_judged(case, gap, sizes) for gap in largest.incomparable)
     if largest.undefined is None or not largest.left_out:
         yield _judged(case, largest, sizes)
 

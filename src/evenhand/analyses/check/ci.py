@@ -6,7 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from evenhand.analyses.check.document import who
+from evenhand.analyses.check.text import who
 
 MOST = 10
 """GitHub shows so many errors, and so many warnings, of a step."""

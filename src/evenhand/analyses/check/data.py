@@ -1,4 +1,4 @@
-"""Whom a policy is held against: a table given, saved, or counted with the words of the policy."""
+"""Whom a policy is held against: a table given, saved, or counted as the policy says."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from evenhand.analyses.check.policy import COLUMNS, Rulebook
 from evenhand.analyses.options import cuts_of
 from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files.toml_lines import Path
+from evenhand.ingest.engines import names_of
 from evenhand.ingest.resolve import as_table
-from evenhand.ingest.tabulation import names_of
+from evenhand.ingest.roles import Roles, picked
 from evenhand.ingest.values import label_key
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
@@ -20,18 +21,13 @@ from evenhand.tables.table import Table
 
 
 def counted(data: Any, book: Rulebook) -> Table:
-    """The table given, saved, or counted with the words of the policy."""
-    words = {word: value for word in COLUMNS if (value := book.audit.get(word)) is not None}
-    if isinstance(words.get("score_range"), list):
-        words["score_range"] = tuple(words["score_range"])
+    """The table given, saved, or counted as the policy says."""
     if isinstance(data, str | os.PathLike) and is_table_file(data):
         data = load(data)
     if isinstance(data, Table):
-        return as_table(data, _beyond_table(data, words, book))
-    if words.get("risk") is False:  # as if it were not said
-        del words["risk"]
+        return as_table(data, _beyond_table(data, book))
     try:
-        return as_table(data, words, cuts_of(book.options))
+        return as_table(data, picked(Roles, book.audit), cuts_of(book.options))
     except EvenhandError as error:
         place = None if isinstance(data, Confusion | JointTable) else _mistaken(data, book, error)
         if place is None:
@@ -42,19 +38,20 @@ def counted(data: Any, book: Rulebook) -> Table:
 # ---- counted already ----------------------------------------------------------------------------------------------
 
 
-def _beyond_table(table: Table, words: Mapping[str, Any], book: Rulebook) -> dict[str, Any]:
-    """The words that a table cannot confirm; one that it contradicts is refused."""
+def _beyond_table(table: Table, book: Rulebook) -> Roles:
+    """The roles that a table cannot confirm; one that it contradicts is refused."""
     known = _known(table)
-    for word, value in words.items():
+    said = {word: value for word in COLUMNS if (value := book.audit.get(word)) is not None}
+    for word, value in said.items():
         if word in known and _said(word, value) not in known[word]:
             had = " or ".join("none" if one is None else shown(one) for one in known[word])
             message = f"{word} is said to be {shown(value)}, but the table was counted with {had}"
             raise book.places.refuse(("audit", word), message) if word in book.written else UsageError(message)
-    return {word: value for word, value in words.items() if word not in known}
+    return picked(Roles, {word: value for word, value in said.items() if word not in known})
 
 
 def _known(table: Table) -> dict[str, list[Any]]:
-    """What a table tells about how it was counted: by word, all that agrees with it."""
+    """What a table tells about how it was counted: by role, all that agrees with it."""
     known = {word: [value] for word, value in vars(table.meaning).items()}
     dropped = any(not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out)
     return known | {
@@ -65,9 +62,11 @@ def _known(table: Table) -> dict[str, list[Any]]:
 
 
 def _said(word: str, value: Any) -> Any:
-    """A word as a table keeps it."""
+    """What was said, as a table keeps it."""
     if word == "group":
         return [value] if isinstance(value, str) else list(value)
+    if word == "score_range":
+        return tuple(value)
     return label_key(value) if word == "favorable" else value
 
 

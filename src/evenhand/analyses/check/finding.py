@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
@@ -148,16 +148,16 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
 def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
     """Who fares better, where a gap goes one way."""
     signed, names = gap.signed, _names(gap)
-    if isinstance(gap, Gap) and gap.ratio is not None and gap.scale == "ratio":
+    if isinstance(gap, RateGap) and gap.ratio is not None and m.scale == "ratio":
         signed = gap.ratio - 1
-    mixed = gap.positive_share is not None and not m.signed and 0.25 <= gap.positive_share <= 0.75
-    if not signed or mixed:
+    share = gap.positive_share if isinstance(gap, ScoreGap | LargestGap) and not m.signed else None
+    if not signed or (share is not None and 0.25 <= share <= 0.75):
         return None
     return f"{shown_name(names[0])} {m.more if signed > 0 else m.less} than {shown_name(names[1])}."
 
 
 def _left_out(gap: Gap | LargestGap) -> str | None:
-    share = gap.left_out_share if isinstance(gap, Gap) else None
+    share = gap.left_out_share if isinstance(gap, ScoreGap) else None
     if not share or share < 0.005:
         return None
     return f"{100 * share:.2g}% is left out of this, where the two groups cannot be compared."

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.check.document import STATUSES, who
+from evenhand.analyses.check.document import STATUSES
+from evenhand.analyses.check.text import who
 from evenhand.errors import shown_name
+from evenhand.report.format import interval, number
 from evenhand.report.markdown import escaped, table
 
 MOST_COMPARISONS = 100
@@ -50,11 +52,10 @@ def _urgency(f: dict[str, Any]) -> int:
 
 
 def _comparison(f: dict[str, Any], rule: dict[str, Any]) -> list[str]:
-    span = "–" if f["ci"] is None else " to ".join("∞" if end is None else f"{end:.3f}" for end in f["ci"])
     status = f["status"] + (", not for certain" if f["passes"] and f["conclusive"] is False else "")
     return [
         escaped(shown_name(rule["rule"], 200)), escaped(who(f)),
-        "–" if f["value"] is None else f"{f['value']:.3f}", span,
+        number(f["value"]), interval(f["ci"]),
         f"{escaped(rule['comparison'])} {rule['limit']:.6g}", f"**{status}**" if f["passes"] is False else status,
         escaped(shown_name(f["interpretation"], 600)),
     ]  # fmt: skip

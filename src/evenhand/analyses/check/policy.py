@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from evenhand.analyses.check.rule import Rule
-from evenhand.analyses.options import Options, checked, whole
+from evenhand.analyses.options import Options, checked
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.files.toml import Places, Refuse
+from evenhand.inference.settings import Inference, whole
+from evenhand.ingest.roles import MISSING, WEIGHT_KINDS, Roles
+from evenhand.measures.curve import ScoreOptions
 
 OUTCOMES = ("fail", "skip")
-COLUMNS = (
-    "score", "label", "group", "prediction", "weight", "weight_kind", "cluster", "favorable", "risk", "score_range",
-    "missing", "where",
-)  # fmt: skip
+COLUMNS = tuple(f.name for f in fields(Roles))
 OPTIONS = (
-    "threshold", "bootstrap", "permutations", "ranks", "calibration_bins", "bandwidth", "null", "interval",
-    "stratified",
-)  # fmt: skip
+    "threshold",
+    *(f.name for f in fields(Inference) if f.name not in ("confidence", "seed")),
+    *(f.name for f in fields(ScoreOptions)),
+)
 WORDS = (*COLUMNS, *OPTIONS, "reference", "seed")
-"""What `[audit]` may say: as the words of an audit."""
+"""What `[audit]` may say: the options of an audit."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +38,21 @@ class Rulebook:
     """Of the intervals shown beside rules that judge something else, and of those that name no level."""
     audit: Mapping[str, Any] = field(default_factory=dict)
     written: frozenset[str] = frozenset()
-    """The words of `audit` that the policy itself says."""
+    """The options of `audit` that the policy itself says."""
     places: Places = field(default_factory=Places)
 
     @property
     def options(self) -> Options:
         """How the data are to be audited."""
         stated = {k: v for k in OPTIONS if (v := self.audit.get(k)) is not None}
-        return checked(
-            confidence=0.95, rng=self.audit.get("seed", 0), **{"threshold": None, "bootstrap": 1000, **stated}
-        )
+        return checked(rng=self.audit.get("seed", 0), **stated)
 
     def undefined_for(self, rule: Rule) -> str:
         """What an undefined measure means for a rule."""
         return rule.undefined or self.undefined
 
     def where(self, rule: Rule, *key: str | int) -> Refuse:
-        """What refuses a word of a rule, by its message; without a line for a rule that is in no file."""
+        """What refuses a key of a rule, by its message; without a line for a rule that is in no file."""
         if rule.number is None:
             return lambda message: UsageError(f"{shown(str(rule))}: {message}")
         return self.places.refusal(("rule", rule.number, *key))
@@ -85,13 +84,13 @@ def text_only(key: str, value: Any, refuse: Refuse) -> None:
 
 def check_level(value: Any, refuse: Refuse) -> None:
     try:
-        checked(None, value, 0, 0)
+        checked(confidence=value)
     except UsageError as error:
         raise refuse(str(error)) from None
 
 
 def check_word(word: str, value: Any, refuse: Refuse) -> None:
-    """A word of [audit], as far as it can be judged before there are data."""
+    """An option of [audit], as far as it can be judged before there are data."""
     if word in OPTIONS or word == "seed":
         check_option(word, value, refuse)
     elif word in ("score", "label", "prediction", "weight", "cluster"):
@@ -101,9 +100,9 @@ def check_word(word: str, value: Any, refuse: Refuse) -> None:
     elif word == "risk" and not isinstance(value, bool):
         raise refuse(f"risk is true or false, not {shown(value)}")
     elif word == "missing":
-        choice(word, value, ("refuse", "drop"), refuse)
+        choice(word, value, MISSING, refuse)
     elif word == "weight_kind":
-        choice(word, value, ("auto", "frequency", "sampling"), refuse)
+        choice(word, value, WEIGHT_KINDS, refuse)
     elif word == "score_range" and not (isinstance(value, list) and len(value) == 2 and all(map(finite, value))):
         raise refuse(f"score_range is two numbers such as [0, 1], not {shown(value)}")
     elif word == "where" and not (isinstance(value, Mapping) and value):
@@ -122,8 +121,7 @@ def check_option(word: str, value: Any, refuse: Refuse) -> None:
 
 
 def check_options(options: Mapping[str, Any], seed: Any) -> None:
-    stated = {"threshold": None, "bootstrap": 1000, **options}
-    checked(confidence=0.95, rng=seed, **stated)
+    checked(rng=seed, **options)
 
 
 def _texts(value: Any) -> bool:

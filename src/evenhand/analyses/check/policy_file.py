@@ -1,4 +1,4 @@
-"""A policy from a TOML file, a dict or words, with the line of whatever is wrong in it."""
+"""A policy from a TOML file, a dict or options, with the line of whatever is wrong in it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from evenhand.analyses.check.policy import (
 from evenhand.analyses.check.rule import JUDGES, PAIRS, Rule, rules_of, unlike
 from evenhand.analyses.options import least_resamples
 from evenhand.analyses.requirement import Requirement, checked_bound, measure_named
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, shown
 from evenhand.files.toml import Places, Refuse, known, read_toml
+from evenhand.ingest.roles import check_known
 from evenhand.ingest.values import name_of
 from evenhand.measures.registry import ScoreMeasure
 
@@ -43,7 +44,7 @@ def rulebook(
     small_groups: Any = None,
     words: Mapping[str, Any] | None = None,
 ) -> Rulebook:
-    """What was asked for, if it makes sense: a policy, further rules, and words that prevail over those of the policy.
+    """What was asked for, if it makes sense: a policy, further rules, and options that prevail over it.
 
     >>> book = rulebook(require=["abcc <= 0.1 at 90%", "disparate_impact >= 0.8"], undefined="skip")
     >>> [rule.judge for rule in book.rules], book.undefined
@@ -55,11 +56,10 @@ def rulebook(
     for key, value in said.items():
         check_setting(key, value, UsageError)
     words = dict(words or {})
+    check_known(words, WORDS, "check")
     for word, value in words.items():
         if word in OPTIONS or word == "seed":
             check_option(word, value, UsageError)
-        elif word not in WORDS:
-            raise UsageError(f"check knows no word {shown(word)} (it knows: {listed(WORDS, 40)}){nearest(word, WORDS)}")
     book = replace(book, **said)
     if undefined == "fail":  # of what a rule says and what is said beside the policy, the stricter counts
         book = replace(book, rules=tuple(replace(rule, undefined=None) for rule in book.rules))
@@ -79,7 +79,7 @@ def _said_already(rule: Rule, book: Rulebook) -> bool:
 
 
 def _check_together(book: Rulebook) -> None:
-    """What no single word can tell."""
+    """What no single option can tell."""
     check_options({word: book.audit[word] for word in OPTIONS if word in book.audit}, book.audit.get("seed", 0))
     for rule in book.rules:
         if rule.judge == "excess" and book.audit.get("permutations", LEAST_EXCHANGES) < LEAST_EXCHANGES:

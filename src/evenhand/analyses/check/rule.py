@@ -34,7 +34,7 @@ class Rule:
     confidence: float | None = None
     """The level of that interval, if it is judged."""
     attributes: tuple[str, ...] | None = None
-    """The group columns it is about; None for all of them, and for their product."""
+    """The group columns it is about; None for all of them, and for their intersection."""
     groups: tuple[str, ...] | None = None
     """The groups that are compared with the reference; None for all of them."""
     pairs: Literal["reference", "all"] = "reference"

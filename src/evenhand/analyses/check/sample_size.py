@@ -48,7 +48,7 @@ def reach_of(m: Measure, gap: Gap | LargestGap, shift: float = 0.0) -> Reach | N
     if gap.ci is None:
         return None
     if isinstance(gap, Gap) and (m.signed or _logarithmic(m)):
-        ends = gap.value if gap.signed is None else gap.signed, *gap.ci
+        ends = gap.estimate, *gap.ci
         value, low, high = (_log(end) for end in ends) if _logarithmic(m) else ends
         return Reach(high - value, value - low, True) if value > 0 else Reach(value - low, high - value, True)
     value, one, other = (parted(m, end + shift) for end in (gap.value, *gap.ci))

@@ -1,4 +1,4 @@
-"""The policy that `evenhand policy init` writes: valid as it is, and every key explained."""
+"""The policy that `evenhand check --init` writes: valid as it is, and every key explained."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ confidence = 0.95
 [audit]
 # score = "probability"
 # label = "repaid"
-# group = ["sex", "region"]      # each on its own, and their product
+# group = ["sex", "region"]      # each on its own, and their intersection
 # favorable = 1                  # the good value of the label
 # risk = false                   # true: a high score is bad for the person
 # threshold = 0.5
@@ -52,12 +52,12 @@ at_most = 0.2
 judge = "interval"
 confidence = 0.95
 
-# The deserving are recognised equally often, in whichever group. (Needs the label.)
+# People with the favourable outcome are selected equally often, in whichever group. (Needs the label.)
 # [[rule]]
 # measure = "equal_opportunity"
 # at_most = 0.1
 # judge = "interval"
-# attribute = "sex"              # by default every attribute, and the product of several
+# attribute = "sex"              # by default every attribute, and the intersection of several
 # groups = ["female"]            # by default every group but the reference
 # undefined = "skip"
 

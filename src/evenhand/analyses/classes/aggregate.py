@@ -1,21 +1,29 @@
-"""One number for a problem of many classes: rates of every class and group, aggregated as 003 does, in the open."""
+"""One number for a problem of many classes: rates of every class and group, aggregated in the open.
+
+The two steps are those of Han, Baldwin and Cohn 2023.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from evenhand.analyses.classes.matrix import Chance, Matrix, Task, Uncertainty, matrix, uncertainties
-from evenhand.analyses.options import Options, checked
+from evenhand.analyses.classes.intervals import Task
+from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.uncertainty import Chance, Uncertainty, uncertainties
+from evenhand.analyses.options import Options, options_of
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.inference.interval import wilson
 from evenhand.inference.resample import generator
-from evenhand.ingest.confusion_counts import LONG, counts_words, lacking
-from evenhand.ingest.tabulation import library_of, tabulate
+from evenhand.inference.settings import IntervalArgs
+from evenhand.ingest.confusion_counts import LONG, counts_roles, lacking
+from evenhand.ingest.engines import library_of, names_of
+from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked, renamed
+from evenhand.ingest.tabulation import count_rows
 from evenhand.measures.aggregation import ClassRate, Recipe
 from evenhand.measures.aggregation_spec import checked_baseline, metric_named, recipe, weights_of
 from evenhand.report.result import Result
@@ -23,9 +31,6 @@ from evenhand.tables.arrays import Bools, Floats, Ints, Pair
 from evenhand.tables.confusion import ClassCounts, Confusion, classes_table
 from evenhand.tables.groups import Grouping, tally_key
 from evenhand.tables.table import Table
-
-if TYPE_CHECKING:
-    pass
 
 REASONS = ("metric", "unit", "groups", "classes")
 TYPES = {
@@ -180,9 +185,24 @@ class Aggregate(Result):
         return self.value
 
     def __rich__(self) -> Any:
-        from evenhand.analyses.classes.aggregate_document import render
+        from evenhand.analyses.classes.text import render_aggregate
 
-        return render(self.to_dict())
+        return render_aggregate(self.to_dict())
+
+
+class ClassArgs(TypedDict, total=False):
+    """How many classes become one number, for signatures."""
+
+    metric: str | None
+    unit: str | None
+    across_groups: str | float | None
+    across_classes: str | float | None
+    average: str | None
+    empty: float | None
+
+
+class AggregateArgs(ColumnArgs, IntervalArgs, total=False):
+    permutations: int
 
 
 def aggregate(
@@ -190,33 +210,22 @@ def aggregate(
     *,
     metric: str = "tpr",
     unit: str | None = None,
-    group: Any = None,
-    classes: Any = None,
-    across_groups: Any = None,
-    across_classes: Any = None,
-    baseline: str = "overall",
+    across_groups: str | float | None = None,
+    across_classes: str | float | None = None,
+    average: str = "overall",
     empty: float | None = None,
     gamma: float | None = None,
     positive: Any = None,
-    weights: Any = None,
-    class_weights: Any = None,
+    weights: str | Mapping[str, float] | None = None,
+    class_weights: str | Mapping[str, float] | None = None,
     attribute: str | Sequence[str] | None = None,
     why: Mapping[str, str] | None = None,
-    label: Any = None,
-    prediction: Any = None,
-    weight: Any = None,
-    missing: str = "refuse",
-    weight_kind: str = "auto",
-    where: Mapping[str, Any] | None = None,
-    confidence: float = 0.95,
-    bootstrap: int = 1000,
-    permutations: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    **options: Unpack[AggregateArgs],
 ) -> Aggregate:
     """Make one number of a rate by class and group: over groups, then over classes (docs/analyses/classes.md).
 
     `data` is a `Confusion`, a `Table` with a decision and a label, a path to a saved one, confusion counts with the
-    columns group, true, pred and count, or whatever `evenhand.tabulate` takes, with its words.
+    columns group, true, pred and count, or rows with the columns label, prediction and group, as in `evenhand.data`.
 
     Parameters
     ----------
@@ -231,10 +240,7 @@ def aggregate(
         "sum of gaps", "fairlib". A name fixes the unit.
     across_classes
         A power (2 by default), "mean", "quadratic mean" or "binary": the `positive` class alone.
-    group, classes
-        Of data that are no table yet, `group` names the group columns. Of a table, `group=` and `classes=` are short
-        for `across_groups=` and `across_classes=`.
-    baseline
+    average
         M̄: the rate over all rows ("overall") or the mean over groups ("mean").
     empty
         What a class and group without rows counts as, such as 0.5; by default it is left out and named.
@@ -243,9 +249,11 @@ def aggregate(
     weights, class_weights
         Of groups and of classes: "size", or a dict with a number for every name.
     attribute
-        Which group column, if there are several; by default their product.
+        Which group column, if there are several; by default their intersection.
     why
         Your reasons, by "metric", "unit", "groups" and "classes", for the checklist.
+    confidence, bootstrap, permutations, rng
+        Intervals and tests: see `evenhand.Inference`.
 
     Examples
     --------
@@ -256,42 +264,39 @@ def aggregate(
     ([[1.0, 1.0], [1.0, 1.0], [1.0, 0.0]], [1.0, 1.0, 0.5])
     >>> a.beta.tolist(), round(a.value, 4)
     ([0.0, 0.0, 0.5], 0.2887)
-    >>> evenhand.aggregate(a.table, group="max difference", classes=1).value.__round__(4)
+    >>> evenhand.aggregate(a.table, across_groups="max difference", across_classes=1).value.__round__(4)
     0.3333
     """
-    options = checked(None, confidence, bootstrap, rng, permutations=permutations)
-    rows = {"label": label, "prediction": prediction, "weight": weight, "where": where}
-    rows = {k: v for k, v in rows.items() if v is not None}
-    rows |= {k: v for k, v, usual in (("missing", missing, "refuse"), ("weight_kind", weight_kind, "auto"))
-             if v != usual}  # fmt: skip
-    names = isinstance(group, list | tuple) and bool(group) and all(isinstance(g, str) for g in group)
-    if label is None and prediction is None and not names:  # a table, or counts that need no words
-        across_groups = _either(across_groups, group, "across_groups", "group")
-    elif group is not None:
-        rows["group"] = group
-    across_classes = _either(across_classes, classes, "across_classes", "classes")
-    choices = chosen(metric, unit, across_groups, across_classes, baseline, empty, gamma, why)
-    table = as_confusion(data, rows)
+    said: dict[str, Any] = dict(options)
+    average = renamed(said, "baseline", "average", average, "overall")
+    across_classes = renamed(said, "classes", "across_classes", across_classes)
+    if not _names_columns(data, said):
+        across_groups = renamed(said, "group", "across_groups", across_groups)
+    check_known(said, AggregateArgs.__optional_keys__, "aggregate")
+    settings = options_of(said)
+    choices = chosen(metric, unit, across_groups, across_classes, average, empty, gamma, why)
+    table = as_confusion(data, picked(Roles, said))
     grouping, notes = _grouping(table, attribute)
     counts = table.counts(grouping)
     recipe_ = _settled(choices.recipe, table, counts, positive, weights, class_weights)
     rates = matrix(choices.rate, counts, choices.baseline, choices.empty)
     task = Task(rates.comparing() if recipe_.compares else rates, recipe_)
-    random = streams_of(table, generator(rng))[[g.name for g in table.groupings].index(grouping.name)].spawn(2)[0]
-    found = uncertainties([task], counts, options.confidence, options.bootstrap, options.permutations, random)
+    streams = dict(zip((g.name for g in table.groupings), streams_of(table, generator(said.get("rng"))), strict=True))
+    random = streams[grouping.name].spawn(2)[0]
+    found = uncertainties([task], counts, settings.confidence, settings.bootstrap, settings.permutations, random)
     choices = replace(choices, recipe=recipe_)
-    made = assembled(table, grouping, choices, rates, found[0], options, (*table.notes, *notes))
+    made = assembled(table, grouping, choices, rates, found[0], settings, (*table.notes, *notes))
     return replace(made, library=library_of(data))
 
 
 def chosen(
-    metric: Any, unit: Any, across_groups: Any, across_classes: Any, baseline: Any, empty: Any, gamma: Any = None,
+    metric: Any, unit: Any, across_groups: Any, across_classes: Any, average: Any, empty: Any, gamma: Any = None,
     why: Any = None,
 ) -> Choices:  # fmt: skip
     """The choices, if they make sense; better known before the data are read."""
     rate = metric_named(metric)
     how = recipe(unit, across_groups, across_classes, gamma)
-    which, vacant = checked_baseline(baseline, empty)
+    which, vacant = checked_baseline(average, empty)
     if why is not None and (not isinstance(why, Mapping) or not all(isinstance(v, str) for v in why.values())):
         raise UsageError(f"why is a dict of texts by {listed(REASONS)}, not {shown(why)}")
     for word in why or {}:
@@ -300,45 +305,53 @@ def chosen(
     return Choices(rate, how, which, vacant, dict(why or {}))
 
 
-def _either(long: Any, short: Any, name: str, short_name: str) -> Any:
-    if long is not None and short is not None:
-        raise UsageError(f"{name} and {short_name} say the same of a table: pass one of them")
-    return short if long is None else long
+def _names_columns(data: Any, said: Mapping[str, Any]) -> bool:
+    """Whether `group` names columns, as everywhere; it used to be short for `across_groups` of tables and counts."""
+    group = said.get("group")
+    if said.get("label") is not None or said.get("prediction") is not None:
+        return True
+    if isinstance(group, list | tuple) and group and all(isinstance(g, str) for g in group):
+        return True
+    return isinstance(group, str) and not _is_table(data) and group in names_of(data)
 
 
-def as_confusion(data: Any, words: Mapping[str, Any]) -> Confusion:
+def _is_table(data: Any) -> bool:
+    from evenhand.tables.storage import is_table_file
+
+    return isinstance(data, Table | Confusion) or (isinstance(data, str | os.PathLike) and is_table_file(data))
+
+
+def as_confusion(data: Any, roles: Roles) -> Confusion:
     """The confusion table given, saved, or counted."""
-    from evenhand.tables.storage import is_table_file, load
+    from evenhand.tables.storage import load
 
-    saved = isinstance(data, str | os.PathLike) and is_table_file(data)
-    if isinstance(data, Table | Confusion) or saved:
-        if words:
-            raise UsageError(f"a table knows its columns already: leave out {listed(words)}")
-        return classes_table(load(data) if saved else data)
-    if "label" in words or "prediction" in words:
-        for word, flag in (("label", "--label"), ("prediction", "--prediction"), ("group", "--group")):
-            if words.get(word) is None:
-                raise UsageError(f"an aggregate needs true classes, predictions and groups: name {word}= ({flag}) too")
-        table = tabulate(data, **words, classes=True)
-    else:
-        table = tabulate(data, **_long_words(data, words), classes=True)
+    if _is_table(data):
+        if said := roles.said():
+            raise UsageError(f"a table knows its columns already: leave out {listed(said)}")
+        return classes_table(data if isinstance(data, Table | Confusion) else load(data))
+    if roles.label is None and roles.prediction is None:
+        roles = _of_counts(data, roles)
+    for word in ("label", "prediction", "group"):
+        if getattr(roles, word) is None:
+            raise UsageError(f"an aggregate needs true classes, predictions and groups: name {word}= (--{word}) too")
+    table = count_rows(data, roles, classes=True)
     assert isinstance(table, Confusion)
     return table
 
 
-def _long_words(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of confusion counts, if their columns are called as usual."""
+def _of_counts(data: Any, roles: Roles) -> Roles:
+    """The roles of confusion counts, if their columns are called as usual."""
     from evenhand.tables.storage import check_whole
 
     if isinstance(data, str | os.PathLike):
         check_whole(data)
-    missing = lacking(data, words)
+    missing = lacking(data, roles)
     if missing:
         raise UsageError(
             f"name the columns of true classes, predictions and groups (label=, prediction=, group=); only counts with "
-            f"the columns {listed(LONG.values())} need no words, and there is no {listed(missing)}"
+            f"the columns {listed(LONG.values())} need not be named, and there is no {listed(missing)}"
         )
-    return counts_words(data, words)
+    return counts_roles(data, roles)
 
 
 def _grouping(table: Confusion, attribute: Any) -> tuple[Grouping, list[str]]:

@@ -1,20 +1,18 @@
-"""An aggregate over classes and groups: its document, its sentence, and its tables for a terminal."""
+"""An aggregate over classes and groups → its JSON document, and its sentence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.text import Text
 
-from evenhand.analyses.classes.text import brief, indented, interval, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
-from evenhand.measures.aggregation import METRICS, Recipe, Step
+from evenhand.measures.aggregation import Recipe, Step
 from evenhand.measures.aggregation_spec import describe_step
-from evenhand.report.document import header
+from evenhand.report import format as written
+from evenhand.report.document import fields, header, number, pair
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.aggregate import Aggregate
@@ -55,26 +53,17 @@ def document(a: Aggregate) -> dict[str, Any]:
 
 
 def data_of(table: Any) -> dict[str, Any]:
-    m = table.meaning
     return {
         "rows": table.rows,
         "left_out": dict(table.left_out),
-        "label": m.label,
-        "prediction": m.prediction,
-        "weight": m.weight,
+        **fields(table.meaning, "label prediction weight"),
         "classes": len(table.classes),
         "table": table.digest(),
     }
 
 
 def options_of(a: Aggregate) -> dict[str, Any]:
-    o = a.options
-    return {
-        "confidence": o.confidence,
-        "bootstrap": o.bootstrap,
-        "permutations": o.permutations,
-        "seed": o.seed,
-    }
+    return fields(a.options, "confidence bootstrap permutations seed")
 
 
 def choices_of(a: Aggregate) -> dict[str, Any]:
@@ -157,7 +146,7 @@ def body(a: Aggregate) -> dict[str, Any]:
 
 
 def checklist(a: Aggregate) -> list[dict[str, Any]]:
-    """What 003 §3.4 asks every report to state."""
+    """What Han, Baldwin and Cohn 2023, §3.4, ask every report to state."""
     c, total = a.choices, a.table.rows
     recipe, why = c.recipe, c.why
     smallest = a.joint[a.joint > 0].min()
@@ -209,18 +198,19 @@ def sentence(a: Aggregate) -> str:
     if not np.isfinite(a.value):
         return f"{what} is undefined {a.undefined}."
     gone = sum(a.undefined_class(c) is not None for c in range(len(a.classes)))
-    text = f"{what} is {brief(a.value)}"
+    text = f"{what} is {written.number(a.value, tiny=True)}"
     if gone and recipe.classes.kind != "binary":
         text += f", with {gone:,} of {len(a.classes):,} classes left out because they have no value"
     if a.ci is not None:
-        text += f" ({100 * a.options.confidence:g}% interval {_bound(a.ci[0])} to {_bound(a.ci[1])})"
+        ends = written.interval(pair(a.ci), tiny=True, unbounded="∞")
+        text += f" ({100 * a.options.confidence:g}% interval {ends})"
     if a.chance is None or not math.isfinite(a.chance.mean):
         return text + "."
     if a.chance.p_value <= 0.05:
         how = "chance alone does not explain that"
     else:
         how = "chance alone could explain that, which does not show that groups are alike"
-    mean, p = brief(a.chance.mean), f"{a.chance.p_value:.3g}"
+    mean, p = written.number(a.chance.mean, tiny=True), f"{a.chance.p_value:.3g}"
     return f"{text}. If groups were alike, it would be {mean} on average: {how} (p = {p})."
 
 
@@ -232,72 +222,3 @@ def _what(recipe: Recipe) -> str:
         inner += f" of {recipe.unit}s"
     outer = "of the positive class" if recipe.classes.kind == "binary" else f"over classes ({recipe.classes.name})"
     return f"the {inner} over groups, {outer},"
-
-
-def _bound(value: float) -> str:
-    return brief(value) if math.isfinite(value) else "∞"
-
-
-def number(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def pair(ends: tuple[float, float] | None) -> list[float | None] | None:
-    return None if ends is None else [number(ends[0]), number(ends[1])]
-
-
-# ---- terminal ------------------------------------------------------------------------------------------------------
-
-
-def render(document: dict[str, Any]) -> RenderableType:
-    """The document as rich renderables."""
-    parts: list[RenderableType] = [Text("Evenhand aggregate", style="bold"), *facts(document["data"])]
-    parts += [Text(), *headline(document, document["options"], document["attribute"]), Text()]
-    parts += matrix_of(document, document["options"])
-    parts += undefined_of(document, document["options"])
-    parts += [Text(), *checklist_of(document["checklist"]), *joint_of(document, document["options"])]
-    parts += notes_of(document["notes"])
-    return Group(*parts)
-
-
-def facts(data: dict[str, Any]) -> Iterator[RenderableType]:
-    label, guess = shown_name(data["label"]), shown_name(data["prediction"])
-    text = f"{data['rows']:,} people · {data['classes']:,} classes · label {label} · prediction {guess}"
-    if data["weight"] is not None:
-        text += f" · weight {shown_name(data['weight'])}"
-    yield Text(text)
-    for reason, count in data["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
-
-
-def headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
-    """The number, and how sure it is."""
-    rate = METRICS[options["metric"]].title
-    steps = f"{options['across_groups']['name']} over groups, {options['across_classes']['name']} over classes"
-    yield Text(f"{rate}, unit {options['unit']}: {steps} ({shown_name(attribute)})", style="bold")
-    if found["undefined"]:
-        yield indented(f"undefined {shown_name(found['undefined'], 300)}")
-        return
-    text = f"δ = {brief(found['value'], 4)}"
-    if found["ci"] is not None:
-        text += f"   {100 * options['confidence']:g}% interval {interval(found['ci'], 4)}"
-    yield indented(text)
-    if found["p_value"] is not None:
-        mean, high = (brief(found[k], 4) for k in ("null_mean", "null_95"))
-        yield indented(f"chance alone: {mean} on average, {high} one time in twenty; p = {found['p_value']:.3g}")
-    elif found["untested"] and found["untested"] != "tests were switched off":
-        yield indented(f"not tested: {found['untested']}")
-
-
-def checklist_of(items: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    yield Text("Checklist", style="bold")
-    for entry in items:
-        yield indented(f"☑ {entry['item']}: {shown_name(entry['answer'], 300)} ({shown_name(entry['why'], 300)})")
-
-
-def notes_of(notes: list[str]) -> Iterator[RenderableType]:
-    if notes:
-        yield Text()
-        yield Text("Notes", style="bold")
-        for note in notes:
-            yield indented(f"• {shown_name(note, 600)}")

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, chosen, streams_of
-from evenhand.analyses.classes.matrix import (
-    ENOUGH_ON_AVERAGE,
-    Matrix,
-    Task,
-    both_ways,
-    doubts,
-    exact,
-    matrix,
-    uncertainties,
-)
+from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways, exact
+from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
 from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.inference import class_resample as tables
@@ -90,18 +83,14 @@ class AttributeClasses:
 class ClassAudit(Result):
     """What an audit of many classes found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
+    drawn_by = "evenhand.analyses.classes.charts"
+
     table: Confusion
     options: Options
     attributes: tuple[AttributeClasses, ...]
     notes: tuple[str, ...]
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The audit as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.classes.document import document
-
-        return document(self)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Every rate by attribute, class and group as a dataframe, with its gap, ratio and p-values."""
@@ -138,53 +127,40 @@ class ClassAudit(Result):
             raise UsageError(f"this audit has no metric {shown(metric)} (it has: {listed(known, 12)})")
         return found.aggregate if metric is None else known[metric]
 
-    def plot(self, name: str = "matrix", *, attribute: str | None = None, measure: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, attribute: str | None = None, measure: str | None = None) -> Chart:
         """A chart: where rates of groups differ from those of their class ("matrix"), by one attribute and rate."""
-        from evenhand.analyses.classes.charts import plot
-
-        return plot(self, name, attribute, measure)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        from evenhand.analyses.classes.charts import CHARTS
-
-        return CHARTS
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.classes.document import render
-
-        return render(self.to_dict())
+        return self.charts(attribute=attribute, measure=measure).draw(name)
 
 
-def checked_choices(words: dict[str, Any]) -> dict[str, Any]:
-    """The words about classes, if they make sense; better known before the data are read."""
-    _choices(words)
-    return words
+def checked_choices(said: dict[str, Any]) -> dict[str, Any]:
+    """The options of classes, if they make sense; better known before the data are read."""
+    _choices(said)
+    return said
 
 
-def _choices(words: Mapping[str, Any]) -> Choices:
-    usual = {"metric": "tpr", "unit": None, "across_groups": None, "across_classes": None, "baseline": "overall",
+def _choices(said: Mapping[str, Any]) -> Choices:
+    usual = {"metric": "tpr", "unit": None, "across_groups": None, "across_classes": None, "average": "overall",
              "empty": None}  # fmt: skip
-    return chosen(**{**usual, **words})
+    return chosen(**{**usual, **said})
 
 
 def audit_classes(
     table: Confusion,
     options: Options,
-    words: Mapping[str, Any],
+    choice: Mapping[str, Any],
     said: Mapping[str, Any],
     rng: np.random.Generator,
     progress: Progress | None,
     library: str | None,
 ) -> ClassAudit:
-    """Compare how groups fare, class by class and together. `said` are options of other audits, to be left unsaid."""
-    strange = [word for word, value in said.items() if value is not USUAL[word] and value != USUAL[word]]
+    """Compare how groups fare, class by class and together. Options of other audits are not to be `said`."""
+    strange = [word for word, usual in USUAL.items() if said.get(word, usual) is not usual and said[word] != usual]
     if strange:
         raise UsageError(
             f"{listed(strange)} {'does' if len(strange) == 1 else 'do'} not apply to {len(table.classes)} classes: "
             "leave that out, or audit one class against the rest (Confusion.of_class, or a label of two values)"
         )
-    choices = _choices(words)
+    choices = _choices(choice)
     if choices.recipe.classes.kind == "binary":
         raise UsageError("'binary' is about one class: use evenhand.aggregate with positive=, or audit its of_class(…)")
     groupings, notes = _comparable(table)

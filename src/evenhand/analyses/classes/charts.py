@@ -6,25 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, labels, rows
+from evenhand.report.charts.registry import Kind
+from evenhand.report.format import number
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.aggregate import Aggregate
     from evenhand.analyses.classes.audit import ClassAudit
 
-CHARTS = ("matrix",)
 MOST_CLASSES, MOST_GROUPS = 40, 12
 ABOVE, BELOW = "above", "below"
 
 
-def plot(audit: ClassAudit, name: Any, attribute: Any, measure: Any) -> Chart:
-    """The chart of that name."""
-    if not isinstance(name, str) or name not in CHARTS:
-        raise UsageError(f"there is no chart {shown(name)} (there are: {listed(CHARTS)}){nearest(str(name), CHARTS)}")
-    return matrix(audit.aggregate(measure, attribute))
+def subject(audit: ClassAudit, attribute: Any = None, measure: Any = None) -> Aggregate:
+    """What was asked for, if the audit has it; by default the first attribute and the rate that is aggregated."""
+    return audit.aggregate(measure, attribute)
 
 
 def matrix(a: Aggregate) -> Chart:
@@ -46,7 +45,7 @@ def matrix(a: Aggregate) -> Chart:
     title = f"{rate} of each class by {shown_name(a.grouping.name)}, minus that of the class"
     worst = max((x for x in cells if x["gap"] is not None), key=lambda x: abs(x["gap"]), default=None)
     told = (
-        f"The widest gap is {worst['gap']:+.3f}: {worst['class']}, {worst['group']}."
+        f"The widest gap is {number(worst['gap'], sign=True)}: {worst['class']}, {worst['group']}."
         if worst
         else "No rate is defined."
     )
@@ -70,7 +69,7 @@ def _cell(gap: float) -> dict[str, Any]:
     return {
         **rows(gap=gap, size=abs(gap))[0],
         "side": BELOW if gap < 0 else ABOVE,
-        "text": f"{gap:+.2f}" if abs(gap) >= 0.005 else "0.00",
+        "text": number(gap, sign=abs(gap) >= 0.005, digits=2),
     }
 
 
@@ -99,3 +98,6 @@ def _body(cells: list[dict[str, Any]], classes: list[str], groups: list[str], mo
             {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}}
         )
     return {"width": {"step": wide}, "height": {"step": 18}, "data": inline(cells), "layer": layers}
+
+
+CHARTS = {"matrix": Kind(matrix)}

@@ -1,211 +1,161 @@
-"""Numbers by class and group for a terminal: names give way where room is short, numbers never do."""
+"""Many classes for a terminal: an audit of them, and a single aggregate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from rich.cells import cell_len
-from rich.console import RenderableType
-from rich.padding import Padding
+from rich.console import Group, RenderableType
+from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
+from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
+from evenhand.measures.aggregation import METRICS
+from evenhand.report.console import indented, points
+from evenhand.report.format import interval, number, p_value, p_words
 
-WIDTH = 80
-MOST_CLASSES = 15
-MOST_GROUPS = 6
-LONGEST_CLASS, SHORTEST_CLASS = 22, 10
-LONGEST_GROUP = 12
-IMPUTED = "°"
+MOST_GROUPS = 30
 
 
-def matrix_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
-    """The rate by class and group, the overall one, and what the first step makes of it."""
-    places = _largest(found["groups"])
-    shown, more = _worst(found["classes"], options)
-    columns = [
-        _Column([f"{found['groups'][g]['n']:,}", *(_cell(c["cells"][g]) for c in shown)], found["groups"][g]["name"])
-        for g in places
-    ]
-    yield from _blocks(
-        ["people", *(c["name"] for c in shown)],
-        [_Column(["", *(f"{c['n']:,}" for c in shown)], "n"), _Column(["", *map(_overall, shown)], "overall")],
-        columns,
-        [_Column(["", *(rate(c["value"]) for c in shown)], "step 1")],
-    )
-    hidden = len(found["groups"]) - len(places)
-    unseen = [_many(hidden, "smaller group", "smaller groups"), _many(more, "more class", "more classes")]
-    if hidden or more:
-        verb = "is" if hidden + more == 1 else "are"
-        yield indented(f"{' and '.join(filter(None, unseen))} {verb} not shown (--json has them)", dim=True)
+def render(document: dict[str, Any]) -> RenderableType:
+    """The audit as rich renderables."""
+    parts: list[RenderableType] = [Text("Evenhand audit of classes", style="bold"), *_facts(document["data"])]
+    for attribute in document["attributes"]:
+        parts += _shown(attribute, document["options"])
+    return Group(*parts, *points("Notes", document["notes"]))
 
 
-def joint_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
-    """How many people there are of each class in each group, and what share of all they are."""
-    yield Text("People by class and group (% of all)", style="bold")
-    total = sum(c["n"] for c in found["classes"])
-    shown = _worst(found["classes"], options)[0]
-
-    def column(numbers: Sequence[float], name: str) -> _Column:
-        return _Column([f"{n:,.15g} ({100 * n / total:.1f})" for n in numbers], name)
-
-    columns = [
-        column([c["cells"][g]["n"] for c in shown], found["groups"][g]["name"]) for g in _largest(found["groups"])
-    ]
-    yield from _blocks([c["name"] for c in shown], [column([c["n"] for c in shown], "all")], columns, [])
-
-
-def undefined_of(found: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
-    """Which rates do not exist or are imputed, and which classes are left out, with the reasons."""
-    cells = found["undefined_cells"]
-    if cells and options["empty"] is not None:
-        yield indented(f"{IMPUTED} nobody to compute the rate of: counts as {options['empty']:g}, as asked")
-    elif cells:
-        yield indented(f"– undefined: {_some([c['because'].removeprefix('because ') for c in cells], 90)}")
-    gone = [f"{shown_name(c['name'])} ({shown_name(c['undefined'], 120)})" for c in found["classes"] if c["undefined"]]
-    if gone:
-        yield indented(f"Left out of δ: {_some(gone, 170)}")
+def _shown(attribute: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
+    yield Text()
+    yield Rule(Text(shown_name(attribute["name"]), style="bold"), align="left", style="dim")
+    yield _groups(attribute, options)
+    yield from _about_groups(attribute)
+    yield Text()
+    yield from _headline(attribute["aggregate"], options, attribute["name"])
+    yield Text()
+    yield from matrix_of(attribute, options)
+    yield from undefined_of(attribute, options)
+    yield Text()
+    yield Text("The same of other rates", style="bold")
+    yield _others(attribute, options)
+    if attribute["worst"]:
+        yield Text()
+        yield Text("Groups farthest from everybody of their class", style="bold")
+        yield _worst(attribute)
+        yield indented("p: adjusted for all classes and groups (Holm, exact tests)", style="dim")
+    yield Text()
+    yield from _checklist(attribute["checklist"])
+    yield from joint_of(attribute, options)
 
 
-def rate(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def brief(value: float | None, digits: int = 3) -> str:
-    """So many decimals, but two digits of a number that would seem to be 0.
-
-    >>> brief(0.1234), brief(0.007), brief(0.00021), brief(0.0), brief(None)
-    ('0.123', '0.0070', '0.00021', '0.000', '–')
-    """
-    if value is None:
-        return "–"
-    if 0 < abs(value) < 10.0**-digits:
-        return f"{value:.2g}"
-    return f"{value:.{digits + (0 < abs(value) < 10.0 ** (1 - digits))}f}"
-
-
-def interval(ci: Sequence[float | None] | None, digits: int = 3) -> str:
-    """Both ends; one that is not bounded is infinite."""
-    return "–" if ci is None else ", ".join("∞" if end is None else brief(end, digits) for end in ci)
-
-
-def indented(text: str, dim: bool = False) -> Padding:
-    return Padding(Text(text, style="dim" if dim else ""), (0, 0, 0, 2))
-
-
-# ---- layout ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Column:
-    cells: list[str]
-    name: str
-
-    @property
-    def numbers(self) -> int:
-        return max(map(cell_len, self.cells), default=0)
-
-    def width(self, heading: str) -> int:
-        return max(self.numbers, cell_len(heading)) + 1
-
-
-def _blocks(
-    classes: list[str], first: list[_Column], groups: list[_Column], last: list[_Column]
-) -> Iterator[RenderableType]:
-    """One table, or several if groups do not fit beside each other; letters stand for names that do not."""
-    names = [shown_name(name, 30) for name in classes]
-    longest = min(max(map(cell_len, names)), LONGEST_CLASS)
-    room = WIDTH - sum(c.width(c.name) for c in (*first, *last)) - min(longest, SHORTEST_CLASS) - 1
-    headings = [shown_name(g.name, 200) for g in groups]
-    widths = [g.width(heading) for g, heading in zip(groups, headings, strict=True)]
-    letters = max(map(cell_len, headings)) > LONGEST_GROUP or sum(widths) > room
-    if letters:
-        headings = [chr(ord("a") + i) for i in range(len(groups))]
-        widths = [g.width(heading) for g, heading in zip(groups, headings, strict=True)]
-    for start, end in _split(widths, room):
-        spare = room - sum(widths[start:end]) + min(longest, SHORTEST_CLASS)
-        grid = _grid(min(longest, spare))
-        chosen = [*((c, c.name) for c in first), *zip(groups[start:end], headings[start:end], strict=True),
-                  *((c, c.name) for c in last)]  # fmt: skip
-        for c, heading in chosen:
-            grid.add_column(Text(heading), justify="right", no_wrap=True, min_width=c.width(heading) - 1)
-        for i, name in enumerate(names):
-            style = "dim" if classes[i] == "people" and i == 0 and len(first) > 1 else ""
-            grid.add_row(Text(name, style=style), *(c.cells[i] for c, _ in chosen))
-        yield grid
-    if letters:
-        legend = ", ".join(f"{h} {shown_name(g.name, 60)}" for h, g in zip(headings, groups, strict=True))
-        yield indented(legend, dim=True)
-
-
-def _split(widths: list[int], room: int) -> Iterator[tuple[int, int]]:
-    """Places from which to which groups stand in one table, at least one in each."""
-    start, used = 0, 0
-    for i, width in enumerate(widths):
-        if i > start and used + width > room:
-            yield start, i
-            start, used = i, 0
-        used += width
-    yield start, len(widths)
-
-
-def fitted(grid: Grid, texts: int) -> Grid:
-    """A table whose first columns, of texts, give way to its numbers."""
-    widths = [max(cell_len(str(cell)) for cell in (c.header, *c.cells)) for c in grid.columns]
-    room = WIDTH - sum(widths[texts:]) - 2 * (len(widths) - 1)
-    for i, column in enumerate(grid.columns):
-        if i < texts:
-            others = [min(widths[k], room // texts) for k in range(texts) if k != i]
-            column.max_width = max(room - sum(others), 1)
-        else:
-            column.min_width = widths[i]
+def _grid(*names: str, text: int = 1) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for i, name in enumerate(names):
+        grid.add_column(name, justify="left" if i < text else "right", no_wrap=True, overflow="ellipsis")
     return grid
 
 
-def _grid(width: int) -> Grid:
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    grid.add_column("class", overflow="ellipsis", no_wrap=True, max_width=max(width, len("class")))
+def _groups(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
+    level = f"{100 * options['confidence']:g}%"
+    grid = _grid("group", "n", "accuracy", level, "macro-F1", level)
+    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:MOST_GROUPS]
+    for g in attribute["groups"]:
+        if g not in shown:
+            continue
+        left = f" (−{g['left_out']:,})" if g["left_out"] else ""
+        grid.add_row(
+            Text(shown_name(g["name"], 26)), f"{g['n']:,}{left}", _number(g["accuracy"]["value"]),
+            _interval(g["accuracy"]["ci"]), _number(g["macro_f1"]["value"]), _interval(g["macro_f1"]["ci"]),
+        )  # fmt: skip
+    return fitted(grid, 1)
+
+
+def _about_groups(attribute: dict[str, Any]) -> Iterator[RenderableType]:
+    macro, more = attribute["groups"][0]["macro_f1"], len(attribute["groups"]) - MOST_GROUPS
+    if macro["undefined"]:
+        yield indented(f"macro-F1 is undefined {macro['undefined']}", style="dim")
+    else:
+        many = "1 class that has" if macro["classes"] == 1 else f"{macro['classes']:,} classes that have"
+        yield indented(f"macro-F1 of the {many} people in every group", style="dim")
+    if more > 0:
+        what = "1 smaller group is" if more == 1 else f"{more:,} smaller groups are"
+        yield indented(f"{what} not shown (--json has them)", style="dim")
+
+
+def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
+    grid = _grid("rate", "δ", f"{100 * options['confidence']:g}% interval", "chance", "p")
+    for m in attribute["other_metrics"]:
+        grid.add_row(
+            METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]),
+            p_value(m["p_value"]),
+        )  # fmt: skip
+    grid.caption = Text("chance: alone it stays within this, 95 of 100 times")
+    grid.caption_justify = "left"
     return grid
 
 
-# ---- choices ---------------------------------------------------------------------------------------------------------
+def _worst(attribute: dict[str, Any]) -> Grid:
+    grid = _grid("class", "group", "n", "rate", "overall", "difference", "p", text=2)
+    cells = {(c["name"], cell["group"]): (c, cell) for c in attribute["classes"] for cell in c["cells"]}
+    for d in attribute["worst"]:
+        c, cell = cells[d["class"], d["group"]]
+        grid.add_row(
+            Text(shown_name(d["class"], 20)), Text(shown_name(d["group"], 20)), f"{cell['n']:,}",
+            _number(cell["value"]), _number(c["overall"]), number(d["difference"], sign=True), p_value(d["p_adjusted"]),
+        )  # fmt: skip
+    return fitted(grid, 2)
 
 
-def _largest(groups: list[dict[str, Any]]) -> list[int]:
-    """Places of the groups that are shown, in their order."""
-    return sorted(sorted(range(len(groups)), key=lambda g: -groups[g]["n"])[:MOST_GROUPS])
+def render_aggregate(document: dict[str, Any]) -> RenderableType:
+    """An aggregate as rich renderables."""
+    parts: list[RenderableType] = [Text("Evenhand aggregate", style="bold"), *_facts(document["data"])]
+    parts += [Text(), *_headline(document, document["options"], document["attribute"]), Text()]
+    parts += matrix_of(document, document["options"])
+    parts += undefined_of(document, document["options"])
+    parts += [Text(), *_checklist(document["checklist"]), *joint_of(document, document["options"])]
+    return Group(*parts, *points("Notes", document["notes"]))
 
 
-def _worst(classes: list[dict[str, Any]], options: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """All classes in their order, or those that are worst off."""
-    if len(classes) <= 2 * MOST_CLASSES:
-        return classes, 0
-    low = options["unit"] == "score" and options["across_groups"]["power"] is not None
-    low |= options["unit"] == "ratio" and options["across_groups"]["power"] == "-inf"
-    low |= options["across_groups"]["gamma"] is not None
-    ranked = sorted(classes, key=lambda c: (c["value"] is None, (1 if low else -1) * (c["value"] or 0.0)))
-    return ranked[:MOST_CLASSES], len(classes) - MOST_CLASSES
+def _facts(data: dict[str, Any]) -> Iterator[RenderableType]:
+    label, guess = shown_name(data["label"]), shown_name(data["prediction"])
+    text = f"{data['rows']:,} people · {data['classes']:,} classes · label {label} · prediction {guess}"
+    if data["weight"] is not None:
+        text += f" · weight {shown_name(data['weight'])}"
+    yield Text(text)
+    for reason, count in data["left_out"].items():
+        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
 
 
-def _cell(cell: dict[str, Any]) -> str:
-    """A rate, marked if it is one that an empty cell counts as."""
-    imputed = cell["value"] is not None and cell["undefined"] is not None
-    return rate(cell["value"]) + (IMPUTED if imputed else "")
+def _headline(found: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
+    """The number, and how sure it is."""
+    rate = METRICS[options["metric"]].title
+    steps = f"{options['across_groups']['name']} over groups, {options['across_classes']['name']} over classes"
+    yield Text(f"{rate}, unit {options['unit']}: {steps} ({shown_name(attribute)})", style="bold")
+    if found["undefined"]:
+        yield indented(f"undefined {shown_name(found['undefined'], 300)}")
+        return
+    text = f"δ = {_number(found['value'], 4)}"
+    if found["ci"] is not None:
+        text += f"   {100 * options['confidence']:g}% interval {_interval(found['ci'], 4)}"
+    yield indented(text)
+    if found["p_value"] is not None:
+        mean, high = (_number(found[k], 4) for k in ("null_mean", "null_95"))
+        yield indented(f"chance alone: {mean} on average, {high} one time in twenty; {p_words(found['p_value'])}")
+    elif found["untested"] and found["untested"] != "tests were switched off":
+        yield indented(f"not tested: {found['untested']}")
 
 
-def _overall(c: dict[str, Any]) -> str:
-    imputed = c["overall"] is not None and all(cell["undefined"] is not None for cell in c["cells"])
-    return rate(c["overall"]) + (IMPUTED if imputed else "")
+def _checklist(items: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    yield Text("Checklist", style="bold")
+    for entry in items:
+        yield indented(f"☑ {entry['item']}: {shown_name(entry['answer'], 300)} ({shown_name(entry['why'], 300)})")
 
 
-def _many(count: int, one: str, several: str) -> str:
-    return f"{count:,} {one if count == 1 else several}" if count else ""
+def _number(value: float | None, digits: int = 3) -> str:
+    return number(value, digits=digits, tiny=True)
 
 
-def _some(texts: list[str], limit: int) -> str:
-    """The first four, and how many more there are."""
-    more = f"; and {len(texts) - 4:,} more" if len(texts) > 4 else ""
-    return "; ".join(shown_name(text, limit) for text in texts[:4]) + more
+def _interval(ends: Sequence[float | None] | None, digits: int = 3) -> str:
+    return interval(ends, digits=digits, tiny=True, join=", ", unbounded="∞")

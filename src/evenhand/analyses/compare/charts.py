@@ -1,8 +1,9 @@
-"""Methods over runs: fronts, distances to the optimum and areas, as 003 draws them."""
+"""Methods over runs: fronts, distances to the optimum and areas, as in Figures 3b to 5 of Han, Baldwin & Cohn 2023."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,33 +13,33 @@ from evenhand.measures.pareto import Curve
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, chosen_rows, coloured, inline, labels, quantitative, rows
-from evenhand.report.charts.plane import SIDE, Plane, check_name, plane
+from evenhand.report.charts.plane import SIDE, Plane, plane
+from evenhand.report.charts.registry import Kind
 
 if TYPE_CHECKING:
     from evenhand.analyses.compare.compare import Comparison
     from evenhand.analyses.compare.ranking import Standing
 
-CHARTS = ("tradeoff", "dto", "area")
 MOST_DOTS, MOST_POINTS, FINE = 400, 100, 101
 COLUMNS = 3
 
 
-def plot(c: Comparison, name: Any, method: Any) -> Chart:
-    """The chart of that name."""
-    check_name(name, CHARTS)
+@dataclass(frozen=True)
+class Subject:
+    """A comparison, and the methods that are drawn, the best first."""
+
+    comparison: Comparison
+    chosen: list[Standing]
+
+
+def subject(c: Comparison, method: Any = None) -> Subject:
+    """One method, or as many as there are colours."""
     if method is not None and method not in c.methods:
         raise UsageError(
             f"there is no method {shown(method)} (there are: {listed(c.methods)}){nearest(str(method), c.methods)}"
         )
-    chosen = [s for s in c.standings if method in (None, c.runs.methods[s.method])][: theme.MOST_COLOURED]
-    makers = {"tradeoff": _fronts, "dto": _distances, "area": _areas}
-    return makers[name](c, chosen)
-
-
-def available(c: Comparison) -> tuple[str, ...]:
-    """The charts that these runs have."""
-    some = c.terms.start is not None and any(np.isfinite(s.area) for s in c.standings)
-    return tuple(name for name in CHARTS if name != "area" or some)
+    chosen = [s for s in c.standings if method in (None, c.runs.methods[s.method])]
+    return Subject(c, chosen[: theme.MOST_COLOURED])
 
 
 def _names(c: Comparison, chosen: Sequence[Standing]) -> dict[int, str]:
@@ -58,8 +59,9 @@ def _fewer(c: Comparison, chosen: Sequence[Standing]) -> str | None:
     return f"the best {len(chosen)} of {len(c.standings)} methods" if 1 < len(chosen) < len(c.standings) else None
 
 
-def _fronts(c: Comparison, chosen: Sequence[Standing]) -> Chart:
-    """Settings of all methods, their fronts, and the model that the least distance selects: 003's Figure 3b."""
+def fronts(about: Subject) -> Chart:
+    """Settings of all methods, their fronts, and the model that the least distance selects."""
+    c, chosen = about.comparison, about.chosen
     label, (p, f) = _names(c, chosen), c.runs.means[:2]
     settings = [i for s in chosen for i in range(*c.runs.of(s.method).indices(len(c.runs.method)))]
     dots = settings[:: max(1, -(-len(settings) // MOST_DOTS))]
@@ -125,8 +127,9 @@ def _axis_titles(c: Comparison) -> tuple[str, str]:
     )
 
 
-def _distances(c: Comparison, chosen: Sequence[Standing]) -> Chart:
+def distances(about: Subject) -> Chart:
     """The distance to the optimum of the model that each criterion selects, with intervals over seeds."""
+    c, chosen = about.comparison, about.chosen
     label = _names(c, chosen)
     names, colours = _colours(c, chosen)
     values = []
@@ -168,14 +171,11 @@ def _distances(c: Comparison, chosen: Sequence[Standing]) -> Chart:
     return chart("dto", "Distance to the optimum", subtitle, description, body, columns, [_fewer(c, chosen)])
 
 
-def _areas(c: Comparison, chosen: Sequence[Standing]) -> Chart:
-    """The area under each method's curve, and what of it meets the conditions: 003's Figures 4 and 5."""
-    if c.terms.start is None:
-        raise UsageError("the area needs the performance of a random guess: compare with random_performance=")
+def areas(about: Subject) -> Chart:
+    """The area under each method's curve, and what of it meets the conditions."""
+    c, chosen = about.comparison, about.chosen
     label = _names(c, chosen)
-    known = [s for s in chosen if np.isfinite(s.area)]
-    if not known:
-        raise UsageError("no method is better than a random guess, so there is no area to draw")
+    known = [one for one in chosen if np.isfinite(one.area)]
     lines = {s.method: _line(c, s) for s in known}
     side = SIDE if len(known) == 1 else 175
     axes = Plane(*_axis_titles(c), (0.0, 1.03), (0.0, 1.03), side)  # an area starts at 0
@@ -243,3 +243,14 @@ def _inside(c: Comparison, line: Curve) -> list[dict[str, Any]]:
         return []
     first, last = np.flatnonzero(keep)[[0, -1]]
     return rows(performance=p[first : last + 1], fairness=np.where(keep, f, np.nan)[first : last + 1])
+
+
+def _no_areas(about: Subject) -> str | None:
+    if about.comparison.terms.start is None:
+        return "needs the performance of a random guess: compare with random_performance="
+    if not any(np.isfinite(one.area) for one in about.chosen):
+        return "needs a method that is better than a random guess, and none is"
+    return None
+
+
+CHARTS = {"tradeoff": Kind(fronts), "dto": Kind(distances), "area": Kind(areas, _no_areas)}

@@ -12,6 +12,7 @@ from evenhand.analyses.compare.options import Question, asked, baseline_floors, 
 from evenhand.analyses.compare.ranking import Standing, Terms, standings
 from evenhand.analyses.compare.runs import Runs, method_named, read_runs
 from evenhand.inference.resample import generator
+from evenhand.ingest.engines import library_of
 from evenhand.measures.pareto import Curve, Stretch, winners
 from evenhand.report.result import Result
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Result):
     """What a comparison found. Print it, or take `to_dict`, `to_json`, `to_frame`, `curve`."""
+
+    drawn_by = "evenhand.analyses.compare.charts"
 
     question: Question
     terms: Terms
@@ -54,19 +57,13 @@ class Comparison(Result):
         points = np.unique(np.stack([line.performance, -line.fairness]), axis=1)
         return Curve(points[0], -points[1])
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.compare.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """All averaged runs as a dataframe, one row per setting, in the library of the data (or the one named)."""
         from evenhand.analyses.compare.document import points_frame
 
         return points_frame(self, library or self.library)
 
-    def plot(self, name: str = "tradeoff", *, method: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, method: str | None = None) -> Chart:
         """A chart of all methods or of one: fronts ("tradeoff"), distances of selected models ("dto"), areas ("area").
 
         >>> runs = {"m": ["a", "a", "b"], "acc": [0.6, 0.8, 0.7], "fair": [0.9, 0.7, 0.6]}
@@ -74,20 +71,7 @@ class Comparison(Result):
         >>> found.plot("dto").title, found.plots()
         ('Distance to the optimum', ('tradeoff', 'dto', 'area'))
         """
-        from evenhand.analyses.compare.charts import plot
-
-        return plot(self, name, method)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        from evenhand.analyses.compare.charts import available
-
-        return available(self)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.compare.text import render
-
-        return render(self.to_dict())
+        return self.charts(method=method).draw(name)
 
 
 def compare(
@@ -138,7 +122,7 @@ def compare(
     random_performance
         The performance of a random guess, where curves start at fairness 1; without it there is no area.
     front
-        "dev": the front of development results. "published": of test results, as in 003's table, which leaks.
+        "dev": the front of development results. "published": of test results, which leaks, as Han, Baldwin & Cohn 2023.
     lower_is_better
         "performance", "fairness" or "both", for an error or a gap: 1 − value is compared.
     fairness_floor, performance_floor
@@ -200,12 +184,5 @@ def compare(
         resamples=resamples,
         seed=None if isinstance(rng, np.random.Generator) else int(rng or 0),
         notes=tuple(remarks(question, terms, read, found, resamples)),
-        library=_library(runs),
+        library=library_of(runs),
     )
-
-
-def _library(data: Any) -> str | None:
-    """The dataframe library an object belongs to."""
-    root = type(data).__module__.split(".")[0]
-    known = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow", "duckdb": "duckdb", "_duckdb": "duckdb"}
-    return known.get(root)

@@ -11,7 +11,7 @@ from evenhand.analyses.compare.ranking import LEAST, Criterion, Standing
 from evenhand.analyses.compare.runs import ROLES
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.seed_resample import Resampled
-from evenhand.report.document import header
+from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -57,12 +57,8 @@ def _options(c: Comparison) -> dict[str, Any]:
         "utopia": list(terms.utopia),
         "normalize": list(normalize) if isinstance(normalize, tuple) else normalize,
         "scale": list(terms.scale),
-        "baseline": c.question.baseline,
-        "base": None if c.question.base is None else list(c.question.base),
-        "margins": list(c.question.margins),
-        "performance_from": terms.performance_from,
-        "fairness_from": terms.fairness_from,
-        "dto_to": terms.dto_to,
+        **fields(c.question, "baseline base margins"),
+        **fields(terms, "performance_from fairness_from dto_to"),
         "missing": c.question.missing,
         "confidence": terms.confidence,
         "bootstrap": c.resamples,
@@ -74,16 +70,14 @@ def _method(c: Comparison, s: Standing, deviations: Any) -> dict[str, Any]:
     runs, region = c.runs, c.terms.region
     return {
         "name": runs.methods[s.method],
-        "rank": s.rank,
-        "runs": s.runs,
-        "settings": s.settings,
-        "auc_pfc": _number(s.area),
+        **fields(s, "rank runs settings"),
+        "auc_pfc": number(s.area),
         **_interval(s.area_ci),
         "first_share": s.area_first,
         "undefined": _no_area(c, s),
         "ci_undefined": _no_interval(c, s),
-        "dto_area": _number(s.polar),
-        "partial_auc_pfc": _number(s.partial) if region else None,
+        "dto_area": number(s.polar),
+        "partial_auc_pfc": number(s.partial) if region else None,
         "partial_ci": _interval(s.partial_ci)["ci"],
         "single_run_settings": s.single,
         "front": [_point(c, i, deviations) for i in s.front.tolist()],
@@ -95,7 +89,7 @@ def _point(c: Comparison, place: int, deviations: Any) -> dict[str, Any]:
     """One setting: the means over its seeds, their standard deviations, its distance."""
     runs = c.runs
     performance, fairness, dev_performance, dev_fairness = runs.means[:, place].tolist()
-    sd = [_number(v) for v in deviations[:, place].tolist()]
+    sd = [number(v) for v in deviations[:, place].tolist()]
     found = {
         "performance": performance,
         "fairness": fairness,
@@ -136,10 +130,6 @@ def _interval(found: Resampled | None, most: float = 1.0) -> dict[str, Any]:
     if found is None:
         return {"ci": None, "bias": None}
     return {"ci": [min(max(end, 0.0), most) for end in found.ci], "bias": found.bias}
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 # ---- words ---------------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.ingest.roles import check_where
 from evenhand.ingest.rows import Rows, read_rows
 from evenhand.ingest.values import encode, name_of
-from evenhand.ingest.where import check_where, rows_with, taken_values
+from evenhand.ingest.where import rows_with, taken_values
 from evenhand.tables.arrays import Bools, Floats, Ints
 
 ROLES = ("performance", "fairness", "dev_performance", "dev_fairness")

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.compare.document import method_name
 from evenhand.errors import shown_name
+from evenhand.report.console import indented, points
+from evenhand.report.format import number
 
-WIDTH = 80
 MOST_METHODS = 20
 FEW_METHODS = 6
 """Up to so many methods, what each criterion selects is shown."""
@@ -27,10 +27,7 @@ def render(document: dict[str, Any]) -> RenderableType:
     """The report as rich renderables."""
     parts: list[RenderableType] = [*_header(document), Text(), *_ranking(document), Text()]
     parts += [*_selected(document), *_wins(document), Text(), Text(document["interpretation"])]
-    if document["notes"]:
-        parts += [Text(), Text("Notes", style="bold")]
-        parts += [_indented(Text(f"• {shown_name(note, 600)}")) for note in document["notes"]]
-    return Group(*parts)
+    return Group(*parts, *points("Notes", document["notes"]))
 
 
 def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -58,7 +55,7 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _ranking(document: dict[str, Any]) -> Iterator[RenderableType]:
-    """Methods by criteria, as 003's Table 3."""
+    """Methods by criteria, as Table 3 of Han, Baldwin & Cohn 2023."""
     options, methods = document["options"], document["methods"]
     utopia, partial = options["utopia"], _conditions(options)
     title = f"Distance (DTO) of the selected model to ({utopia[0]:g}, {utopia[1]:g})"
@@ -76,8 +73,8 @@ def _ranking(document: dict[str, Any]) -> Iterator[RenderableType]:
     some = any(m["first_share"] is not None for m in shown)
     legend = "* best" + ("; first: share of resamples in which the area is the largest" if some else "")
     legend += f"; part.: area where {partial}" if partial and with_area else ""
-    yield _indented(Text(legend + (f"; {more:,} more methods are in --json" if more else "")))
-    yield from (_indented(Text(reason)) for reason in _reasons(shown, with_area))
+    yield indented(legend + (f"; {more:,} more methods are in --json" if more else ""))
+    yield from (indented(reason) for reason in _reasons(shown, with_area))
 
 
 def _areas(methods: list[dict[str, Any]], options: dict[str, Any], partial: str) -> list[tuple[str, list[Any]]]:
@@ -112,7 +109,7 @@ def _conditions(options: dict[str, Any]) -> str:
 
 
 def _selected(document: dict[str, Any]) -> Iterator[RenderableType]:
-    """What is selected, as 003's Table 5."""
+    """What is selected, as Table 5 of Han, Baldwin & Cohn 2023."""
     methods = document["methods"][:MOST_METHODS]
     criteria = document["criteria"] if len(methods) <= FEW_METHODS else document["criteria"][:1]
     dev = document["data"]["columns"]["dev_performance"] is not None
@@ -145,7 +142,7 @@ def _wins(document: dict[str, Any]) -> Iterator[RenderableType]:
         grid.add_row(f"{w['from']:.3f} – {w['to']:.3f}", Text(names))
     yield grid
     if len(wins) > MOST_WINS:
-        yield _indented(Text(f"the {MOST_WINS} widest of {len(wins)} stretches; all are in --json"))
+        yield indented(f"the {MOST_WINS} widest of {len(wins)} stretches; all are in --json")
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------
@@ -157,10 +154,6 @@ def _grid(first: str, *rest: str, text: int = 0) -> Grid:
     for i, name in enumerate(rest, start=1):
         grid.add_column(name, justify="left" if i <= text else "right", overflow="ellipsis", no_wrap=True)
     return grid
-
-
-def _indented(text: Text) -> Padding:
-    return Padding(text, (0, 0, 0, 2))
 
 
 def _table(columns: list[tuple[str, list[Any]]]) -> Grid:
@@ -194,7 +187,7 @@ def _most(methods: list[dict[str, Any]], key: str) -> float | None:
 
 def _value(value: float | None) -> str:
     """Without the zero that all shares start with."""
-    return "–" if value is None else f"{value:.3f}".removeprefix("0")
+    return number(value).removeprefix("0")
 
 
 def _best(value: float | None, best: float | None) -> Text:

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows, zero
-from evenhand.report.charts.plane import check_name
+from evenhand.report.charts.registry import Kind
+from evenhand.report.format import number
+
+if TYPE_CHECKING:
+    from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness
 
 HEIGHT, ROW = 220, 26
 MOST_PAIRS = len(theme.GROUPS)
 Document = dict[str, Any]
 
 
-def available(document: Document) -> tuple[str, ...]:
-    """The names of the charts that a document has."""
-    worlds = document["worlds"]
-    names = []
-    if worlds or document["flip"]["answer"] is not None:
-        names.append("changes")
-    if any(w["paths"] for w in worlds):
-        names.append("paths")
-    if any(w["confounding"] for w in worlds):
-        names.append("confounding")
-    if document["ranges"]:
-        names.append("worlds")
-    return tuple(names)
+@dataclass(frozen=True)
+class Subject:
+    """A document, and one of its worlds: a graph, or the flip."""
+
+    document: Document
+    world: dict[str, Any]
+
+    @property
+    def where(self) -> str:
+        name = self.world["name"]
+        return "if only the attribute is flipped" if name == "flip" else f"in {shown_name(name, 60)}"
+
+    @property
+    def level(self) -> str:
+        return f"{100 * self.document['options']['confidence']:g}%"
 
 
-def plot(document: Document, name: Any, world: Any = None) -> Chart:
-    """A chart of one world; without its name the first, or the flip if there is none."""
-    check_name(name, available(document))
-    if name == "worlds":
-        return _worlds(document)
+def subject(result: CounterfactualFairness, world: Any = None) -> Subject:
+    """A world by its name; without a name the first, or the flip if there is none."""
+    return in_world(result.to_dict(), world)
+
+
+def in_world(document: Document, world: Any) -> Subject:
+    """The same of a document."""
     there = {w["name"]: w for w in document["worlds"]}
-    if document["flip"]["answer"] is not None:
-        there["flip"] = {"name": "flip", **document["flip"], "paths": [], "confounding": []}
+    there["flip"] = {"name": "flip", **document["flip"], "paths": [], "confounding": []}
     chosen = next(iter(there)) if world is None else world
     if chosen not in there:
         raise UsageError(f"there is no world {shown(chosen)} (there are: {listed(there)}){nearest(str(chosen), there)}")
-    found = there[chosen]
-    if name == "changes":
-        return _changes(document, found)
-    if not found[name]:
-        raise UsageError(f"{shown(chosen)} has no chart {shown(name)}: name another world")
-    return _paths(document, found) if name == "paths" else _confounding(document, found)
+    return Subject(document, there[chosen])
 
 
 def _pair(c: dict[str, Any]) -> str:
@@ -60,16 +64,9 @@ def _pairs(found: list[dict[str, Any]]) -> tuple[list[str], str | None]:
     return names[:MOST_PAIRS], f"{more} more pairs of groups are in the JSON" if more > 0 else None
 
 
-def _where(world: dict[str, Any]) -> str:
-    return "if only the attribute is flipped" if world["name"] == "flip" else f"in {shown_name(world['name'], 60)}"
-
-
-def _level(document: Document) -> str:
-    return f"{100 * document['options']['confidence']:g}%"
-
-
-def _changes(document: Document, world: dict[str, Any]) -> Chart:
-    answer = world["answer"]
+def changes(s: Subject) -> Chart:
+    """How the scores of people change."""
+    answer = s.world["answer"]
     changes = answer["changes"]
     names, more = _pairs(changes)
     edges = answer["bins"]
@@ -96,7 +93,7 @@ def _changes(document: Document, world: dict[str, Any]) -> Chart:
                           "header": {"labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}}},
         "spec": {"width": theme.WIDTH, "height": max(50, HEIGHT // len(names)), "layer": [bars, nothing]},
     }  # fmt: skip
-    title = f"Change of scores in another world, {_where(world)}"
+    title = f"Change of scores in another world, {s.where}"
     told = " ".join(c["interpretation"] for c in changes[: len(names)])
     columns = {
         "pair": [_pair(c) for c in changes],
@@ -106,10 +103,11 @@ def _changes(document: Document, world: dict[str, Any]) -> Chart:
     return chart("changes", title, "Line: no change.", f"Line: no change. {told}", body, columns, [more])
 
 
-def _paths(document: Document, world: dict[str, Any]) -> Chart:
-    names, more = _pairs(world["paths"])
-    shown_ones = [p for p in world["paths"] if _pair(p) in names]
-    total = {_pair(c): c["mean"] for c in world["answer"]["changes"]}
+def paths(s: Subject) -> Chart:
+    """The part of the mean change that takes each way."""
+    names, more = _pairs(s.world["paths"])
+    shown_ones = [p for p in s.world["paths"] if _pair(p) in names]
+    total = {_pair(c): c["mean"] for c in s.world["answer"]["changes"]}
     lines = [{"pair": pair, "way": "total", **_estimate(total[pair])} for pair in names]
     lines += [{"pair": _pair(p), "way": _way(p["via"]), **_estimate(p["mean"])} for p in shown_ones]
     ways = list(dict.fromkeys(line["way"] for line in lines))
@@ -132,12 +130,11 @@ def _paths(document: Document, world: dict[str, Any]) -> Chart:
         {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
          "encoding": point},
     ]}  # fmt: skip
-    subtitle = f"Lines: {_level(document)} intervals."
-    told = "; ".join(
-        f"{li['pair']}, {li['way']}: {round(li['value'], 3) + 0.0:+.3f}" for li in lines if li["value"] is not None
-    )
+    subtitle = f"Lines: {s.level} intervals."
+    known = [line for line in lines if line["value"] is not None]
+    told = "; ".join(f"{line['pair']}, {line['way']}: {number(line['value'], sign=True)}" for line in known)
     columns = {key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}
-    title = f"Which way the change takes, {_where(world)}"
+    title = f"Which way the change takes, {s.where}"
     return chart("paths", title, subtitle, f"{subtitle} {told}.", body, columns, [more])
 
 
@@ -155,9 +152,10 @@ def _estimate(e: dict[str, Any]) -> dict[str, Any]:
     return {"value": e["value"], "low": low, "high": high}
 
 
-def _confounding(document: Document, world: dict[str, Any]) -> Chart:
-    names, more = _pairs(world["confounding"])
-    curves = [c for c in world["confounding"] if _pair(c) in names]
+def confounding(s: Subject) -> Chart:
+    """What is left of the mean change if a hidden cause accounts for part of it."""
+    names, more = _pairs(s.world["confounding"])
+    curves = [c for c in s.world["confounding"] if _pair(c) in names]
     lines = [
         {"pair": _pair(c), "share": p["share"], "correlation": p["correlation"], **_estimate(p["mean"])}
         for c in curves
@@ -177,22 +175,21 @@ def _confounding(document: Document, world: dict[str, Any]) -> Chart:
         {"data": data, "mark": {"type": "line", "point": True, "tooltip": True},
          "encoding": {"x": x, "y": y, "color": colour}},
     ]}  # fmt: skip
-    subtitle = (
-        f"Bands: {_level(document)} intervals. At 0% there is no hidden cause; below it one hides part of the effect."
-    )
+    subtitle = f"Bands: {s.level} intervals. At 0% there is no hidden cause; below it one hides part of the effect."
     told = " ".join(c["interpretation"] for c in curves)
     columns = {key: [line[key] for line in lines] for key in ("pair", "share", "correlation", "value", "low", "high")}
-    title = f"If there is a hidden cause, {_where(world)}"
+    title = f"If there is a hidden cause, {s.where}"
     return chart("confounding", title, subtitle, f"{subtitle} {told}", body, columns, [more])
 
 
-def _worlds(document: Document) -> Chart:
+def worlds(s: Subject) -> Chart:
+    """The mean change in every world."""
     lines = [
         {"pair": _pair(c), "world": shown_name(w["name"], 30), **_estimate(c["mean"])}
-        for w in document["worlds"]
+        for w in s.document["worlds"]
         for c in w["answer"]["changes"]
     ]
-    names, more = _pairs(document["worlds"][0]["answer"]["changes"])
+    names, more = _pairs(s.document["worlds"][0]["answer"]["changes"])
     lines = [line for line in lines if line["pair"] in names]
     worlds = list(dict.fromkeys(line["world"] for line in lines))
     x = quantitative("value", "mean change of the score", format=".2~f")
@@ -208,7 +205,21 @@ def _worlds(document: Document) -> Chart:
         {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
          "encoding": {"x": x, "y": y, "yOffset": offset, "color": colour}},
     ]}  # fmt: skip
-    told = " ".join(r["interpretation"] for r in document["ranges"] if r["figure"] == "mean" and r["group"] is not None)
-    subtitle = f"Lines: {_level(document)} intervals."
+    told = " ".join(
+        r["interpretation"] for r in s.document["ranges"] if r["figure"] == "mean" and r["group"] is not None
+    )
+    subtitle = f"Lines: {s.level} intervals."
     columns = {key: [line[key] for line in lines] for key in ("world", "pair", "value", "low", "high")}
     return chart("worlds", "The mean change in every world", subtitle, f"{subtitle} {told}", body, columns, [more])
+
+
+def _has(part: str) -> Callable[[Subject], str | None]:
+    return lambda s: None if s.world[part] else f"is not of {shown(s.world['name'])}: name another world"
+
+
+CHARTS = {
+    "changes": Kind(changes, _has("answer")),
+    "paths": Kind(paths, _has("paths")),
+    "confounding": Kind(confounding, _has("confounding")),
+    "worlds": Kind(worlds, lambda s: None if s.document["ranges"] else "needs several graphs"),
+}

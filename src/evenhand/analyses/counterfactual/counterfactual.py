@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -30,11 +30,13 @@ from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
 from evenhand.analyses.counterfactual.structural_model import StructuralModel, explained_shares, structural_model_of
-from evenhand.analyses.options import Options, Progress, checked
+from evenhand.analyses.options import Options, Progress, options_of
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
-from evenhand.ingest.people import as_columns, chosen_columns, names_in
-from evenhand.ingest.tabulation import library_of
+from evenhand.inference.settings import IntervalArgs
+from evenhand.ingest.engines import library_of, names_of
+from evenhand.ingest.people import as_columns, chosen_columns
+from evenhand.ingest.roles import Roles, check_known, picked
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, kept
 
@@ -64,7 +66,9 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class CounterfactualFairness(Result):
-    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `to_frame`, `plot`."""
+    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`; only `to_frame` has single people."""
+
+    drawn_by = "evenhand.analyses.counterfactual.charts"
 
     asked: Asked
     people: int
@@ -78,17 +82,11 @@ class CounterfactualFairness(Result):
     """Of each person: place in the data, group code and score; and the scores of the flip."""
     library: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes. It holds no single person."""
-        from evenhand.analyses.counterfactual.document import document
-
-        return document(self)
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.counterfactual.page import counterfactual_page
 
-        return kept(counterfactual_page(self), path)
+        return kept(counterfactual_page(self.to_dict()), path)
 
     def to_frame(self, world: str | None = None, *, library: str | None = None) -> Any:
         """One row per person and other group. These are personal data.
@@ -99,22 +97,19 @@ class CounterfactualFairness(Result):
 
         return frame(self, world, library)
 
-    def plot(self, name: str = "changes", world: str | None = None) -> Chart:
-        """A chart: changes, paths, confounding or worlds; `plots()` says which there are."""
-        from evenhand.analyses.counterfactual.charts import plot
+    def plot(self, name: str | None = None, world: str | None = None) -> Chart:
+        """A chart of one world: changes, paths or confounding; or worlds. `plots()` says which there are."""
+        return self.charts(world=world).draw(name)
 
-        return plot(self.to_dict(), name, world)
 
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts there are."""
-        from evenhand.analyses.counterfactual.charts import available
+class CounterfactualArgs(IntervalArgs, total=False):
+    """How columns are read, and intervals, for signatures."""
 
-        return available(self.to_dict())
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.counterfactual.document import render
-
-        return render(self.to_dict())
+    favorable: Any
+    risk: bool
+    missing: str
+    categories: Sequence[str]
+    numbers: Sequence[str]
 
 
 def counterfactual_fairness(
@@ -126,19 +121,12 @@ def counterfactual_fairness(
     features: Sequence[str] | None = None,
     mechanisms: str | Mapping[str, Any] = "linear",
     threshold: float = 0.5,
-    favorable: Any = 1,
-    risk: bool = False,
     tolerance: float = 0.05,
-    missing: str = "refuse",
-    confidence: float = 0.95,
-    bootstrap: int = 100,
     confounding: Sequence[float] = GRID,
-    categories: Sequence[str] = (),
-    numbers: Sequence[str] = (),
     trust: Sequence[str] = (),
     unsafe_pickle: bool = False,
-    rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
+    **options: Unpack[CounterfactualArgs],
 ) -> CounterfactualFairness:
     """Would people's scores be others, had they been of another group?
 
@@ -192,21 +180,24 @@ def counterfactual_fairness(
     >>> women.group, women.other, round(women.mean.value, 3), women.changed.value
     ('f', 'm', 0.15, 0.2)
     """
-    options = checked(threshold, confidence, bootstrap, rng)
-    rule = Rule(float(threshold), bool(risk), _tolerance(tolerance))
+    check_known(options, CounterfactualArgs.__optional_keys__, "counterfactual_fairness")
+    settings = options_of({"bootstrap": 100, **options}, threshold)
+    roles = picked(Roles, options)
+    categories, numbers = options.get("categories", ()), options.get("numbers", ())
+    rule = Rule(float(threshold), roles.risk, _tolerance(tolerance))
     shares = _shares(confounding)
-    scorer = scorer_of(model, favorable=favorable, risk=risk, trust=trust, unsafe_pickle=unsafe_pickle)
-    columns = names_in(as_columns(data))
+    scorer = scorer_of(model, favorable=roles.favorable, risk=roles.risk, trust=trust, unsafe_pickle=unsafe_pickle)
+    columns = names_of(as_columns(data))
     inputs = inputs_of(scorer, columns, features)
     chosen_columns(columns, [attribute, *categories, *numbers], ())
     graphs = [] if graph is None else graphs_of(graph)
     parts = [subgraph_of(g, attribute, inputs, columns) for g in graphs]
-    people = people_of(data, attribute, graphs, parts, mechanisms, categories, numbers, missing)
+    people = people_of(data, attribute, graphs, parts, mechanisms, categories, numbers, roles.missing)
     rows = Inputs(data, people, inputs, matrix=scorer.matrix)
     simulator, notes = simulator_of(scorer, rows, people, attribute, rule)
-    first, *streams = generator(rng).spawn(len(graphs) + 1)
+    first, *streams = generator(options.get("rng")).spawn(len(graphs) + 1)
     run = partial(
-        simulate, simulator, confidence=options.confidence, bootstrap=options.bootstrap,
+        simulate, simulator, confidence=settings.confidence, bootstrap=settings.bootstrap,
         progress=progress or (lambda fraction, text: None),
     )  # fmt: skip
     flip = answer_of(simulator, run(None, [Scenario((), True)], rng=first)) if simulator.takes else None
@@ -216,8 +207,8 @@ def counterfactual_fairness(
         answers.append(_answer(one, structure, simulator, shares, run, stream))
     asked = Asked(
         attribute, dict(zip(simulator.names, np.bincount(simulator.own).tolist(), strict=True)), tuple(inputs),
-        simulator.takes, scorer.name, name_of(favorable), rule,
-        mechanisms if isinstance(mechanisms, str) else "given", shares, options,
+        simulator.takes, scorer.name, name_of(roles.favorable), rule,
+        mechanisms if isinstance(mechanisms, str) else "given", shares, settings,
     )  # fmt: skip
     notes += [*people.notes, *(n for p in parts for n in p.notes), *remarks_on(answers, people, parts, graphs, columns)]
     return CounterfactualFairness(

@@ -1,22 +1,14 @@
-"""Counterfactual fairness → its JSON document, a dataframe of people, and a report of 80 columns."""
+"""Counterfactual fairness → its JSON document, and a dataframe of people."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.counterfactual.sentences import (
-    changed_words,
-    interval_words,
-    percent,
-    range_words,
-    tipping_words,
-)
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
-from evenhand.report.document import header, number, pair
+from evenhand.analyses.counterfactual.sentences import changed_words, range_words, tipping_words
+from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -25,13 +17,9 @@ if TYPE_CHECKING:
     from evenhand.analyses.counterfactual.results import Answer, Change, Path, Range, WorldAnswer
     from evenhand.analyses.counterfactual.sensitivity import Confounding
 
-WIDTH = 80
 FLIP = "attribute flip: other columns stay as they are; says nothing about what the attribute does to them"
 NOT_TAKEN = "the model does not take the attribute, so there is nothing to flip"
 QUANTILES = ("q05", "q25", "q50", "q75", "q95")
-MOST_PAIRS = 12
-ONLY = "world"
-"""What a world is called that is the only one."""
 
 
 def document(result: CounterfactualFairness) -> dict[str, Any]:
@@ -56,9 +44,7 @@ def document(result: CounterfactualFairness) -> dict[str, Any]:
             "mechanisms": asked.mechanisms,
             "tolerance": asked.rule.tolerance,
             "confounding": list(asked.shares),
-            "confidence": options.confidence,
-            "bootstrap": options.bootstrap,
-            "seed": options.seed,
+            **fields(options, "confidence bootstrap seed"),
         },
         "flip": {
             "label": FLIP,
@@ -95,17 +81,10 @@ def _answer(a: Answer, words: dict[str, Any]) -> dict[str, Any]:
 
 def _change(c: Change, words: dict[str, Any]) -> dict[str, Any]:
     found = {
-        "group": c.group,
-        "other": c.other,
-        "people": c.people,
+        **fields(c, "group other people"),
         "mean": _estimate(c.mean),
-        "p_value": number(c.p_value),
-        "p_adjusted": number(c.p_adjusted),
-        "size": _estimate(c.size),
-        "moved": _estimate(c.moved),
-        "changed": _estimate(c.changed),
-        "favoured": _estimate(c.favoured),
-        "disfavoured": _estimate(c.disfavoured),
+        **fields(c, "p_value p_adjusted"),
+        **{name: _estimate(getattr(c, name)) for name in ("size", "moved", "changed", "favoured", "disfavoured")},
         "quantiles": dict(zip(QUANTILES, c.quantiles, strict=True)),
         "histogram": list(c.histogram),
         "undefined": c.undefined,
@@ -115,40 +94,27 @@ def _change(c: Change, words: dict[str, Any]) -> dict[str, Any]:
 
 def _estimate(e: Estimate) -> dict[str, Any]:
     low, high = e.floor or (None, None)
-    return {"value": number(e.value), "ci": pair(e.ci), "floor_mean": number(low), "floor_95": number(high)}
+    return {**fields(e, "value ci"), "floor_mean": number(low), "floor_95": number(high)}
 
 
 def _path(p: Path) -> dict[str, Any]:
-    return {"via": p.via, "group": p.group, "other": p.other, "mean": _estimate(p.mean), "because": p.because}
+    return {**fields(p, "via group other"), "mean": _estimate(p.mean), "because": p.because}
 
 
 def _confounding(c: Confounding) -> dict[str, Any]:
     points = [
         {
-            "share": p.share,
-            "correlation": number(p.correlation),
-            "mean": _estimate(p.mean),
-            "size": _estimate(p.size),
-            "changed": _estimate(p.changed),
+            **fields(p, "share correlation"),
+            **{name: _estimate(getattr(p, name)) for name in ("mean", "size", "changed")},
         }
         for p in c.points
     ]
-    found = {
-        "group": c.group, "other": c.other, "points": points, "tips": number(c.tips), "within": number(c.within)
-    }  # fmt: skip
+    found = {**fields(c, "group other"), "points": points, **fields(c, "tips within")}
     return {**found, "interpretation": tipping_words(found)}
 
 
 def _range(r: Range) -> dict[str, Any]:
-    found = {
-        "group": r.group,
-        "other": r.other,
-        "figure": r.figure,
-        "lowest": number(r.lowest),
-        "highest": number(r.highest),
-        "ci": pair(r.ci),
-        "agree": r.agree,
-    }
+    found = fields(r, "group other figure lowest highest ci agree")
     return {**found, "interpretation": range_words(found)}
 
 
@@ -183,118 +149,3 @@ def frame(result: CounterfactualFairness, world: str | None, library: str | None
         "decision_there": rule.favourable(there).mean(-1).ravel(),
     }  # fmt: skip
     return plain_frame({k: v.tolist() for k, v in columns.items()}, _TYPES, library or result.library)
-
-
-# ---- terminal -----------------------------------------------------------------------------------------------
-
-
-def render(document: dict[str, Any]) -> Any:
-    """The document as text for a terminal."""
-    from rich.text import Text
-
-    return Text("\n".join(_lines(document)))
-
-
-def _lines(document: dict[str, Any]) -> Iterator[str]:
-    yield "Evenhand counterfactual fairness"
-    yield from _wrapped(facts(document))
-    flip = document["flip"]
-    yield from _heading("Attribute flip")
-    yield from _wrapped(f"({FLIP})")
-    if flip["answer"] is None:
-        yield from _wrapped(f"Undefined: {flip['undefined']}.")
-    else:
-        yield from _table(flip["answer"])
-    for world in document["worlds"]:
-        yield from _world_lines(world)
-    if document["ranges"]:
-        yield from _heading("Over all worlds")
-        for r in document["ranges"]:
-            yield from _wrapped(f"• {r['interpretation']}", "  ")
-    if document["notes"]:
-        yield from _heading("Notes")
-        for note in document["notes"]:
-            yield from _wrapped(f"• {shown_name(note, 600)}", "  ")
-
-
-def facts(document: dict[str, Any]) -> str:
-    """Who was asked about what."""
-    data, options = document["data"], document["options"]
-    groups = ", ".join(f"{shown_name(g['name'])} {g['n']:,}" for g in data["groups"])
-    below = "<" if data["risk"] else "≥"
-    return (
-        f"{data['rows']:,} people by {shown_name(data['attribute'])} ({groups}). Model {shown_name(data['model'])}, "
-        f"favourable at score {below} {data['threshold']:g}; a change beyond {options['tolerance']:g} counts."
-    )
-
-
-def _world_lines(world: dict[str, Any]) -> Iterator[str]:
-    yield from _heading("In the world of the graph" if world["name"] == ONLY else f"In {shown_name(world['name'], 60)}")
-    if world["because"]:
-        yield from _wrapped(f"Nothing changes: {world['because']}.")
-    else:
-        yield from _table(world["answer"])
-        yield ""
-        yield "Ways a change takes, on average"
-        for p in world["paths"][: 6 * MOST_PAIRS]:
-            yield from _wrapped(_way(p), "    ")
-        if world["confounding"]:
-            yield ""
-            yield "If a hidden cause accounts for part of it"
-            for c in world["confounding"][:MOST_PAIRS]:
-                yield from _wrapped(f"• {c['interpretation']}", "  ")
-    yield ""
-    yield "This rests on"
-    for sentence in world["assumptions"]:
-        yield from _wrapped(f"• {shown_name(sentence, 2000)}", "  ")
-    for m in world["mechanisms"]:
-        told = "does not vary" if m["explained"] is None else f"{100 * m['explained']:.0f}% explained by its causes"
-        yield from _wrapped(f"• mechanism of {shown_name(m['node'])} ({m['kind']}): {told}", "  ")
-
-
-def _way(p: dict[str, Any]) -> str:
-    via = {"direct": "direct", "rest": "acting together"}.get(p["via"], f"through {shown_name(p['via'])}")
-    who = f"{shown_name(p['group'], 20)} as {shown_name(p['other'], 20)}"
-    because = f" ({p['because']})" if p["because"] else ""
-    return f"  {who:<24} {via:<24} {_signed(p['mean']['value'])}{interval_words(p['mean']['ci'])}{because}"
-
-
-def _table(answer: dict[str, Any]) -> Iterator[str]:
-    yield f"{'had been':<22}{'people':>8}{'change':>8}{'interval':>16}{'|size|':>7}{'chance':>7}{'other':>6}{'p':>6}"
-    changes = sorted(answer["changes"], key=lambda c: -c["size"]["value"])
-    for c in [*changes[:MOST_PAIRS], answer["overall"]]:
-        who = "everybody, another"
-        if c["group"] is not None:
-            who = f"{shown_name(c['group'], 11)} as {shown_name(c['other'], 10)}"
-        ci = c["mean"]["ci"]
-        span = "undefined" if ci is None else f"{ci[0]:+.3f} {ci[1]:+.3f}"
-        chance = c["size"]["floor_95"]
-        yield (
-            f"{who:<22}{c['people']:>8,}{_signed(c['mean']['value']):>8}{span:>16}{c['size']['value']:>7.3f}"
-            f"{'' if chance is None else f'{chance:.3f}':>7}{percent(c['changed']['value']):>6}{_p(c['p_adjusted']):>6}"
-        )
-    if len(changes) > MOST_PAIRS:
-        yield f"and {len(changes) - MOST_PAIRS:,} more pairs (in the JSON)"
-    yield "|size|: mean size of changes; chance: what fitting alone shows of it, at most;"
-    yield "other: decided otherwise; p: of no mean change, adjusted for all pairs"
-    yield ""
-    for c in [*changes[:MOST_PAIRS], answer["overall"]]:
-        yield from _wrapped(f"• {c['interpretation']}", "  ")
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return ""
-    return "<.001" if p < 0.001 else f"{p:.3f}"[1:] if p < 0.9995 else "1"
-
-
-def _signed(value: float | None) -> str:
-    return "undefined" if value is None else f"{round(value, 3) + 0.0:+.3f}"  # no −0
-
-
-def _heading(text: str) -> list[str]:
-    return ["", f"{text} {'─' * max(WIDTH - len(text) - 1, 3)}"]
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent) or [""]

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evenhand.analyses.counterfactual.charts import plot
-from evenhand.analyses.counterfactual.sentences import FIGURE, percent
+from evenhand.analyses.counterfactual.charts import CHARTS, changes, in_world, worlds
+from evenhand.analyses.counterfactual.sentences import FIGURE, explained, share
 from evenhand.errors import shown_name
+from evenhand.report.charts.registry import Charts
+from evenhand.report.format import interval, number, p_value
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, repeated, tag
 from evenhand.report.page.shell import fitted, page
-
-if TYPE_CHECKING:
-    from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness
 
 MOST_ROWS = 200
 Document = dict[str, Any]
 
 
-def counterfactual_page(result: CounterfactualFairness) -> str:
+def counterfactual_page(document: Document) -> str:
     """What would change for whom, which way, and what that rests on."""
-    document = result.to_dict()
     title = f"Fairness of {shown_name(document['data']['model'])} in other worlds"
     return fitted(lambda room: page(title, facts_of(_facts(document)), sections(document, room), document))
 
@@ -57,15 +55,16 @@ def _world(document: Document, world: dict[str, Any], room: Room) -> Iterator[An
         yield tag("div", tag("h3", "Nothing changes"), tag("p", f"{world['because']}."), class_="finding good")
     else:
         yield _findings(world["answer"], document)
-        for chart in ("changes", "paths", "confounding"):
-            if chart == "changes" or world[chart]:
-                yield room.figure(plot(document, chart, world["name"]), f"plot({chart!r}, {world['name']!r})")
+        there = Charts(CHARTS, in_world(document, world["name"]))
+        for chart in there.names():
+            if chart != "worlds":
+                yield room.figure(there.draw(chart), f"plot({chart!r}, {world['name']!r})")
         yield _changes(world["answer"], room)
     yield tag("h3", "What this rests on")
     yield tag("ul", *(tag("li", sentence) for sentence in world["assumptions"]))
     if world["mechanisms"]:
         rows = [
-            [name(m["node"]), m["kind"], cell("–" if m["explained"] is None else percent(m["explained"]))]
+            [name(m["node"]), m["kind"], cell("–" if m["explained"] is None else explained(m))]
             for m in world["mechanisms"]
         ]
         caption = "How much of each variable its causes explain, in people its mechanism was not fitted to"
@@ -91,11 +90,10 @@ def _changes(answer: dict[str, Any], room: Room) -> Markup:
     rows = []
     for c in changes:
         who = "everybody" if c["group"] is None else join(name(c["group"], 30), " as ", name(c["other"], 30))
-        p = c["p_adjusted"]
         rows.append([
-            who, cell(f"{c['people']:,}", data_value=c["people"]), _number(c["mean"], signed=True), _number(c["size"]),
+            who, cell(f"{c['people']:,}", data_value=c["people"]), _number(c["mean"], sign=True), _number(c["size"]),
             *(_share(c[figure]) for figure in ("moved", "changed", "favoured", "disfavoured")),
-            cell("–" if p is None else "<.001" if p < 0.001 else f"{p:.3f}", title=c["undefined"]),
+            cell(p_value(c["p_adjusted"]), title=c["undefined"]),
         ])  # fmt: skip
     more = len(answer["changes"]) - len(changes) + 1
     caption = "Changes with their intervals; p: of no mean change, adjusted for all pairs"
@@ -103,31 +101,29 @@ def _changes(answer: dict[str, Any], room: Room) -> Markup:
     return grid(caption, heads, rows, class_="sortable")
 
 
-def _number(e: dict[str, Any], signed: bool = False) -> Markup:
-    form = "+.3f" if signed else ".3f"
+def _number(e: dict[str, Any], sign: bool = False) -> Markup:
     if e["value"] is None:
         return cell("–", data_value="NaN")
-    bounds = None if e["ci"] is None else tag("div", f"{e['ci'][0]:{form}} to {e['ci'][1]:{form}}", class_="muted")
-    floor = None if e["floor_95"] is None else tag("div", f"chance up to {e['floor_95']:.3f}", class_="muted")
-    return cell(f"{round(e['value'], 3) + 0.0:{form}}", bounds, floor, data_value=e["value"])
+    bounds = None if e["ci"] is None else tag("div", interval(e["ci"], sign=sign), class_="muted")
+    floor = None if e["floor_95"] is None else tag("div", f"chance up to {number(e['floor_95'])}", class_="muted")
+    return cell(number(e["value"], sign=sign), bounds, floor, data_value=e["value"])
 
 
 def _share(e: dict[str, Any]) -> Markup:
     if e["value"] is None:
         return cell("–", data_value="NaN")
     ci = e["ci"]
-    bounds = None if ci is None else tag("div", f"{percent(ci[0])} to {percent(ci[1])}", class_="muted")
-    return cell(percent(e["value"]), bounds, data_value=e["value"])
+    bounds = None if ci is None else tag("div", f"{share(ci[0])} to {share(ci[1])}", class_="muted")
+    return cell(share(e["value"]), bounds, data_value=e["value"])
 
 
 def _ranges(document: Document, room: Room) -> Iterator[Any]:
-    yield room.figure(plot(document, "worlds"), "plot('worlds')")
+    yield room.figure(worlds(in_world(document, None)), "plot('worlds')")
     rows = []
     for r in document["ranges"][: room.most(MOST_ROWS)]:
         who = "everybody" if r["group"] is None else join(name(r["group"], 30), " as ", name(r["other"], 30))
-        ci = "–" if r["ci"] is None else f"{r['ci'][0]:.3f} to {r['ci'][1]:.3f}"
-        agree = "yes" if r["agree"] else "no"
-        rows.append([who, FIGURE[r["figure"]], f"{r['lowest']:.3f} to {r['highest']:.3f}", ci, agree])
+        ends, agree = interval((r["lowest"], r["highest"])), "yes" if r["agree"] else "no"
+        rows.append([who, FIGURE[r["figure"]], ends, interval(r["ci"]), agree])
     heads = ["had been", "what", "lowest to highest", "intervals together", "same conclusion"]
     yield grid("The range of answers over all graphs", heads, rows)
 
@@ -139,7 +135,7 @@ def _flip(document: Document, room: Room) -> Iterator[Any]:
         yield tag("p", tag("strong", "Undefined: "), flip["undefined"], ".")
         return
     yield tag("p", max(flip["answer"]["changes"], key=lambda c: c["size"]["value"])["interpretation"])
-    yield room.figure(plot(document, "changes", "flip"), "plot('changes', 'flip')")
+    yield room.figure(changes(in_world(document, "flip")), "plot('changes', 'flip')")
     yield _changes(flip["answer"], room)
 
 
@@ -150,10 +146,9 @@ _HOW = (
 )
 
 
-def _method(document: Document, remarks: list[str]) -> Iterator[Markup]:
+def _method(document: Document, remarks: list[str]) -> Iterator[Any]:
     yield tag("p", _HOW)
-    options = [["version", document["version"]], *([k, str(v)] for k, v in document["options"].items())]
-    options.append(["columns of the model", ", ".join(shown_name(f) for f in document["data"]["features"])])
-    yield grid("What it takes to repeat this", ["what", "value"], [[k, cell(v, class_="words")] for k, v in options])
-    yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
+    features = ", ".join(shown_name(f) for f in document["data"]["features"])
+    yield repeated(document, ("columns of the model", features))
+    yield notes_of(document)
     yield from (tag("p", remark, class_="note") for remark in remarks)

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from evenhand.errors import shown_name
+from evenhand.report.format import interval, number, percent
 
 NEARLY_ALL, MOST = 0.95, 0.5
 
@@ -16,7 +17,7 @@ def changed_words(
     """What becomes of a group, or of everybody."""
     if because:
         return f"{_who(c)} would score the same: {because}."
-    decided = f"; {percent(c['changed']['value'])} would be decided otherwise{_in_whose_favour(c)}."
+    decided = f"; {share(c['changed']['value'])} would be decided otherwise{_in_whose_favour(c)}."
     if c["group"] is None:
         size = c["size"]
         return (
@@ -68,14 +69,14 @@ def tipping_words(c: dict[str, Any]) -> str:
     elif tips is None:
         last = points[-1]
         left = f"{last['mean']['value']:+.3f}, {last['mean']['ci'][0]:.3f} to {last['mean']['ci'][1]:.3f}"
-        told = f"a mean change remains if a hidden cause accounts for {percent(last['share'])} {seems} ({left})"
+        told = f"a mean change remains if a hidden cause accounts for {share(last['share'])} {seems} ({left})"
     elif tips <= 0:
         return f"{who}: no mean change is shown in the first place, so there is nothing to explain away."
     else:
-        told = f"a mean change is shown unless a hidden cause accounts for {percent(tips)} or more {seems}"
+        told = f"a mean change is shown unless a hidden cause accounts for {share(tips)} or more {seems}"
         told += _needed(points, tips)
     if c["within"]:
-        told += f"; from {percent(c['within'])} on the mean size is within the tolerance{_needed(points, c['within'])}"
+        told += f"; from {share(c['within'])} on the mean size is within the tolerance{_needed(points, c['within'])}"
     return f"{who}: {told}."
 
 
@@ -121,18 +122,18 @@ def interval_words(ci: list[float] | None, level: float | None = None, name: str
     if ci is None:
         return ""
     words = f"{100 * level:g}% {name} " if level is not None else "" if name == "interval" else f"{name} "
-    low, high = (round(end, 3) + 0.0 for end in ci)  # no −0
-    return f" ({words}{low:.3f} to {high:.3f})"
+    return f" ({words}{interval(ci)})"
 
 
-def percent(share: float) -> str:
-    """Few digits, but never all or nobody where it is not so.
+def share(of_people: float) -> str:
+    """A share of people: small ones with a decimal.
 
-    >>> percent(0.123), percent(0.0042), percent(0), percent(0.0001), percent(0.999)
-    ('12%', '0.4%', '0%', 'under 0.1%', 'over 99%')
+    >>> share(0.123), share(0.0042), share(0), share(0.0001), share(0.999)
+    ('12%', '0.4%', '0%', '<0.1%', '>99%')
     """
-    if 0 < share < 0.0005:
-        return "under 0.1%"
-    if 0.995 <= share < 1:
-        return "over 99%"
-    return f"{100 * share:.1f}%" if 0 < share < 0.095 else f"{100 * share:.0f}%"
+    return percent(of_people, digits=1 if of_people < 0.095 else 0)
+
+
+def explained(mechanism: dict[str, Any]) -> str:
+    """How much of a variable its mechanism explains: less than nothing if it is worse than none."""
+    return f"{number(100 * mechanism['explained'], digits=0)}%"

@@ -48,17 +48,6 @@ class TableInfo(Result):
     resolution: float | None
     """How far measures of whole scores may be from exact ones, in the first attribute; 0 if all scores are exact."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.disclosure.document import document
-
-        return document(self)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.disclosure.document import render
-
-        return render(self.to_dict())
-
 
 def table_info(data: Any) -> TableInfo:
     """What a table, or a saved one, holds, and what it tells about single people.

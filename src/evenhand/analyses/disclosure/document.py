@@ -1,22 +1,15 @@
-"""What a table holds and tells: the document, and its lines for a terminal."""
+"""What a table holds and tells: the document."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
-
-from evenhand.errors import shown_name
-from evenhand.report.document import header, number
+from evenhand.report.document import fields, header, number
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table, far_off
 
 if TYPE_CHECKING:
     from evenhand.analyses.disclosure.disclosure import Disclosure, TableInfo
-
-MOST_GROUPS = 12
 
 
 def document(found: TableInfo) -> dict[str, Any]:
@@ -48,9 +41,8 @@ def document(found: TableInfo) -> dict[str, Any]:
 
 def _columns(t: Table | Confusion) -> dict[str, Any]:
     m = t.meaning
-    columns = {k: getattr(m, k) for k in ("score", "label", "prediction", "weight", "cluster", "favorable", "risk")}
-    stated = None if m.score_range is None else list(m.score_range)
-    return {**columns, "score_range": stated, "classes": list(t.classes) if isinstance(t, Confusion) else None}
+    columns = fields(m, "score label prediction weight cluster favorable risk score_range")
+    return {**columns, "classes": list(t.classes) if isinstance(t, Confusion) else None}
 
 
 def _scores(found: TableInfo) -> dict[str, Any] | None:
@@ -76,8 +68,7 @@ def _privacy(t: Table | Confusion) -> dict[str, Any] | None:
 
 def _disclosure(d: Disclosure) -> dict[str, Any]:
     return {
-        "smallest": d.smallest,
-        "alone": d.alone,
+        **fields(d, "smallest alone"),
         "below": [{"size": k, "cells": cells, "people": people} for k, (cells, people) in d.below.items()],
         "one_label": [{"group": group, "n": n} for group, n in d.one_label],
         "label_told": d.label_told,
@@ -124,62 +115,3 @@ def counted(n: int, what: str) -> str:
 
 def people(n: int) -> str:
     return f"{n:,} {'person' if n == 1 else 'people'}"
-
-
-# ---- the terminal ------------------------------------------------------------------------------------------------
-
-
-def render(document: dict[str, Any]) -> RenderableType:
-    """The document as lines."""
-    lines = [
-        f"{people(document['rows'])} in {counted(document['cells'], 'cell')} · format {document['format']}",
-        *_column_lines(document["columns"]),
-        *_group_lines(document["attributes"]),
-        *_score_lines(document["scores"], document["privacy"] is not None),
-        *(f"left out: {counted(n, 'row')} {shown_name(reason, 100)}" for reason, n in document["left_out"].items()),
-    ]
-    parts: list[RenderableType] = [Text("Evenhand table", style="bold"), *map(Text, lines)]
-    parts += _listed("What it tells about people", document["interpretation"])
-    return Group(*parts, *_listed("Notes", document["notes"]))
-
-
-def _listed(title: str, lines: list[str]) -> list[RenderableType]:
-    if not lines:
-        return []
-    bullets = [Padding(Text(f"• {shown_name(line, 600)}"), (0, 0, 0, 2)) for line in lines]
-    return [Text(), Text(title, style="bold"), *bullets]
-
-
-def _column_lines(columns: dict[str, Any]) -> list[str]:
-    kinds = ("score", "label", "prediction", "weight", "cluster")
-    named = [f"{kind} {shown_name(columns[kind])}" for kind in kinds if columns[kind] is not None]
-    if columns["risk"]:
-        named[0] = f"risk {named[0]}"
-    if columns["favorable"] is not None:
-        named.append(f"favourable {shown_name(columns['favorable'])}")
-    if columns["classes"] is not None:
-        named.append(f"{len(columns['classes']):,} classes")
-    return [" · ".join(named)]
-
-
-def _group_lines(attributes: list[dict[str, Any]]) -> list[str]:
-    lines = []
-    for a in attributes:
-        largest = sorted(a["groups"], key=lambda g: -g["n"])
-        named = ", ".join(f"{shown_name(g['name'])} {g['n']:,}" for g in largest[:MOST_GROUPS])
-        more = len(largest) - MOST_GROUPS
-        lines.append(f"{shown_name(a['name'])}: {named}{f' and {more:,} more' if more > 0 else ''}")
-    return lines
-
-
-def _score_lines(scores: dict[str, Any] | None, private: bool) -> list[str]:
-    if scores is None:
-        return []
-    text = f"scores {scores['lowest']:.12g} to {scores['highest']:.12g}: {scores['exact']:,} exact values"
-    if not scores["ranges"]:
-        return [text]
-    text += f", {scores['ranges']:,} ranges (the widest {scores['widest']:.3g})"
-    if scores["resolution"] is not None:
-        text += f"; score biases are within {min(scores['resolution'], 1.0):.2g} of exact ones"
-        text += ", because of the ranges alone: noise comes on top" if private else ""
-    return [text]

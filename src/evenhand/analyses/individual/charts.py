@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import (
-    Spec,
-    chart,
-    coloured,
-    inline,
-    labels,
-    percent,
-    quantitative,
-    rows,
-    sentence,
-    zero,
-)
-from evenhand.report.charts.plane import check_name
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, labels, quantitative, rows, sentence, zero
+from evenhand.report.charts.registry import Kind
+from evenhand.report.format import percent
+
+if TYPE_CHECKING:
+    from evenhand.analyses.individual.individual import IndividualFairness
 
 HEIGHT = 300
 MOST_GROUPS = 20
 Document = dict[str, Any]
 
 
-def available(found: Document) -> tuple[str, ...]:
-    """The names of the charts that there are."""
-    pairs = ("pairs",) if found["sketch"]["pairs"] else ()
-    return (*pairs, "groups") if _compared(found) else pairs
-
-
-def plot(found: Document, name: Any) -> Chart:
-    """The chart of that name."""
-    check_name(name, available(found))
-    return groups(found) if name == "groups" else pairs(found)
+def subject(result: IndividualFairness) -> Document:
+    """Charts are made from the document alone."""
+    return result.to_dict()
 
 
 def pairs(found: Document) -> Chart:
@@ -123,3 +109,9 @@ def groups(found: Document) -> Chart:
     title = f"How each group fares beside its like of {reference}"
     fewer = f"the {len(there)} largest groups" if len(there) < len(_compared(found)) else None
     return chart("groups", title, under, f"{under} {told}.", body, columns, [fewer])
+
+
+CHARTS = {
+    "pairs": Kind(pairs, lambda found: None if found["sketch"]["pairs"] else "needs people who are near to each other"),
+    "groups": Kind(groups, lambda found: None if _compared(found) else "needs pairs of two groups that are near"),
+}

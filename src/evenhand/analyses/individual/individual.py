@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -16,13 +16,12 @@ from evenhand.analyses.individual.twins import Twins, kinds, twins
 from evenhand.analyses.individual.worst_pairs import WorstPair, sketch, worst_pairs
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
+from evenhand.ingest.roles import Roles, check_known, picked
 from evenhand.report.result import Result, kept
 from evenhand.tables.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from evenhand.report.charts.chart import Chart
 
 HOW = ("auto", "exact", "approximate")
 NEAREST = 10
@@ -37,7 +36,12 @@ FEW = 30
 
 @dataclass(frozen=True, repr=False)
 class IndividualFairness(Result):
-    """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`."""
+    """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`.
+
+    Its document and its page hold rows of people.
+    """
+
+    drawn_by = "evenhand.analyses.individual.charts"
 
     n: int
     data: Mapping[str, Any]
@@ -54,40 +58,31 @@ class IndividualFairness(Result):
     """Numbers of near pairs by distance and difference of scores, for the chart."""
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the form that docs/reference/json.md describes. It holds rows of people."""
-        from evenhand.analyses.individual.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """The worst pairs as a dataframe, two rows a pair, of the library named or the first installed."""
         from evenhand.analyses.individual.document import frame
 
         return frame(self, library)
 
-    def plot(self, name: str = "pairs") -> Chart:
-        """A chart: "pairs", or "groups" where there are groups."""
-        from evenhand.analyses.individual.charts import plot
-
-        return plot(self.to_dict(), name)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that there are."""
-        from evenhand.analyses.individual.charts import available
-
-        return available(self.to_dict())
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.individual.page import individual_page
 
-        return kept(individual_page(self), path)
+        return kept(individual_page(self.to_dict()), path)
 
-    def __rich__(self) -> Any:
-        from evenhand.analyses.individual.document import text
 
-        return text(self.to_dict())
+class IndividualArgs(TypedDict, total=False):
+    """What makes up the distance, roles of columns and intervals, for signatures."""
+
+    columns: Sequence[str] | None
+    exclude: Sequence[str]
+    categories: Sequence[str]
+    group: Any
+    risk: bool
+    score_range: tuple[float, float] | None
+    missing: str
+    confidence: float
+    rng: int | np.random.Generator | None
 
 
 def individual_fairness(
@@ -99,19 +94,11 @@ def individual_fairness(
     radius: float | None = None,
     epsilon: float | None = None,
     lipschitz: float | None = None,
-    group: Any = None,
     reference: Any = None,
-    columns: Sequence[str] | None = None,
-    exclude: Sequence[str] = (),
-    categories: Sequence[str] = (),
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
     neighbours: str = "auto",
     worst: int = 20,
-    confidence: float = 0.95,
-    missing: str = "refuse",
-    rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
+    **options: Unpack[IndividualArgs],
 ) -> IndividualFairness:
     """Compare people who are near to each other: are they scored alike, and whom does it hit if not?
 
@@ -158,11 +145,15 @@ def individual_fairness(
     >>> round(found.groups[1].across.value, 2)  # women near to men score 0.2 less
     -0.2
     """
+    check_known(options, IndividualArgs.__optional_keys__, "individual_fairness")
+    rng = options.get("rng")
     draw = generator(rng)
-    how = _checked(metric, k, radius, neighbours, worst, confidence)
-    who = compared(X, score, group, metric, columns, exclude, categories, missing, draw)
+    how = _checked(metric, k, radius, neighbours, worst, options.get("confidence", 0.95))
+    roles = picked(Roles, options)
+    distance = (options.get("columns"), options.get("exclude", ()), options.get("categories", ()))
+    who = compared(X, score, roles.group, metric, *distance, roles.missing, draw)
     values = who.scores
-    limits, span = _limits(values, epsilon, lipschitz, score_range, how["confidence"], risk)
+    limits, span = _limits(values, epsilon, lipschitz, roles.score_range, how["confidence"], roles.risk)
     codes, names, base = (None, (), 0) if who.group is None else who.groups(reference)
     near = _near(who.space(metric, X), how, draw, progress)
     scored = Scored.of(near, values)
@@ -173,7 +164,7 @@ def individual_fairness(
             "rows": who.people.rows,
             "score": who.score,
             "score_range": span,
-            "risk": bool(risk),
+            "risk": roles.risk,
             "group": who.group,
             "reference": names[base] if names else None,
             "columns": who.features,

@@ -10,7 +10,8 @@ import numpy as np
 
 from evenhand.analyses.individual.distance import Matrix, Space, asked, matrix, points
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
-from evenhand.ingest.people import People, as_columns, chosen_columns, joined, names_in, read_people
+from evenhand.ingest.engines import names_of
+from evenhand.ingest.people import People, as_columns, chosen_columns, joined, read_people
 from evenhand.ingest.values import group_codes, name_of
 from evenhand.tables.arrays import Floats, Ints
 
@@ -84,7 +85,7 @@ def compared(
         raise UsageError("individual fairness needs the score of each person: name its column or pass its values")
     data, added = joined(data, arrays)
     roles = {**named, **added}
-    present = names_in(data)
+    present = names_of(data)
     for role, name in named.items():
         if name not in present:
             raise UsageError(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evenhand.analyses.individual.charts import available, plot
-from evenhand.analyses.individual.document import differing, told
+from evenhand.analyses.individual.charts import CHARTS
+from evenhand.analyses.individual.text import differing, told
 from evenhand.errors import shown_name
+from evenhand.report.charts.registry import Charts
+from evenhand.report.format import number, p_value
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Cell, Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.markup import Cell, Markup, cell, facts_of, grid, join, name, notes_of, repeated, tag
 from evenhand.report.page.shell import fitted, page
-
-if TYPE_CHECKING:
-    from evenhand.analyses.individual.individual import IndividualFairness
 
 MOST_PAIRS = 20
 MOST_ROWS = 15
@@ -21,9 +20,8 @@ Document = dict[str, Any]
 Section = tuple[str, str, Any]
 
 
-def individual_page(found: IndividualFairness) -> str:
+def individual_page(document: Document) -> str:
     """The whole result as one page."""
-    document = found.to_dict()
     return fitted(lambda room: _page(document, room))
 
 
@@ -31,13 +29,14 @@ def _page(document: Document, room: Room) -> str:
     what = shown_name(document["data"]["score"])
     found = sections(document, room)
     remarks = [tag("p", remark, class_="note") for remark in room.remarks()]
-    method = ("individual-method", "How it was computed", join(_method(document), remarks))
+    method = ("individual-method", "How it was computed", join(tag("p", _HOW), repeated(document), remarks))
     return page(f"Are similar people treated alike by {what}?", facts_of(_facts(document)), [*found, method], document)
 
 
 def sections(document: Document, room: Room) -> list[Section]:
     """What a page says of it, from the document alone."""
-    charts = [room.figure(plot(document, chart), f"plot({chart!r})") for chart in available(document)]
+    there = Charts(CHARTS, document)
+    charts = [room.figure(there.draw(chart), f"plot({chart!r})") for chart in there.names()]
     return [
         ("individual", "Similar people", join(_findings(document))),
         ("individual-groups", "Who is treated alike", join(_treatments(document), tag("div", charts, class_="charts"))),
@@ -66,7 +65,7 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
 def _findings(document: Document) -> Iterator[Markup]:
     points = [tag("li", f"{said[0].upper()}{said[1:]}.") for said in document["interpretation"]]
     yield tag("div", tag("ul", *points), class_="finding")
-    yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
+    yield from notes_of(document)
 
 
 def _treatments(document: Document) -> Iterator[Markup]:
@@ -81,7 +80,7 @@ def _treatments(document: Document) -> Iterator[Markup]:
         rows.append([join(name(g["name"]), mark), *_numbers(g, limit), *gaps])
     chance = document["chance"]
     empty = [""] * (len(heads) - 5)
-    rows.append(["any two people", "", "", _plain(chance["alike"]), _plain(chance["consistency"]), *empty])
+    rows.append(["any two people", "", "", number(chance["alike"]), number(chance["consistency"]), *empty])
     level = f"{100 * document['options']['confidence']:g}%"
     yield grid(f"Near pairs, with {level} intervals", heads, rows)
 
@@ -89,10 +88,6 @@ def _treatments(document: Document) -> Iterator[Markup]:
 def _numbers(t: dict[str, Any], limit: bool) -> list[Any]:
     shown = [_estimate(t["alike"]), _estimate(t["consistency"]), _estimate(t["constant"], "{:.4g}")]
     return [f"{t['people']:,}", f"{t['pairs']:,}", *shown, *([_estimate(t["violations"])] if limit else [])]
-
-
-def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
 
 
 def _estimate(e: dict[str, Any], form: str = "{:.3f}") -> Cell:
@@ -113,9 +108,8 @@ def _contrast(c: dict[str, Any] | None) -> Any:
         return ""
     if c["value"] is None:
         return cell("–", title=c["undefined"])
-    p = "" if c["p_adjusted"] is None else f", p = {max(c['p_adjusted'], 0.001):.3f}"
-    p = p.replace("= 0.001", "≤ 0.001")
-    return cell(f"{c['value']:+.3f}{p}", _bounds(c["ci"], "{:+.3f}"))
+    p = "" if c["p_adjusted"] is None else f", p {p_value(c['p_adjusted'])}"
+    return cell(f"{number(c['value'], sign=True)}{p}", _bounds(c["ci"], "{:+.3f}"))
 
 
 def _pairs(document: Document, room: Room) -> Iterator[Markup]:
@@ -145,11 +139,7 @@ def _beside(document: Document, w: dict[str, Any], place: int) -> Markup:
     return grid(f"{place}. {told(w)}{rest}", ["", f"row {one['row']:,}", f"row {other['row']:,}"], rows)
 
 
-def _method(document: Document) -> Iterator[Markup]:
-    yield tag(
-        "p",
-        "Intervals come from leaving out each person in turn, the next nearest stepping in. People at distance 0 whose "
-        "scores differ are counted, not divided by. See docs/analyses/individual.md.",
-    )
-    options = [["version", document["version"]], *([k, str(v)] for k, v in document["options"].items())]
-    yield grid("What it takes to repeat this", ["what", "value"], [[k, cell(v, class_="words")] for k, v in options])
+_HOW = (
+    "Intervals come from leaving out each person in turn, the next nearest stepping in. People at distance 0 whose "
+    "scores differ are counted, not divided by. See docs/analyses/individual.md."
+)

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from evenhand.errors import shown_name
+from evenhand.report import format
 
-
-def percent(share: float) -> str:
-    """A share as a percentage that is never rounded to all or nothing.
-
-    >>> percent(0.12345), percent(0.99996), percent(0.0), percent(1.0)
-    ('12.3%', 'over 99.9%', '0%', '100%')
-    """
-    if share in (0.0, 1.0):
-        return f"{100 * share:g}%"
-    if share > 0.9995:
-        return "over 99.9%"
-    return "under 0.1%" if share < 0.0005 else f"{100 * share:.1f}%"
+percent = partial(format.percent, digits=1)
 
 
 def interpretation(found: dict[str, Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,35 +14,42 @@ from evenhand.measures.registry import find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, labels, rows
-from evenhand.report.charts.plane import SIDE, check_name, plane
+from evenhand.report.charts.plane import SIDE, plane
+from evenhand.report.charts.registry import Kind
 
 if TYPE_CHECKING:
     from evenhand.analyses.models.models import CandidateAudit, Place, Tradeoff
 
-CHARTS = ("tradeoff",)
+
+@dataclass(frozen=True)
+class Subject:
+    """All models by one attribute."""
+
+    audit: CandidateAudit
+    tradeoff: Tradeoff
+
+    @property
+    def places(self) -> list[Place]:
+        return [p for p in self.tradeoff.places if not p.undefined]
 
 
-def plot(audit: CandidateAudit, name: Any, attribute: Any) -> Chart:
-    """The chart of that name."""
-    check_name(name, CHARTS)
+def subject(audit: CandidateAudit, attribute: Any = None) -> Subject:
+    """What was asked for, if the audit has it; by default the first attribute."""
     names = [t.attribute for t in audit.tradeoffs]
     if attribute is not None and attribute not in names:
         raise UsageError(
             f"this audit has no attribute {shown(attribute)} (it has: {listed(names)}){nearest(str(attribute), names)}"
         )
-    found = audit.tradeoffs[0 if attribute is None else names.index(attribute)]
-    places = [p for p in found.places if not p.undefined]
-    if not places:
-        raise UsageError(f"no model can be placed: {found.places[0].undefined}")
-    return _candidates(audit, found, places)
+    return Subject(audit, audit.tradeoffs[0 if attribute is None else names.index(attribute)])
 
 
-def available(audit: CandidateAudit) -> tuple[str, ...]:
-    """The charts that these models have."""
-    return CHARTS if any(not p.undefined for t in audit.tradeoffs[:1] for p in t.places) else ()
+def _lacks(s: Subject) -> str | None:
+    return None if s.places else f"cannot place any model: {s.tradeoff.places[0].undefined}"
 
 
-def _candidates(audit: CandidateAudit, t: Tradeoff, places: list[Place]) -> Chart:
+def tradeoff(s: Subject) -> Chart:
+    """Where every model stands, the front, and how far from ideal each is."""
+    audit, t, places = s.audit, s.tradeoff, s.places
     label = labels(p.model for p in t.places)
     spans = [_spans(audit, t, p) for p in places]
     axes = plane(
@@ -109,3 +117,6 @@ def _spans(audit: CandidateAudit, t: Tradeoff, place: Place) -> tuple[list[float
     parity = 1.0 if m.scale == "ratio" else 0.0
     ends = [float(distance(m, e)) for e in gap.ci] + ([0.0] if gap.ci[0] <= parity <= gap.ci[1] else [])
     return own, [1 - max(ends), 1 - min(ends)]
+
+
+CHARTS = {"tradeoff": Kind(tradeoff, _lacks)}

@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.groups import Estimate
 from evenhand.analyses.models.paired import About, Paired, distance, gap_errors, paired, plain_errors
 from evenhand.inference import interval
 from evenhand.inference.significance import holm
@@ -21,21 +22,12 @@ from evenhand.tables.scores import ScoreCounts, ScoreView
 
 
 @dataclass(frozen=True)
-class Estimated:
-    """The performance of a model, with its interval, or the reason why there is none."""
-
-    value: float
-    ci: Pair | None = None
-    undefined: str | None = None
-
-
-@dataclass(frozen=True)
 class Candidate:
     """One model: how well it does, and how alike it treats groups."""
 
     name: str
     audit: Audit
-    performance: Mapping[str, Estimated]
+    performance: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,7 @@ class Difference:
 # ---- performance --------------------------------------------------------------------------------------------
 
 
-def performances(a: Audit, resamples: Mapping[About, Any], model: int) -> dict[str, Estimated]:
+def performances(a: Audit, resamples: Mapping[About, Any], model: int) -> dict[str, Estimate]:
     table = a.table
     grouping = table.groupings[0]
     scores = ScoreView(table, grouping)(range(len(grouping.groups)))
@@ -83,11 +75,11 @@ def performances(a: Audit, resamples: Mapping[About, Any], model: int) -> dict[s
         value = float(of(decisions if p.rests_on == "decision" else scores)) if scores.has_label else np.nan
         because = why_not(p, scores, value)
         if because:
-            found[p.id] = Estimated(np.nan, undefined=because)
+            found[p.id] = Estimate(np.nan, undefined=because)
             continue
         draws = resamples.get((None, p.id, None))
         ci = None if draws is None else _bounded(p, value, draws[model, 0], scores, a.options.confidence)
-        found[p.id] = Estimated(value, ci)
+        found[p.id] = Estimate(value, ci)
     return found
 
 

@@ -63,6 +63,8 @@ class Tradeoff:
 class CandidateAudit(Result):
     """What an audit of several models found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
 
+    drawn_by = "evenhand.analyses.models.charts"
+
     candidates: tuple[Candidate, ...]
     differences: tuple[Difference, ...]
     tradeoffs: tuple[Tradeoff, ...]
@@ -80,17 +82,13 @@ class CandidateAudit(Result):
         """The names of the models."""
         return iter([c.name for c in self.candidates])
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.models.document import document
-
-        return document(self)
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The comparison as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.audit.page import drawings
         from evenhand.analyses.models.page import candidates_page
 
-        return kept(candidates_page(self), path)
+        drawn = {c.name: drawings(c.audit) for c in self.candidates}
+        return kept(candidates_page(self.to_dict(), self.charts, drawn), path)
 
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed
@@ -103,25 +101,12 @@ class CandidateAudit(Result):
 
         return frame(self, library)
 
-    def plot(self, name: str = "tradeoff", *, attribute: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, attribute: str | None = None) -> Chart:
         """A chart of all models ("tradeoff"), for one attribute, by default the first; `plots()` tells which there are.
 
         Charts of one model are those of its audit: `audit["model"].plot("cdf")`.
         """
-        from evenhand.analyses.models.charts import plot
-
-        return plot(self, name, attribute)
-
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
-        from evenhand.analyses.models.charts import available
-
-        return available(self)
-
-    def __rich__(self) -> Any:
-        from evenhand.analyses.models.document import render
-
-        return render(self.to_dict())
+        return self.charts(attribute=attribute).draw(name)
 
 
 def _thresholds(stated: Any, names: Sequence[str]) -> list[float | None]:

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from evenhand.analyses.audit.measure_table import about, p_short
-from evenhand.analyses.audit.page import facts, groups_table, measures_tables, method, verdict
+from evenhand.analyses.audit.measure_table import about
+from evenhand.analyses.audit.page import Drawings, estimate, facts, groups_table, measures_tables, method, verdict
+from evenhand.analyses.audit.wording import measure_of
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
+from evenhand.report.charts.registry import Charts
+from evenhand.report.format import interval, number, p_value
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
-
-if TYPE_CHECKING:
-    from evenhand.analyses.models.models import CandidateAudit
 
 MOST_DIFFERENCES = 60
 
 
-def candidates_page(found: CandidateAudit) -> str:
-    """Which model to choose, what differs, and every model by itself."""
-    document = found.to_dict()
-    return fitted(lambda room: _page(found, document, room))
+def candidates_page(document: dict[str, Any], charts: Callable[..., Charts], drawn: Mapping[str, Drawings]) -> str:
+    """Which model to choose, what differs, and every model by itself; `drawn` is what there is to draw of each."""
+    return fitted(lambda room: _page(document, charts, drawn, room))
 
 
-def _page(found: CandidateAudit, document: dict[str, Any], room: Room) -> str:
+def _page(document: dict[str, Any], charts: Callable[..., Charts], drawn: Mapping[str, Drawings], room: Room) -> str:
     first = document["candidates"][0]["audit"]
     sections: list[tuple[str, str, Any]] = [
-        ("choice", "Which model", join(_choice(found, document, room))),
+        ("choice", "Which model", join(_choice(document, charts, room))),
         ("differences", "What differs on the same people", join(_differences(document))),
     ]
     for i, c in enumerate(document["candidates"]):
-        sections.append((f"model-{i}", f"Model {shown_name(c['name'])}", join(_model(found, c, room))))
+        sections.append((f"model-{i}", f"Model {shown_name(c['name'])}", join(_model(c, drawn[c["name"]], room))))
     ids = list(dict.fromkeys(m["id"] for a in first["attributes"] for m in a["measures"]))
     sections += [
         ("measures", "What each measure asks", about(ids)),
@@ -44,26 +43,25 @@ def _page(found: CandidateAudit, document: dict[str, Any], room: Room) -> str:
     return page(f"Which of these models is fairer: {names}", lead, sections, document)
 
 
-def _choice(found: CandidateAudit, document: dict[str, Any], room: Room) -> Iterator[Markup | None]:
+def _choice(document: dict[str, Any], charts: Callable[..., Charts], room: Room) -> Iterator[Markup | None]:
     for t in document["tradeoffs"]:
         best = t["recommended"]
         headline = "No model is recommended" if best is None else f"Recommended: {shown_name(best)}"
         words = tag("p", t["because"])
         yield tag("div", tag("h3", f"{headline}, by {shown_name(t['attribute'])}"), words, class_="finding")
         if any(p["dto"] is not None for p in t["places"]):
-            yield room.figure(found.plot("tradeoff", attribute=t["attribute"]), "plot('tradeoff')")
+            yield room.figure(charts(attribute=t["attribute"]).draw("tradeoff"), "plot('tradeoff')")
         yield _places(t)
     yield _performance(document)
-    yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
+    yield from notes_of(document)
 
 
 def _places(t: dict[str, Any]) -> Markup:
-    measure = find(t["fairness"])
-    title = t["fairness"] if measure is None else measure.title
+    title = measure_of({"id": t["fairness"]}).title
     heads = ["model", t["performance"], "fairness", "distance to the optimum", "on the front", "nearest in resamples"]
     rows = [
         [
-            name(p["model"]), *(_sorted(p[k], _number(p[k])) for k in ("performance", "fairness", "dto")),
+            name(p["model"]), *(_sorted(p[k], number(p[k])) for k in ("performance", "fairness", "dto")),
             "yes" if p["on_front"] else "no",
             _sorted(p["best_share"], "–" if p["best_share"] is None else f"{100 * p['best_share']:.0f}%"),
         ]
@@ -75,15 +73,9 @@ def _places(t: dict[str, Any]) -> Markup:
 
 def _performance(document: dict[str, Any]) -> Markup:
     ids = list(document["candidates"][0]["performance"])
-    rows = [[name(c["name"]), *(_estimate(c["performance"][id_]) for id_ in ids)] for c in document["candidates"]]
+    rows = [[name(c["name"]), *(estimate(c["performance"][id_]) for id_ in ids)] for c in document["candidates"]]
     heads = [PERFORMANCES[id_].title if id_ in PERFORMANCES else id_ for id_ in ids]
     return grid("Performance, with intervals", ["model", *heads], rows)
-
-
-def _estimate(e: dict[str, Any]) -> Markup:
-    ci = e["ci"]
-    bounds = None if ci is None or None in ci else tag("div", f"{ci[0]:.3f}–{ci[1]:.3f}", class_="muted")
-    return cell(_number(e["value"]), bounds, title=e["undefined"])
 
 
 def _differences(document: dict[str, Any]) -> Iterator[Markup]:
@@ -107,30 +99,26 @@ def _difference(d: dict[str, Any]) -> list[Any]:
     measure = find(d["id"])
     title = measure.title if measure else PERFORMANCES[d["id"]].title if d["id"] in PERFORMANCES else d["id"]
     group = "" if d["group"] is None else join(name(d["group"]), " / ", name(d["reference"]))
-    ci = d["ci"]
-    bounds = "–" if ci is None or None in ci else f"{ci[0]:+.3f} to {ci[1]:+.3f}"
     better = "not told apart" if d["better"] is None else name(d["better"])
-    return [title, cell(group, class_="words"), name(d["model"]), _number(d["other"]), _number(d["value"]),
-            f"{d['difference']:+.3f}", bounds, p_short(d["p_adjusted"]), cell(better, class_="words")]  # fmt: skip
+    return [title, cell(group, class_="words"), name(d["model"]), number(d["other"]), number(d["value"]),
+            number(d["difference"], sign=True), interval(d["ci"], sign=True), p_value(d["p_adjusted"]),
+            cell(better, class_="words")]  # fmt: skip
 
 
-def _model(found: CandidateAudit, c: dict[str, Any], room: Room) -> Iterator[Any]:
-    audit, document = found[c["name"]], c["audit"]
+def _model(c: dict[str, Any], drawn: Drawings, room: Room) -> Iterator[Any]:
+    document = c["audit"]
     yield tag("p", f"Favourable decision: {shown_name(document['data']['decision_rule'], 120)}")
     yield from verdict(document)
     for attribute in document["attributes"]:
         yield groups_table(attribute, room.most(60), f", model {shown_name(c['name'])}")
-        if "forest" in audit.plots(attribute["name"]):
+        charts = drawn.charts(attribute=attribute["name"])
+        if not charts.lacks("forest"):
             words = f"[{shown_name(c['name'])!r}].plot('forest', attribute={shown_name(attribute['name'])!r})"
-            yield room.figure(audit.plot("forest", attribute=attribute["name"]), words)
-        tables = measures_tables(audit, attribute, document["options"]["confidence"], room)
+            yield room.figure(charts.draw("forest"), words)
+        tables = measures_tables(drawn, attribute, document["options"]["confidence"], room)
         yield tag("details", tag("summary", "Every measure, by ", name(attribute["name"])), *tables)
 
 
 def _sorted(value: float | None, text: str) -> Markup:
     """A number in a table that sorts."""
     return cell(text, data_value="NaN" if value is None else value)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

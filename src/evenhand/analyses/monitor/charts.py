@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 from evenhand.analyses.monitor.new_groups import compared
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, interval, quantitative, rows, zero
-
-if TYPE_CHECKING:
-    from evenhand.analyses.monitor.monitor import Watch
+from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
+from evenhand.report.charts.registry import Charts, Kind
 
 HEIGHT = 240
 MOST_NAMES = 8
@@ -23,15 +23,32 @@ WHAT = {"baseline": theme.AXIS, "no change shown": theme.GROUPS[0], "not tested"
 SHAPE = {"condition": {"test": "datum.what == 'changed'", "value": "diamond"}, "value": "circle"}
 
 
-def plot(watch: Watch, measure: Any = None, group: Any = None, attribute: Any = None) -> Chart:
-    """A measure of one group over all periods; by default the first that has changed, else the first there is."""
-    document = watch.to_dict()
-    base = _chosen(document, measure, group, attribute)
-    m = find(base["id"])
-    assert m is not None
-    points = list(_points(document, base, m))
-    if not points:
-        raise UsageError(f"no period has a value of {m.id} for {shown(base['group'])}")
+def charts(document: dict[str, Any], group: Any = None, attribute: Any = None) -> Charts:
+    """A chart over time for each measure, of one group: what has changed comes first, then what is defined."""
+    there, wanted = compared(document), {"attribute": attribute, "group": group}
+    found = [c for c in there if all(v is None or c[k] == v for k, v in wanted.items())]
+    for key, value in wanted.items():
+        known = list(dict.fromkeys(c[key] for c in there))
+        if value is not None and value not in known:
+            raise UsageError(
+                f"this watch has no {key} {shown(value)} (it has: {listed(known, 40)}){nearest(str(value), known)}"
+            )
+    if not found:
+        raise UsageError(f"this watch does not compare {shown(group)} by {shown(attribute)}")
+    alarmed = {(a["attribute"], a["id"], a["group"]) for a in document["alarms"]}
+    kinds: dict[str, Kind] = {}
+    for c in sorted(found, key=lambda c: ((c["attribute"], c["id"], c["group"]) not in alarmed, bool(c["undefined"]))):
+        kinds.setdefault(c["id"], Kind(partial(_over_time, c), partial(_lacks, c)))
+    return Charts(kinds, document)
+
+
+def _lacks(base: dict[str, Any], document: dict[str, Any]) -> str | None:
+    return None if any(_points(document, base)) else f"has no period with a value for {shown(base['group'])}"
+
+
+def _over_time(base: dict[str, Any], document: dict[str, Any]) -> Chart:
+    """A comparison of the baseline, in all periods."""
+    points, m = list(_points(document, base)), _measure(base)
     pair = f"{shown_name(base['group'])} against {shown_name(base['reference'])}"
     title = f"{m.title[0].upper()}{m.title[1:]} over time: {pair}"
     changed = [p for p in points if p["what"] == "changed"]
@@ -40,8 +57,8 @@ def plot(watch: Watch, measure: Any = None, group: Any = None, attribute: Any = 
         first = shown_name(changed[0]["period"])
         told = f"It has changed since the baseline in {len(changed)} of {len(points)} periods, first in {first}."
     level = f"{100 * document['options']['confidence']:g}%"
-    old = _figure(base, m)
-    was = "undefined" if old is None else f"{old:.3f}{interval(base['ci'])}"
+    old = _figure(base)
+    was = "undefined" if old is None else f"{old:.3f}{bracketed(base['ci'])}"
     subtitle = (
         f"Lines: {level} intervals. Band: the baseline, {shown_name(document['baseline']['name'])}, {was}. {told}"
     )
@@ -49,38 +66,23 @@ def plot(watch: Watch, measure: Any = None, group: Any = None, attribute: Any = 
     return chart("watch", title, subtitle, f"{subtitle} {_range(points)}", _body(points, base, m), columns)
 
 
-def _chosen(document: dict[str, Any], measure: Any, group: Any, attribute: Any) -> dict[str, Any]:
-    """The comparison of the baseline that is meant."""
-    there = compared(document)
-    wanted = {"attribute": attribute, "id": measure, "group": group}
-    found = [c for c in there if all(v is None or c[k] == v for k, v in wanted.items())]
-    if not found:
-        for key, value in wanted.items():
-            known = list(dict.fromkeys(c[key] for c in there))
-            if value is not None and value not in known:
-                what = "measure" if key == "id" else key
-                raise UsageError(
-                    f"this watch has no {what} {shown(value)} (it has: {listed(known, 40)}){nearest(str(value), known)}"
-                )
-        raise UsageError(f"this watch does not compare {shown(group)} by {shown(attribute)} and {shown(measure)}")
-    alarmed = {(a["attribute"], a["id"], a["group"]) for a in document["alarms"]}
-    first: list[dict[str, Any]] = [c for c in found if (c["attribute"], c["id"], c["group"]) in alarmed]
-    defined = [c for c in found if c["undefined"] is None]
-    return (first or defined or found)[0]
-
-
-def _figure(c: dict[str, Any], m: Measure) -> float | None:
-    found: float | None = c["signed"] if m.signed else c["value"]
+def _measure(c: dict[str, Any]) -> Measure:
+    found = find(c["id"])
+    assert found is not None
     return found
 
 
-def _points(document: dict[str, Any], base: dict[str, Any], m: Measure) -> Any:
+def _figure(c: dict[str, Any]) -> float | None:
+    found: float | None = c["signed"] if _measure(c).signed else c["value"]
+    return found
+
+
+def _points(document: dict[str, Any], base: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row for every period that has a value; its place counts from 1."""
     same = ("attribute", "id", "group")
     for place, period in enumerate(document["periods"], 1):
         for c in period["comparisons"]:
-            value = _figure(c, m)
-            if value is None or any(c[k] != base[k] for k in same):
+            if any(c[k] != base[k] for k in same) or (value := _figure(c)) is None:
                 continue
             low, high = c["ci"] or (None, None)
             what = "baseline" if period["status"] == "baseline" else "changed" if c["alarm"] else "no change shown"

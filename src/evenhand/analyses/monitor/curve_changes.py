@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from evenhand.analyses.audit.score_gaps import borrowed_rates, one_of_everybody, resampled_bins
+from evenhand.analyses.audit.score_gaps import borrowed_rates, one_of_everybody, resampled_bins, with_rates
 from evenhand.analyses.monitor.tail_bounds import Drawn, Norm, apart, curve_tail, norm_tail
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.measures.calibration import bins_of
@@ -221,9 +221,8 @@ class CurveChanges:
         effective = np.divide(sample.people.sum(-1), weights, out=np.ones_like(weights), where=weights > 0)
         array = np.add.reduceat((sample.array * effective[:, None])[:, list(pair)], starts, axis=0)
         counts = Counts(array, ("group", "reference"))
-        rates, people = borrowed_rates(counts), array.sum(-1)
-        expected = np.stack([people * (1 - rates), people * rates], axis=-1)
-        centre = m.curve(Counts(expected, counts.groups), self.options, None)
+        rates = borrowed_rates(counts)
+        centre = m.curve(with_rates(counts, rates), self.options, None)
         batches = [m.curve(b, self.options, None) for b in resampled_bins(counts, rates, draws, rng)]
         drawn = Curve(centre.at, *(np.concatenate([getattr(b, n) for b in batches]) for n in ("gap", "weight")))
         return Drawn.of(m.order, m.curve(counts, self.options, None), centre, drawn)

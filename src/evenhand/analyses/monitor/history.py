@@ -17,8 +17,7 @@ from evenhand.analyses.options import Options, Progress
 from evenhand.analyses.reference import Pinned, comparable, reference_group
 from evenhand.errors import shown_name
 from evenhand.inference import interval
-from evenhand.measures.measure import sized
-from evenhand.measures.registry import Measure, find
+from evenhand.measures.registry import Measure
 from evenhand.tables.arrays import Pair
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
@@ -211,13 +210,13 @@ class History:
         return tuple(few), tuple(missing), (*new, *self._combined(table, new))
 
     def _combined(self, table: Table, new: Sequence[str]) -> list[str]:
-        """Groups of a product that the baseline does not have, though it has all their parts."""
-        product = next((y for y in self.yardsticks if y.name not in {a.name for a in table.attributes}), None)
-        if product is None:
+        """Intersectional groups that the baseline does not have, though it has all their parts."""
+        intersection = next((y for y in self.yardsticks if y.name not in {a.name for a in table.attributes}), None)
+        if intersection is None:
             return []
-        grouping = table.grouping(product.name)
+        grouping = table.grouping(intersection.name)
         named = zip(grouping.groups, grouping.members, strict=True)
-        return [g for g, parts in named if g not in product.groups and not set(parts) & set(new)]
+        return [g for g, parts in named if g not in intersection.groups and not set(parts) & set(new)]
 
     def _raise(
         self, alarms: dict[tuple[Key, str], Alarm], place: int, finding: dict[Key, Finding], before: dict[Key, Gap]
@@ -242,7 +241,7 @@ class History:
                     alarms[key, direction] = replace(known, last=name, looks=known.looks + 1)
                     continue
                 alarms[key, direction] = Alarm(
-                    *key, new.reference, name, spans[0].name, window, direction, figure(old), figure(new), change, ci,
+                    *key, new.reference, name, spans[0].name, window, direction, old.estimate, new.estimate, change, ci,
                     small[key].p_adjusted, name, 1,
                 )  # fmt: skip
         return raised
@@ -258,7 +257,7 @@ class History:
 
 
 def _references(table: Table, groupings: Sequence[Grouping], stated: Any) -> dict[str, str]:
-    """Whom all periods are compared with: first of the single attributes, then of their product."""
+    """Whom all periods are compared with: first of the single attributes, then of their intersection."""
     found: dict[str, str] = {}
     for grouping in groupings:
         single = len(grouping.members[0]) == 1
@@ -273,20 +272,11 @@ def _gaps(audit: Audit) -> Iterator[tuple[Key, Gap]]:
             yield (a.name, gap.id, gap.group), gap
 
 
-def figure(gap: Gap) -> float | None:
-    """What a gap is followed by: with its sign where it has one and its interval too."""
-    measure = find(gap.id)
-    assert measure is not None
-    return gap.signed if measure.signed else gap.value
-
-
 def changed(old: Gap | None, new: Gap | None) -> tuple[float | None, Pair | None]:
     """From one gap to another, with an interval by square-and-add of both."""
-    if old is None or new is None:
+    if old is None or new is None or new.undefined or old.undefined or old.reference != new.reference:
         return None, None
-    a, b = figure(new), figure(old)
-    if a is None or b is None or new.undefined or old.undefined or old.reference != new.reference:
-        return None, None
+    a, b = new.estimate, old.estimate
     if new.ci is None or old.ci is None:
         return a - b, None
     ends = (tuple(np.asarray(end, np.float64) for end in ci) for ci in (new.ci, old.ci))
@@ -296,8 +286,5 @@ def changed(old: Gap | None, new: Gap | None) -> tuple[float | None, Pair | None
 
 
 def _direction(old: Gap, new: Gap) -> str:
-    measure = find(old.id)
-    assert measure is not None
-    sizes = [float(sized(measure, np.nan if g.value is None else g.value)) for g in (old, new)]
-    further = sizes[1] < sizes[0] if measure.scale == "ratio" else sizes[1] > sizes[0]
+    further = new.size < old.size if new.scale == "ratio" else new.size > old.size
     return "worse" if further else "better"

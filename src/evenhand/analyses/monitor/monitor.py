@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.monitor.history import Alarm, History, Period
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
-from evenhand.analyses.options import Options, Progress, checked, chosen_measures, whole, with_threshold
+from evenhand.analyses.options import Options, Progress, ScoreArgs, chosen_measures, options_of, with_threshold
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
-from evenhand.ingest.columns import UNSAID, WeightKind
+from evenhand.inference.settings import IntervalArgs, whole
+from evenhand.ingest.engines import library_of
 from evenhand.ingest.periods import every_of
-from evenhand.ingest.tabulation import library_of
+from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
 from evenhand.measures.registry import find
 from evenhand.report.result import Result, kept
 from evenhand.tables.table import Table
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.charts.registry import Charts
 
 SMALL = ("merge", "keep")
 POWER = 0.8
@@ -56,17 +58,11 @@ class Watch(Result):
     notes: tuple[str, ...]
     library: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The watch as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.analyses.monitor.document import document
-
-        return document(self)
-
     def to_html(self, path: str | Path | None = None) -> str:
         """The watch as one self-contained page, also written to a file if a path is given."""
         from evenhand.analyses.monitor.page import watch_page
 
-        return kept(watch_page(self), path)
+        return kept(watch_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per period, attribute, measure and group."""
@@ -82,14 +78,17 @@ class Watch(Result):
         >>> evenhand.monitor(months, measures=["demographic_parity"], baseline=1).plot().title
         'Demographic parity over time: Caucasian against African-American'
         """
-        from evenhand.analyses.monitor.charts import plot
+        return self.charts(group=group, attribute=attribute).draw(measure)
 
-        return plot(self, measure, group, attribute)
+    def charts(self, **about: Any) -> Charts:
+        """One for each measure, by its id."""
+        from evenhand.analyses.monitor.charts import charts
 
-    def __rich__(self) -> Any:
-        from evenhand.analyses.monitor.document import render
+        return charts(self.to_dict(), **about)
 
-        return render(self.to_dict())
+
+class MonitorArgs(RolesArgs, IntervalArgs, ScoreArgs, total=False):
+    """Columns, intervals and conventions of scores, for signatures."""
 
 
 def monitor(
@@ -98,18 +97,6 @@ def monitor(
     time: Any = None,
     every: str | int | None = None,
     baseline: Any = None,
-    score: Any = None,
-    label: Any = None,
-    group: Any = None,
-    prediction: Any = None,
-    weight: Any = None,
-    favorable: Any = UNSAID,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    where: Mapping[str, Any] | None = None,
     threshold: float | None = None,
     reference: str | Mapping[str, str] | None = None,
     measures: Sequence[str] | None = None,
@@ -117,20 +104,15 @@ def monitor(
     false_alarms: float = 0.05,
     small: str = "merge",
     min_people: int = 30,
-    confidence: float = 0.95,
-    bootstrap: int = 199,
-    rng: int | np.random.Generator | None = None,
-    ranks: str = "published",
-    calibration_bins: int = 50,
-    bandwidth: str | float = "scott",
     progress: Progress | None = None,
+    **options: Unpack[MonitorArgs],
 ) -> Watch:
     """Watch fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
 
     Parameters
     ----------
     data
-        Rows, as `evenhand.tabulate` takes them with the same words, and `time`; or one saved table for each period: a
+        Rows with their columns, as in `evenhand.data`, and `time`; or one saved table for each period: a
         folder, a pattern, a list of files, or a dict from the name of a period to its `Table`.
     time, every
         The column that tells when, and how long a period is: "day", "week", "month" (the default), "quarter", "year",
@@ -144,8 +126,10 @@ def monitor(
     small, min_people
         Periods in which an attribute has fewer than two groups of so many people are put together with the next
         ("merge"), or left as they are ("keep"). Smaller groups are not tested, but those of several periods are.
-    threshold, reference, measures, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth
+    threshold, reference, measures, ranks, calibration_bins, bandwidth
         As in `evenhand.audit`. The reference is the largest group of the baseline.
+    confidence, bootstrap, rng
+        Intervals and tests: see `evenhand.Inference`. There are 199 resamples by default.
 
     Examples
     --------
@@ -160,32 +144,32 @@ def monitor(
     >>> [(a.id, a.period, a.direction) for a in watch.alarms]
     [('demographic_parity', '16', 'worse')]
     """
-    words = _said(
-        {"score": score, "label": label, "group": group, "prediction": prediction, "weight": weight,
-         "favorable": favorable, "risk": risk, "score_range": score_range, "missing": missing,
-         "weight_kind": weight_kind, "cluster": cluster, "where": where}
-    )  # fmt: skip
-    options = checked(threshold, confidence, bootstrap, rng, ranks, calibration_bins, bandwidth, 0)
+    check_known(options, MonitorArgs.__optional_keys__, "monitor")
+    settings = options_of({"bootstrap": 199, **options}, threshold, permutations=0)
     chosen = chosen_measures(measures)
     rule = checked_rule(looks, false_alarms, small, min_people)
     if time is None and every is not None:
         raise UsageError(f"every={shown(every)} needs to know when: name the time column (--time)")
     length = every_of("month" if every is None else every)
     elsewhere = baseline_table(baseline)
-    stream = read(data, time, length, words)
+    stream = read(data, time, length, picked(Roles, options))
     spans, elsewhere, remarks = one_range(stream.spans, elsewhere)
     spans = merged(spans, rule.min_people) if small == "merge" else list(spans)
     start = baseline_of(spans, baseline) if elsewhere is None else Baseline(elsewhere, "the table given", 0, 0)
     if elsewhere is not None and spans:
         _check_meaning(start.table, spans[0].table)
-    options, more = with_threshold(replace(options, brief=True), start.table)
-    settings = Settings(None if time is None else time if isinstance(time, str) else "time",
-                        None if time is None or isinstance(data, Table) else str(length), small, rule)  # fmt: skip
-    work = History(spans, start, options, chosen, reference, rule, generator(rng), progress or (lambda *_: None))
+    settings, more = with_threshold(replace(settings, brief=True), start.table)
+    how = Settings(
+        None if time is None else time if isinstance(time, str) else "time",
+        None if time is None or isinstance(data, Table) else str(length), small, rule,
+    )  # fmt: skip
+    work = History(
+        spans, start, settings, chosen, reference, rule, generator(options.get("rng")), progress or (lambda *_: None)
+    )
     periods, alarms, first = work.done()
-    notes = (*stream.notes, *remarks, *more, *work.notes, *_remarks(periods, start, settings, first, work.yardsticks))
+    notes = (*stream.notes, *remarks, *more, *work.notes, *_remarks(periods, start, how, first, work.yardsticks))
     return Watch(
-        first, start.name, periods, alarms, options, settings, dict(stream.left_out or {}),
+        first, start.name, periods, alarms, settings, how, dict(stream.left_out or {}),
         tuple(dict.fromkeys(notes)), library_of(data),
     )  # fmt: skip
 
@@ -210,11 +194,6 @@ def _blind(first: Audit, rule: Rule) -> Iterator[str]:
             f"with this baseline, changes of {worst.id} of {shown(worst.group)} smaller than about {change:.2f} may "
             "never be found: take a larger one (--baseline), or fewer measures"
         )
-
-
-def _said(words: Mapping[str, Any]) -> dict[str, Any]:
-    defaults = {"favorable": UNSAID, "risk": False, "missing": "refuse", "weight_kind": "auto"}
-    return {k: v for k, v in words.items() if v is not defaults.get(k)}
 
 
 def checked_rule(looks: Any, false_alarms: Any, small: Any, min_people: Any) -> Rule:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evenhand.analyses.audit.findings import KEY
-from evenhand.analyses.audit.measure_table import about, value
+from evenhand.analyses.audit.measure_table import about
+from evenhand.analyses.audit.wording import gap
+from evenhand.analyses.monitor.charts import charts
 from evenhand.analyses.monitor.new_groups import compared
+from evenhand.analyses.monitor.text import title
 from evenhand.errors import shown_name
 from evenhand.measures.registry import find
+from evenhand.report.format import interval
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, tag
+from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, repeated, tag
 from evenhand.report.page.shell import fitted, page
-
-if TYPE_CHECKING:
-    from evenhand.analyses.monitor.monitor import Watch
 
 MOST_CHARTS = 12
 MOST_ALARMS = 30
@@ -25,24 +26,24 @@ Comparison = tuple[str, str, str]
 """Attribute, measure and group."""
 
 
-def watch_page(watch: Watch) -> str:
+def watch_page(document: dict[str, Any]) -> str:
     """Alarms, charts over time, and a table of periods."""
-    document = watch.to_dict()
-    return fitted(lambda room: _page(watch, document, room))
+    return fitted(lambda room: _page(document, room))
 
 
-def _page(watch: Watch, document: dict[str, Any], room: Room) -> str:
+def _page(document: dict[str, Any], room: Room) -> str:
     shown = _shown(document)
-    charts = [
-        room.figure(watch.plot(id_, group, attribute=attribute), f"plot({id_!r}, {shown_name(group)!r})")
+    figures = [
+        room.figure(charts(document, group, attribute).draw(id_), f"plot({id_!r}, {shown_name(group)!r})")
         for attribute, id_, group in shown[:MOST_CHARTS]
     ]
+    remarks = [tag("p", remark, class_="note") for remark in room.remarks()]
     sections: list[tuple[str, str, Any]] = [
         ("alarms", "What has changed", join(_alarms(document))),
-        ("charts", "Over time", tag("div", charts, class_="charts")),
+        ("charts", "Over time", tag("div", figures, class_="charts")),
         ("periods", "Every period", _periods(document, shown, room)),
         ("measures", "What each measure asks", about(list(dict.fromkeys(id_ for _, id_, _ in shown)))),
-        ("method", "How it was computed", join(_method(document, room.remarks()))),
+        ("method", "How it was computed", join(tag("p", _RULE), repeated(document), remarks)),
     ]
     what = document["data"]["score"] or document["data"]["prediction"]
     return page(f"Fairness of {shown_name(what)} over time", facts_of(_facts(document)), sections, document)
@@ -80,10 +81,9 @@ def _alarms(document: dict[str, Any]) -> Iterator[Markup]:
         text = f"No gap is shown to have changed since the baseline, in {document['looks']:,} looks."
         yield tag("div", tag("h3", "No alarm"), tag("p", text), class_="finding good")
     for a in document["alarms"][:MOST_ALARMS]:
-        measure = find(a["id"])
-        title = a["id"] if measure is None else measure.title
+        what = title(a["id"])
         far = "further from parity" if a["direction"] == "worse" else "nearer to parity"
-        head = f"{title[0].upper()}{title[1:]} of {shown_name(a['group'])} is {far} since "
+        head = f"{what[0].upper()}{what[1:]} of {shown_name(a['group'])} is {far} since "
         lasted = f" Seen at {a['looks']:,} looks, the last {shown_name(a['last'])}." if a["looks"] > 1 else ""
         kind = "bad" if a["direction"] == "worse" else "good"
         told = a["interpretation"], lasted, _now(a)
@@ -92,7 +92,7 @@ def _alarms(document: dict[str, Any]) -> Iterator[Markup]:
         yield tag("p", f"{len(document['alarms']) - MOST_ALARMS:,} more alarms are in the JSON.")
     yield tag("p", f"If nothing changes, the chance of any false alarm over all planned looks is at most {chance}.",
               class_="note")  # fmt: skip
-    yield from (tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"])
+    yield from notes_of(document)
 
 
 def _now(a: dict[str, Any]) -> str:
@@ -108,7 +108,7 @@ def _now(a: dict[str, Any]) -> str:
 def _periods(document: dict[str, Any], shown: list[Comparison], room: Room) -> Markup:
     few = shown[:6]
     heads: list[Any] = ["period", "people", "status"]
-    heads += [join(_title(id_), ", ", name(group, 24)) for _, id_, group in few]
+    heads += [join(title(id_), ", ", name(group, 24)) for _, id_, group in few]
     periods = document["periods"][-room.most(MOST_PERIODS) :]
     rows, kinds = [], []
     for p in periods:
@@ -122,19 +122,14 @@ def _periods(document: dict[str, Any], shown: list[Comparison], room: Room) -> M
                 class_="sortable")  # fmt: skip
 
 
-def _title(id_: str) -> str:
-    measure = find(id_)
-    return id_ if measure is None else measure.title
-
-
 def _gap(c: dict[str, Any] | None) -> Markup:
     measure = None if c is None else find(c["id"])
     if c is None or measure is None or c["value"] is None:
         return cell("–", data_value="NaN", title=None if c is None else c["undefined"])
     ci = c["ci"]
-    bounds = None if ci is None or None in ci else tag("div", f"{ci[0]:.3f} to {ci[1]:.3f}", class_="muted")
+    bounds = None if ci is None or None in ci else tag("div", interval(ci), class_="muted")
     number = c["signed"] if measure.signed else c["value"]
-    text = value(measure, c)
+    text = gap(measure, c)
     return cell(tag("strong", text, " changed") if c["alarm"] else text, bounds, data_value=number)
 
 
@@ -143,14 +138,3 @@ _RULE = (
     "are adjusted by Holm's rule, and every planned look has an equal share of the chance of a false alarm, so that "
     "nothing that comes later changes an earlier verdict. See docs/analyses/monitor.md."
 )
-
-
-def _method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
-    yield tag("p", _RULE)
-    options = [
-        ["version", document["version"]],
-        *([k.replace("_", " "), str(v)] for k, v in document["options"].items()),
-    ]
-    rows = [[k, cell(v, class_="words")] for k, v in options]
-    yield grid("What it takes to repeat this watch", ["what", "value"], rows)
-    yield from (tag("p", remark, class_="note") for remark in remarks)

@@ -16,6 +16,7 @@ from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.files.paths import as_path, is_file, shown_path, whole_files
 from evenhand.files.secrets import is_address
 from evenhand.ingest.periods import Every, apart, in_order
+from evenhand.ingest.roles import Roles
 from evenhand.ingest.tabulation import tabulate_in_time
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.storage import is_table_file, load
@@ -71,13 +72,13 @@ class Baseline:
 # ---- reading ------------------------------------------------------------------------------------------------
 
 
-def read(data: Any, time: Any, every: Every, words: Mapping[str, Any]) -> Stream:
+def read(data: Any, time: Any, every: Every, roles: Roles) -> Stream:
     """Rows with a time, a table of which one attribute is the time, or one table for each period."""
     if isinstance(data, Table):
-        return _from_table(data, time, words)
+        return _from_table(data, time, roles)
     if time is None:
-        return _from_tables(data, words)
-    found = tabulate_in_time(data, time=time, every=every, **words)
+        return _from_tables(data, roles)
+    found = tabulate_in_time(data, time, every, roles)
     attribute = found.table.attributes[-1].name
     tables = apart(found.table, attribute)
     lost = found.table.left_out_groups.get(attribute, {})
@@ -92,9 +93,9 @@ def read(data: Any, time: Any, every: Every, words: Mapping[str, Any]) -> Stream
     return Stream(tuple(spans), tuple(notes), dict(found.table.left_out))
 
 
-def _from_table(table: Table, time: Any, words: Mapping[str, Any]) -> Stream:
-    if words:
-        raise UsageError(f"a table knows its columns already: leave out {listed(words)}")
+def _from_table(table: Table, time: Any, roles: Roles) -> Stream:
+    if said := roles.said():
+        raise UsageError(f"a table knows its columns already: leave out {listed(said)}")
     names = [a.name for a in table.attributes]
     if not isinstance(time, str) or time not in names:
         close = nearest(time, names) if isinstance(time, str) else ""
@@ -103,11 +104,11 @@ def _from_table(table: Table, time: Any, words: Mapping[str, Any]) -> Stream:
     return Stream(tuple(Span(tables[n], (n,)) for n in in_order(set(tables))), table.notes, dict(table.left_out))
 
 
-def _from_tables(data: Any, words: Mapping[str, Any]) -> Stream:
+def _from_tables(data: Any, roles: Roles) -> Stream:
     """One table for each period: by name, or in files."""
-    if words:
+    if said := roles.said():
         raise UsageError(
-            f"saved tables know their columns already: leave out {listed(words)}, or name the time column of rows "
+            f"saved tables know their columns already: leave out {listed(said)}, or name the time column of rows "
             "(--time)"
         )
     notes: list[str] = []
@@ -175,7 +176,7 @@ def _found(path: Path) -> tuple[list[Path], list[str]]:
     tables = sorted(p for p in files if _looks_like_one(p))
     if not tables:
         raise DataError(
-            f"{shown_path(path)} holds no table saved by evenhand: make one for each period (evenhand tabulate), "
+            f"{shown_path(path)} holds no table saved by evenhand: make one for each period (evenhand table make), "
             "or name the time column of rows (--time)"
         )
     return tables, sorted(p.name for p in files if p not in tables)

@@ -1,14 +1,22 @@
-"""Which measure to look at: 001's decision tree, and 003's for many classes, as a function and as questions."""
+"""Which measure to look at, as a function and as questions.
+
+The decision tree of the ExFairness metric specification, and for many classes that of Han, Baldwin & Cohn 2023.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.report.result import Result
 
 PRIORITIES = {
-    "opportunity": ("equal_opportunity", "Deserving people should have the same chance in every group."),
+    "opportunity": (
+        "equal_opportunity",
+        "People with a favourable outcome should have the same chance in every group.",
+    ),
     "errors": ("equalized_odds", "Both kinds of error matter: wrongly refused and wrongly accepted."),
     "meaning": ("predictive_parity", "A favourable decision should mean the same for every group."),
     "probability": ("calibration_gap", "The same score should mean the same chance in every group."),
@@ -36,20 +44,37 @@ CLASS_QUESTIONS = {
 _NEEDS_ROWS = ("individual_fairness", "counterfactual_fairness")
 
 
-@dataclass(frozen=True)
-class Advice:
+@dataclass(frozen=True, repr=False)
+class Advice(Result):
     """Which measures fit, and why."""
 
     measures: tuple[str, ...]
     why: str
     beware: str | None = None
 
+    @property
+    def command(self) -> str | None:
+        """The command that computes it, where that takes more than naming the measures."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The advice as plain values, in the form that docs/reference/json.md describes."""
+        from evenhand.analyses.planning.document import advice
+
+        return advice(self)
+
     def __str__(self) -> str:
-        lines = [f"Look at: {', '.join(self.measures)}", self.why]
-        return "\n".join(lines + ([self.beware] if self.beware else []))
+        from evenhand.analyses.planning.text import advice
+
+        return "\n".join(advice(self.to_dict()))
+
+    def __rich__(self) -> Any:
+        from rich.text import Text
+
+        return Text(str(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AggregateAdvice(Advice):
     """How to make one number of many classes and groups, and why."""
 
@@ -59,16 +84,11 @@ class AggregateAdvice(Advice):
 
     @property
     def command(self) -> str:
-        """The command that computes it."""
         one = " --positive CLASS" if self.across_classes == "binary" else ""
         return (
             f"evenhand aggregate DATA --label COL --prediction COL --group COL --unit {self.unit} "
             f"--across-groups={self.across_groups} --across-classes={self.across_classes}{one}"
         )
-
-    def __str__(self) -> str:
-        data, choices = self.command.split(" --unit ")
-        return "\n".join([super().__str__(), f"{data} \\", f"    --unit {choices}"])
 
 
 def guide(
@@ -145,7 +165,7 @@ def _taken(answers: Mapping[str, object], legal: bool) -> list[str]:
 
 
 def _guide_classes(answers: Mapping[str, object], legal: bool) -> AggregateAdvice:
-    """003's Figure 2: first the unit, then the power over groups, then the one over classes."""
+    """Figure 2 of Han, Baldwin & Cohn 2023: the unit, the exponent over groups, and the one over classes."""
     for name, (question, choices) in CLASS_QUESTIONS.items():
         answer = answers[name]
         if name != "extremes" and answer is not None and answer not in choices:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from evenhand.errors import UsageError, shown
 from evenhand.inference.power import detectable, people_needed, power_of
+from evenhand.report.result import Result
 
-SCHEMA = "evenhand/power/1"
 
-
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Result):
     """Two rates, the people who show them, and how likely a test tells them apart. Print it for a sentence."""
 
     asked: Literal["power", "gap", "n"]
@@ -31,26 +30,20 @@ class Plan:
     above: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values."""
-        return {"schema": SCHEMA, **asdict(self)}
+        """The plan as plain values, in the form that docs/reference/json.md describes."""
+        from evenhand.analyses.planning.document import plan
+
+        return plan(self)
 
     def __str__(self) -> str:
-        people = f"{self.n:,} people of the group and {self.n_reference:,} of the reference"
-        how = f"{100 * self.power:.3g}% power at level {self.level:g}"
-        if self.asked == "gap":
-            if self.gap is None:
-                return f"{people} cannot show any gap from a rate of {self.base_rate:g} with {how}: too few people."
-            ends = [
-                f"{word} {end:.3f}"
-                for word, end in (("at most", self.below), ("at least", self.above))
-                if end is not None
-            ]
-            return f"{people} tell rates of {' or '.join(ends)} from {self.base_rate:g} with {how}."
-        assert self.gap is not None
-        rates = f"{self.base_rate + self.gap:g} against {self.base_rate:g}"
-        if self.asked == "n":
-            return f"To tell {rates} with {how}, it takes {people}."
-        return f"{people} tell {rates} with {how}."
+        from evenhand.analyses.planning.text import plan
+
+        return plan(self.to_dict())
+
+    def __rich__(self) -> Any:
+        from rich.text import Text
+
+        return Text(str(self))
 
 
 def power(

@@ -1,20 +1,13 @@
-"""All thresholds of a score: their document, and its tables for a terminal."""
+"""All thresholds of a score: their document, and a dataframe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.rule import Rule
-from rich.table import Table as Grid
-from rich.text import Text
 
 from evenhand.errors import shown_name
-from evenhand.measures.registry import find
-from evenhand.report.document import header, number, pair
+from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
@@ -26,7 +19,6 @@ if TYPE_CHECKING:
 POINTS = 1000
 FRONT = 500
 RANGES = 100
-ROWS = 12
 ANALYSIS = "an analysis of what separate thresholds would achieve, not advice to use them"
 _TYPES = {
     "threshold": "float", "selection_rate": "float", "performance": "float", "value": "float", "group": "str",
@@ -72,11 +64,7 @@ def _data(found: Thresholds) -> dict[str, Any]:
         "left_out": dict(table.left_out),
         "score": m.score,
         "score_range": list(table.score_range),
-        "risk": m.risk,
-        "label": m.label,
-        "favorable": m.favorable,
-        "weight": m.weight,
-        "cluster": m.cluster,
+        **fields(m, "risk label favorable weight cluster"),
         "table": table.digest(),
     }
 
@@ -84,14 +72,12 @@ def _data(found: Thresholds) -> dict[str, Any]:
 def _options(found: Thresholds) -> dict[str, Any]:
     return {
         "performance": found.goal.id,
-        "cost": None if found.cost is None else list(found.cost),
+        **fields(found, "cost"),
         "fairness": found.fairness.id,
         "require": [str(r) for r in found.requirements],
         "threshold": found.options.threshold,
         "allow_trivial": found.allow_trivial,
-        "confidence": found.options.confidence,
-        "bootstrap": found.options.bootstrap,
-        "seed": found.options.seed,
+        **fields(found.options, "confidence bootstrap seed"),
     }
 
 
@@ -102,17 +88,9 @@ def _optional(cutoff: Cutoff | None) -> dict[str, Any] | None:
 def _cutoff(c: Cutoff) -> dict[str, Any]:
     rates = c.selection_rates
     return {
-        "threshold": number(c.threshold),
-        "selection_rate": number(c.selection_rate),
+        **fields(c, "threshold selection_rate"),
         "selection_rates": None if rates is None else {g: number(r) for g, r in rates.items()},
-        "performance": number(c.performance),
-        "value": number(c.value),
-        "group": c.group,
-        "fairness": number(c.fairness),
-        "dto": number(c.dto),
-        "on_front": c.on_front,
-        "trivial": c.trivial,
-        "meets": c.meets,
+        **fields(c, "performance value group fairness dto on_front trivial meets"),
         "values": {id_: number(v) for id_, v in c.values.items()},
     }
 
@@ -125,9 +103,7 @@ def _policy(p: Policy) -> dict[str, Any]:
         "ranges_left_out": len(p.ranges) - len(widest),
         "trivial": list(p.trivial),
         "chosen": _optional(p.chosen),
-        "undefined": p.undefined,
-        "lost": number(p.lost),
-        "lost_to_current": number(p.lost_to_current),
+        **fields(p, "undefined lost lost_to_current"),
         "checks": [_check(c) for c in p.checks],
         "settled": p.settled,
         "nearest": _optional(p.nearest),
@@ -138,9 +114,7 @@ def _policy(p: Policy) -> dict[str, Any]:
 def _check(c: Check) -> dict[str, Any]:
     return {
         "requirement": str(c.requirement),
-        "group": c.gap.group,
-        "value": number(c.gap.value),
-        "ci": pair(c.gap.ci),
+        **fields(c.gap, "group value ci"),
         "settled": c.settled,
     }
 
@@ -151,18 +125,14 @@ def _by_group(b: ByGroup) -> dict[str, Any]:
         "measure": b.measure,
         "curve": [_separate(s) for s in b.curve],
         "at_limit": None if b.at_limit is None else _separate(b.at_limit),
-        "exact": b.exact,
-        "undefined": b.undefined,
+        **fields(b, "exact undefined"),
     }
 
 
 def _separate(s: Separate) -> dict[str, Any]:
     return {
-        "limit": number(s.limit),
-        "performance": number(s.performance),
-        "value": number(s.value),
-        "trivial": s.trivial,
-        "thresholds": {g: {"threshold": number(lv.threshold), "rate": number(lv.rate)} for g, lv in s.levels.items()},
+        **fields(s, "limit performance value trivial"),
+        "thresholds": {g: fields(level, "threshold rate") for g, level in s.levels.items()},
     }
 
 
@@ -265,10 +235,10 @@ def _verdict(found: Thresholds, p: Policy) -> str:
 
 
 def _rule(found: Thresholds, c: Cutoff) -> str:
-    return f"{shown_name(found.table.meaning.score)} {'<' if found.table.meaning.risk else '≥'} {_exact(c.threshold)}"
+    return f"{shown_name(found.table.meaning.score)} {'<' if found.table.meaning.risk else '≥'} {exact(c.threshold)}"
 
 
-def _exact(threshold: float) -> str:
+def exact(threshold: float) -> str:
     """As short as possible, but the same number: a rounded threshold would be another rule."""
     short = f"{threshold:.6g}"
     return short if float(short) == threshold else repr(threshold)
@@ -276,160 +246,3 @@ def _exact(threshold: float) -> str:
 
 def _valued(found: Thresholds, c: Cutoff) -> str:
     return f"{found.fairness.title} {c.value:.3f}" if c.value == c.value else f"{found.fairness.title} undefined"
-
-
-# ---- terminal ---------------------------------------------------------------------------------------------------
-
-
-def render(found: dict[str, Any]) -> RenderableType:
-    """The result as rich renderables."""
-    parts: list[RenderableType] = [*_header(found), Text(), *_points(found)]
-    if found["policy"] is not None:
-        parts += [Text(), *_shown_policy(found)]
-    if found["by_group"] is not None:
-        parts += [Text(), *_shown_by_group(found)]
-    parts += [Text(), Text("→ " + found["interpretation"])]
-    if found["notes"]:
-        parts += [Text(), Text("Notes", style="bold")]
-        parts += [_indented(f"• {shown_name(note, 600)}") for note in found["notes"]]
-    return Group(*parts)
-
-
-def _header(found: dict[str, Any]) -> Iterator[RenderableType]:
-    data = found["data"]
-    kind = "risk score" if data["risk"] else "score"
-    label = "" if data["label"] is None else f" · label {shown_name(data['label'])}"
-    favourable = "" if data["label"] is None else f", favourable {shown_name(data['favorable'])}"
-    yield Text("Evenhand thresholds", style="bold")
-    yield Text(f"{data['rows']:,} people · {kind} {shown_name(data['score'])}{label}{favourable}")
-    for reason, count in data["left_out"].items():
-        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
-    others = [g for g in found["groups"] if g != found["reference"]]
-    who = shown_name(others[0]) if len(others) == 1 else "the group furthest from parity"
-    title = f"{shown_name(found['attribute'])}: {who} against {shown_name(found['reference'])}"
-    yield Rule(Text(title, style="bold"), align="left", style="dim")
-
-
-def _points(found: dict[str, Any]) -> Iterator[RenderableType]:
-    measure = find(found["options"]["fairness"])
-    assert measure is not None
-    sign = "<" if found["data"]["risk"] else "≥"
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    grid.add_column(Text(f"favourable {sign}"), justify="right")
-    for name in ("selected", found["options"]["performance"].replace("_", " "), shown_name(measure.title, 26)):
-        grid.add_column(Text(name), justify="right")
-    several = len(found["groups"]) > 2
-    if several:
-        grid.add_column(Text("group"), overflow="fold")
-    grid.add_column(Text("distance"), justify="right")
-    grid.add_column(Text(""), overflow="fold")
-    for point, marks in _chosen_rows(found):
-        grid.add_row(
-            _at(point["threshold"], found), _number(point["selection_rate"]), _number(point["performance"]),
-            _number(point["value"]), *([Text(shown_name(point["group"] or "–", 24))] if several else []),
-            _number(point["dto"]),
-            Text(", ".join(marks), style="bold" if "chosen" in marks else ""),
-        )  # fmt: skip
-    yield grid
-    t = found["thresholds"]
-    yield _indented(f"{t['count']:,} thresholds, {t['front']:,} on the front; distance: to the optimum (1, 1)")
-
-
-def _chosen_rows(found: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
-    """Some of the front, and every threshold that has a name."""
-    policy = found["policy"] or {}
-    named = {
-        "current": found["current"], "best": found["best"], "nearest (1, 1)": found["nearest"],
-        "chosen": policy.get("chosen"), "misses least": policy.get("nearest"),
-    }  # fmt: skip
-    rows: dict[float, tuple[dict[str, Any], list[str]]] = {}
-    for mark, point in named.items():
-        if point is not None:
-            rows.setdefault(point["threshold"], (point, []))[1].append(mark)
-    front = [p for p in found["curve"] if p["on_front"]] or [p for p in found["curve"] if not p["trivial"]]
-    for i in spread(np.ones(len(front), np.bool_), ROWS):
-        rows.setdefault(front[i]["threshold"], (front[i], []))
-    for point in found["trivial"]:
-        rows.setdefault(point["threshold"], (point, []))[1].append(f"trivial: {_who(point)}")
-    return [(point, _marked(point, marks)) for _, (point, marks) in sorted(rows.items())]
-
-
-def _who(point: dict[str, Any]) -> str:
-    """Whom a trivial threshold selects."""
-    return "everybody" if (point["selection_rate"] or 0) > 0.5 else "nobody"
-
-
-def _marked(point: dict[str, Any], marks: list[str]) -> list[str]:
-    meets = point["meets"] and not point["trivial"] and "chosen" not in marks
-    return [*marks, *(["front"] if point["on_front"] else []), *(["meets"] if meets else [])]
-
-
-def _shown_policy(found: dict[str, Any]) -> Iterator[RenderableType]:
-    policy, options = found["policy"], found["options"]
-    yield Text("Policy: " + " and ".join(options["require"]), style="bold")
-    meet = "threshold meets" if policy["feasible"] == 1 else "thresholds meet"
-    yield _indented(f"{policy['feasible']:,} {meet} it{_stretches(policy)}")
-    if policy["trivial"] and not options["allow_trivial"]:
-        met = [_who(p) for p in found["trivial"] if p["threshold"] in policy["trivial"]]
-        yield _indented(f"selecting {' or '.join(met) or 'everybody or nobody'} meets it too, and says nothing")
-    if policy["lost_to_current"] is not None:
-        gained = round(-policy["lost_to_current"], 3) + 0.0
-        yield _indented(f"against the current threshold {gained:+.3f} {options['performance']}")
-    for c in policy["checks"]:
-        ci = "no interval" if c["ci"] is None else f"{100 * options['confidence']:g}% interval {_interval(c['ci'])}"
-        sure = {True: "settled", False: "not settled", None: "not known how sure"}[c["settled"]]
-        group = shown_name(c["group"])
-        yield _indented(f"{c['requirement'].split()[0]} of {group}: {_number(c['value'])} ({ci}), {sure}")
-
-
-def _stretches(policy: dict[str, Any]) -> str:
-    if not policy["ranges"]:
-        return ""
-    shown = [f"{_exact(r['from'])} to {_exact(r['to'])}" for r in policy["ranges"][:4]]
-    more = len(policy["ranges"]) + policy["ranges_left_out"] - len(shown)
-    return ": " + ", ".join(shown) + (f" and {more} more ranges" if more else "")
-
-
-def _interval(ci: list[float | None]) -> str:
-    return " to ".join(_number(bound) for bound in ci)
-
-
-def _shown_by_group(found: dict[str, Any]) -> Iterator[RenderableType]:
-    b = found["by_group"]
-    yield Text("Thresholds by group: an analysis", style="bold")
-    yield _indented(ANALYSIS)
-    if b["undefined"]:
-        yield _indented(f"undefined {b['undefined']}")
-        return
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for name in (b["measure"].replace("_", " ") + " allowed", found["options"]["performance"].replace("_", " ")):
-        grid.add_column(Text(name), justify="right")
-    grid.add_column(Text("thresholds"), overflow="fold")
-    steps = b["curve"][:: max(1, (len(b["curve"]) - 1) // 5)]
-    far = -1 if steps and steps[0]["limit"] else 1
-    for step in sorted([*steps, *([b["at_limit"]] if b["at_limit"] else [])], key=lambda s: far * s["limit"]):
-        required = " (required)" if step is b["at_limit"] else ""
-        trivial = " (trivial)" if step["trivial"] else ""
-        grid.add_row(
-            f"{step['limit']:.3f}", _number(step["performance"]), Text(_levels(step, found) + required + trivial)
-        )
-    yield grid
-
-
-def _levels(step: dict[str, Any], found: dict[str, Any]) -> str:
-    named = [f"{shown_name(g, 20)} {_at(lv['threshold'], found)}" for g, lv in list(step["thresholds"].items())[:4]]
-    more = len(step["thresholds"]) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
-
-
-def _at(threshold: float, found: dict[str, Any]) -> str:
-    highest = found["thresholds"]["highest"]
-    return f"over {_exact(highest)}" if threshold == np.nextafter(highest, np.inf) else _exact(threshold)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _indented(text: str) -> Padding:
-    return Padding(Text(text, style="dim"), (0, 0, 0, 2))

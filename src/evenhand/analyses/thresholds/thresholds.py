@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,9 +18,10 @@ from evenhand.analyses.thresholds.selection import best_of, choose
 from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
-from evenhand.ingest.columns import WeightKind
+from evenhand.inference.settings import IntervalArgs
+from evenhand.ingest.engines import library_of
 from evenhand.ingest.resolve import as_table
-from evenhand.ingest.tabulation import library_of
+from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
 from evenhand.measures.measure import SLACK
 from evenhand.measures.pareto import dto, pareto
 from evenhand.measures.registry import RateMeasure
@@ -35,7 +35,7 @@ FAIRNESS = "demographic_parity"
 
 @dataclass(frozen=True, repr=False)
 class Thresholds(Result):
-    """What all thresholds of a score would do. Print it, or take `to_dict`, `to_json`, `to_frame`."""
+    """What all thresholds of a score would do. Print it, or take `to_dict` (at most 1,000 thresholds), `to_frame`."""
 
     table: Table
     grouping: Grouping
@@ -47,6 +47,14 @@ class Thresholds(Result):
     sweep: Sweep
     requirements: tuple[Requirement, ...]
     allow_trivial: bool
+    allowed: Bools
+    """Which thresholds may be recommended at all."""
+    meets: Bools
+    """Which thresholds meet every requirement."""
+    on_front: Bools
+    """Which thresholds no other is better than in both performance and fairness."""
+    dto: Floats
+    """Distance to perfect performance and fairness."""
     policy: Policy | None = None
     by_group: ByGroup | None = None
     notes: tuple[str, ...] = ()
@@ -56,31 +64,7 @@ class Thresholds(Result):
     def swept(self) -> Swept:
         return self.sweep.measures[self.fairness.id]
 
-    @cached_property
-    def allowed(self) -> Bools:
-        """Which thresholds may be recommended at all."""
-        return np.ones(len(self.sweep.trivial), np.bool_) if self.allow_trivial else ~self.sweep.trivial
-
-    @cached_property
-    def meets(self) -> Bools:
-        """Which thresholds meet every requirement."""
-        found = np.ones(len(self.sweep.thresholds), np.bool_)
-        for r in self.requirements:
-            found &= r.meets(self.sweep.measures[r.measure.id].size)
-        return found
-
-    @cached_property
-    def on_front(self) -> Bools:
-        """Which thresholds no other is better than in both performance and fairness."""
-        performance = np.where(self.allowed, self.sweep.performance, np.nan)
-        return pareto(performance, self.swept.fairness) & ~np.isnan(performance + self.swept.fairness)
-
-    @cached_property
-    def dto(self) -> Floats:
-        """Distance to perfect performance and fairness."""
-        return dto(self.sweep.performance, self.swept.fairness)
-
-    @cached_property
+    @property
     def best_place(self) -> int | None:
         """Of the best performance without any requirement; the fairest of several."""
         tied = best_of(self.sweep.performance, self.allowed)
@@ -127,39 +111,21 @@ class Thresholds(Result):
             {r.measure.id: float(s.measures[r.measure.id].size[place]) for r in self.requirements}, rates,
         )  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values (docs/reference/json.md); the curve has at most 1,000 points."""
-        from evenhand.analyses.thresholds.document import document
-
-        return document(self)
-
     def to_frame(self, library: str | None = None) -> Any:
         """Every threshold, one row each."""
         from evenhand.analyses.thresholds.document import frame
 
         return frame(self, library)
 
-    def __rich__(self) -> Any:
-        from evenhand.analyses.thresholds.document import render
 
-        return render(self.to_dict())
+class ThresholdsArgs(RolesArgs, IntervalArgs, total=False):
+    """Columns and intervals, for signatures."""
 
 
 def thresholds(
     data: Any = None,
     *,
-    score: Any = None,
-    label: Any = None,
-    group: Any = None,
-    weight: Any = None,
-    favorable: Any = None,
-    risk: bool = False,
-    score_range: tuple[float, float] | None = None,
-    missing: str = "refuse",
-    weight_kind: WeightKind = "auto",
-    cluster: Any = None,
-    where: Mapping[str, Any] | None = None,
-    attribute: Any = None,
+    attribute: str | Sequence[str] | None = None,
     reference: str | Mapping[str, str] | None = None,
     performance: str = "accuracy",
     cost: tuple[float, float] | None = None,
@@ -168,19 +134,17 @@ def thresholds(
     threshold: float | None = None,
     allow_trivial: bool = False,
     by_group: bool = False,
-    confidence: float = 0.95,
-    bootstrap: int = 1000,
-    rng: int | np.random.Generator | None = None,
+    **options: Unpack[ThresholdsArgs],
 ) -> Thresholds:
     """Performance and fairness of a score at every threshold, and the threshold that meets a policy at the least cost.
 
-    `data` is a `Table`, a path to a saved one, or whatever `evenhand.tabulate` takes, with the same words.
+    `data` is a `Table`, a path to a saved one, or rows with their columns, as in `evenhand.data`.
 
     Parameters
     ----------
     attribute, reference
-        Which attribute, if there are several (a list of all their names means their product), and the group all others
-        are compared with, by default the largest.
+        Which attribute, if there are several (a list of all their names means their intersection), and the group all
+        others are compared with, by default the largest.
     performance, cost
         "accuracy" or "balanced_accuracy"; or the costs of a false favourable and of a false unfavourable decision,
         which become 1 − cost / worst possible cost.
@@ -198,7 +162,7 @@ def thresholds(
         Also analyse what separate thresholds for each group could achieve. Using them treats people differently by
         group, which the law forbids in many places.
     confidence, bootstrap, rng
-        Of the intervals at the chosen threshold, as in `evenhand.audit`.
+        Of the intervals at the chosen threshold: see `evenhand.Inference`.
 
     Examples
     --------
@@ -209,28 +173,23 @@ def thresholds(
     >>> found.chosen.threshold, round(found.chosen.value, 3), round(found.policy.lost, 3), found.policy.settled
     (8.0, 0.814, 0.029, False)
     """
-    asked = checked_words(
-        performance, cost, fairness, require, threshold, allow_trivial, by_group, confidence, bootstrap, rng
-    )
-    words = {
-        "score": score, "label": label, "group": group, "weight": weight, "favorable": favorable, "risk": risk,
-        "score_range": score_range, "missing": missing, "weight_kind": weight_kind, "cluster": cluster, "where": where,
-    }  # fmt: skip
-    defaults = {"risk": False, "missing": "refuse", "weight_kind": "auto"}
-    table = as_table(data, {k: v for k, v in words.items() if v is not defaults.get(k)}, cuts_of(asked.options))
+    check_known(options, ThresholdsArgs.__optional_keys__, "thresholds")
+    intervals = {word: value for word, value in options.items() if word in IntervalArgs.__optional_keys__}
+    asked = checked_words(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
+    table = as_table(data, picked(Roles, options), cuts_of(asked.options))
     _check_table(table, asked.measures)
     if asked.options.threshold is not None:
         table.selected(asked.options.threshold)  # refuses one that goes through a range of scores
     grouping = grouping_named(table, attribute)
     ref, notes = reference_group(table, grouping, reference)
     goal = goal_of(table, asked.performance, asked.cost)
+    swept = sweep(table, grouping, ref, goal, asked.measures)
     found = Thresholds(
-        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness,
-        sweep(table, grouping, ref, goal, asked.measures), asked.requirements, bool(allow_trivial),
-        library=library_of(data),
+        table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness, swept,
+        asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), library=library_of(data),
     )  # fmt: skip
     if asked.requirements:
-        found = replace(found, policy=choose(found, ref, asked.required, generator(rng)))
+        found = replace(found, policy=choose(found, ref, asked.required, generator(options.get("rng"))))
     if by_group:
         found = replace(found, by_group=_separate(found, ref))
     return replace(found, notes=(*table.notes, *notes, *_remarks(found)))
@@ -260,20 +219,30 @@ def checked_words(
     threshold: Any,
     allow_trivial: Any,
     by_group: Any,
-    confidence: Any,
-    bootstrap: Any,
-    rng: Any,
+    **intervals: Any,
 ) -> Asked:
     """What was asked for, if it makes sense; better known before ten minutes of counting."""
     for word, value in (("allow_trivial", allow_trivial), ("by_group", by_group)):
         if not isinstance(value, bool | np.bool_):
             raise UsageError(f"{word} is True or False, not {shown(value)}")
-    options = replace(checked(threshold, confidence, bootstrap, rng), permutations=0)
+    options = checked(threshold, **intervals, permutations=0)
     kind, costs = checked_goal(performance, cost)
     requirements = required(require)
     measures = tuple(decided_measure(r.measure) for r in requirements)
     named = fairness if fairness is not None else measures[0] if measures else FAIRNESS
     return Asked(options, kind, costs, decided_measure(named), requirements, measures)
+
+
+def _weighed(s: Sweep, asked: Asked, allow_trivial: bool) -> tuple[Bools, Bools, Bools, Floats]:
+    """Of every threshold: whether it is allowed, meets all requirements, is on the front; and its distance."""
+    fairness = s.measures[asked.fairness.id].fairness
+    allowed = np.ones(len(s.trivial), np.bool_) if allow_trivial else ~s.trivial
+    meets = np.ones(len(s.thresholds), np.bool_)
+    for r in asked.requirements:
+        meets &= r.meets(s.measures[r.measure.id].size)
+    performance = np.where(allowed, s.performance, np.nan)
+    on_front = pareto(performance, fairness) & ~np.isnan(performance + fairness)
+    return allowed, meets, on_front, dto(s.performance, fairness)
 
 
 def _check_table(table: Table, measures: Sequence[RateMeasure]) -> None:

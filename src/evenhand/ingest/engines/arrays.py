@@ -2,18 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from evenhand.ingest.columns import Columns, Weights
+from evenhand.errors import DataError, UsageError, shown
+from evenhand.ingest.columns import Columns, Weights, further_roles, weigh
+from evenhand.ingest.engines.counting import Counting
+from evenhand.ingest.engines.sources import ACCEPTED, check_columns
+from evenhand.ingest.engines.tensor_codes import Resident, brought, on_device, settled
+from evenhand.ingest.engines.tensors import SMALL, Tensors
 from evenhand.ingest.values import Encoded, encode, to_floats
 from evenhand.ingest.where import taken
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.grid import Grid
+
+
+def names(data: Any) -> list[str]:
+    """What the columns are called; none of arrays on their own."""
+    if isinstance(data, np.ndarray):
+        return list(data.dtype.names or ())
+    return list(data) if isinstance(data, Mapping) else []
+
+
+def columns(data: Any) -> Mapping[str, Any] | None:
+    """The columns by name; None of no data."""
+    if data is None or isinstance(data, Mapping):
+        return data
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        return {name: data[name] for name in data.dtype.names}
+    raise UsageError(
+        "an array or list has no column names: pass a dict of columns, or arrays as score=, label=, group="
+    )
+
+
+def values(data: Any, wanted: list[str]) -> dict[str, Any]:
+    """Some columns as plain values."""
+    from evenhand.ingest.engines.dataframes import as_values
+
+    if not (names(data) or isinstance(data, Mapping)):
+        raise UsageError(f"data must be {ACCEPTED}, not {shown(type(data).__name__)}")
+    found = columns(data) or {}
+    check_columns(wanted, list(found), "the data")
+    return {name: as_values(found[name])[0] for name in wanted}
+
+
+def picked(columns: Mapping[str, Any] | None, value: Any, role: str) -> tuple[str, Any]:
+    """The name and the values of a column that was given by name or as an array."""
+    from evenhand.ingest.engines.dataframes import as_values
+
+    if not isinstance(value, str):
+        values, name = as_values(value)
+        return name or role, _flat(values, name or role)
+    if columns is None:
+        raise UsageError(f"{role} {shown(value)} names a column, but there are no data: pass them first")
+    check_columns([value], list(columns), "the data")
+    return value, _flat(as_values(columns[value])[0], value)
+
+
+def _flat(values: Any, name: str) -> Any:
+    """One-dimensional values; numpy reads whatever is array-like, but for tensors on a device."""
+    values = settled(values, name)
+    if isinstance(values, Resident):
+        return values
+    if isinstance(values, list | tuple):
+        if any(isinstance(v, list | tuple | np.ndarray) for v in values[:1]):
+            raise DataError(f"column {shown(name)} must be one-dimensional")
+        return list(values)
+    try:
+        # a copy: the table freezes its arrays, and must not freeze the user's
+        array = values.copy() if isinstance(values, np.ndarray) else np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"column {shown(name)} cannot be read as an array: {error}") from error
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 0:
+        raise UsageError(f"{shown(name)} must be a column: a name (a text) or an array, not {shown(values)}")
+    if array.ndim != 1:
+        raise DataError(f"column {shown(name)} must be one-dimensional, but has {array.ndim} dimensions")
+    return array
+
+
+def rows_in(named: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any]) -> Counting:
+    """Columns by role, with their names, and groups, ready to be counted where they are."""
+    every = [*named.values(), *groups.items()]
+    lengths = [(name, len(values)) for name, values in every]
+    if len({length for _, length in lengths}) > 1:
+        found = ", ".join(f"{shown(name)} {length}" for name, length in lengths)
+        raise DataError(f"all columns need the same length, but they have: {found}")
+    rows = lengths[0][1]
+    if on_device([values for _, values in every]):
+        if rows > SMALL and "cluster" not in named and not further_roles(named):
+            return Tensors(named, groups)
+        named = {role: (name, brought(values)) for role, (name, values) in named.items()}
+        groups = {name: brought(values) for name, values in groups.items()}
+    return Rows(
+        Columns(
+            names={role: name for role, (name, _) in named.items()},
+            groups=groups,
+            n=np.ones(rows, np.int64),
+            weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
+            **{role: named[role][1] for role in ("score", "label", "prediction", "cluster") if role in named},
+            further=tuple(named[role][1] for role in further_roles(named)),
+        )
+    )
 
 
 class Rows:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
@@ -15,17 +16,14 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
 from evenhand.ingest.engines.arrays import Rows
-from evenhand.ingest.engines.sources import check_columns, problem
+from evenhand.ingest.engines.sources import ACCEPTED, check_columns, problem
 from evenhand.ingest.values import encode, name_of
 from evenhand.tables.grid import Grid
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 
-ACCEPTED = "a dataframe, a dict of columns, a path, or None with arrays for the columns"
-
-
-def wrapped(data: Any, accepted: str = ACCEPTED) -> Frame:
+def wrapped(data: Any) -> Frame:
     """Any dataframe as narwhals sees it."""
     try:
         frame: Frame = nw.from_native(data)
@@ -34,10 +32,15 @@ def wrapped(data: Any, accepted: str = ACCEPTED) -> Frame:
         repeated = " ".join(str(error).split())
         raise DataError(f"column names must be unique: rename or drop the ones repeated ({repeated})") from None
     except TypeError:
-        raise UsageError(f"data must be {accepted}, not {shown(type(data).__name__)}") from None
+        raise UsageError(f"data must be {ACCEPTED}, not {shown(type(data).__name__)}") from None
 
 
-def columns_of(data: Any) -> dict[str, Any]:
+def names(data: Any) -> list[Any]:
+    """What the columns are called."""
+    return wrapped(data).collect_schema().names()
+
+
+def columns(data: Any) -> dict[str, Any]:
     """The columns of a dataframe in memory."""
     frame = wrapped(data)
     if not isinstance(frame, nw.DataFrame):
@@ -45,9 +48,9 @@ def columns_of(data: Any) -> dict[str, Any]:
     return {str(name): frame[name].to_native() for name in frame.columns}
 
 
-def rows_of(data: Any, names: list[str]) -> dict[str, Any]:
+def values(data: Any, names: list[str]) -> dict[str, Any]:
     """Some columns of a dataframe, also of a lazy one, as plain values."""
-    frame = wrapped(data, "a dataframe, a dict of columns, or the path of a file")
+    frame = wrapped(data)
     try:
         present = frame.collect_schema().names()
     except Exception as error:
@@ -101,10 +104,12 @@ def as_values(column: Any) -> tuple[Any, str | None]:
     return [None if gap else v for gap, v in zip(gaps, series.cast(nw.String).to_list(), strict=True)], name
 
 
-def counting_of(
-    frame: Frame, names: Mapping[str, str], groups: list[str], by_day: str | None = None
-) -> FrameCounting | Rows:
+@contextmanager
+def counting(
+    data: Any, names: Mapping[str, str], groups: list[str], by_day: str | None = None
+) -> Iterator[FrameCounting | Rows]:
     """A dataframe as `Counting` has it; of `by_day`, only days are told apart."""
+    frame = wrapped(data)
     try:
         schema = frame.collect_schema()
     except Exception as error:
@@ -118,8 +123,9 @@ def counting_of(
         or (isinstance(schema[c], nw.Categorical | nw.Enum) and not _text_categories(frame[c]))
         for c in [*names.values(), *groups]
     ):
-        return Rows(_rows(frame, names, groups))  # Python objects: no engine groups or spells them reliably
-    return FrameCounting(frame, schema, names, groups, by_day)
+        yield Rows(_rows(frame, names, groups))  # Python objects: no engine groups or spells them reliably
+    else:
+        yield FrameCounting(frame, schema, names, groups, by_day)
 
 
 class FrameCounting:

@@ -5,21 +5,46 @@ Plain SQL rather than narwhals: the same counts, and files then need no datafram
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, shown
+from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
-from evenhand.ingest.engines.sources import Source, check_columns, problem
+from evenhand.ingest.engines.sources import Source, check_columns, column_names, opened, problem
 from evenhand.ingest.progress import followed
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
 from evenhand.tables.grid import Grid, number
+from evenhand.tables.storage import is_table_file
 
 _CHUNK = 1_000_000
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN", "UTINYINT",
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
+
+
+def names(data: Any) -> list[Any]:
+    """What the columns are called (of several files, those of the first)."""
+    return column_names(data) if isinstance(data, str | os.PathLike) else list(data.columns)
+
+
+def columns(data: Any) -> Any:
+    """There are none in memory, so that arrays cannot stand beside them."""
+    raise UsageError(
+        "arrays cannot stand beside a file or a relation: each of score, label, group and the others must be the name "
+        "of a column of the file"
+    )
+
+
+@contextmanager
+def counting(data: Any, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Iterator[Relation]:
+    """A file, or a relation, as `Counting` has it; of `by_day`, only days are told apart."""
+    if isinstance(data, str | os.PathLike) and is_table_file(data):
+        raise UsageError(f"{shown(os.fspath(data))} is a saved table already: load it, or audit it as it is")
+    with opened(data, [*names.values(), *groups]) as source:
+        yield Relation(source, names, groups, by_day)
 
 
 class Relation:

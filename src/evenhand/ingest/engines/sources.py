@@ -31,6 +31,7 @@ _KINDS = {
     "jsonl": "json", "ndjson": "json", "json": "json",
 }  # fmt: skip
 _MEGABYTES = 400
+ACCEPTED = "a dataframe, a dict of columns, or the path of a file"
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,13 @@ class Source:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str], needed: Sequence[str]) -> Iterator[Source]:
-    """Open a file, a folder, a glob or an address that DuckDB understands."""
+def opened(path: Any, needed: Sequence[str]) -> Iterator[Source]:
+    """Open a file, a folder, a glob or an address that DuckDB understands; a relation is open already."""
     import duckdb
 
+    if not isinstance(path, str | os.PathLike):
+        yield Source(path)
+        return
     files, kind = _find(path)
     label = shown_path(files[0] if len(files) == 1 else os.fspath(path))
     spill = tempfile.mkdtemp(prefix="evenhand-")

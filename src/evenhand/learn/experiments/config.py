@@ -28,7 +28,7 @@ METHOD = ("name", "label", "strengths")
 def read_config(path: Any) -> dict[str, Any]:
     """The arguments of `experiment` from a file; paths in it are meant from its folder."""
     if not os.path.exists(as_path(path)):
-        raise UsageError(f"there is no file {shown_path(path)}: evenhand bench --init writes one to begin with")
+        raise UsageError(f"there is no file {shown_path(path)}: evenhand experiment --init writes one to begin with")
     document, places = read_toml(path, "experiment")
     home = as_path(path).parent
     known(document, ("experiment", "dataset", "method"), (), places, "[experiment], [[dataset]] and [[method]]")
@@ -129,7 +129,7 @@ def _tables(document: Mapping[str, Any], key: str, places: Places) -> list[Mappi
     if not isinstance(tables, list) or not all(isinstance(t, Mapping) for t in tables):
         raise places.refuse((key,), f"write [[{key}]], with two brackets on each side, above each {key}")
     if not tables:
-        raise UsageError(f"{places.file} has no {key}: write a [[{key}]] (evenhand bench --init shows how)")
+        raise UsageError(f"{places.file} has no {key}: write a [[{key}]] (evenhand experiment --init shows how)")
     return tables
 
 
@@ -148,7 +148,7 @@ def _check_text(key: str, value: Any) -> None:
 
 
 STARTER = """\
-# An experiment for `evenhand bench experiment.toml`: every method at every strength, with every seed, on every split.
+# For `evenhand experiment experiment.toml`: every method at every strength, with every seed, on every split.
 # Killed or stopped, it goes on where it was when it is started again. Paths are meant from the folder of this file.
 
 [experiment]

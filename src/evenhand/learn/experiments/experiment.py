@@ -128,7 +128,7 @@ def experiment(
             plan, tuple(records[run.id] for run in plan), place.folder, axes, about, _notes(plan, records, place)
         )
         write_text(place.folder.path / "runs.csv", result.to_csv())
-    return result
+    return result.compared()
 
 
 def _records(

@@ -15,8 +15,8 @@ from itertools import islice
 from numbers import Real
 from typing import Any
 
-from evenhand.analyses.options import whole
 from evenhand.errors import MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.inference.settings import whole
 from evenhand.learn.experiments.splits import Fractions, checked_fractions, checked_splits
 
 GIVEN = ("strength", "random_state", "device")

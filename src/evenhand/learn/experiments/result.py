@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenhand.analyses.compare.compare import Comparison, compare
 from evenhand.analyses.options import Axes
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.learn.experiments.document import SETTING, fairness_name
 from evenhand.learn.experiments.plan import Run
 from evenhand.learn.experiments.records import PARTS, Folder
-from evenhand.learn.experiments.splits import Parts
 from evenhand.report.result import Result
 from evenhand.tables.storage import load
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.charts.registry import Charts
 
-SETTING = ("dataset", "method", "strength", "seed", "split")
 RESULTS = ("dev_performance", "dev_fairness", "performance", "fairness")
 HEADER = ",".join((*SETTING, *RESULTS, "run"))
 """The first line of runs.csv."""
@@ -52,8 +51,12 @@ class Experiment(Result):
     about: Mapping[str, About]
     """By data set."""
     notes: tuple[str, ...]
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict)
+    """Of the methods, by data set."""
+    not_compared: Mapping[str, str] = field(default_factory=dict)
+    """Why other data sets have no comparison."""
 
-    @cached_property
+    @property
     def runs(self) -> dict[str, list[Any]]:
         """The finished runs as columns that `evenhand.compare` takes, in the order of the plan."""
         rows = [
@@ -103,8 +106,9 @@ class Experiment(Result):
                 f"methods are compared on one data set at a time, not {shown(dataset)}: name one of "
                 f"{listed(self.datasets)}{nearest(str(dataset), self.datasets)}"
             )
-        chosen = [i for i, name in enumerate(self.runs["dataset"]) if name == dataset]
-        runs = {name: [column[i] for i in chosen] for name, column in self.runs.items()}
+        every = self.runs
+        chosen = [i for i, name in enumerate(every["dataset"]) if name == dataset]
+        runs = {name: [column[i] for i in chosen] for name, column in every.items()}
         if not chosen:
             raise DataError(f"no run on {shown(dataset)} has finished, so that there is nothing to compare")
         for name in RESULTS:
@@ -116,8 +120,6 @@ class Experiment(Result):
 
     def _measures(self) -> dict[str, str]:
         """What the results are called to a reader: by their measures."""
-        from evenhand.learn.experiments.document import fairness_name
-
         good, fair = self.axes.performance.id, fairness_name(self.axes.fairness.id)
         return {"performance": good, "fairness": fair, "dev_performance": f"dev {good}", "dev_fairness": f"dev {fair}"}
 
@@ -130,74 +132,48 @@ class Experiment(Result):
         }
         return float(sum(of.values()) / len(of))
 
-    @cached_property
-    def comparisons(self) -> dict[str, Comparison]:
-        """One for each data set that has runs to compare."""
-        return self._compared[0]
-
-    @cached_property
-    def _compared(self) -> tuple[dict[str, Comparison], dict[str, str]]:
-        """The comparisons by data set, and why others have none."""
-        comparisons, without = {}, {}
+    def compared(self) -> Experiment:
+        """The same, with its methods compared on every data set that has runs to compare."""
+        found, without = {}, {}
         for name in self.datasets:
             try:
-                comparisons[name] = self.compare(name)
+                found[name] = self.compare(name)
             except DataError as error:
                 without[name] = str(error)
-        return comparisons, without
+        return replace(self, comparisons=found, not_compared=without)
 
     def to_csv(self) -> str:
         """The runs as text, as they are kept in runs.csv: the same bytes for the same seeds."""
         text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(self.runs)
-        rows.writerows(["" if v is None else v for v in row] for row in zip(*self.runs.values(), strict=True))
+        rows, runs = csv.writer(text, lineterminator="\n"), self.runs
+        rows.writerow(runs)
+        rows.writerows(["" if v is None else v for v in row] for row in zip(*runs.values(), strict=True))
         return text.getvalue()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The experiment as plain values, in the form that docs/reference/json.md describes."""
-        from evenhand.learn.experiments.document import document
-
-        failed = [{"run": run.id, **{k: getattr(run, k) for k in SETTING}, "reason": self.failed[run.id]}
-                  for run in self.plan if run.id in self.failed]  # fmt: skip
-        measured = {"performance": self.axes.performance.id, "fairness": self.axes.fairness.id}
-        compared, without = self._compared
-        said = Counter(text for record in self.records for text in record["warnings"])
-        return document(
-            len(self.plan), measured, {name: self._people(name, without.get(name)) for name in self.datasets},
-            self.runs, failed, said, {name: c.to_dict() for name, c in compared.items()}, self.notes,
-        )  # fmt: skip
-
-    def _people(self, name: str, not_compared: str | None) -> dict[str, Any]:
-        about = self.about[name]
-        groups = [{"name": group, **dict(zip(Parts._fields, n, strict=True))} for group, n in about.groups.items()]
-        return {
-            "attribute": about.attribute,
-            "people": {part: sum(group[part] for group in groups) for part in Parts._fields},
-            "groups": groups,
-            "notes": list(about.notes),
-            "not_compared": not_compared,
-        }
 
     def to_frame(self, library: str | None = None) -> Any:
         """The runs as a dataframe of the library named, else of the first that is installed."""
-        from evenhand.learn.experiments.document import runs_frame
+        from evenhand.learn.experiments.document import frame
 
-        return runs_frame(self.runs, library)
+        return frame(self, library)
 
-    def plot(self, name: str = "tradeoff", *, dataset: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, dataset: str | None = None) -> Chart:
         """A chart of the comparison on a data set: "tradeoff", "dto" or "area"; with several, "tradeoff on adult"."""
-        kind, on, of = name.partition(" on ")
-        return self.compare(of if on else dataset).plot(kind)
+        return self.charts(dataset=dataset).draw(name)
 
-    def plots(self) -> tuple[str, ...]:
-        """The names of the charts that `plot` can draw."""
+    def charts(self, **about: Any) -> Charts:
+        """Those of the comparison on a data set; of several data sets all of them, by name."""
+        from evenhand.report.charts.registry import Charts, Kind
+
+        if about.get("dataset") is not None:
+            return self.compare(**about).charts()
         alone = len(self.datasets) == 1
-        return tuple(
-            kind if alone else f"{kind} on {name}" for name, c in self.comparisons.items() for kind in c.plots()
-        )
+        kinds = {
+            kind if alone else f"{kind} on {name}": Kind(partial(_drawn, found, kind))
+            for name, found in self.comparisons.items()
+            for kind in found.plots()
+        }
+        return Charts(kinds, self)
 
-    def __rich__(self) -> Any:
-        from evenhand.learn.experiments.document import render
 
-        return render(self.to_dict())
+def _drawn(found: Comparison, kind: str, _: Experiment) -> Chart:
+    return found.plot(kind)

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.analyses.options import whole
 from evenhand.datasets import Dataset
 from evenhand.datasets.features import Column, Features, Matrix, in_order
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.files.paths import shown_path
+from evenhand.inference.settings import whole
 from evenhand.ingest.values import encode, name_of
 from evenhand.tables.arrays import Ints
 

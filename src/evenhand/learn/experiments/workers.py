@@ -15,8 +15,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from evenhand.analyses.options import Axes, checked_axes, whole
+from evenhand.analyses.options import Axes, checked_axes
 from evenhand.errors import EvenhandError, UsageError, shown
+from evenhand.inference.settings import whole
 from evenhand.learn.experiments.plan import Run
 from evenhand.learn.experiments.records import Folder
 from evenhand.learn.experiments.run import died, perform

@@ -13,6 +13,7 @@ from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.render import SCHEMA
+from evenhand.report.format import interval
 
 Spec = dict[str, Any]
 DIGITS = 5
@@ -134,8 +135,13 @@ def chart(
 # ---- words --------------------------------------------------------------------------------------------------
 
 
-def interval(ci: tuple[float, float] | None) -> str:
-    return "" if ci is None else f" [{ci[0]:.3f}, {ci[1]:.3f}]"
+def bracketed(ci: Sequence[float | None] | None, sign: bool = False) -> str:
+    """An interval behind a number, if there is one.
+
+    >>> bracketed((0.1, 0.25)), bracketed(None)
+    (' [0.100, 0.250]', '')
+    """
+    return "" if ci is None else f" [{interval(ci, sign=sign, join=', ')}]"
 
 
 def sentence(text: str) -> str:
@@ -144,20 +150,6 @@ def sentence(text: str) -> str:
     ('Calibration 0.1.', '')
     """
     return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
-def percent(share: float) -> str:
-    """
-    >>> percent(0.5), percent(0.004), percent(0.9999)
-    ('50%', '0.4%', '99.99%')
-    """
-    if 0 < share < 0.0001 or 0.9999 < share < 1:
-        return "<0.01%" if share < 0.5 else ">99.99%"
-    for digits in (0, 1, 2):
-        text = f"{100 * share:.{digits}f}"
-        if share in (0.0, 1.0) or 0.5 <= float(text) <= 99.5:
-            break
-    return f"{float(text):g}%"
 
 
 def beside(first: str, values: Any, others: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.report.charts import theme
 from evenhand.report.charts.layers import Spec, inline, quantitative, rows
 
@@ -63,9 +62,3 @@ def plane(
     low = [max(e) - 1.12 * span for e in ends]
     high = [max(e) + 0.03 * span for e in ends]
     return Plane(performance, fairness, (low[0], high[0]), (low[1], high[1]), side)
-
-
-def check_name(name: Any, names: Sequence[str]) -> None:
-    """Refuse a chart that there is not."""
-    if not isinstance(name, str) or name not in names:
-        raise UsageError(f"there is no chart {shown(name)} (there are: {listed(names)}){nearest(str(name), names)}")

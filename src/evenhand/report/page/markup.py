@@ -74,6 +74,11 @@ def facts_of(pairs: Iterable[tuple[str, str]]) -> Markup:
     return tag("dl", *(join(tag("dt", term), tag("dd", text)) for term, text in pairs), class_="facts")
 
 
+def notes_of(document: dict[str, Any]) -> list[Markup]:
+    """What a reader should know."""
+    return [tag("p", tag("strong", "Note: "), shown_name(note, 600)) for note in document["notes"]]
+
+
 def cell(*children: Any, **attributes: Any) -> Cell:
     """A cell of a table with attributes of its own."""
     return Cell(tag("td", *children, **attributes))
@@ -91,6 +96,13 @@ def grid(
     body = [_row(row, len(heads), kind) for row, kind in zip(rows, kinds, strict=True)]
     table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *body), **attributes)
     return tag("div", table, class_="wide", role="region", tabindex="0", aria_label=_plain(caption))
+
+
+def repeated(document: dict[str, Any], *more: tuple[str, str]) -> Markup:
+    """What it takes to repeat a result: the version and the options, and more."""
+    said = [("version", document["version"]), *document["options"].items(), *more]
+    rows = [[k.replace("_", " "), cell(str(v), class_="words")] for k, v in said]
+    return grid("What it takes to repeat this", ["what", "value"], rows)
 
 
 def _row(row: list[Any], width: int, kind: str | None) -> Markup:

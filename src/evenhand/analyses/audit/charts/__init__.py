@@ -1,104 +1,86 @@
-"""Charts of what was found: one Vega-Lite specification for the page, the notebook and files.
+"""Charts of an audit: one Vega-Lite specification for the page, the notebook and files.
 
-The registry: every chart of an audit, what it shows, and what it needs. A chart is a function of a `Subject`.
+The registry: every chart, and why an audit may not have it. A chart is a function of a `Subject`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.charts import biases, distributions, forest, outcomes
 from evenhand.analyses.audit.charts import null as chance
 from evenhand.analyses.audit.charts.subject import Subject, subject
-from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.report.charts.chart import Chart
+from evenhand.errors import shown
+from evenhand.report.charts.registry import Kind
 
-if TYPE_CHECKING:
-    from evenhand.analyses.audit.audit import Audit
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One chart: what it answers, how it is made, and the curve it draws, if it draws one."""
-
-    asks: str
-    make: Callable[..., Chart]
-    curve: str | None = None
-    pair: bool = True
-    """Whether it compares one group with the reference."""
+__all__ = ["CHARTS", "subject"]
 
 
-CHARTS: dict[str, Kind] = {
-    "forest": Kind("How large is every gap, and could it be chance?", forest.forest),
-    "groups": Kind("How often is each group selected, rightly and wrongly?", outcomes.groups, pair=False),
-    "cdf": Kind("Which share of each group scores at most so much?", distributions.cdf, "cdf"),
-    "pdf": Kind("How are the scores of each group spread?", distributions.pdf, "pdf"),
-    "c_bias": Kind("Whom does which threshold favour?", biases.c_bias, "c_bias"),
-    "c_bias_ranks": Kind("The same, every person weighing alike?", biases.c_bias_ranks, "c_bias"),
-    "roc": Kind("Are people of each group told apart equally well?", outcomes.roc, "roc"),
-    "cross_roc": Kind("Are people told apart equally well across groups?", outcomes.cross_roc, "cross_roc"),
-    "calibration": Kind("Does the same score mean the same?", outcomes.calibration, "calibration"),
-    "bias_density": Kind(
-        "Who would have to move how far to be scored alike?", distributions.bias_density, "bias_density"
-    ),
-    "null": Kind("What would chance alone show?", chance.null),
-}
+def _any(s: Subject) -> str | None:
+    """Why nothing of a kind can be drawn, whatever it shows."""
+    if s.measure is not None:
+        return "shows all it can: measure is for the chart 'null', leave it out"
+    return _unknown(s)
 
 
-def plot(audit: Audit, name: Any, attribute: Any = None, group: Any = None, measure: Any = None) -> Chart:
-    """The chart of that name."""
-    if not isinstance(name, str) or name not in CHARTS:
-        raise UsageError(
-            f"there is no chart {shown(name)} (there are: {listed(CHARTS, 20)}){nearest(str(name), CHARTS)}"
-        )
-    kind = CHARTS[name]
-    if measure is not None and name != "null":
-        raise UsageError(f"measure is for the chart 'null', not for {shown(name)}: leave it out")
-    if group is not None and not kind.pair:
-        raise UsageError(f"the chart {shown(name)} shows every group: leave group out")
-    about = subject(audit, attribute, group)
-    because = why_not(about, name)
-    if because:
-        raise UsageError(f"the chart {shown(name)} {because}")
-    return kind.make(about, measure) if name == "null" else kind.make(about)
-
-
-def available(audit: Audit, attribute: Any = None, group: Any = None) -> tuple[str, ...]:
-    """The names of the charts that this audit has, of one group."""
-    about = subject(audit, attribute, group)
-    return tuple(name for name in CHARTS if not why_not(about, name))
-
-
-def why_not(about: Subject, name: str) -> str | None:
-    """Why there is no such chart, if there is none."""
-    table, curve = about.table, CHARTS[name].curve
-    if name == "null" and not chance.tested(about):
-        return "needs a p-value, but there is none: audit with permutations=1000, and measures that are defined"
-    if all(rate.undefined for group in about.attribute.groups for rate in group.rates.values()):
-        return f"cannot be drawn: nothing is known of the groups of {shown(about.attribute.name)}"
-    if curve is None:
-        return None
-    if any(name == about.attribute.name for name, _ in table.provenance.incomplete):
-        return f"cannot be drawn: people of some groups of {shown(about.attribute.name)} were withheld"
-    if table.score is None:
-        return "needs a score, but these data hold decisions only: pass score= as well"
-    if curve in ("roc", "cross_roc", "calibration") and table.label is None:
-        return "needs a label, but these data have none: pass label= as well"
-    if not table.score_range[0] < table.score_range[1]:
-        return "needs scores that differ, but all of them are the same"
-    if not _compared(about, curve):
-        return f"cannot be drawn for {shown(about.group)} and {shown(about.reference)}: one of them lacks the people"
+def _unknown(s: Subject) -> str | None:
+    if all(rate.undefined for group in s.attribute.groups for rate in group.rates.values()):
+        return f"cannot be drawn: nothing is known of the groups of {shown(s.attribute.name)}"
     return None
 
 
-def _compared(about: Subject, curve: str) -> bool:
-    if curve not in about.curves:
+def _everyone(s: Subject) -> str | None:
+    return "shows every group: leave group out" if s.given else _any(s)
+
+
+def _tested(s: Subject) -> str | None:
+    if not chance.tested(s):
+        return "needs a p-value, but there is none: audit with permutations=1000, and measures that are defined"
+    return _unknown(s)
+
+
+def _curve(name: str) -> Callable[[Subject], str | None]:
+    """Why the pair has no such curve, if it has none."""
+
+    def lacks(s: Subject) -> str | None:
+        table, attribute = s.table, s.attribute.name
+        if (because := _any(s)) is not None:
+            return because
+        if any(incomplete == attribute for incomplete, _ in table.provenance.incomplete):
+            return f"cannot be drawn: people of some groups of {shown(attribute)} were withheld"
+        if table.score is None:
+            return "needs a score, but these data hold decisions only: pass score= as well"
+        if name in ("roc", "cross_roc", "calibration") and table.label is None:
+            return "needs a label, but these data have none: pass label= as well"
+        if not table.score_range[0] < table.score_range[1]:
+            return "needs scores that differ, but all of them are the same"
+        if not _compared(s, name):
+            return f"cannot be drawn for {shown(s.group)} and {shown(s.reference)}: one of them lacks the people"
+        return None
+
+    return lacks
+
+
+def _compared(s: Subject, curve: str) -> bool:
+    if curve not in s.curves:
         return False
-    there = set(about.curves.tables[curve]["group"])
+    there = set(s.curves.tables[curve]["group"])
     if curve == "cross_roc":
-        found = about.columns(curve, group=about.group)
-        return len(set(found["curve"])) == 2
+        return len(set(s.columns(curve, group=s.group)["curve"])) == 2
     alone = curve in ("c_bias", "bias_density")  # these belong to a pair, under the name of the group
-    return about.group in there and (alone or about.reference in there)
+    return s.group in there and (alone or s.reference in there)
+
+
+CHARTS = {
+    "forest": Kind(forest.forest, _any),
+    "groups": Kind(outcomes.groups, _everyone),
+    "cdf": Kind(distributions.cdf, _curve("cdf")),
+    "pdf": Kind(distributions.pdf, _curve("pdf")),
+    "c_bias": Kind(biases.c_bias, _curve("c_bias")),
+    "c_bias_ranks": Kind(biases.c_bias_ranks, _curve("c_bias")),
+    "roc": Kind(outcomes.roc, _curve("roc")),
+    "cross_roc": Kind(outcomes.cross_roc, _curve("cross_roc")),
+    "calibration": Kind(outcomes.calibration, _curve("calibration")),
+    "bias_density": Kind(distributions.bias_density, _curve("bias_density")),
+    "null": Kind(chance.null, _tested),
+}

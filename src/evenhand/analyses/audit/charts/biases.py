@@ -1,4 +1,4 @@
-"""The gap between two groups at every threshold, coloured by whom it favours: 002's Figure 1."""
+"""The gap between two groups at every threshold, coloured by whom it favours (Becker et al. 2024, Figure 1)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Line, Subject, marker, score_axis, threshold
+from evenhand.analyses.audit.gaps import ScoreGap
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import (
     Spec,
+    bracketed,
     chart,
     chosen_rows,
     coloured,
     inline,
-    interval,
-    percent,
     quantitative,
     rows,
     zero,
 )
+from evenhand.report.format import number, percent
 from evenhand.tables.arrays import Floats
 
 WHO = {
-    "independence": "everyone", "equal_opportunity": "the deserving", "predictive_equality": "the undeserving",
+    "independence": "everyone", "equal_opportunity": "actual positives", "predictive_equality": "actual negatives",
 }  # fmt: skip
 HEIGHT = 120
 LEAST_SPAN = 0.1
@@ -56,7 +57,7 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     body = _panels(s, lines, told, ranked)
     where, about = "rank" if ranked else "the threshold", "about " if s.thinned("c_bias") else ""
     description = " ".join(
-        f"{told[c]}; the widest gap is {about}{gap:+.3f} at {where} {at:.{4 if ranked else 12}g}."
+        f"{told[c]}; the widest gap is {about}{number(gap, sign=True)} at {where} {at:.{4 if ranked else 12}g}."
         for c in lines
         for at, gap in [_widest(found[c], over)]
     )
@@ -106,8 +107,8 @@ def _told(s: Subject, concept: str, weighting: str) -> str:
     gap = s.gap(f"{concept}_{weighting}")
     if gap is None:
         return text
-    text += f": {gap.value:.3f}{interval(gap.ci)}"
-    if gap.positive_share is not None and gap.negative_share is not None:
+    text += f": {number(gap.value)}{bracketed(gap.ci)}"
+    if isinstance(gap, ScoreGap) and gap.positive_share is not None and gap.negative_share is not None:
         a, b = s.pair
         text += f"; {percent(gap.positive_share)} for {a}, {percent(gap.negative_share)} for {b}"
     return text

@@ -1,4 +1,4 @@
-"""How the scores of groups are spread: cumulated shares, densities, and who would have to move where."""
+"""How the scores of groups are spread: CDFs, densities, and who would have to move where."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from evenhand.report.charts.layers import (
     chosen_rows,
     coloured,
     inline,
-    percent,
     quantitative,
     rows,
     sentence,
 )
+from evenhand.report.format import percent
 from evenhand.tables.arrays import Floats
 
 HEIGHT, SIDE = 260, 380
@@ -83,7 +83,7 @@ def _off(s: Subject) -> str | None:
 
 
 def bias_density(s: Subject) -> Chart:
-    """Who would have to move where for both groups to be scored alike: 000's Figure 4."""
+    """Who would have to move where for both groups to be scored alike (Han, Jiang et al. 2023, Figure 4)."""
     found = s.columns("bias_density", group=s.group)
     mass, same = found["coupling"], found["score_low"] == found["reference_low"]
     higher = (found["score_low"] > found["reference_low"]) != s.table.meaning.risk

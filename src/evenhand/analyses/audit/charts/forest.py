@@ -9,15 +9,13 @@ import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Subject
 from evenhand.analyses.audit.gaps import Gap
-from evenhand.measures.registry import Measure, find
+from evenhand.measures.measure import FAMILIES
+from evenhand.measures.registry import Measure
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows, zero
+from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
+from evenhand.report.format import number
 
-FAMILIES = {
-    "independence": "Independence: all alike?", "separation": "Separation: same outcome?",
-    "sufficiency": "Sufficiency: one meaning?", "accuracy": "Accuracy",
-}  # fmt: skip
 VERDICTS = ("within the limit", "beyond the limit", "not settled")
 WIDTH, NAMES, STEP = 270, 190, 20
 MOST = 1.0
@@ -42,7 +40,7 @@ class Row:
 
     @property
     def value(self) -> float:
-        return float(self.gap.signed) if self.signed and self.gap.signed is not None else self.gap.value
+        return self.gap.estimate
 
     @property
     def floor(self) -> tuple[float, float] | None:
@@ -71,9 +69,7 @@ class Row:
     def number(self) -> str:
         if self.gap.undefined:
             return "undefined"
-        sign = "+" if self.signed else ""
-        text = f"{self.value:{sign}.3f}"
-        return text if self.gap.ci is None else f"{text} [{self.gap.ci[0]:{sign}.3f}, {self.gap.ci[1]:{sign}.3f}]"
+        return number(self.value, sign=self.signed) + bracketed(self.gap.ci, self.signed)
 
     @property
     def reach(self) -> list[float]:
@@ -84,7 +80,7 @@ class Row:
 def forest(s: Subject) -> Chart:
     """All measures of a group against its reference."""
     a, b = s.pair
-    found = [Row(g, m) for g in s.attribute.measures if g.group == s.group and (m := find(g.id)) is not None]
+    found = [Row(g, g.measure) for g in s.attribute.measures if g.group == s.group]
     undefined = [r for r in found if r.gap.undefined]
     known = [r for r in found if not r.gap.undefined]
     drawn = known if known and len(undefined) > MOST_UNDEFINED else found
@@ -111,7 +107,7 @@ def _told(s: Subject, known: list[Row]) -> str:
     sure = sum(bool(r.gap.conclusive) for r in beyond)
     text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond their limit, {sure} with certainty"
     if beyond:
-        text += ": " + ", ".join(f"{r.measure.title} {r.value:.3f}" for r in beyond[:6])
+        text += ": " + ", ".join(f"{r.measure.title} {number(r.value)}" for r in beyond[:6])
     return text + (f" and {len(beyond) - 6} more." if len(beyond) > 6 else ".")
 
 
@@ -141,7 +137,7 @@ def _families(drawn: list[Row], scale: str) -> list[Spec]:
     domain = _domain(found, scale)
     by = {f: [r for r in found if r.measure.family == f] for f in FAMILIES}
     by = {f: own for f, own in by.items() if own}
-    title = {f: f"{FAMILIES[f].split(':')[0]}: ratios" if scale == "ratio" else FAMILIES[f] for f in by}
+    title = {f: f"{FAMILIES[f].name}: ratios" if scale == "ratio" else FAMILIES[f].short for f in by}
     return [_panel(own, title[f], domain, scale, f == list(by)[-1]) for f, own in by.items()]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Subject
@@ -14,25 +12,28 @@ from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
+from evenhand.report.format import number, p_words
 from evenhand.tables.arrays import Floats
 
 BARS, HEIGHT = 40, 220
 
 
-def null(s: Subject, measure: str | None) -> Chart:
+def null(s: Subject) -> Chart:
     """The distribution of a measure when groups are alike, and where the observed value lies."""
-    gap, m, chance = _tested(s, measure)
+    gap, m, chance = _tested(s)
     ratio = gap.scale == "ratio"
-    observed = min(gap.value, 1 / gap.value) if ratio and gap.value > 0 else abs(gap.value)
+    observed = gap.size
     share, edges = _histogram(chance)
-    stays = f"chance stays {'above' if ratio else 'below'} this 95 times of 100: {chance.high:.3f}"
-    marks = {f"observed: {observed:.3f}": observed, stays: chance.high}
+    stays = f"chance stays {'above' if ratio else 'below'} this 95 times of 100: {number(chance.high)}"
+    marks = {f"observed: {number(observed)}": observed, stays: chance.high}
     title = f"{m.title}, the lower over the higher" if ratio else m.title
     body = _bars(share, edges, {text: at for text, at in marks.items() if np.isfinite(at)}, title, ratio)
     a, b = s.pair
     how = "its exact distribution" if chance.method == "exact" else chance.method
-    adjusted = "" if gap.p_adjusted is None else f" ({_p(gap.p_adjusted)} adjusted for all comparisons)"
-    subtitle = f"{a} and {b} if they were alike: {how}. Observed {observed:.3f}, {_p(chance.p_value)}{adjusted}."
+    adjusted = "" if gap.p_adjusted is None else f" ({p_words(gap.p_adjusted)} adjusted for all comparisons)"
+    subtitle = (
+        f"{a} and {b} if they were alike: {how}. Observed {number(observed)}, {p_words(chance.p_value)}{adjusted}."
+    )
     lost = f"{100 * chance.undefined:.2g}% of the tables have no value; they count as the largest"
     return chart(
         "null", f"What chance alone shows: {m.title}", subtitle, subtitle, body,
@@ -74,18 +75,14 @@ def _histogram(chance: Null) -> tuple[Floats, Floats]:
     return found / max(found.sum(), 1e-300) * (1 - chance.undefined), edges
 
 
-def _p(value: float) -> str:
-    return f"p = {value:.2g}" if value >= 1e-4 else "p < 0.0001"
-
-
 def tested(s: Subject) -> list[str]:
     """The measures of the pair that have a p-value."""
     return [g.id for g in s.attribute.measures if g.group == s.group and g.null is not None]
 
 
-def _tested(s: Subject, measure: Any) -> tuple[Gap, Measure, Null]:
+def _tested(s: Subject) -> tuple[Gap, Measure, Null]:
     known = tested(s)
-    id_ = known[0] if measure is None else measure
+    id_ = known[0] if s.measure is None else s.measure
     m = find(id_) if isinstance(id_, str) else None
     gap = None if m is None else s.gap(m.id)
     if m is None or gap is None or gap.null is None:

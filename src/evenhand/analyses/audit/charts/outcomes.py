@@ -20,16 +20,18 @@ from evenhand.analyses.audit.charts.subject import (
     threshold,
 )
 from evenhand.errors import shown_name
+from evenhand.measures.rates import RATES
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, percent, quantitative, rows, sentence
+from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, quantitative, rows, sentence
+from evenhand.report.format import number, percent
 
 SIDE, HEIGHT = 400, 280
-RATES = {"selection_rate": "selected", "tpr": "TPR", "fpr": "FPR", "ppv": "PPV"}
+DRAWN = ("selection_rate", "tpr", "fpr", "ppv")
 
 
 def roc(s: Subject) -> Chart:
-    """How well the score tells people of each group apart, with the area between two curves."""
+    """How well the score ranks people of each group, with the area between two curves."""
     lines = s.lines("roc", "fpr", "tpr")
     a, b = s.pair
     told = _areas(s, "roc", "AUROC")
@@ -42,11 +44,11 @@ def roc(s: Subject) -> Chart:
 
 
 def cross_roc(s: Subject) -> Chart:
-    """How well the score tells the deserving of one group from the undeserving of the other."""
+    """How well the score ranks actual positives of one group above actual negatives of the other."""
     a, b = s.pair
     names = {
-        f"deserving {a}, undeserving {b}": "group over reference",
-        f"deserving {b}, undeserving {a}": "reference over group",
+        f"positives of {a}, negatives of {b}": "group over reference",
+        f"positives of {b}, negatives of {a}": "reference over group",
     }
     found = {name: s.columns("cross_roc", group=s.group, curve=curve) for name, curve in names.items()}
     lines = {name: (c["fpr"], c["tpr"]) for name, c in found.items()}
@@ -67,7 +69,9 @@ def _areas(s: Subject, id: str, part: str) -> str:
     area = next((p for p in gap.parts if p.name == part), None)
     if area is None:
         return text
-    return f"{text} {sentence(part)[:-1]} {area.group:.3f} for {s.pair[0]}, {area.reference:.3f} for {s.pair[1]}."
+    return (
+        f"{text} {sentence(part)[:-1]} {number(area.group)} for {s.pair[0]}, {number(area.reference)} for {s.pair[1]}."
+    )
 
 
 def _off(s: Subject, name: str) -> str | None:
@@ -173,14 +177,14 @@ def groups(s: Subject) -> Chart:
     by_name = {g.name: g for g in everyone}
     found = [by_name[name] for name in s.listed]
     small = set(s.attribute.too_small)
-    rates = [r for r in RATES if any(r in g.rates and not g.rates[r].undefined for g in found)]
+    rates = [r for r in DRAWN if any(r in g.rates and not g.rates[r].undefined for g in found)]
     kinds = ["reference", "group", "too small to conclude"]
     kind = [kinds[0 if g.name == s.reference else 2 if g.name in small else 1] for g in found]
     names = [f"{s.label[g.name]} ({g.n:,})" for g in found]
     panels = [_rate_panel(found, names, kind, kinds, rate, rate == rates[0], len(rates)) for rate in rates]
     columns: dict[str, list[Any]] = {"group": [g.name for g in found], "people": [g.n for g in found]}
     for rate in rates:
-        columns[RATES[rate]] = [g.rates[rate].value for g in found]
+        columns[RATES[rate].short] = [g.rates[rate].value for g in found]
     first = found[0].rates[rates[0]]
     spread = [(g.rates[rates[0]].value, s.label[g.name]) for g in found if not g.rates[rates[0]].undefined]
     title = f"Rates of every group, by {shown_name(s.attribute.name)}"
@@ -210,7 +214,7 @@ def _rate_panel(
     ]
     y_axis: Spec = {"field": "group", "type": "nominal", "sort": names, "title": None, "scale": {"domain": names}}
     y_axis["axis"] = {"labelLimit": 210, "ticks": False, "domain": False} if first else None
-    x_axis = quantitative("rate", RATES[rate], [0, 1], values=[0, 0.5, 1], format="~g")
+    x_axis = quantitative("rate", RATES[rate].short, [0, 1], values=[0, 0.5, 1], format="~g")
     shown = [k for k in kinds if k in kind]
     palette = dict(zip(kinds, (theme.REFERENCE, theme.GROUPS[0], theme.AXIS), strict=True))
     colour = coloured(shown, [palette[k] for k in shown], first, "kind")

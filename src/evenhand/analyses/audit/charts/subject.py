@@ -12,9 +12,9 @@ import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
-from evenhand.measures.registry import find
 from evenhand.report.charts import theme
-from evenhand.report.charts.layers import Spec, coloured, inline, interval, labels, quantitative
+from evenhand.report.charts.layers import Spec, bracketed, coloured, inline, labels, quantitative
+from evenhand.report.format import number
 from evenhand.tables.arrays import Floats
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class Subject:
     group: str
     given: bool
     """Whether the user named the group."""
+    measure: str | None = None
+    """The one whose chance is drawn."""
 
     @property
     def reference(self) -> str:
@@ -49,7 +51,7 @@ class Subject:
 
     @property
     def _reference(self) -> dict[str, str]:
-        """The reference by attribute, as a product of attributes needs it."""
+        """The reference by attribute, as an intersection of attributes needs it."""
         members = next(g.members for g in self.attribute.groups if g.name == self.reference)
         names = [self.attribute.name] if len(members) == 1 else [a.name for a in self.table.attributes]
         return dict(zip(names, members, strict=True))
@@ -137,19 +139,13 @@ class Subject:
 
     @cached_property
     def curves(self) -> Curves:
-        """The curves of the groups drawn. All charts of an attribute share them."""
-        if self.table.score is None:
-            raise UsageError("this chart needs a score, but the data hold decisions only: pass score= as well")
-        kept: dict[Any, Curves] = vars(self.audit).setdefault("_curves", {})
-        key = (self.attribute.name, self.drawn)
-        if key not in kept:
-            scores = self.audit.options.scores
-            kept[key] = curves(
-                self.table, self.attribute.name, group=list(self.drawn[1:]), reference=self._reference,
-                points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
-                density_bins=min(self.scores, DENSITY_BINS),
-            )  # fmt: skip
-        return kept[key]
+        """The curves of the groups drawn. All charts of a subject share them."""
+        scores = self.audit.options.scores
+        return curves(
+            self.table, self.attribute.name, groups=list(self.drawn[1:]), reference=self._reference,
+            points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
+            density_bins=min(self.scores, DENSITY_BINS),
+        )  # fmt: skip
 
     def columns(self, name: str, **where: str) -> dict[str, Any]:
         """A curve as columns, only the rows that agree."""
@@ -185,7 +181,7 @@ def at_most(error: float) -> str:
     return f"{math.ceil(error * 10**digits - 1e-9) / 10**digits:g}"
 
 
-def subject(audit: Audit, attribute: Any, group: Any) -> Subject:
+def subject(audit: Audit, attribute: Any = None, group: Any = None, measure: Any = None) -> Subject:
     """What was asked for, if the audit has it; by default the first attribute and the furthest group."""
     names = [a.name for a in audit.attributes]
     if attribute is not None and attribute not in names:
@@ -201,7 +197,7 @@ def subject(audit: Audit, attribute: Any, group: Any) -> Subject:
         )
     if group is not None and str(group) == found.reference:
         raise UsageError(f"{shown(group)} is the reference, with which others are compared: name another group")
-    return Subject(audit, found, furthest(found)[0] if group is None else str(group), group is not None)
+    return Subject(audit, found, furthest(found)[0] if group is None else str(group), group is not None, measure)
 
 
 def furthest(attribute: AttributeAudit) -> list[str]:
@@ -276,9 +272,7 @@ def measured(gap: Gap | None) -> str:
     """A measure with its interval and what chance alone shows."""
     if gap is None:
         return ""
-    m = find(gap.id)
-    value = gap.value if gap.signed is None or m is None or not m.signed else gap.signed
-    text = f"{'' if m is None else m.title} {value:.3f}{interval(gap.ci)}"
+    text = f"{gap.measure.title} {number(gap.estimate)}{bracketed(gap.ci)}"
     if gap.null is not None and np.isfinite(gap.null.high):
-        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {gap.null.high:.3f}"
+        text += f"; chance alone stays {'above' if gap.scale == 'ratio' else 'below'} {number(gap.null.high)}"
     return text

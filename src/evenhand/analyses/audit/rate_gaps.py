@@ -1,0 +1,199 @@
+"""One measure of rates on one grouping → the gap of every group to the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from evenhand.analyses.audit.gaps import Part, RateGap, judged, with_ordinary
+from evenhand.errors import shown_name
+from evenhand.inference import interval
+from evenhand.inference.bootstrap_interval import Ordinary
+from evenhand.inference.null import Null, bounded, null_of, rate_size
+from evenhand.inference.resample import bootstrap
+from evenhand.measures.rates import share
+from evenhand.measures.registry import BINS, RATES, Profile, RateMeasure
+from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.dense import Counts
+
+
+def gaps(
+    measure: RateMeasure,
+    counts: Counts,
+    reference: int,
+    confidence: float,
+    resampled: Floats | None,
+    ordinary: Mapping[str, Ordinary] | None = None,
+) -> list[RateGap]:
+    """Compare every group with the reference. `resampled` are the statistics of `resampled_gaps`.
+
+    `ordinary` are intervals by group to take instead of the best known ones.
+    """
+    profile = measure.profile(counts)
+    reasons = _reasons(measure, counts, profile, reference)
+    each, whole, method = _intervals(measure, profile, reference, confidence)
+    found = []
+    for g, group in enumerate(counts.groups):
+        if g == reference:
+            continue
+        names = group, counts.groups[reference]
+        a, b = profile.values[:, g].tolist(), profile.values[:, reference].tolist()
+        empty: tuple[str, ...] = ()
+        if measure.levels == "bins":
+            empty = tuple(n for n, x, y in zip(component_names(measure), a, b, strict=True) if x != x or y != y)
+        because = reasons[g]
+        if because:
+            found.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
+            continue
+        columns = zip(component_names(measure), a, b, *(limits[:, g].tolist() for limits in each), strict=True)
+        parts = [Part(name, x, y, x - y, (lo, hi)) for name, x, y, lo, hi in columns]
+        gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
+        if resampled is not None:
+            gap = replace(
+                gap,
+                ci_bootstrap=_resampled_interval(measure, gap.value, resampled[:, g], confidence),
+                resamples_undefined=int(np.isnan(resampled[:, g]).sum()),
+            )
+        if ordinary is not None:
+            gap = with_ordinary(measure, gap, ordinary[group])
+        found.append(replace(gap, empty_bins=empty, interpretation=_sentence(measure, gap, a, b, confidence)))
+    return found
+
+
+def _intervals(
+    m: RateMeasure, profile: Profile, r: int, confidence: float
+) -> tuple[interval.Interval, interval.Interval, str]:
+    """Intervals against the reference, of each component (component, group) and of the gap (group); their method."""
+    a, b = profile.values, profile.values[:, [r]]
+    if m.scale == "ratio":
+        assert profile.trials is not None
+        both = interval.ratio_of_shares(a, profile.trials, b, profile.trials[:, [r]], confidence)
+        return both, (both[0][0], both[1][0]), "log ratio"
+    # Simultaneous over components: these rest on different people, so their levels multiply.
+    defined = np.isfinite(a - b).sum(0)
+    each = confidence ** (1 / np.maximum(defined, 1))
+    lo, hi = _limits(profile, each)
+    ref_lo, ref_hi = _limits(profile.only(r), each)
+    both = interval.difference(a, (lo, hi), b, (ref_lo, ref_hi))
+    if len(a) > 1:
+        return both, interval.largest_difference(both[0].T, both[1].T), "simultaneous Newcombe"
+    method = "Newcombe" if profile.trials is not None else "log ratios, square-and-add"
+    return both, (both[0][0], both[1][0]), method
+
+
+def _gap(m: RateMeasure, names: tuple[str, str], parts: Sequence[Part], ci: Pair, method: str) -> RateGap:
+    known = tuple(p for p in parts if p.difference == p.difference)
+    value, ratio, (first, *more) = max(abs(p.difference) for p in known), None, parts
+    if not more and first.reference > 0:
+        ratio = first.group / first.reference
+    if m.scale == "ratio":
+        assert ratio is not None
+        value = ratio
+    signed = first.difference if m.signed else None
+    return RateGap(m.id, *names, m.tolerance, value, signed, ci, method, parts=known if more else (), ratio=ratio)
+
+
+def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -> list[str | None]:
+    """For each group why its comparison with the reference does not exist, in words, or None."""
+    values = profile.values
+    if m.levels == "bins":
+        apart = np.isnan(values - values[:, [reference]]).all(0)
+        return ["because no score bin holds people of both groups" if a else None for a in np.asarray(apart)]
+    own: list[str | None] = [None] * len(counts.groups)
+    rates = m.rests_on or m.components
+    for rate in reversed(rates):
+        for g in np.flatnonzero(np.isnan(share(counts, rate))):
+            own[g] = f"because group {shown_name(counts.groups[g])} {RATES[rate].empty}"
+    for g in np.flatnonzero(np.isnan(values).any(0)):
+        own[g] = own[g] or f"because group {shown_name(counts.groups[g])} has a {RATES[rates[-1]].title} of 0"
+    if m.scale == "ratio" and values[0, reference] == 0:
+        own[reference] = f"because the {RATES[rates[0]].title} of {shown_name(counts.groups[reference])} is 0"
+    return [reason or own[reference] for reason in own]
+
+
+def _limits(profile: Profile, confidence: interval.Number) -> interval.Interval:
+    """An interval for every value of a profile."""
+    if profile.quotient is None:
+        assert profile.trials is not None
+        return interval.wilson(profile.values, profile.trials, confidence)
+    part, whole = profile.quotient
+    assert part.trials is not None
+    assert whole.trials is not None
+    return interval.ratio_of_shares(part.values, part.trials, whole.values, whole.trials, confidence)
+
+
+def component_names(m: RateMeasure) -> tuple[str, ...]:
+    return m.components or tuple(f"bin {k + 1}" for k in range(BINS))
+
+
+def _sentence(m: RateMeasure, gap: RateGap, a: list[float], b: list[float], confidence: float) -> str:
+    group, reference = shown_name(gap.group), shown_name(gap.reference)
+    if len(a) == 1:
+        direction = m.more if a[0] > b[0] else m.less
+        alike = a[0] == b[0]
+        text = f"{group} and {reference} are alike" if alike else f"{group} {direction} than {reference}"
+        text += f": {a[0]:.3f} against {b[0]:.3f}"
+    else:
+        worst = max(gap.parts, key=lambda p: abs(p.difference))
+        what = worst.name.upper() if m.levels == "decision" else f"score {worst.name}"
+        text = f"{group} and {reference} differ most in {what}: {worst.group:.3f} against {worst.reference:.3f}"
+    return judged(m, gap, text, confidence)
+
+
+def resampled_gaps(
+    measures: list[RateMeasure],
+    counts: Counts,
+    reference: int,
+    draws: int,
+    rng: np.random.Generator,
+    stratified: bool = False,
+) -> dict[str, Floats]:
+    """For each measure an array (draws, group): what `_resampled_interval` turns into an interval."""
+    observed = {m.id: _against(m, m.profile(counts).values, reference) for m in measures}
+    out: dict[str, list[Floats]] = {m.id: [] for m in measures}
+    for batch in bootstrap(counts, draws, rng, stratified=stratified):
+        for m in measures:
+            gap = _against(m, m.profile(batch).values, reference)
+            if len(observed[m.id]) == 1:
+                out[m.id].append(gap[:, 0])
+            else:  # a maximum: how far the whole profile moved (see interval.norm)
+                out[m.id].append(_largest_move(gap - observed[m.id]))
+    return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
+
+
+def recentred_rate(m: RateMeasure, pair: Counts, draws: int, rng: np.random.Generator, confidence: float) -> Null:
+    """What chance alone shows by how far a gap between two groups moves in resamples."""
+    plain = replace(m, scale="difference")  # see null.rate_null
+    moved = resampled_gaps([plain], pair, 1, draws, rng)[m.id][:, 0]
+    values = m.profile(pair).values
+    if len(values) == 1:
+        moved = np.abs(moved - float(values[0, 0] - values[0, 1]))
+    observed = float(rate_size(plain, values))
+    return null_of(observed, bounded(moved, m.highest), f"{draws} resamples, recentred", confidence, highest=m.highest)
+
+
+def _against(m: RateMeasure, values: Floats, reference: int) -> Floats:
+    base = values[..., [reference]]
+    if m.scale == "difference":
+        return values - base
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(base > 0, values / base, np.nan)
+
+
+def _largest_move(moves: Floats) -> Floats:
+    """max |move| over components (axis −2), skipping those undefined; NaN if all are."""
+    sizes = np.abs(moves)
+    known = ~np.isnan(sizes)
+    return np.where(known.any(-2), np.where(known, sizes, 0.0).max(-2), np.nan)
+
+
+def _resampled_interval(m: RateMeasure, value: float, resampled: Floats, confidence: float) -> Pair | None:
+    """None if so many resamples are undefined that the bounds cannot be known."""
+    if m.signed or m.scale == "ratio":
+        if not interval.enough(resampled, confidence):
+            return None
+        lo, hi = interval.percentile(resampled, confidence)
+        return float(lo), float(hi)
+    return interval.norm(value, resampled, confidence, highest=1.0)

@@ -1,0 +1,127 @@
+"""What a reader of an audit should know before believing it: one small function for each warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
+from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
+from evenhand.analyses.options import Options, least_resamples
+from evenhand.errors import listed, shown
+from evenhand.measures.rates import share
+from evenhand.tables.dense import Counts
+from evenhand.tables.scores import CELLS
+from evenhand.tables.table import Table, far_off
+
+FEW_CUTOFFS = 50
+"""So many thresholds are listed where others are impossible."""
+
+
+def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
+    """About the scores, the options and the decisions, then about each attribute, then about what the table lacks."""
+    found = [*_score_and_resamples(table, options), *_decisions(table, options), *_permutations(options, attributes)]
+    for a in attributes:
+        found += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
+    return [*found, *_lacking(table)]
+
+
+def _score_and_resamples(table: Table, options: Options) -> Iterator[str]:
+    if table.score is not None and table.extremes[0] == table.extremes[1]:
+        yield f"the score is constant ({table.extremes[0]:.12g}): it cannot tell anyone apart"
+    least = least_resamples(options.confidence)
+    if 0 < options.bootstrap < least:
+        yield (
+            f"{options.bootstrap} resamples are too few to know an interval at {100 * options.confidence:g}%: those "
+            f"that rest on them are as wide as can be, or missing; take at least {least}"
+        )
+
+
+def _decisions(table: Table, options: Options) -> Iterator[str]:
+    """Whether they are the same for everybody, or favour the people with the unfavourable label."""
+    selected = table.selected(options.threshold)
+    if selected.all() or not selected.any():
+        yield (
+            f"{'everyone' if selected.all() else 'nobody'} receives the favourable decision"
+            + ("" if options.threshold is None else f" at the threshold {options.threshold:.12g}")
+            + ": gaps between rates of a constant decision say nothing"
+        )
+    elif table.label is not None:
+        overall = np.array([[table.mass[(selected == d) & (table.label == y)].sum() for y in (0, 1)] for d in (0, 1)])
+        pooled = Counts(overall[:, None, :], ("everyone",))
+        tpr, fpr = float(share(pooled, "tpr")[0]), float(share(pooled, "fpr")[0])
+        if tpr < fpr:
+            yield (
+                f"people with the unfavourable label receive the favourable decision more often ({fpr:.3f}) than those "
+                f"with the favourable one ({tpr:.3f}): check which value is favourable, and if this is a risk score"
+            )
+
+
+def _permutations(options: Options, attributes: Sequence[AttributeAudit]) -> Iterator[str]:
+    nulls = [g.null for a in attributes for g in a.measures if g.null is not None]
+    drawn = any(null.chance is None and "exact" not in null.method for null in nulls)
+    if drawn and len(nulls) / (1 + options.permutations) > 1 - options.confidence:
+        enough = int(np.ceil(len(nulls) / (1 - options.confidence) / 1000) * 1000)
+        yield (
+            f"with {options.permutations:,} permutations and {len(nulls):,} comparisons, adjusted p-values of whole "
+            f"scores may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
+        )
+
+
+def _small_groups(a: AttributeAudit) -> Iterator[str]:
+    if a.too_small:
+        yield too_small_note(a.name, a.too_small)
+    sizes = {g.name: g.n for g in a.groups}
+    if any(sizes[group] > sizes[a.reference] for group in a.too_small):
+        few = f"only {sizes[a.reference]:,} people of {shown(a.reference)}"
+        yield f"the reference of {shown(a.name)} is itself small, {few}: choose a larger one (--reference)"
+
+
+def too_small_note(attribute: str, groups: Sequence[str]) -> str:
+    """Which groups nothing can be concluded about."""
+    return f"too small to conclude anything, by {shown(attribute)}: {listed(groups)}"
+
+
+def _many_groups(table: Table, a: AttributeAudit) -> Iterator[str]:
+    many = f"{shown(a.name)} has {len(a.groups):,} groups"
+    if len(a.groups) > MANY_GROUPS:
+        yield f"{many}: most bootstrap intervals were left out"
+    elif table.score is not None and len(a.groups) > MANY_SCORED:
+        yield f"{many}: measures of whole scores were not resampled, so they have no intervals"
+
+
+def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
+    """How far values may be from exact ones where scores are known in ranges or cells."""
+    if a.resolution and table.spans is not None:
+        worst = min(a.calibration_resolution, 1.0)
+        ranks = f", calibration bias by rank within {worst:.1g}" if worst > a.resolution else ""
+        yield (
+            f"scores of {shown(a.name)} are known in ranges: score and ROC biases are within "
+            f"{min(a.resolution, 1.0):.1g} of their exact values{ranks}"
+            f"{'' if table.noise is None else ', because of the ranges alone: noise comes on top'}"
+        )
+    elif a.resolution:
+        yield (
+            f"{shown(a.name)} has so many distinct scores that measures of whole scores were computed on {CELLS:,} "
+            f"cells: score, calibration and ROC biases are within {a.resolution:.1g} of their exact values"
+        )
+
+
+def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:
+    count = len(a.groups)
+    if table.score is not None and count * (count - 1) // 2 > MOST_PAIRS:
+        many = f"{shown(a.name)} has {count:,} groups, too many pairs"
+        yield f"{many}: whole scores were compared with the reference only"
+
+
+def _lacking(table: Table) -> Iterator[str]:
+    """What a table cannot tell: thresholds and groups it does not have."""
+    if (doubt := far_off(table)) is not None:
+        yield doubt
+    if table.spans is not None and len(table.cutoffs) <= FEW_CUTOFFS:
+        yield f"the score can be cut at {', '.join(f'{c:.12g}' for c in table.cutoffs)} only"
+    known = {a.name: a.groups for a in table.attributes}
+    left_out = ((a, g) for a, tally in table.left_out_groups.items() for g in tally if g)
+    if gone := {f"{g} of {a}" for a, g in left_out if g not in known.get(a, g)}:
+        yield f"every row of these groups was left out: {listed(sorted(gone))}"

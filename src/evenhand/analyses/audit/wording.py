@@ -1,0 +1,49 @@
+"""How a measure and its numbers are written: the same in the terminal, on the page and in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from evenhand.analyses.audit.document import least
+from evenhand.measures.rates import MAIN_RATES, RATES
+from evenhand.measures.registry import Measure, find
+from evenhand.report import format as written
+
+
+def measure_of(m: dict[str, Any]) -> Measure:
+    """The entry of the registry about a comparison of the document."""
+    measure = find(m["id"])
+    assert measure is not None
+    return measure
+
+
+def titles(ids: Iterable[str]) -> list[str]:
+    return [measure_of({"id": id_}).title for id_ in ids]
+
+
+def rates_of(attribute: dict[str, Any], rates: Sequence[str] = MAIN_RATES) -> dict[str, str]:
+    """The rates that its groups have, with the heads of their columns."""
+    return {rate: RATES[rate].short for rate in rates if rate in attribute["groups"][0]["rates"]}
+
+
+def size(measure: Measure, value: float | None) -> str:
+    """A number of a measure without its sign."""
+    return f"{'×' if measure.scale == 'ratio' and value is not None else ''}{written.number(value)}"
+
+
+def gap(measure: Measure, m: dict[str, Any]) -> str:
+    """The gap, with its sign if it has one."""
+    signed = measure.signed and m["signed"] is not None
+    return written.number(m["signed"], sign=True) if signed else size(measure, m["value"])
+
+
+def p_value(m: dict[str, Any], which: str = "p_adjusted") -> str:
+    """A p-value; where no table of permuted group labels came near, it may be smaller than it is written."""
+    return written.p_value(m[which], at_most=least(m))
+
+
+def share(m: dict[str, Any], measure: Measure) -> str:
+    """How much of a distance is in favour of the group; a signed gap says so itself."""
+    favours = m["positive_share"]
+    return "" if favours is None or measure.signed else f"{100 * favours:.0f}%"

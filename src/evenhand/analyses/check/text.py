@@ -1,0 +1,84 @@
+"""The verdict of a policy as a terminal shows it, made from the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from evenhand.analyses.check.document import STATUSES
+from evenhand.errors import shown_name
+from evenhand.report.console import indented, points
+
+SHOWN = 20
+"""So many comparisons of a rule are shown in words; all are in the document."""
+_STYLE = {
+    "violated": "bold red", "not shown": "bold yellow", "undefined": "bold red", "too small": "bold red",
+    "skipped": "yellow", "satisfied": "green",
+}  # fmt: skip
+
+
+def plain(text: object, limit: int = 600) -> str:
+    """A text that no terminal and no pipeline takes for a command: GitHub obeys lines that begin with two colons."""
+    return shown_name(text, limit).replace("::", ": :").replace("##[", "# #[")
+
+
+def who(f: dict[str, Any], limit: int = 40) -> str:
+    """The comparison that a finding is about."""
+    names = [shown_name(name, limit) for name in (f["group"], f["reference"]) if name is not None]
+    return plain(f"{shown_name(f['attribute'], limit)}: {' against '.join(names) or 'all groups'}", 4 * limit)
+
+
+def render(document: dict[str, Any]) -> RenderableType:
+    """The verdict as rich renderables: what fails first."""
+    style = "bold green" if document["passed"] else "bold red"
+    parts: list[RenderableType] = [Text(document["interpretation"], style=style), *_facts(document)]
+    by_rule: dict[int, list[dict[str, Any]]] = {i: [] for i in range(len(document["rules"]))}
+    for f in document["findings"]:
+        by_rule[f["rule"]].append(f)
+    order = {False: 0, None: 1, True: 2}
+    for i in sorted(by_rule, key=lambda i: order[document["rules"][i]["passed"]]):
+        parts += [Text(), *_of_rule(document, document["rules"][i], by_rule[i])]
+    return Group(*parts, *points("Notes", [plain(note) for note in document["notes"]]))
+
+
+def _facts(document: dict[str, Any]) -> Iterator[RenderableType]:
+    policy, data = document["policy"], document["data"]
+    facts = [f"{data['rows']:,} people", f"favourable decision: {shown_name(data['decision_rule'], 70)}"]
+    if policy["file"] or policy["name"]:
+        named = [shown_name(text, 60) for text in (policy["name"], policy["file"]) if text]
+        facts.append(f"policy {', '.join(named)}")
+    yield Text(plain(" · ".join(facts)))
+    for reason, count in data["left_out"].items():
+        yield Text(plain(f"Left out: {count:,} rows {shown_name(reason, 100)}"), style="yellow")
+
+
+def _of_rule(document: dict[str, Any], rule: dict[str, Any], found: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    word, style = {True: ("met", "green"), False: ("NOT MET", "bold red"), None: ("skipped", "yellow")}[rule["passed"]]
+    line = f" (line {rule['line']})" if rule["line"] else ""
+    yield Text.assemble((f"{word:<9}", style), (plain(rule["rule"]), "bold"), line)
+    if rule["reason"] and not rule["passed"]:
+        yield indented(plain(f"Reason for the rule: {rule['reason']}"))
+    ordered = sorted(found, key=lambda f: STATUSES.index(f["status"]) if f["status"] != "satisfied" else 99)
+    told = [f for f in ordered if not f["passes"] or f["conclusive"] is False]
+    for f in told[:SHOWN]:
+        aside = f["status"] in ("undefined", "too small", "skipped")
+        head = who(f) + (f": {plain(f['because'])}" if aside else "")
+        yield indented(Text.assemble((f"{f['status']} ", _STYLE[f["status"]]), head))
+        if not aside:
+            yield indented(plain(f["interpretation"]), 4)
+    if len(told) > SHOWN:
+        yield indented(f"and {len(told) - SHOWN:,} more (--json has them)")
+    sure = [f for f in found if f["passes"] and f["conclusive"] is not False]
+    if sure:
+        yield indented(_nearest(rule, sure))
+
+
+def _nearest(rule: dict[str, Any], kept: list[dict[str, Any]]) -> str:
+    """Those that are kept to, by the one nearest to its limit."""
+    sign = -1 if rule["comparison"][0] == ">" else 1
+    worst = max(kept, key=lambda f: sign * (f["judged"] if f["judged"] is not None else 0.0))
+    many = "" if len(kept) == 1 else f"{len(kept):,} comparisons keep to it, the nearest: "
+    return f"{many}{who(worst)}: {plain(worst['interpretation'])}"

@@ -1,0 +1,111 @@
+"""What a projection test is given: a table of people who count once, two groups, and their logits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenhand.analyses.projection.logistic import LARGEST
+from evenhand.analyses.projection.shifts import LABELS
+from evenhand.analyses.reference import group_named, reference_group
+from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.tables.arrays import Bools, Floats
+from evenhand.tables.groups import Grouping
+from evenhand.tables.table import Table
+
+NEEDS_LABEL = "the projection test compares people with the same label"
+
+
+def labels_of(table: Table) -> Bools:
+    """Label of each cell, of a table that the limit law is for."""
+    if table.label is None:
+        raise UsageError(f"{NEEDS_LABEL}, but the table has none: count it again with label=")
+    if table.weight is not None:
+        raise DataError(
+            f"the limit law of the projection test is for people who count once, not for sampling weights "
+            f"({shown(table.meaning.weight)}): leave the weights out"
+        )
+    if table.noise is not None:
+        raise DataError(
+            "the limit law of the projection test is for true counts, and the table is private: it has noise"
+        )
+    if table.provenance.below is not None:
+        raise DataError(
+            "the projection test is about single scores, which a suppressed table has put together: test the data "
+            "themselves"
+        )
+    if table.cluster is not None:
+        raise DataError("the limit law of the projection test is for independent rows, not for clusters of them")
+    return table.label
+
+
+def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, int, int]:
+    """The grouping, and the two groups that are compared."""
+    if len(table.attributes) > 1:
+        raise UsageError(
+            "the projection test compares two groups of one column, but there are "
+            f"{listed([a.name for a in table.attributes])}: count the people by one of them (group=)"
+        )
+    grouping = table.groupings[0]
+    ref, _ = reference_group(table, grouping, reference)
+    if compare is None:
+        others = [g for g in range(len(grouping.groups)) if g != ref]
+        if len(others) > 1:
+            raise UsageError(
+                f"the projection test compares two groups, but {shown(grouping.name)} has "
+                f"{listed(grouping.groups)}: say which one to compare with {shown(grouping.groups[ref])} (compare=)"
+            )
+        return grouping, others[0], ref
+    group = group_named(grouping, compare)
+    if reference is None and group == ref:  # the largest of the others
+        sizes = table.sizes(grouping).copy()
+        sizes[group] = -1
+        ref = int(np.argmax(sizes))
+    if group == ref:
+        raise UsageError(f"{shown(compare)} is the reference: name another group, or another reference")
+    return grouping, group, ref
+
+
+def scores_of(table: Table) -> Floats:
+    """Score of each cell."""
+    if table.score is None:
+        raise UsageError("the projection test needs scores, but the table has none: count it again with score=")
+    return table.score
+
+
+def logits_of(table: Table, logits: bool) -> Floats:
+    """Logit of each cell, higher = more favourable."""
+    score = scores_of(table)
+    name = shown(table.meaning.score)
+    if logits:
+        if np.abs(score).max() > LARGEST:
+            raise DataError(f"logits {name} beyond ±{LARGEST:g} cannot be computed with: check that they are logits")
+        z = score
+    else:
+        lo, hi = float(score[0]), float(score[-1])
+        if lo < 0 or hi > 1:
+            raise DataError(
+                f"the score {name} must be a probability between 0 and 1, but goes from {lo:g} to {hi:g}: pass logits "
+                "as logit= (for a table logit=True), or turn the score into the model's probability"
+            )
+        extreme = int(table.n[(score == 0) | (score == 1)].sum())
+        if extreme:
+            raise DataError(
+                f"a score of exactly 0 or 1 has no logit, and {extreme:,} people have one in {name}: pass the logits "
+                "themselves as logit=, or clip the scores, such as to 1e-6 … 1 − 1e-6"
+            )
+        z = np.log(score) - np.log1p(-score)
+    return -z if table.meaning.risk else z
+
+
+def check_people(table: Table, names: tuple[str, str], in_group: Bools, criterion: str, y: int) -> None:
+    """Refuse a group that has nobody with a label."""
+    for name, some in zip(names, (in_group.any(), (~in_group).any()), strict=True):
+        if not some:
+            m = table.meaning
+            raise DataError(
+                f"{criterion.replace('_', ' ')} compares people with the {LABELS[y]} label ({shown(m.label)} is "
+                f"{'' if y else 'not '}{m.favorable}), but {shown(name)} has none: the test is undefined; compare "
+                "groups that have such people"
+            )

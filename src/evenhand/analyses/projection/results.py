@@ -1,0 +1,123 @@
+"""What a projection test found: a frozen result, and its part for each label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenhand.analyses.projection.shifts import Shifts
+from evenhand.errors import DataError
+from evenhand.ingest.engines.dataframes import as_values
+from evenhand.ingest.values import label_key, name_of, to_floats
+from evenhand.report.result import Result
+from evenhand.tables.arrays import Floats
+
+
+@dataclass(frozen=True)
+class LabelProjection:
+    """What makes the mean scores of both groups equal, among people with one label. Pairs are (group, reference)."""
+
+    label: str
+    """"favourable" or "unfavourable"."""
+    people: tuple[int, int]
+    means: tuple[float, float]
+    """Mean score; for a risk score, of 1 − score: higher is better."""
+    means_after: tuple[float, float]
+    """The same under the most favourable distribution."""
+    moves: tuple[float, float]
+    """Mean move in logits; positive is for the better."""
+    statistic: float
+    theta: float
+    gamma: float
+    """The multiplier of the projection; positive if the group has the higher mean."""
+
+    @property
+    def gap(self) -> float:
+        """Mean score of the group minus that of its reference."""
+        return self.means[0] - self.means[1]
+
+
+@dataclass(frozen=True, repr=False)
+class ProjectionTest(Result):
+    """What a projection test found. Print it, or take `to_dict`, `to_json`, `to_html`, `shifts`, `to_frame`."""
+
+    criterion: str
+    statistic: float
+    """N times the squared distance to the nearest distribution under which the criterion holds."""
+    critical_value: float
+    p_value: float
+    rejects: bool
+    level: float
+    attribute: str
+    group: str
+    reference: str
+    n: int
+    """People of both groups, with either label."""
+    beta_norm: float
+    space: str
+    """"features", or "score" if no ‖β‖ was given: then distances are in logits."""
+    labels: tuple[LabelProjection, ...]
+    """One per label that the criterion is about, the favourable one first."""
+    data: Mapping[str, Any]
+    notes: tuple[str, ...]
+    _plan: Shifts = field(compare=False)
+
+    @property
+    def theta(self) -> tuple[float, ...]:
+        """Weights of the limit law Σ θχ²₁, one per label, the favourable one first."""
+        return tuple(part.theta for part in self.labels)
+
+    @property
+    def gamma(self) -> tuple[float, ...]:
+        """Multipliers, one per label, the favourable one first."""
+        return tuple(part.gamma for part in self.labels)
+
+    @property
+    def distance(self) -> float:
+        """The Wasserstein distance to the most favourable distribution, √R."""
+        return math.sqrt(self.statistic / self.n)
+
+    @property
+    def shifts(self) -> dict[str, Any]:
+        """The most favourable distribution as columns: where the people of each cell go.
+
+        `score` and `logit` are as they were given, `shifted_score` and `shifted_logit` where they go, `k` is
+        the paper's k in [0, 1/8]. All people with the same score, group and label go the same way, except at most a few
+        who stand where two ways are equally good: these have two entries, and `n` says how many go each way.
+        """
+        return self._plan.columns()
+
+    def shifted_logits(self, score: Any, group: Any, label: Any) -> Floats:
+        """Where each person goes, in the order of rows: `score` (or logit), group and label as they were tested.
+
+        NaN for people of other groups. Of a cell that is split, the first rows go one way and the rest the other.
+
+        >>> from evenhand import projection_test
+        >>> people = {"p": [0.7, 0.4, 0.6], "y": [1, 1, 1], "sex": ["m", "f", "m"]}
+        >>> test = projection_test(people, score="p", label="y", group="sex", reference="m")
+        >>> test.shifted_logits(people["p"], people["sex"], people["y"]).round(2).tolist()
+        [0.52, 0.28, 0.05]
+        """
+        columns = to_floats(score, "score", "score"), *(as_values(c)[0] for c in (group, label))
+        if len({len(c) for c in columns}) > 1:
+            raise DataError(f"score, group and label need the same length, not {[len(c) for c in columns]}")
+        names = np.array([name_of(g) for g in columns[1]], object)
+        favourable = np.array([label_key(y) == self.data["favorable"] for y in columns[2]], np.bool_)
+        return self._plan.of_rows(columns[0], names, favourable, self.data["logits"])
+
+    @property
+    def interpretation(self) -> str:
+        """The finding in a sentence."""
+        from evenhand.analyses.projection.document import sentence
+
+        return sentence(self)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The shifts as a dataframe of the library named, by default the first of those installed."""
+        from evenhand.analyses.projection.document import frame
+
+        return frame(self, library)

@@ -1,0 +1,73 @@
+"""The most favourable distribution: where people go until the criterion holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import DataError
+from evenhand.tables.arrays import Bools, Floats, Ints
+
+LABELS = ("unfavourable", "favourable")
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """Where the people of each cell go."""
+
+    groups: tuple[str, ...]
+    score: Floats
+    logit: Floats
+    which: Ints
+    """Of each cell, its group."""
+    label: Bools
+    cell: Ints
+    n: Floats
+    shifted: Floats
+    k: Floats
+
+    def of_rows(self, values: Floats, names: Any, favourable: Bools, logits: bool) -> Floats:
+        """The shifted logit of each row."""
+        found = np.full(len(values), np.nan)
+        cells = self.logit if logits else self.score
+        places = np.argsort(self.cell, kind="stable")  # where each cell's people go, one or two places a cell
+        first = np.searchsorted(self.cell[places], np.arange(len(cells)))
+        last = np.searchsorted(self.cell[places], np.arange(len(cells)), side="right") - 1
+        for g, name in enumerate(self.groups):
+            for y in (False, True):
+                own = np.flatnonzero((self.which == g) & (self.label == y))
+                own = own[np.argsort(cells[own], kind="stable")]
+                rows = np.flatnonzero((names == name) & (favourable == y))
+                place = np.minimum(np.searchsorted(cells[own], values[rows]), len(own) - 1)
+                if len(rows) and (not len(own) or (cells[own[place]] != values[rows]).any()):
+                    raise DataError("some of these rows were not among those tested: pass the same columns")
+                cell = own[place]
+                order = np.argsort(cell, kind="stable")
+                rank = np.empty(len(rows))
+                rank[order] = np.arange(len(rows)) - np.searchsorted(cell[order], cell[order])
+                one = rank < np.rint(self.n[places[first[cell]]])
+                found[rows] = self.shifted[places[np.where(one, first[cell], last[cell])]]
+        return found
+
+    def columns(self) -> dict[str, Any]:
+        """One entry for each cell, two where its people are divided."""
+        order = np.argsort(self.cell, kind="stable")
+        cell, shifted = self.cell[order], self.shifted[order]
+        return {
+            "score": self.score[cell],
+            "group": np.array(self.groups, object)[self.which[cell]],
+            "label": np.array(LABELS, object)[self.label[cell].astype(np.int64)],
+            "n": self.n[order],
+            "logit": self.logit[cell],
+            "shifted_logit": shifted,
+            "k": self.k[order],
+            "shifted_score": sigma(shifted),
+        }
+
+
+def sigma(z: Floats) -> Floats:
+    """Logits → probabilities."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-z)))

@@ -1,0 +1,40 @@
+"""The command of the Wasserstein-projection test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from evenhand.cli.options import NUMBER, argument, command, given, option, shared, under
+from evenhand.cli.output import FORMS, wanted, write
+
+
+@command()
+@argument("data")
+@under(
+    "Columns",
+    shared("score", metavar="COL", callback=None, help="Column of probabilities of a logistic model."),
+    option("--logit", metavar="COL", help="Column of its logits, instead of the probabilities."),
+    "label",
+    shared("group", metavar="COL", callback=None, help="Column of groups."),
+    shared("weight", help="Column of numbers of people."),
+    shared("favorable", help="Favourable value of the label  [default: 1]"),
+    "risk", "missing",
+)  # fmt: skip
+@under(
+    "Test",
+    option("--beta-norm", metavar="B", type=NUMBER, help="‖β‖ of the model; without it, distances are in logits."),
+    shared("reference", multiple=False, help="Group to compare with  [default: the largest]"),
+    option("--compare", metavar="V", help="Group to compare, if there are more than two."),
+    option("--criterion", type=click.Choice(["equal_opportunity", "equalized_odds"]), default="equal_opportunity",
+           help="What should hold."),
+    option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
+)  # fmt: skip
+@under("Output", *FORMS)
+def projection_test(data: str, **options: Any) -> None:
+    """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
+    from evenhand.analyses.projection.projection_test import projection_test as test
+
+    paths = wanted(options, data)
+    write(test(data, **given(options)), paths)

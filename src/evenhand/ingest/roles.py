@@ -1,0 +1,147 @@
+"""Which column plays which role: twelve words, said once for Python, the command line and policy files."""
+
+# ruff: noqa: RUF009 (a field of a dataclass, made by a shorter call)
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from warnings import warn
+
+from evenhand.errors import UsageError, listed, nearest, shown
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Kind = TypeVar("Kind", bound="DataclassInstance")
+Missing = Literal["refuse", "drop"]
+WeightKind = Literal["auto", "frequency", "sampling"]
+MISSING = ("refuse", "drop")
+WEIGHT_KINDS = ("auto", "frequency", "sampling")
+
+
+class _Unsaid(int):
+    """A default that is known from the same number said by the caller."""
+
+
+UNSAID = _Unsaid(1)
+
+
+def _role(help_: str, metavar: str | None = None, default: Any = None, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"help": help_, "metavar": metavar, "choices": choices})
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column plays which role, and how its values are meant. Columns are names, or arrays.
+
+    >>> Roles(score="p", group=["sex"], missing="drop").said()
+    {'score': 'p', 'group': ['sex'], 'missing': 'drop'}
+    """
+
+    score: Any = _role("Column with the score of each person; several to compare models (audit).", "COL[,COL…]")
+    label: Any = _role("Column with the true outcome.", "COL")
+    group: Any = _role("Column(s) that divide people into groups.", "COL[,COL…]")
+    prediction: Any = _role("Column with the decision, instead of a threshold.", "COL")
+    weight: Any = _role("Column with weights; whole numbers count people.", "COL")
+    weight_kind: WeightKind = _role(
+        "How weights are meant; auto takes whole numbers for numbers of people.",
+        default="auto",
+        choices=WEIGHT_KINDS,
+    )
+    cluster: Any = _role("Column that tells which rows belong to one person.", "COL")
+    favorable: Any = _role("The good value of label and prediction.", "V", UNSAID)
+    risk: bool = _role("A high score is bad for the person.", default=False)
+    score_range: tuple[float, float] | None = _role("Lowest and highest possible score.", "LO,HI")
+    missing: Missing = _role("What to do with incomplete rows.", default="refuse", choices=MISSING)
+    where: Mapping[str, Any] | None = _role("Only rows with one of these values of a column.", "COL=V[,V…]")
+
+    def __post_init__(self) -> None:
+        """The rules that need no data."""
+        if self.missing not in MISSING:
+            raise UsageError(f"missing is 'refuse' or 'drop', not {shown(self.missing)}")
+        if self.weight_kind not in WEIGHT_KINDS:
+            raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(self.weight_kind)}")
+        if type(self.risk).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
+            raise UsageError(f"risk is True or False, not {shown(self.risk)}")
+        object.__setattr__(self, "risk", bool(self.risk))
+        object.__setattr__(self, "score_range", _checked_range(self.score_range))
+        check_where(self.where)
+
+    def said(self) -> dict[str, Any]:
+        """The words that were said: whatever is not the default."""
+        values = {f.name: (getattr(self, f.name), f.default) for f in fields(Roles)}
+        return {
+            name: value
+            for name, (value, default) in values.items()
+            if value is not default and not (isinstance(value, str) and value == default)
+        }
+
+
+def _checked_range(given: Any) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    try:
+        if isinstance(given, str):
+            raise TypeError
+        lo, hi = (float(v) for v in given)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"score_range is two numbers (lowest, highest), not {shown(given)}") from None
+    if not (math.isfinite(hi - lo) and lo < hi):
+        raise UsageError(f"score_range needs two finite numbers, the lower first, not {lo:g}, {hi:g}")
+    return lo, hi
+
+
+def check_where(where: Any) -> None:
+    if where is not None and (not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where)):
+        raise UsageError(f"where is a dict from column to value (or values), not {shown(where)}")
+
+
+class ColumnArgs(TypedDict, total=False):
+    """All words of `Roles` but the score, for signatures in which the kind of score decides the kind of result."""
+
+    label: Any
+    group: Any
+    prediction: Any
+    weight: Any
+    weight_kind: str
+    cluster: Any
+    favorable: Any
+    risk: bool
+    score_range: tuple[float, float] | None
+    missing: str
+    where: Mapping[str, Any] | None
+
+
+class RolesArgs(ColumnArgs, total=False):
+    """The words of `Roles`, for signatures."""
+
+    score: Any
+
+
+def check_known(said: Mapping[str, Any], known: Collection[str], what: str) -> None:
+    """Refuse a word that `what` does not know."""
+    for word in said:
+        if word not in known:
+            there = listed(sorted(known), 40)
+            raise UsageError(f"{what} has no option {shown(word)} (it has: {there}){nearest(word, known)}")
+
+
+def renamed(said: dict[str, Any], old: str, new: str, value: Any = None, default: Any = None) -> Any:
+    """The value of an option, taken from its old name if it was said so: that still works for a while."""
+    if said.get(old) is None:
+        return value
+    if value is not default:
+        raise UsageError(f"{new} and {old} say the same: pass {new} alone")
+    warn(f"{old}= is now called {new}=", DeprecationWarning, stacklevel=3)
+    return said.pop(old)
+
+
+def picked(kind: type[Kind], said: Mapping[str, Any]) -> Kind:
+    """What was said about `kind`, such as `Roles`, among other things.
+
+    >>> picked(Roles, {"score": "p", "threshold": 0.5}).said()
+    {'score': 'p'}
+    """
+    return kind(**{f.name: said[f.name] for f in fields(kind) if f.name in said})
