@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 
 import evenhand
-from evenhand.names import MOVED
+from evenhand.names import MOVED, PUBLIC
 
 KINDS = {old: new.strip("{}") for old, new in MOVED.items() if new.startswith("{")}
 
@@ -24,7 +24,7 @@ def _unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore:evenhand.charts has moved")  # the parent of another
 @pytest.mark.parametrize("old", MOVED)
 def test_an_old_path_says_where_its_module_is_now(old: str) -> None:
-    now = f'evenhand.schema("{KINDS[old]}")' if old in KINDS else MOVED[old]
+    now = f'evenhand.schema("{KINDS[old]}")' if old in KINDS else PUBLIC.get(MOVED[old], MOVED[old])
     with pytest.warns(DeprecationWarning, match=re.escape(f"{old} has moved: use {now}")):
         import_module(old)
 

@@ -27,6 +27,10 @@ REVEALED = {
     "evenhand.data(rows, score=['a', 'b'], group='g').audit()": "CandidateAudit",
     "evenhand.data(rows, label='y', prediction='d', group='g').audit()": "Audit | ClassAudit",
     "evenhand.data(rows, score='p', group='g').table()": "Table",
+    "evenhand.data(table).audit()": "Audit",
+    "evenhand.data(confusion).audit()": "ClassAudit",
+    "evenhand.data(joint).audit()": "CandidateAudit",
+    "evenhand.data(table).check('abcc <= 0.1')": "Verdict",
     "evenhand.data(rows, score='p', group='g').check(require='abcc <= 0.1', threshold=0.5)": "Verdict",
     "evenhand.data(rows, score='p', group='g').thresholds(by_group=True)": "Thresholds",
     "evenhand.data(rows, score='p', group='g').monitor(time='day')": "Watch",
@@ -43,6 +47,7 @@ REFUSED = {
     "evenhand.data(rows, scroe='p')": 'did you mean "score"',
     "evenhand.data(rows, score='p').check(requir='x')": 'did you mean "require"',
     "evenhand.thresholds(table, threshold='high')": 'incompatible type "str"',
+    "evenhand.adit(table)": 'has no attribute "adit"',
 }
 START = """import numpy as np, evenhand
 from evenhand.tables.joint import JointTable

@@ -27,6 +27,9 @@ MOVED = {
 }  # fmt: skip
 
 
+PUBLIC = {"evenhand.analyses.projection.projection_test": "evenhand.projection_test"}
+
+
 def lazy(package: str, home: Mapping[str, str], *more: str) -> tuple[Callable[[str], Any], Any, list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package: the names of each of its modules, which load on first use.
 
@@ -55,7 +58,7 @@ class Moved(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         old, new = module.__name__, MOVED[module.__name__]
         kind = new.strip("{}")
-        now = new if kind == new else f'evenhand.schema("{kind}")'
+        now = PUBLIC.get(new, new) if kind == new else f'evenhand.schema("{kind}")'
         warn(f"{old} has moved: use {now}", DeprecationWarning, stacklevel=2)
         if kind == new:
             module.__dict__["__getattr__"] = partial(getattr, import_module(new))

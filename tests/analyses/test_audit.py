@@ -413,8 +413,8 @@ def test_shares_left_out_are_told() -> None:
 def test_interpretations_read_as_sentences() -> None:
     a = evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200)
     assert a.measure("equal_opportunity_standardized").interpretation.startswith(
-        "African-American is ranked less favourably when deserving than Caucasian: equal opportunity (ranks) 0.161, 0% "
-        "of it in favour of African-American (95% interval 0.1"
+        "African-American is ranked less favourably among actual positives than Caucasian: equal opportunity (ranks) "
+        "0.161, 0% of it in favour of African-American (95% interval 0.1"
     )
     assert a.measure("calibration_standardized").interpretation.startswith(
         "African-American is scored more generously than Caucasian: calibration (ranks) 0.034, 79% of it in favour"

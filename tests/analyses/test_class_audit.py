@@ -134,7 +134,7 @@ def test_options_of_other_audits_are_refused(name: str) -> None:
 
 
 def test_options_of_classes_are_refused_by_other_audits() -> None:
-    with pytest.raises(evenhand.UsageError, match="'metric', 'unit' are for labels and predictions of more than two"):
+    with pytest.raises(evenhand.UsageError, match="leave out 'metric', 'unit': for labels and predictions"):
         evenhand.audit(evenhand.compas(), metric="tpr", unit="gap")
     with pytest.raises(evenhand.UsageError, match=r"two values, but .* have 5 classes"):
         evenhand.projection_test(evenhand.tabulate(jobs(60), **WORDS))

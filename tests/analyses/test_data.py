@@ -113,3 +113,34 @@ def test_old_names_still_work() -> None:
 def test_counts_take_group_for_a_column() -> None:
     counts = {"sex": list("ffmm"), "true": list("abab"), "pred": list("abba"), "count": [5, 4, 3, 2]}
     assert evenhand.aggregate(counts, group="sex", **QUICK).grouping.name == "sex"
+
+
+ROWS = {"s": [0.1, 0.9, 0.4, 0.8, 0.3, 0.7], "y": [0, 1, 0, 1, 1, 0], "g": list("aabbab")}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (lambda d: evenhand.data(ROWS, scor="s"), "no option 'scor'.*did you mean 'score'"),
+        (lambda d: d.audit(treshold=1), "no option 'treshold'.*did you mean 'threshold'"),
+        (lambda d: evenhand.check(d.table(), requir="x"), "no option 'requir'.*did you mean 'require'"),
+        (lambda d: d.aggregate(), "an aggregate is about classes: .* no score"),
+        (lambda d: evenhand.audit(d), "have their roles already: ask them"),
+        (lambda d: evenhand.data(d.table()).table(grid=False), "counted already: leave grid out"),
+        (lambda d: evenhand.data(ROWS, score="s", group="g", missing=[1, 2]), "missing is 'refuse' or 'drop'"),
+    ],
+)
+def test_a_question_that_makes_no_sense_gets_the_way_out(question: Any, answer: str) -> None:
+    with pytest.raises(evenhand.UsageError, match=answer):
+        question(evenhand.data(ROWS, score="s", label="y", group="g"))
+
+
+def test_every_kind_of_table_has_the_same_verbs() -> None:
+    jobs = evenhand.tabulate({"job": list("abcab"), "guess": list("abcba"), "sex": list("fmfmf")},
+                             label="job", prediction="guess", group="sex")  # fmt: skip
+    for verb in ("aggregate", "audit", "check", "curves", "monitor", "projection_test", "thresholds"):
+        assert callable(getattr(jobs, verb))
+        assert callable(getattr(evenhand.compas(), verb))
+    with pytest.raises(evenhand.UsageError, match="needs a label of two values"):
+        jobs.check("abcc <= 0.1")
+    assert evenhand.compas().check("abcc <= 0.9", bootstrap=0, permutations=0).passed

@@ -41,6 +41,8 @@ def _asking(
     def ask(self: Data[Any, Any], /, *arguments: P.args, **options: P.kwargs) -> Found:
         if again := [word for word in options if word in RolesArgs.__optional_keys__]:
             raise UsageError(f"the data have their columns already: leave out {listed(again)}, or name them in data()")
+        if question is aggregate and self.roles.score is not None:
+            raise UsageError("an aggregate is about classes: name label and prediction in data(), and no score")
         if of_table:
             return question(as_table(self.data, self.roles), *arguments, **options)
         return question(self.data, *arguments, **self.roles.said(), **options)
@@ -90,6 +92,18 @@ class Data(Generic[AnyTable, AnyAudit]):
     def __repr__(self) -> str:
         roles = ", ".join(f"{role} {shown(column)}" for role, column in self.roles.said().items())
         return f"Data ({type(self.data).__name__}): {roles}"
+
+
+@overload
+def data(data: Table) -> Data[Table, Audit]: ...
+
+
+@overload
+def data(data: Confusion) -> Data[Confusion, ClassAudit]: ...
+
+
+@overload
+def data(data: JointTable) -> Data[JointTable, CandidateAudit]: ...
 
 
 @overload
@@ -156,5 +170,5 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) 
     >>> people.table()
     Table: 6 rows in 6 cells; score 'p' (6 values, 0.1 to 0.9); label 'repaid' (favourable 1); sex: f 3, m 3
     """
-    check_known(columns, ColumnArgs.__optional_keys__, "data")
+    check_known(columns, RolesArgs.__optional_keys__, Roles, "data")
     return Data(data, picked(Roles, {**columns, "score": score}))

@@ -139,7 +139,7 @@ def audit(
     """
     said: dict[str, Any] = dict(options)
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
-    check_known(said, _AnyArgs.__optional_keys__, "audit")
+    check_known(said, _AnyArgs.__optional_keys__, audit)
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)
@@ -151,7 +151,7 @@ def audit(
     rng, library = said.get("rng"), library_of(data)
     if isinstance(table, JointTable):
         if of_classes:
-            raise UsageError(f"{listed(of_classes)} are for classes, not for scores: leave them out")
+            raise UsageError(f"leave out {listed(of_classes)}: for classes, not for scores")
         axes = checked_axes(performance, fairness, table.index.label is not None)
         return audit_candidates(table, settings, threshold, axes, chosen, reference, rng, progress, library)
     if several or performance is not None or fairness is not None:
@@ -162,7 +162,7 @@ def audit(
         return audit_classes(table, settings, of_classes, others, generator(rng), progress, library)
     if of_classes:
         raise UsageError(
-            f"{listed(of_classes)} are for labels and predictions of more than two classes: leave them out, or see "
+            f"leave out {listed(of_classes)}: for labels and predictions of more than two classes only, as in "
             "evenhand.aggregate (evenhand aggregate)"
         )
     return audit_table(table, settings, chosen, reference, generator(rng), progress, library)

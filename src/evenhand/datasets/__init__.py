@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from evenhand.datasets.synthetic import two_normals as two_normals
 
 # No module is called like a public function: importing the module would replace the function.
-__getattr__, __dir__, __all__ = lazy(
-    __name__,
-    {
-        "census": "adult kdd_census",
-        "credit": "german",
-        "dataset": "Dataset",
-        "justice": "compas",
-        "survey": "acs",
-        "synthetic": "four_normals two_normals",
-    },
-)
+if not TYPE_CHECKING:  # for whom an unknown name is an error
+    __getattr__, __dir__, __all__ = lazy(
+        __name__,
+        {
+            "census": "adult kdd_census",
+            "credit": "german",
+            "dataset": "Dataset",
+            "justice": "compas",
+            "survey": "acs",
+            "synthetic": "four_normals two_normals",
+        },
+    )

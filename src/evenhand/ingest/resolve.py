@@ -36,6 +36,8 @@ def as_counts(data: Any, roles: Roles, cuts: Any = (), grid: Any = None) -> Tabl
     from evenhand.tables.storage import is_table_file, load
 
     table: Table | Confusion | JointTable
+    if isinstance(getattr(data, "roles", None), Roles):
+        raise UsageError("these data have their roles already: ask them, as in evenhand.data(…).audit()")
     if isinstance(data, Table | Confusion | JointTable):
         table = data
     elif isinstance(data, str | os.PathLike) and is_table_file(data):
@@ -55,6 +57,8 @@ def as_counts(data: Any, roles: Roles, cuts: Any = (), grid: Any = None) -> Tabl
             raise TableFileError(f"{error}; if it holds rows, name at least one group column (--group)") from error
     else:
         raise UsageError("name at least one group column (--group)")
+    if grid is not None:
+        raise UsageError("a table is counted already: leave grid out")
     if said := roles.said():
         raise UsageError(
             f"a table knows its columns already: leave out {listed(said)}, or audit the data it was made from"

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
@@ -59,9 +60,9 @@ class Roles:
 
     def __post_init__(self) -> None:
         """The rules that need no data."""
-        if self.missing not in MISSING:
+        if not isinstance(self.missing, str) or self.missing not in MISSING:
             raise UsageError(f"missing is 'refuse' or 'drop', not {shown(self.missing)}")
-        if self.weight_kind not in WEIGHT_KINDS:
+        if not isinstance(self.weight_kind, str) or self.weight_kind not in WEIGHT_KINDS:
             raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(self.weight_kind)}")
         if type(self.risk).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
             raise UsageError(f"risk is True or False, not {shown(self.risk)}")
@@ -120,12 +121,15 @@ class RolesArgs(ColumnArgs, total=False):
     score: Any
 
 
-def check_known(said: Mapping[str, Any], known: Collection[str], what: str) -> None:
-    """Refuse a word that `what` does not know."""
-    for word in said:
-        if word not in known:
-            there = listed(sorted(known), 40)
-            raise UsageError(f"{what} has no option {shown(word)} (it has: {there}){nearest(word, known)}")
+def check_known(said: Mapping[str, Any], known: Collection[str], question: Callable[..., Any], name: str = "") -> None:
+    """Refuse an option that a function takes neither among those known nor by its signature."""
+    for option in said:
+        if option not in known:
+            _, *own = [p.name for p in signature(question).parameters.values() if p.kind != p.VAR_KEYWORD]
+            there, name = sorted({*known, *own}), name or question.__name__
+            raise UsageError(
+                f"{name} has no option {shown(option)} (it has: {listed(there, 40)}){nearest(option, there)}"
+            )
 
 
 def renamed(said: dict[str, Any], old: str, new: str, value: Any = None, default: Any = None) -> Any:

@@ -89,7 +89,7 @@ def tabulate(
     >>> evenhand.tabulate(score=[0.1, 0.8], label=[0, 1], group=["f", "m"]).rows
     2
     """
-    check_known(roles, ColumnArgs.__optional_keys__, "tabulate")
+    check_known(roles, ColumnArgs.__optional_keys__, tabulate)
     return count_rows(data, picked(Roles, {**roles, "score": score}), classes, grid, cuts)
 
 

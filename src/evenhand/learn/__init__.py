@@ -42,18 +42,19 @@ if TYPE_CHECKING:
     from evenhand.learn.methods.reweighting import Reweighting as Reweighting
 
 # No module is called like a public function: importing the module would replace the function.
-__getattr__, __dir__, __all__ = lazy(
-    __name__,
-    {
-        "experiments.experiment": "experiment",
-        "experiments.plan": "Method",
-        "experiments.result": "Experiment",
-        "experiments.sources": "Source",
-        "losses.losses": "LOSSES Loss loss",
-        "methods.adversarial": "AADV ADV DADV",
-        "methods.inlp": "INLP",
-        "methods.methods": "METHODS MLP REG method",
-        "methods.postprocessing": "Barycentre GroupThresholds",
-        "methods.reweighting": "Reweighting",
-    },
-)
+if not TYPE_CHECKING:  # for whom an unknown name is an error
+    __getattr__, __dir__, __all__ = lazy(
+        __name__,
+        {
+            "experiments.experiment": "experiment",
+            "experiments.plan": "Method",
+            "experiments.result": "Experiment",
+            "experiments.sources": "Source",
+            "losses.losses": "LOSSES Loss loss",
+            "methods.adversarial": "AADV ADV DADV",
+            "methods.inlp": "INLP",
+            "methods.methods": "METHODS MLP REG method",
+            "methods.postprocessing": "Barycentre GroupThresholds",
+            "methods.reweighting": "Reweighting",
+        },
+    )

@@ -21,7 +21,6 @@ from evenhand.tables.cells import Attribute, natural, tidy
 from evenhand.tables.groups import Grouped, Grouping, history_of, same, sum_by, sum_of, united
 from evenhand.tables.invariants import check_confusion
 from evenhand.tables.table import Meaning, Table
-from evenhand.tables.verbs import verb
 
 _ARRAYS = ("codes", "true", "predicted", "n", "weight", "weight2")
 
@@ -111,8 +110,6 @@ class Confusion(Grouped):
     meaning: Meaning = field(default_factory=lambda: Meaning(label="label", prediction="prediction"))
 
     __hash__ = None  # type: ignore[assignment]
-
-    aggregate, audit = verb("aggregate"), verb("audit")
 
     def __post_init__(self) -> None:
         check_confusion(self)

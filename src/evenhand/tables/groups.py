@@ -17,6 +17,7 @@ from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute
 from evenhand.tables.provenance import NOTHING, Provenance
+from evenhand.tables.verbs import Asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Grouped:
+class Grouped(Asked):
     """What tables have in common: cells that each belong to one group of every attribute."""
 
     attributes: tuple[Attribute, ...]

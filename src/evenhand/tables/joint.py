@@ -11,11 +11,11 @@ import numpy as np
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute
 from evenhand.tables.table import Meaning, Table
-from evenhand.tables.verbs import verb
+from evenhand.tables.verbs import Asked
 
 
 @dataclass(frozen=True)
-class JointTable:
+class JointTable(Asked):
     """People by the scores of several models × group × label."""
 
     names: tuple[str, ...]
@@ -25,8 +25,6 @@ class JointTable:
     """The cells, with the number of a combination in place of a score."""
     meaning: Meaning
     """How to read each of the scores."""
-
-    audit = verb("audit")
 
     @classmethod
     def of_cells(cls, scores: Sequence[Floats], names: Sequence[str], meaning: Meaning, **cells: Any) -> JointTable:

@@ -26,7 +26,6 @@ from evenhand.tables.invariants import check
 from evenhand.tables.noise import Noise
 from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.ranges import Spans, united
-from evenhand.tables.verbs import verb
 
 _ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
 FAR_OFF = 0.05
@@ -78,9 +77,6 @@ class Table(Grouped):
     meaning: Meaning = Meaning()
 
     __hash__ = None  # type: ignore[assignment]
-
-    audit, check, curves, thresholds = verb("audit"), verb("check"), verb("curves"), verb("thresholds")
-    aggregate, monitor, projection_test = verb("aggregate"), verb("monitor"), verb("projection_test")
 
     def __post_init__(self) -> None:
         check(self)

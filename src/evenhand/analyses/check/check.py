@@ -25,7 +25,7 @@ from evenhand.analyses.options import Options, Progress, ScoreArgs, with_thresho
 from evenhand.errors import shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import ResamplingArgs
-from evenhand.ingest.roles import RolesArgs
+from evenhand.ingest.roles import RolesArgs, check_known
 from evenhand.measures.registry import Measure, RateMeasure
 from evenhand.report.result import Result, kept
 from evenhand.tables.groups import tally_members
@@ -85,8 +85,8 @@ class CheckArgs(RolesArgs, ResamplingArgs, ScoreArgs, total=False):
 
 def check(
     data: Any = None,
-    *,
     require: str | Sequence[str] = (),
+    *,
     policy: str | os.PathLike[str] | Mapping[str, Any] | Rulebook | None = None,
     undefined: str | None = None,
     min_group_size: int | None = None,
@@ -123,6 +123,7 @@ def check(
     >>> evenhand.check(evenhand.compas(), require="abcc <= 0.2 at 95%").passed
     True
     """
+    check_known(options, CheckArgs.__optional_keys__, check)
     said: dict[str, Any] = {word: value for word, value in options.items() if value is not None}
     if "rng" in said:
         said["seed"] = said.pop("rng")

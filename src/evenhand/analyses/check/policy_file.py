@@ -24,7 +24,6 @@ from evenhand.analyses.options import least_resamples
 from evenhand.analyses.requirement import Requirement, checked_bound, measure_named
 from evenhand.errors import UsageError, listed, shown
 from evenhand.files.toml import Places, Refuse, known, read_toml
-from evenhand.ingest.roles import check_known
 from evenhand.ingest.values import name_of
 from evenhand.measures.registry import ScoreMeasure
 
@@ -56,7 +55,6 @@ def rulebook(
     for key, value in said.items():
         check_setting(key, value, UsageError)
     words = dict(words or {})
-    check_known(words, WORDS, "check")
     for word, value in words.items():
         if word in OPTIONS or word == "seed":
             check_option(word, value, UsageError)

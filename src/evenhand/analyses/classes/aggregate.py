@@ -272,7 +272,7 @@ def aggregate(
     across_classes = renamed(said, "classes", "across_classes", across_classes)
     if not _names_columns(data, said):
         across_groups = renamed(said, "group", "across_groups", across_groups)
-    check_known(said, AggregateArgs.__optional_keys__, "aggregate")
+    check_known(said, AggregateArgs.__optional_keys__, aggregate)
     settings = options_of(said)
     choices = chosen(metric, unit, across_groups, across_classes, average, empty, gamma, why)
     table = as_confusion(data, picked(Roles, said))

@@ -180,7 +180,7 @@ def counterfactual_fairness(
     >>> women.group, women.other, round(women.mean.value, 3), women.changed.value
     ('f', 'm', 0.15, 0.2)
     """
-    check_known(options, CounterfactualArgs.__optional_keys__, "counterfactual_fairness")
+    check_known(options, CounterfactualArgs.__optional_keys__, counterfactual_fairness)
     settings = options_of({"bootstrap": 100, **options}, threshold)
     roles = picked(Roles, options)
     categories, numbers = options.get("categories", ()), options.get("numbers", ())

@@ -145,7 +145,7 @@ def individual_fairness(
     >>> round(found.groups[1].across.value, 2)  # women near to men score 0.2 less
     -0.2
     """
-    check_known(options, IndividualArgs.__optional_keys__, "individual_fairness")
+    check_known(options, IndividualArgs.__optional_keys__, individual_fairness)
     rng = options.get("rng")
     draw = generator(rng)
     how = _checked(metric, k, radius, neighbours, worst, options.get("confidence", 0.95))

@@ -144,7 +144,7 @@ def monitor(
     >>> [(a.id, a.period, a.direction) for a in watch.alarms]
     [('demographic_parity', '16', 'worse')]
     """
-    check_known(options, MonitorArgs.__optional_keys__, "monitor")
+    check_known(options, MonitorArgs.__optional_keys__, monitor)
     settings = options_of({"bootstrap": 199, **options}, threshold, permutations=0)
     chosen = chosen_measures(measures)
     rule = checked_rule(looks, false_alarms, small, min_people)

@@ -92,7 +92,7 @@ class _ProjectionTest:
         level: float = 0.05,
         **columns: Unpack[ColumnArgs],
     ) -> ProjectionTest:
-        check_known(columns, ColumnArgs.__optional_keys__, "projection_test")
+        check_known(columns, ColumnArgs.__optional_keys__, projection_test)
         how = _checked(criterion, level)
         norm = None if beta_norm is None else _norm(beta_norm)
         table, logits = _table(data, score, logit, picked(Roles, columns))

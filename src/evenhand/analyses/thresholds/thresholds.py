@@ -173,7 +173,7 @@ def thresholds(
     >>> found.chosen.threshold, round(found.chosen.value, 3), round(found.policy.lost, 3), found.policy.settled
     (8.0, 0.814, 0.029, False)
     """
-    check_known(options, ThresholdsArgs.__optional_keys__, "thresholds")
+    check_known(options, ThresholdsArgs.__optional_keys__, thresholds)
     intervals = {word: value for word, value in options.items() if word in IntervalArgs.__optional_keys__}
     asked = checked_words(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
     table = as_table(data, picked(Roles, options), cuts_of(asked.options))
