@@ -27,8 +27,7 @@ from typing import Any
 
 # nothing heavy here: a new process starts with the peak memory of this one
 from engines import ENGINES
-from peers import PEERS, has, ours
-from peers import run as run_peer
+from peers import PEERS, has, ours, run as run_peer
 from processes import measured
 
 BEARABLE = {"pandas": 10**7, "arrow": 10**7, "dask": 10**7, "spark": 10**7}

@@ -19,8 +19,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import evenhand as run
-from conftest import people
+from conftest import evenhand as run, people
 from evenhand.ingest.values import label_key, name_of
 
 pd = pytest.importorskip("pandas")

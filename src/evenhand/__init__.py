@@ -11,44 +11,39 @@ from typing import TYPE_CHECKING
 from evenhand.names import install, lazy
 
 if TYPE_CHECKING:
-    from evenhand import datasets as datasets
-    from evenhand import metrics as metrics
+    from evenhand import datasets as datasets, metrics as metrics
     from evenhand.analyses.audit.audit import Audit as Audit
-    from evenhand.analyses.audit.curves import Curves as Curves
-    from evenhand.analyses.audit.curves import curves as curves
-    from evenhand.analyses.check.check import Verdict as Verdict
-    from evenhand.analyses.check.check import check as check
-    from evenhand.analyses.classes.aggregate import Aggregate as Aggregate
-    from evenhand.analyses.classes.aggregate import aggregate as aggregate
+    from evenhand.analyses.audit.curves import Curves as Curves, curves as curves
+    from evenhand.analyses.check.check import Verdict as Verdict, check as check
+    from evenhand.analyses.classes.aggregate import Aggregate as Aggregate, aggregate as aggregate
     from evenhand.analyses.classes.audit import ClassAudit as ClassAudit
-    from evenhand.analyses.compare.compare import Comparison as Comparison
-    from evenhand.analyses.compare.compare import compare as compare
-    from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness as CounterfactualFairness
-    from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness as counterfactual_fairness
-    from evenhand.analyses.data import Data as Data
-    from evenhand.analyses.data import data as data
-    from evenhand.analyses.disclosure.disclosure import TableInfo as TableInfo
-    from evenhand.analyses.disclosure.disclosure import table_info as table_info
+    from evenhand.analyses.compare.compare import Comparison as Comparison, compare as compare
+    from evenhand.analyses.counterfactual.counterfactual import (
+        CounterfactualFairness as CounterfactualFairness,
+        counterfactual_fairness as counterfactual_fairness,
+    )
+    from evenhand.analyses.data import Data as Data, data as data
+    from evenhand.analyses.disclosure.disclosure import TableInfo as TableInfo, table_info as table_info
     from evenhand.analyses.entry import audit as audit
-    from evenhand.analyses.individual.individual import IndividualFairness as IndividualFairness
-    from evenhand.analyses.individual.individual import individual_fairness as individual_fairness
+    from evenhand.analyses.individual.individual import (
+        IndividualFairness as IndividualFairness,
+        individual_fairness as individual_fairness,
+    )
     from evenhand.analyses.models.models import CandidateAudit as CandidateAudit
-    from evenhand.analyses.monitor.monitor import Watch as Watch
-    from evenhand.analyses.monitor.monitor import monitor as monitor
-    from evenhand.analyses.planning.guide import Advice as Advice
-    from evenhand.analyses.planning.guide import guide as guide
-    from evenhand.analyses.planning.power import Plan as Plan
-    from evenhand.analyses.planning.power import power as power
+    from evenhand.analyses.monitor.monitor import Watch as Watch, monitor as monitor
+    from evenhand.analyses.planning.guide import Advice as Advice, guide as guide
+    from evenhand.analyses.planning.power import Plan as Plan, power as power
     from evenhand.analyses.projection.projection_test import projection_test as projection_test
     from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
-    from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds
-    from evenhand.analyses.thresholds.thresholds import thresholds as thresholds
+    from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds, thresholds as thresholds
     from evenhand.datasets.example import compas as compas
-    from evenhand.errors import DataError as DataError
-    from evenhand.errors import EvenhandError as EvenhandError
-    from evenhand.errors import MissingLibrary as MissingLibrary
-    from evenhand.errors import TableFileError as TableFileError
-    from evenhand.errors import UsageError as UsageError
+    from evenhand.errors import (
+        DataError as DataError,
+        EvenhandError as EvenhandError,
+        MissingLibrary as MissingLibrary,
+        TableFileError as TableFileError,
+        UsageError as UsageError,
+    )
     from evenhand.inference.settings import Inference as Inference
     from evenhand.ingest.roles import Roles as Roles
     from evenhand.ingest.tabulation import tabulate as tabulate

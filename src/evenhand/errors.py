@@ -11,8 +11,10 @@ Every message states the rule, the value that was found, and the way out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
 
 
 class EvenhandError(Exception):
@@ -70,6 +72,44 @@ def nearest(word: str, words: Iterable[str]) -> str:
     # difflib compares every pair of characters: very long names would make a typo cost seconds.
     close = get_close_matches(word.casefold()[:200], [c for c in candidates if len(c) <= 200], n=1)
     return f"; did you mean {shown(candidates[close[0]])}?" if close else ""
+
+
+def one_of(option: str, value: Any, known: Collection[str]) -> None:
+    """Refuse a value that an option does not know.
+
+    >>> one_of("unit", "gaps", ("score", "gap"))
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: unit must be one of 'score', 'gap', not 'gaps'; did you mean 'gap'?
+    """
+    if not isinstance(value, str) or value not in known:
+        there = listed(known, 20)
+        raise UsageError(f"{option} must be one of {there}, not {shown(value)}{nearest(str(value), known)}")
+
+
+def number(value: Any) -> float:
+    """A number of Python or numpy, else NaN; a truth value is no number."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else float("nan")
+    except OverflowError:
+        return float("nan")
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of Python or numpy; a truth value is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def whole_number(option: str, value: Any, least: int, most: int | None = None) -> int:
+    """A whole number between two, or from one on; anything else is refused.
+
+    >>> whole_number("points", 1.5, 2)
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: points must be a whole number from 2, not 1.5
+    """
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        to = "" if most is None else f" to {most:,}"
+        raise UsageError(f"{option} must be a whole number from {least}{to}, not {shown(value)}")
+    return int(value)
 
 
 def shown_name(name: object, limit: int = 40) -> str:

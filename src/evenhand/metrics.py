@@ -1,4 +1,4 @@
-"""Every measure as a function in the manner of scikit-learn: `metrics.equal_opportunity(y_true, y_pred, …)`.
+"""Every measure as a function by the conventions of scikit-learn: `metrics.equal_opportunity(y_true, y_pred, …)`.
 
 They run the same code as `evenhand.audit` and give the same numbers.
 """
@@ -43,7 +43,7 @@ class MetricResult:
     mean: float | None = None
     """The mean over all pairs of more than two groups."""
     p_value: float | None = None
-    """How often chance alone shows such a gap."""
+    """How often groups that are alike show such a gap."""
 
     def __float__(self) -> float:
         return self.value
@@ -155,10 +155,10 @@ def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
     def distinct(column: Any) -> list[Any]:
         values = as_values(column)[0]
         try:
-            found = encode(values if isinstance(values, np.ndarray) else list(values))[1]
+            present = encode(values if isinstance(values, np.ndarray) else list(values))[1]
         except TypeError as error:
             raise DataError(f"y_true and y_pred must be one-dimensional columns of values ({error})") from error
-        return [v for v in found[:10] if label_key(v) is not None]  # three are enough to tell
+        return [v for v in present[:10] if label_key(v) is not None]  # three are enough to tell
 
     values = distinct(y_pred)
     if any(isinstance(v, str) for v in values):

@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import evenhand
-from conftest import WORDS, jobs
-from conftest import called as run
-from conftest import evenhand as process
+from conftest import WORDS, called as run, evenhand as process, jobs
 from evenhand.measures.aggregation import GROUPWISE, METRICS, power_mean
 
 QUICK: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
@@ -366,12 +363,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"unit": "ratio", "across_groups": "max gap"},
         "'max gap' is made of gaps, not of ratios",
     ),
-    "power nan": ({"across_groups": float("nan")}, "across_groups must be a power"),
-    "power nan in words": ({"across_classes": "nan"}, "across_classes must be a power"),
+    "power nan": ({"across_groups": float("nan")}, "across_groups must be an exponent"),
+    "power nan in words": ({"across_classes": "nan"}, "across_classes must be an exponent"),
     "name": ({"across_groups": "max gapp"}, "did you mean 'max gap'"),
-    "group function over classes": ({"across_classes": "variance"}, "across_classes must be a power"),
-    "truth value": ({"across_groups": True}, "across_groups must be a power"),
-    "list": ({"across_groups": [1]}, "across_groups must be a power"),
+    "group function over classes": ({"across_classes": "variance"}, "across_classes must be an exponent"),
+    "truth value": ({"across_groups": True}, "across_groups must be an exponent"),
+    "list": ({"across_groups": [1]}, "across_groups must be an exponent"),
     "twice": ({"group": 1, "across_groups": 2}, "say the same"),
     "fairlib over classes": ({"across_groups": "fairlib", "across_classes": 1}, "quadratic mean over classes"),
     "gamma alone": ({"gamma": 0.1}, "gamma is for"),

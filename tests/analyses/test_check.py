@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import called as run
-from conftest import check_schema, people
-from conftest import evenhand as process
+from conftest import called as run, check_schema, evenhand as process, people
 from evenhand.analyses.check.check import Verdict
 from evenhand.errors import UsageError
 from evenhand.measures.measure import sized

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import WORDS, jobs
-from conftest import called as run
-from conftest import evenhand as process
+from conftest import WORDS, called as run, evenhand as process, jobs
 from evenhand.inference.significance import fisher, holm
 
 QUICK: dict[str, Any] = {"bootstrap": 99, "permutations": 99}

@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import evenhand
-from conftest import called as run
-from conftest import check_schema
-from conftest import evenhand as process
+from conftest import called as run, check_schema, evenhand as process
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.seed_resample import could_matter, freedom, interval, resampled_means
 from evenhand.measures.pareto import area, curve, dto, pareto, select

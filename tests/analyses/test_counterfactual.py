@@ -266,7 +266,7 @@ def test_same_seed_same_bytes_and_a_valid_document(tmp_path: Path) -> None:
     assert found.to_json() != asked(graph={"a": GRAPH, "b": "sex -> job"}, rng=1).to_json()
     text = repr(found)
     assert max(map(len, text.splitlines())) <= 80
-    for words in (document["flip"]["label"][:30], "This rests on", "accounts for", "through skill", "Over all worlds"):
+    for words in (document["flip"]["label"][:30], "This rests on", "accounts for", "through skill", "Over all causal models"):
         assert words in text
     page = found.to_html(tmp_path / "p.html")
     assert "What this rests on" in page
@@ -282,7 +282,7 @@ def test_people_are_in_the_frame_and_not_in_the_document() -> None:
     assert set(frame["group"]) == {"f", "m"}
     assert frame["change"].to_numpy() == pytest.approx((frame["score_there"] - frame["score"]).to_numpy())
     assert found.to_frame("flip", library="pandas")["change"].abs().to_numpy() == pytest.approx(0.15)
-    with pytest.raises(UsageError, match=r"no world 'flop'.*did you mean 'flip'"):
+    with pytest.raises(UsageError, match=r"no causal model 'flop'.*did you mean 'flip'"):
         found.to_frame("flop")
     listed = [len(v) for v in _lists(found.to_dict())]
     assert max(listed) <= 31  # histograms, not people
@@ -402,7 +402,7 @@ def test_duplicated_people_and_edges_change_nothing() -> None:
         ({"bootstrap": -1}, "bootstrap"),
         ({"numbers": ["sex"]}, "cannot be among numbers"),
         ({"numbers": ["job"]}, "must hold numbers|not a number"),
-        ({"missing": "guess"}, "missing must be"),
+        ({"missing": "guess"}, "missing is 'refuse' or 'drop'"),
     ],
 )
 def test_refused(words: dict[str, Any], said: str) -> None:

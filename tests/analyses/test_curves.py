@@ -75,8 +75,8 @@ def test_roc_curves() -> None:
     assert curve["fpr"] == pytest.approx(fpr)
     assert curve["tpr"] == pytest.approx(tpr)
     cross = rows(found, "cross_roc", group="g1", curve="group over reference")
-    deserving, others = data["s"][own & (data["y"] == 1)], data["s"][(data["g"] == "g0") & (data["y"] == 0)]
-    wins = (np.sign(deserving[:, None] - others) + 1).mean() / 2
+    positives, others = data["s"][own & (data["y"] == 1)], data["s"][(data["g"] == "g0") & (data["y"] == 0)]
+    wins = (np.sign(positives[:, None] - others) + 1).mean() / 2
     assert np.trapezoid(cross["tpr"], cross["fpr"]) == pytest.approx(wins)
 
 

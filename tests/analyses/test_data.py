@@ -83,7 +83,7 @@ def test_what_nobody_knows_is_refused_with_the_nearest(ask: str) -> None:
 def test_columns_are_said_once() -> None:
     with pytest.raises(evenhand.UsageError, match="have their columns already: leave out 'label'"):
         evenhand.data(rows(), **COLUMNS).check(label="d", require="abcc <= 0.1")
-    with pytest.raises(evenhand.UsageError, match="'refuse' or 'drop'"):
+    with pytest.raises(evenhand.UsageError, match="'refuse', 'drop'"):
         evenhand.data(rows(), **COLUMNS, missing="ignore")
 
 
@@ -127,7 +127,10 @@ ROWS = {"s": [0.1, 0.9, 0.4, 0.8, 0.3, 0.7], "y": [0, 1, 0, 1, 1, 0], "g": list(
         (lambda d: d.aggregate(), "an aggregate is about classes: .* no score"),
         (lambda d: evenhand.audit(d), "have their roles already: ask them"),
         (lambda d: evenhand.data(d.table()).table(grid=False), "counted already: leave grid out"),
-        (lambda d: evenhand.data(ROWS, score="s", group="g", missing=[1, 2]), "missing is 'refuse' or 'drop'"),
+        (
+            lambda d: evenhand.data(ROWS, score="s", group="g", missing=[1, 2]),
+            "missing must be one of 'refuse', 'drop'",
+        ),
     ],
 )
 def test_a_question_that_makes_no_sense_gets_the_way_out(question: Any, answer: str) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from evenhand.analyses.counterfactual.graph import graphs_of, in_causal_order, subgraph_of
 from evenhand.errors import DataError, EvenhandError, UsageError

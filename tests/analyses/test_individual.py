@@ -11,8 +11,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import evenhand
-from conftest import called, check_schema
-from conftest import evenhand as run
+from conftest import called, check_schema, evenhand as run
 from evenhand.analyses.individual import neighbours as search
 from evenhand.analyses.individual.distance import Matrix, Points, points
 from evenhand.analyses.individual.estimates import inconsistency, pair_sums, variance
@@ -490,11 +489,11 @@ _BAD = [
     ({"columns": []}, DataError, "no column is left to compare people by"),
     ({"categories": ["agee"]}, DataError, "no column 'agee' to be taken as names"),
     ({"score_range": (0.5, 1)}, UsageError, "score_range must hold all scores"),
-    ({"score_range": 3}, UsageError, "score_range takes two numbers"),
+    ({"score_range": 3}, UsageError, "score_range is two numbers"),
     ({"rng": -1}, UsageError, "rng must be a seed"),
     ({"metric": lambda a, b: -1.0}, DataError, "must return a finite distance"),
     ({"metric": lambda a: 1.0}, UsageError, r"metric\(…\) takes two people as dicts, but it failed"),
-    ({"missing": "fill"}, UsageError, "missing must be 'refuse' or 'drop'"),
+    ({"missing": "fill"}, UsageError, "missing must be one of 'refuse', 'drop'"),
     ({"metric": "precomputed", "exclude": ["age"]}, UsageError, "X has distances, no columns"),
 ]  # fmt: skip
 

@@ -11,9 +11,7 @@ import pytest
 from scipy.stats import rankdata
 
 import evenhand
-from conftest import called as run
-from conftest import check_schema
-from conftest import evenhand as process
+from conftest import called as run, check_schema, evenhand as process
 from evenhand.analyses.models.paired import Question, distance, gap_errors, paired, plain_errors, resample
 from evenhand.errors import DataError, UsageError
 from evenhand.inference.paired_resample import Layout, Together

@@ -14,9 +14,7 @@ import pytest
 from scipy import stats
 
 import evenhand
-from conftest import benchmark_of, check_schema
-from conftest import called as run
-from conftest import evenhand as process
+from conftest import benchmark_of, called as run, check_schema, evenhand as process
 from evenhand.analyses.monitor.rate_changes import _exchanged, lower_limit, rate_changes
 from evenhand.analyses.monitor.sequential import Yardstick
 from evenhand.analyses.monitor.stream import Span, merged

@@ -11,9 +11,7 @@ import pytest
 from scipy import stats
 
 import evenhand
-from conftest import called as run
-from conftest import check_schema
-from conftest import evenhand as process
+from conftest import called as run, check_schema, evenhand as process
 from evenhand.errors import UsageError
 from evenhand.inference.null import rate_null
 from evenhand.inference.power import CHUNK, _chunk, detectable, power_of

@@ -12,9 +12,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import evenhand
-from conftest import called as run
-from conftest import check_schema
-from conftest import evenhand as process
+from conftest import called as run, check_schema, evenhand as process
 from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.errors import DataError, EvenhandError, UsageError
@@ -630,7 +628,7 @@ GOOD: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "beta_norm": 1
         ({}, {"criterion": "equal_oportunity"}, "did you mean 'equal_opportunity'"),
         ({}, {"criterion": None}, "criterion must be"),
         ({}, {"risk": "no"}, "risk is True or False"),
-        ({}, {"missing": "skip"}, "'refuse' or 'drop'"),
+        ({}, {"missing": "skip"}, "'refuse', 'drop'"),
         ({"w": [0.5, 1.5, 1.0, 1.0]}, {"weight": "w"}, "sampling weights"),
         ({"p": [1e200, 0.0, 1.0, 1.0]}, {"score": None, "logit": "p"}, "check that they are logits"),
     ],

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import evenhand
-from conftest import called as run
-from conftest import check_schema, people
-from conftest import evenhand as process
+from conftest import called as run, check_schema, evenhand as process, people
 from evenhand.analyses.requirement import required
 from evenhand.analyses.thresholds import sweep as sweeping
 from evenhand.analyses.thresholds.thresholds import Thresholds

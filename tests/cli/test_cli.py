@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from conftest import IMPATIENT, people, terminal
-from conftest import evenhand as run
+from conftest import IMPATIENT, evenhand as run, people, terminal
 
 
 @pytest.fixture

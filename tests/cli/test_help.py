@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import called
-from conftest import evenhand as process
+from conftest import called, evenhand as process
 from evenhand.cli import COMMANDS, PLACES, SECTIONS
 from evenhand.inference.settings import Inference
 from evenhand.ingest.roles import Roles

@@ -12,8 +12,7 @@ import duckdb
 import pytest
 
 import evenhand
-from conftest import IMPATIENT, terminal
-from conftest import evenhand as run
+from conftest import IMPATIENT, evenhand as run, terminal
 from evenhand.ingest.progress import followed, telling, watchable
 
 WORDS = ["--score", "s", "--label", "y", "--group", "g"]

@@ -283,17 +283,17 @@ def test_smoothed_population_keeps_the_size_of_rows() -> None:
 @pytest.mark.parametrize("scale", [1, 10**9])
 def test_exchanged_tables_keep_their_margins(by: str, scale: int) -> None:
     counts = counts_of(np.random.default_rng(2).integers(0, 5, (3, 4, 4)) * scale)
-    sums, drawn = counts.sums(), joined(tables.exchanged(counts, 60, np.random.default_rng(0), by))
+    sums, drawn = counts.sums(), joined(tables.permuted(counts, 60, np.random.default_rng(0), by))
     fixed, across = ("true", "predicted") if by == "true" else ("predicted", "true")
     np.testing.assert_allclose(getattr(drawn, fixed), np.broadcast_to(getattr(sums, fixed), drawn.true.shape))
     np.testing.assert_allclose(getattr(drawn, across).sum(-1), np.broadcast_to(getattr(sums, across).sum(-1), (60, 4)))
     np.testing.assert_allclose(drawn.hits.sum(-1), np.broadcast_to(sums.hits.sum(-1), (60, 4)))
     np.testing.assert_allclose(getattr(drawn, across).sum(1), np.broadcast_to(sums.total[0], (60, 3)))
     assert (drawn.hits >= 0).all()
-    hits = joined(tables.exchanged_hits(counts, 2000, np.random.default_rng(1), by)).hits
+    hits = joined(tables.permuted_hits(counts, 2000, np.random.default_rng(1), by)).hits
     expected = sums.hits.sum(-1, keepdims=True) * getattr(sums, fixed) / getattr(sums, fixed).sum(-1, keepdims=True)
     np.testing.assert_allclose(hits.mean(0), expected, rtol=0.1, atol=0.1 * scale)
-    everybody = joined(tables.exchanged_everybody(counts, 50, np.random.default_rng(0))).predicted
+    everybody = joined(tables.permuted_everybody(counts, 50, np.random.default_rng(0))).predicted
     np.testing.assert_allclose(everybody.sum(-1), np.broadcast_to(sums.predicted.sum(-1), (50, 4)))
     np.testing.assert_allclose(everybody.sum(1), np.broadcast_to(sums.total[0], (50, 3)), rtol=1e-3)
 
@@ -303,7 +303,7 @@ def test_shuffling_people_is_splitting_cells(by: str, monkeypatch: pytest.Monkey
     drawn = []
     for few in (0, 10**9):
         monkeypatch.setattr(tables, "FEW_PER_CELL", few)
-        drawn.append(joined(tables.exchanged(COUNTS, 4000, np.random.default_rng(3), by)))
+        drawn.append(joined(tables.permuted(COUNTS, 4000, np.random.default_rng(3), by)))
     across = "predicted" if by == "true" else "true"
     for name in ("hits", across):
         split, shuffled = (getattr(d, name) for d in drawn)

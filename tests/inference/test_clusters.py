@@ -10,9 +10,7 @@ import pytest
 from scipy import stats
 
 import evenhand
-from conftest import called as run
-from conftest import evenhand as process
-from conftest import people
+from conftest import called as run, evenhand as process, people
 from evenhand.errors import DataError, UsageError
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.rates import trials

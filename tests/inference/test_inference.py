@@ -19,12 +19,10 @@ from evenhand.analyses.audit.largest_gap import range_nulls
 from evenhand.analyses.audit.score_gaps import recentred_nulls
 from evenhand.analyses.options import Options
 from evenhand.errors import UsageError
-from evenhand.inference import bootstrap_interval as ordinary
-from evenhand.inference import interval, resample
-from evenhand.inference import permutation as exchange
+from evenhand.inference import bootstrap_interval as ordinary, interval, permutation as exchange, resample
 from evenhand.inference.bootstrap_interval import ordinary_intervals, rate_statistic
 from evenhand.inference.null import null_of, rate_null, rate_size, score_nulls
-from evenhand.inference.permutation import all_exchanged, exchanged
+from evenhand.inference.permutation import all_permuted, permuted
 from evenhand.inference.settings import NULLS
 from evenhand.inference.significance import (
     LEAST_P,
@@ -129,7 +127,7 @@ AXES: dict[Any, tuple[int, ...]] = {"all": (1, 3), "label": (1,), "level": (3,)}
 @pytest.mark.parametrize("groups", [2, 3])
 def test_exchanged_tables_keep_their_margins(within: Any, groups: int) -> None:
     counts = small(1, groups=groups)
-    drawn = np.concatenate([c.array for c in exchanged(counts, 700, np.random.default_rng(0), within)])
+    drawn = np.concatenate([c.array for c in permuted(counts, 700, np.random.default_rng(0), within)])
     assert drawn.shape == (700, *counts.array.shape)
     assert drawn.min() >= 0
     # who is where, and how large each group is within its stratum
@@ -152,7 +150,7 @@ def test_all_tables_are_those_of_all_ways_to_exchange(within: Any) -> None:
         for i, j in enumerate(order):
             table[rows[i][0], rows[j][1], rows[i][2]] += 1
         seen[table.tobytes()] = seen.get(table.tobytes(), 0) + 1
-    found = all_exchanged(counts, within)
+    found = all_permuted(counts, within)
     assert found is not None
     tables, probability = found
     total = sum(seen.values())
@@ -164,8 +162,8 @@ def test_all_tables_are_those_of_all_ways_to_exchange(within: Any) -> None:
 @pytest.mark.parametrize("within", AXES)
 def test_drawn_tables_have_the_means_and_spreads_of_all_tables(within: Any) -> None:
     counts = small(3)
-    drawn = np.concatenate([c.array for c in exchanged(counts, 4000, np.random.default_rng(1), within)])
-    listed = all_exchanged(counts, within)
+    drawn = np.concatenate([c.array for c in permuted(counts, 4000, np.random.default_rng(1), within)])
+    listed = all_permuted(counts, within)
     assert listed is not None
     mean = np.average(listed[0].array, weights=listed[1], axis=0)
     spread = np.sqrt(np.average((listed[0].array - mean) ** 2, weights=listed[1], axis=0))
@@ -175,7 +173,7 @@ def test_drawn_tables_have_the_means_and_spreads_of_all_tables(within: Any) -> N
 
 def test_more_than_a_billion_people_are_exchanged_too() -> None:
     counts = Counts(np.full((3, 2, 2), 10**9), ("a", "b"))
-    drawn = np.concatenate([c.array for c in exchanged(counts, 50, np.random.default_rng(0), "label")])
+    drawn = np.concatenate([c.array for c in permuted(counts, 50, np.random.default_rng(0), "label")])
     assert (drawn.sum(1) == counts.array.sum(0)).all()
     assert np.abs(drawn / 1e9 - 1).max() < 1e-3
     pair = replace(pair_of(evenhand.compas()), array=pair_of(evenhand.compas()).array * 10**7)
@@ -195,7 +193,7 @@ def test_exact_p_values_of_rates_equal_those_of_all_tables(m: RateMeasure, seed:
     if np.isnan(values).any() or (m.scale == "ratio" and 0 in values):
         pytest.skip("the measure is undefined on this table")
     observed = float(rate_size(m, values))
-    listed = all_exchanged(counts, m.within)
+    listed = all_permuted(counts, m.within)
     assert listed is not None
     sizes = rate_size(m, m.profile(listed[0]).values)
     sizes = np.where(np.isnan(sizes), np.inf if m.id == "treatment_equality" else 0.0, sizes)

@@ -262,7 +262,7 @@ def test_too_many_undefined_resamples_give_no_interval() -> None:
     counts = Counts(np.array([[[5, 1], [50, 20]], [[5, 0], [30, 40]]]), ("tiny", "big"))
     m = MEASURES["equal_opportunity"]
     resampled = resampled_gaps([m], counts, 1, 500, np.random.default_rng(0))
-    assert np.isnan(resampled[m.id][:, 0]).mean() > 0.2  # the one deserving person is often not drawn
+    assert np.isnan(resampled[m.id][:, 0]).mean() > 0.2  # the one actual positive is often not drawn
     gap = gaps(m, counts, 1, 0.95, resampled[m.id])[0]
     assert gap.ci_bootstrap is None
     assert gap.ci is not None

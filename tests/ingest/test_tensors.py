@@ -15,10 +15,7 @@ import pytest
 import evenhand
 from evenhand.errors import DataError, UsageError
 from evenhand.ingest import score_cells as counting
-from evenhand.ingest.engines import array_api as spaces
-from evenhand.ingest.engines import tensor_codes as coding
-from evenhand.ingest.engines import tensor_passes as passes
-from evenhand.ingest.engines import tensors
+from evenhand.ingest.engines import array_api as spaces, tensor_codes as coding, tensor_passes as passes, tensors
 from evenhand.tables.grid import Change, Grid, Piece, base_grid
 
 ROWS = 30_000

@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import called, check_schema, terminal
-from conftest import evenhand as run
+from conftest import called, check_schema, evenhand as run, terminal
 from evenhand.datasets import Dataset
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.learn import Method, Source, experiment

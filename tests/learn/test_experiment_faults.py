@@ -18,8 +18,7 @@ from rich.console import Console
 from test_experiment import CONFIG, IMPORTED, SHRUNK, done, home, toy
 
 import evenhand
-from conftest import check_schema
-from conftest import evenhand as run
+from conftest import check_schema, evenhand as run
 from evenhand.cli import experiment as bench
 from evenhand.errors import DataError, UsageError
 from evenhand.learn import Method

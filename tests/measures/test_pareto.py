@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from evenhand.measures.pareto import Curve, area, curve, dto, pareto, partial_area, polar_area, select, slopes, winners
 

@@ -194,10 +194,10 @@ def test_mutual_information_by_quadrature() -> None:
     assert gap_of("mutual_information", s, g).value == pytest.approx(expected, abs=1e-5)
 
 
-def roc_points(deserving: Any, others: Any) -> tuple[Any, Any]:
+def roc_points(positives: Any, others: Any) -> tuple[Any, Any]:
     metrics = pytest.importorskip("sklearn.metrics")
-    y = np.repeat([1, 0], [len(deserving), len(others)])
-    fpr, tpr, _ = metrics.roc_curve(y, np.concatenate([deserving, others]), drop_intermediate=False)
+    y = np.repeat([1, 0], [len(positives), len(others)])
+    fpr, tpr, _ = metrics.roc_curve(y, np.concatenate([positives, others]), drop_intermediate=False)
     return fpr, tpr
 
 

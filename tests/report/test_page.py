@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import called as run
-from conftest import evenhand as process
-from conftest import people
+from conftest import called as run, evenhand as process, people
 from evenhand.analyses.audit.findings import findings
 from evenhand.measures.registry import MEASURES
 from evenhand.report.markdown import escaped

@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, settings
-from hypothesis import given as for_all
-from hypothesis import strategies as st
+from hypothesis import assume, given as for_all, settings, strategies as st
 
 import evenhand
-from conftest import WORDS, jobs
-from conftest import called as run
-from conftest import evenhand as process
+from conftest import WORDS, called as run, evenhand as process, jobs
 from evenhand.tables.cells import Attribute
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from conftest import called as run
-from conftest import evenhand as process
+from conftest import called as run, evenhand as process
 from evenhand.ingest import score_cells as counting
 from evenhand.ingest.engines.arrays import Rows
 from evenhand.ingest.where import taken

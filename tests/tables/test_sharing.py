@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import evenhand
-from conftest import called as run
-from conftest import check_schema
-from conftest import evenhand as process
+from conftest import called as run, check_schema, evenhand as process
 from evenhand.tables import privacy
 from evenhand.tables.noise import Noise
 from evenhand.tables.ranges import Spans

@@ -8,9 +8,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, is_whole, listed, nearest, number, shown
 from evenhand.inference.resample import generator
-from evenhand.inference.settings import Inference, InferenceArgs, number, whole
+from evenhand.inference.settings import Inference, InferenceArgs
 from evenhand.ingest.reading import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
@@ -91,7 +91,7 @@ def checked_scores(ranks: Any = "published", calibration_bins: Any = 50, bandwid
     """The conventions of threshold-free measures, if they make sense."""
     if not isinstance(ranks, str) or ranks not in RANKS:
         raise UsageError(f"ranks must be one of {listed(RANKS)}, not {shown(ranks)}{nearest(str(ranks), RANKS)}")
-    if not whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
+    if not is_whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
         raise UsageError(f"calibration_bins must be a whole number from 2 to 10,000, not {shown(calibration_bins)}")
     if isinstance(bandwidth, str):
         if bandwidth not in BANDWIDTHS:

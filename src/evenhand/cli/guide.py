@@ -31,8 +31,7 @@ from evenhand.errors import UsageError, shown
 @under("Output", *FORMS)
 def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, classes: bool, **answers: Any) -> None:
     """Find out which measure to look at, by questions or by options."""
-    from evenhand.analyses.planning.guide import PRIORITIES, QUESTIONS
-    from evenhand.analyses.planning.guide import guide as advise
+    from evenhand.analyses.planning.guide import PRIORITIES, QUESTIONS, guide as advise
 
     paths, asking = wanted(answers), sys.stdin.isatty()
     said = [_FLAGS[name] for name, answer in answers.items() if answer is not None]

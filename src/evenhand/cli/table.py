@@ -27,7 +27,7 @@ from evenhand.cli.options import (
     whole,
 )
 from evenhand.cli.output import FORMS, check_place, progress_bar, wanted, write
-from evenhand.errors import UsageError, shown
+from evenhand.errors import UsageError, is_whole, shown
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges"), ("cells", "groups")
 
@@ -192,7 +192,7 @@ def _suppressing(said: dict[str, Any]) -> _Sharing:
 
 
 def _privatizing(said: dict[str, Any]) -> _Sharing:
-    from evenhand.tables.privacy import CELLS, NO_RANGE, cell_edges, check_epsilon, check_library, is_number, privatized
+    from evenhand.tables.privacy import CELLS, NO_RANGE, cell_edges, check_epsilon, check_library, privatized
 
     epsilon, cells = said["privacy"], said.get("cells", CELLS)
     check_epsilon(epsilon)
@@ -201,7 +201,7 @@ def _privatizing(said: dict[str, Any]) -> _Sharing:
     def cuts(score_range: tuple[float, float] | None) -> Sequence[float]:
         if score_range is None:
             raise UsageError(NO_RANGE)
-        found: list[float] = cell_edges(score_range, cells)[1:-1].tolist() if is_number(cells) else []
+        found: list[float] = cell_edges(score_range, cells)[1:-1].tolist() if is_whole(cells) else []
         return found
 
     return _Sharing(partial(privatized, epsilon=epsilon, cells=cells, groups=said.get("groups")), cuts)

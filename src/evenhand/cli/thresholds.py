@@ -43,8 +43,7 @@ from evenhand.errors import UsageError
 def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any, **options: Any) -> None:
     """Find the threshold of a score in DATA that meets a policy at the least cost, and show all others."""
     from evenhand.analyses.options import cuts_of
-    from evenhand.analyses.thresholds.thresholds import checked_words
-    from evenhand.analyses.thresholds.thresholds import thresholds as found
+    from evenhand.analyses.thresholds.thresholds import checked_words, thresholds as found
     from evenhand.ingest.resolve import as_table
     from evenhand.ingest.roles import Roles, picked
 

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from evenhand.names import lazy
 
 if TYPE_CHECKING:
-    from evenhand.datasets.census import adult as adult
-    from evenhand.datasets.census import kdd_census as kdd_census
+    from evenhand.datasets.census import adult as adult, kdd_census as kdd_census
     from evenhand.datasets.credit import german as german
     from evenhand.datasets.dataset import Dataset as Dataset
     from evenhand.datasets.justice import compas as compas
     from evenhand.datasets.survey import acs as acs
-    from evenhand.datasets.synthetic import four_normals as four_normals
-    from evenhand.datasets.synthetic import two_normals as two_normals
+    from evenhand.datasets.synthetic import four_normals as four_normals, two_normals as two_normals
 
 # No module is called like a public function: importing the module would replace the function.
 if not TYPE_CHECKING:  # for whom an unknown name is an error

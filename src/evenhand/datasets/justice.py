@@ -48,5 +48,5 @@ def compas(path: Any, *, filtered: bool = False) -> Dataset:
     )  # fmt: skip
     if not filtered:
         return people
-    kept = (np.abs(days) <= 30) & (outcome != -1) & (columns["c_charge_degree"] != "O")
-    return people.take(kept & (columns["score_text"] != "N/A"))
+    chosen = (np.abs(days) <= 30) & (outcome != -1) & (columns["c_charge_degree"] != "O")
+    return people.take(chosen & (columns["score_text"] != "N/A"))

@@ -24,8 +24,7 @@ def two_normals(
     """Scores of two groups from normal distributions: Figure 3 of Han, Jiang et al. (2023), on errors of estimates.
 
     Of `n` people half are in group a and half in group b, with these means and this standard deviation; `squash` maps
-    them into (0, 1) by the logistic function, as that paper does. Its two settings are means of 0.3
-    and 0.4, and 0.2 and 0.4.
+    them into (0, 1) by the logistic function, as they do. Their two settings are means of 0.3 and 0.4, and 0.2 and 0.4.
 
     >>> people = two_normals(1000, rng=0)
     >>> sorted(people), len(people["score"]), float(people["score"].mean().round(3))

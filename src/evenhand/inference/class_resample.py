@@ -1,4 +1,4 @@
-"""Confusion tables as they might have been: drawn anew, or with the groups of people exchanged.
+"""Confusion tables as they might have been: drawn anew, or with permuted group labels.
 
 Both give the sums that rates are made of (`confusion.Sums`) with a leading axis, block by block. They cost as much as
 there are cells, however many people these hold.
@@ -214,7 +214,7 @@ class _Layout:
     column_group: Ints
     column_class: Ints
     errors: Floats
-    """For each class one after the other, how far its errors are cumulated: class + share of them."""
+    """For each class one after the other, the CDF of its errors: class + share of them."""
     error_class: Ints
     error_of: Ints
 
@@ -274,11 +274,11 @@ def _cumulative_errors(counts: ClassCounts) -> tuple[Floats, Ints, Ints]:
     return of + np.minimum(upto - before, 1.0), into, of
 
 
-# ---- groups exchanged ------------------------------------------------------------------------------------------------
+# ---- group labels permuted -----------------------------------------------------------------------------------------
 
 
-def exchanged_hits(counts: ClassCounts, draws: int, rng: np.random.Generator, by: str) -> Iterator[Sums]:
-    """People of one true (or predicted) class exchange groups: who is predicted rightly is split anew."""
+def permuted_hits(counts: ClassCounts, draws: int, rng: np.random.Generator, by: str) -> Iterator[Sums]:
+    """Labels permuted among people of one true (or predicted) class: who is predicted rightly is split anew."""
     sums = counts.people.sums()
     whole = np.rint(sums.true if by == "true" else sums.predicted).astype(np.int64)
     right = np.rint(sums.hits).astype(np.int64).sum(-1)
@@ -290,8 +290,8 @@ def exchanged_hits(counts: ClassCounts, draws: int, rng: np.random.Generator, by
         yield Sums(own, full, none, fixed) if by == "true" else Sums(own, none, full, fixed)
 
 
-def exchanged_everybody(counts: ClassCounts, draws: int, rng: np.random.Generator) -> Iterator[Sums]:
-    """Everybody exchanges groups: only who is predicted to be what matters."""
+def permuted_everybody(counts: ClassCounts, draws: int, rng: np.random.Generator) -> Iterator[Sums]:
+    """Labels permuted among all people: only who is predicted to be what matters."""
     sums = counts.people.sums()
     columns = np.rint(sums.predicted.sum(-1)).astype(np.int64)
     sizes = np.rint(sums.total[0]).astype(np.int64)
@@ -306,8 +306,8 @@ def exchanged_everybody(counts: ClassCounts, draws: int, rng: np.random.Generato
         yield Sums(none, none, predicted, np.broadcast_to(sums.total, (size, *sums.total.shape)))
 
 
-def exchanged(counts: ClassCounts, draws: int, rng: np.random.Generator, by: str) -> Iterator[Sums]:
-    """People of one true (or predicted) class exchange groups, and take their predicted (or true) class along."""
+def permuted(counts: ClassCounts, draws: int, rng: np.random.Generator, by: str) -> Iterator[Sums]:
+    """Labels permuted among people of one true (or predicted) class, who keep their predicted (or true) class."""
     classes, groups = counts.shape
     own, other = (counts.true, counts.predicted) if by == "true" else (counts.predicted, counts.true)
     fixed = np.zeros((classes, groups))
@@ -374,7 +374,7 @@ def _shuffled(
 def _shared(people: Ints, places: Ints, rng: np.random.Generator) -> NDArray[np.int64]:
     """People (…) shared out among the places (…, group) of each group: multivariate hypergeometric.
 
-    Of very many people binomial, which there cannot be told apart.
+    Of very many people binomial, which there is the same to the eye.
     """
     drawn = np.empty(places.shape, np.int64)
     left, others = np.asarray(people), places.sum(-1)

@@ -102,10 +102,7 @@ def largest_difference(lo: Floats, hi: Floats) -> Interval:
     at_least = np.where((lo <= 0) & (hi >= 0), 0.0, np.minimum(np.abs(lo), np.abs(hi)))
     at_most = np.maximum(np.abs(lo), np.abs(hi))
     defined = np.isfinite(lo)
-    return (
-        np.where(defined, at_least, -np.inf).max(-1),
-        np.where(defined, at_most, -np.inf).max(-1),
-    )
+    return (np.where(defined, at_least, -np.inf).max(-1), np.where(defined, at_most, -np.inf).max(-1))
 
 
 def enough(resamples: Floats, confidence: float) -> bool:

@@ -1,7 +1,7 @@
-"""What chance alone shows: each measure when the two groups are alike, and how the observed gap compares.
+"""The null distribution of each measure, when the two groups are alike, and how the observed gap compares.
 
-Every distance between two finite samples is positive. So a gap is compared with those of tables in which people have
-exchanged their groups: within the label for separation, within the decision or the score bin for sufficiency, among
+Every distance between two finite samples is positive. So a gap is compared with those of tables with permuted
+group labels: within the label for separation, within the decision or the score bin for sufficiency, among
 all people for independence. Rates need no draws, their distribution is hypergeometric. With sampling weights people
 are not exchangeable: rates then count as many people as would know them as well, and score-level measures compare
 the gap with how far it moves in resamples.
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.inference.permutation import all_exchanged, exchanged
+from evenhand.inference.permutation import all_permuted, permuted
 from evenhand.inference.settings import NullKind
 from evenhand.inference.significance import LEAST_P, splits
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
@@ -24,8 +24,8 @@ from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
 from evenhand.tables.table import Within
 
-EXCHANGED_SCORES = 256
-"""So many scores at most are exchanged; more are put together to as many cells."""
+PERMUTED_SCORES = 256
+"""So many scores at most are permuted; more are put together to as many cells."""
 MOST_GRID = 250_000
 
 
@@ -34,10 +34,10 @@ class Null:
     """The distribution of a measure when groups are alike."""
 
     p_value: float
-    """How often chance alone shows a gap at least as large; never 0."""
+    """How often groups that are alike show a gap at least as large; never 0."""
     mean: float
     high: float
-    """The point that chance stays below 95 times of 100; for a ratio, above."""
+    """The null stays below it 95 times of 100; for a ratio, above."""
     detectable: float
     """A gap of this size would be found about 80 times of 100; NaN if none would."""
     method: str
@@ -78,14 +78,14 @@ def null_of(
 
     shown = np.asarray(outward(sizes), np.float64)
     known = ~unknown
-    found = _found(sizes, chance, point(confidence))
+    detectable = _detectable(sizes, chance, point(confidence))
     return Null(
         p_value=1.0 if p_value > 1 - 1e-12 else max(float(p_value), LEAST_P),
         mean=float(np.average(shown[known], weights=None if chance is None else chance[known]))
         if known.any()
         else np.nan,
         high=float(outward(point(0.95))),
-        detectable=float(outward(found)) if found <= highest else np.nan,
+        detectable=float(outward(detectable)) if detectable <= highest else np.nan,
         method=method,
         sample=shown[known],
         chance=None if chance is None else chance[known],
@@ -104,11 +104,11 @@ def bounded(moves: Floats, highest: float) -> Floats:
     return np.where(np.isnan(moves), highest, np.minimum(moves, highest))
 
 
-def _found(sizes: Floats, chance: Floats | None, threshold: float) -> float:
+def _detectable(sizes: Floats, chance: Floats | None, threshold: float) -> float:
     """The true gap that makes a measure exceed a threshold 80 times of 100, if it is alike everywhere.
 
     A gap d under normal noise of mean size m shows as E|d + ε| on average, with the mean m at d = 0; how much it varies
-    around that is known from chance, where it varies least.
+    around that is known from the null, where it varies least.
     """
     from scipy.special import ndtr, ndtri
 
@@ -139,12 +139,7 @@ def at_least(sizes: Floats, observed: float) -> Bools:
 
 
 def rate_null(
-    m: RateMeasure,
-    pair: Counts,
-    kind: NullKind,
-    draws: int,
-    rng: np.random.Generator,
-    confidence: float,
+    m: RateMeasure, pair: Counts, kind: NullKind, draws: int, rng: np.random.Generator, confidence: float
 ) -> Null:
     """Of one rate measure on a group and its reference."""
     profile = m.profile(pair)
@@ -206,7 +201,7 @@ def _whole(profile: Profile, component: int) -> tuple[int, int, int, int]:
 
 
 def _component(m: RateMeasure, profile: Profile, component: int) -> tuple[float, Floats, Floats]:
-    """A gap between two shares, those there are when people exchange groups, and the logarithm of their chances."""
+    """A gap between two shares, those there are when labels are permuted, and the logarithm of their probabilities."""
     a, n_a, b, n_b = _whole(profile, component)
     k, log_p = splits(a + b, n_a, n_a + n_b)
     shares = np.stack([np.r_[a, k] / n_a, np.r_[b, a + b - k] / n_b], axis=-1)[:, None, :]
@@ -326,11 +321,11 @@ Tables = Callable[[int], tuple[Iterator[Any], Floats | None, str]]
 def _tasks(
     measures: Sequence[ScoreMeasure], pair: ScoreCounts, options: ScoreOptions, kind: NullKind, rng: np.random.Generator
 ) -> Iterator[tuple[Tables, Any, list[ScoreMeasure]]]:
-    """Measures that share exchanged tables: how to make these, the observed table, and the measures."""
-    coarse = pair.coarse(EXCHANGED_SCORES)
+    """Measures that share permuted tables: how to make these, the observed table, and the measures."""
+    coarse = pair.coarse(PERMUTED_SCORES)
     streams = rng.spawn(4)  # always, so that a measure alone has the p-value it has among others
     for within, random in (("all", streams[0]), ("label", streams[1])):
-        members = [m for m in measures if m.view is None and exchange_of(m, kind) == within]
+        members = [m for m in measures if m.view is None and permuted_within(m, kind) == within]
         if members:
             needs = kind == "published" or within == "label"
             counts = coarse if needs else replace(coarse, array=coarse.array.sum(-1, keepdims=True))
@@ -339,28 +334,28 @@ def _tasks(
     for m, random in zip(binned, (streams[2 + m.ranked] for m in binned), strict=True):
         assert m.view is not None
         bins = m.view(pair, options)
-        yield _tables(bins, exchange_of(m, kind), random), bins, [m]
+        yield _tables(bins, permuted_within(m, kind), random), bins, [m]
 
 
-def exchange_of(m: ScoreMeasure | RateMeasure, kind: NullKind) -> Within:
-    """Who exchanges groups with whom."""
+def permuted_within(m: ScoreMeasure | RateMeasure, kind: NullKind) -> Within:
+    """Among whom group labels are permuted."""
     return "all" if kind == "published" else m.within
 
 
 def _tables(counts: Any, within: Any, rng: np.random.Generator) -> Tables:
-    """Exchanged tables: all there are with their chances where they are few, else drawn ones."""
+    """Permuted tables: all there are with their probabilities where they are few, else drawn ones."""
 
     def tables(draws: int) -> tuple[Iterator[Any], Floats | None, str]:
-        listed = all_exchanged(counts, within)
+        listed = all_permuted(counts, within)
         if listed is not None:
             return iter([listed[0]]), listed[1], "exact"
-        return exchanged(counts, draws, rng, within), None, f"{draws} exchanges"
+        return permuted(counts, draws, rng, within), None, f"{draws} exchanges"
 
     return tables
 
 
 def _size(m: ScoreMeasure, counts: Any, options: ScoreOptions) -> Callable[[Any], Floats]:
-    """The size of a gap as a function of exchanged tables, and of the observed one.
+    """The size of a gap as a function of permuted tables, and of the observed one.
 
     A density needs a bandwidth. That of both groups together stays the same whoever is in which.
     """

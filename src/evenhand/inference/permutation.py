@@ -1,6 +1,6 @@
-"""Tables in which people have exchanged their groups: what counts look like when groups are alike.
+"""Tables with permuted group labels: what counts look like when groups are alike.
 
-People are exchanged within a stratum: everybody, those with one label, or those at one level (a decision, a score
+Labels are permuted within a stratum: everybody, those with one label, or those at one level (a decision, a score
 bin). In a table that is a hypergeometric split of what each cell holds, whatever the number of people.
 """
 
@@ -24,12 +24,12 @@ MOST_TABLES = 10_000
 """Up to so many tables are listed all instead of drawn."""
 
 MOST_EXACT = 10**9
-"""Above so many people the draws are multinomial: there the two distributions cannot be told apart."""
+"""Above so many people the draws are multinomial: there the two distributions are the same to the eye."""
 
 AnyCounts = TypeVar("AnyCounts", bound=Counts)
 
 
-def exchanged(counts: AnyCounts, draws: int, rng: np.random.Generator, within: Within) -> Iterator[AnyCounts]:
+def permuted(counts: AnyCounts, draws: int, rng: np.random.Generator, within: Within) -> Iterator[AnyCounts]:
     """Blocks of counts with a leading axis, `draws` in all, each with the groups and strata as large as they are."""
     strata = _strata(counts, within)
     for random in rng.spawn(-(-draws // BLOCK)):
@@ -39,11 +39,11 @@ def exchanged(counts: AnyCounts, draws: int, rng: np.random.Generator, within: W
         yield replace(counts, array=_unstratified(drawn, counts, within), squares=None, units=None)
 
 
-def all_exchanged(counts: AnyCounts, within: Within) -> tuple[AnyCounts, Floats] | None:
+def all_permuted(counts: AnyCounts, within: Within) -> tuple[AnyCounts, Floats] | None:
     """Every table of two groups there can be, with its probability; None if there are too many.
 
     >>> import numpy as np
-    >>> tables, probability = all_exchanged(Counts(np.array([[[1], [0]], [[1], [2]]]), ("a", "b")), "all")
+    >>> tables, probability = all_permuted(Counts(np.array([[[1], [0]], [[1], [2]]]), ("a", "b")), "all")
     >>> tables.array[:, 0, 0, 0].tolist(), probability.round(3).tolist()  # 1 of 4 people is below, 2 of 4 are of a
     ([0, 1], [0.5, 0.5])
     """
@@ -126,11 +126,11 @@ def _all_splits(people: Ints, wanted: int) -> tuple[Ints, Floats] | None:
     for n in people.tolist():
         rest -= n
         low, high = np.maximum(0, left - rest), np.minimum(n, left)
-        ways = high - low + 1
-        if ways.sum() > MOST_TABLES:
+        choices = high - low + 1
+        if choices.sum() > MOST_TABLES:
             return None
-        parent = np.repeat(np.arange(len(rows)), ways)
-        taken = np.arange(len(parent)) - np.repeat(np.cumsum(ways) - ways, ways) + low[parent]
+        parent = np.repeat(np.arange(len(rows)), choices)
+        taken = np.arange(len(parent)) - np.repeat(np.cumsum(choices) - choices, choices) + low[parent]
         rows = np.concatenate([rows[parent], taken[:, None]], axis=1)
         left = left[parent] - taken
         chance = chance[parent] + gammaln(n + 1) - gammaln(taken + 1) - gammaln(n - taken + 1)

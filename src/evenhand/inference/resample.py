@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.errors import UsageError, is_whole, shown
 from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts, Units
 from evenhand.tables.noise import rising
@@ -19,11 +20,7 @@ AnyCounts = TypeVar("AnyCounts", bound=Counts)
 
 
 def bootstrap(
-    counts: AnyCounts,
-    draws: int,
-    rng: np.random.Generator,
-    population: Floats | None = None,
-    stratified: bool = False,
+    counts: AnyCounts, draws: int, rng: np.random.Generator, population: Floats | None = None, stratified: bool = False
 ) -> Iterator[AnyCounts]:
     """Batches of counts with a leading axis, `draws` in all: rows drawn with replacement.
 
@@ -92,12 +89,7 @@ def spread_noise(counts: AnyCounts, position: Floats) -> AnyCounts:
 
 
 def _clusters(
-    counts: AnyCounts,
-    units: Units,
-    draws: int,
-    rng: np.random.Generator,
-    population: Floats | None,
-    stratified: bool,
+    counts: AnyCounts, units: Units, draws: int, rng: np.random.Generator, population: Floats | None, stratified: bool
 ) -> Iterator[AnyCounts]:
     """Clusters drawn with replacement. A `population` shifts what they add up to, nowhere below 0."""
     from scipy.sparse import csr_array
@@ -151,12 +143,10 @@ def _weight_in_cells(counts: Counts) -> Floats:
 
 def generator(rng: Any) -> np.random.Generator:
     """A seed, a generator or None (seed 0: the same data give the same report) as a generator."""
-    from evenhand.errors import UsageError, shown
-
     if isinstance(rng, np.random.Generator):
         return rng
     if rng is None:
         return np.random.default_rng(0)
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+    if not is_whole(rng) or rng < 0:
         raise UsageError(f"rng must be a seed (--seed), a whole number from 0, or a numpy Generator, not {shown(rng)}")
     return np.random.default_rng(int(rng))

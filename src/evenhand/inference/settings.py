@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, is_whole, number, one_of, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,13 +59,11 @@ class Inference:
             raise UsageError(
                 f"confidence must be a number from 0.5 to below 1, such as 0.95, not {shown(self.confidence)}"
             )
-        for word, count in (("bootstrap", self.bootstrap), ("permutations", self.permutations)):
-            if not whole(count) or not 0 <= count <= 1_000_000:
-                raise UsageError(f"{word} must be a whole number from 0 (none) to a million, not {shown(count)}")
-        for word, choice, known in (("null", self.null, NULLS), ("interval", self.interval, INTERVALS)):
-            if not isinstance(choice, str) or choice not in known:
-                near = nearest(str(choice), known)
-                raise UsageError(f"{word} must be one of {listed(known)}, not {shown(choice)}{near}")
+        for option, count in (("bootstrap", self.bootstrap), ("permutations", self.permutations)):
+            if not is_whole(count) or not 0 <= count <= 1_000_000:
+                raise UsageError(f"{option} must be a whole number from 0 (none) to a million, not {shown(count)}")
+        one_of("null", self.null, NULLS)
+        one_of("interval", self.interval, INTERVALS)
         if self.interval != "auto" and not self.bootstrap:
             raise UsageError(
                 f"interval={self.interval!r} rests on resamples: ask for some (bootstrap=1000), or leave it out"
@@ -73,8 +71,8 @@ class Inference:
         if type(self.stratified).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
             raise UsageError(f"stratified is True or False, not {shown(self.stratified)}")
         plain = {"confidence": float, "bootstrap": int, "permutations": int, "stratified": bool}
-        for word, kind in plain.items():
-            object.__setattr__(self, word, kind(getattr(self, word)))
+        for option, kind in plain.items():
+            object.__setattr__(self, option, kind(getattr(self, option)))
 
 
 class IntervalArgs(TypedDict, total=False):
@@ -100,21 +98,3 @@ class InferenceArgs(ResamplingArgs, total=False):
     """The options of `Inference`, for signatures."""
 
     confidence: float
-
-
-def number(value: Any) -> float:
-    """A number of Python or numpy, else NaN; a truth is no number."""
-    import numpy as np  # late: the command line reads the fields above without it
-
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return float("nan")
-    try:
-        return float(value)
-    except (OverflowError, TypeError):
-        return float("nan")
-
-
-def whole(value: Any) -> bool:
-    import numpy as np
-
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.columns import NOT_FINITE, ZERO, Columns, _read_weights, _suspicious, _Tally
+from evenhand.ingest.columns import Columns, people_of
 from evenhand.ingest.roles import UNSAID, Roles
-from evenhand.ingest.values import encode, group_codes, label_key, writable
+from evenhand.ingest.values import encode, label_key, writable
 from evenhand.tables.arrays import Bools, Ints
-from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import NO_CLUSTERS, Confusion
-from evenhand.tables.provenance import Provenance
 from evenhand.tables.table import Meaning
 
 MOST_NUMBERS = 1_000
@@ -61,39 +59,16 @@ def count_classes(columns: Columns, roles: Roles) -> Confusion:
         (f"without a label {shown(names['label'])}", true < 0),
         (f"without a prediction {shown(names['prediction'])}", predicted < 0),
     ]
-    attributes, codes = [], []
-    for name, values in columns.groups.items():
-        code, groups = group_codes(values, name)
-        attributes.append(Attribute(writable(name), groups))
-        codes.append(code)
-        faults.append((f"without a group {shown(name)}", code < 0))
-    weights, n, notes = _read_weights(columns, roles.weight_kind)
-    if weights is not None:
-        faults.append((f"without a finite weight {shown(names['weight'])}", weights.state == NOT_FINITE))
-        faults.append((f"of weight zero in {shown(names['weight'])}", weights.state == ZERO))
-    tally = _Tally(faults, tuple(attributes), codes, n)
-    tally.refuse_unless(roles.missing)
-    sampled = weights if n is columns.n else None
+    cells, kept = people_of(columns, roles, faults)
+    weight = None if cells["weight"] is None else writable(names["weight"])
     table = Confusion.of_cells(
-        attributes=tuple(attributes),
-        codes=tally.kept(np.array(codes).reshape(len(codes), -1)),
-        true=tally.kept(true),
-        predicted=tally.kept(predicted),
+        **cells,
+        true=kept(true),
+        predicted=kept(predicted),
         classes=tuple(place),
-        n=tally.kept(n),
-        weight=tally.kept(sampled.total) if sampled else None,
-        weight2=tally.kept(sampled.squares) if sampled else None,
-        meaning=Meaning(
-            label=writable(names["label"]),
-            prediction=writable(names["prediction"]),
-            weight=writable(names["weight"]) if sampled else None,
-        ),
-        provenance=Provenance(tallied=weights is not None and sampled is None),
-        left_out=tally.by_reason(),
-        left_out_groups=tally.by_group(),
-        notes=(*columns.notes, *notes, *_suspicious(attributes)),
+        meaning=Meaning(label=writable(names["label"]), prediction=writable(names["prediction"]), weight=weight),
     )
-    if weights is not None and sampled is None:
+    if table.provenance.tallied:
         _refuse_totals(table)
     return table
 
@@ -134,7 +109,7 @@ def _check(label: Classes, guess: Classes, label_name: str, guess_name: str) -> 
             f"predictions with the values of the label; {_AS_SCORE}"
         )
     for names, column in ((label.names, label_name), (guess.names, guess_name)):
-        numbers = sum(_whole(name) for name in names)
+        numbers = sum(name.lstrip("-").isdecimal() for name in names)
         if numbers > MOST_NUMBERS or len(names) > MOST_CLASSES:
             what = f"{numbers:,} different numbers" if numbers > MOST_NUMBERS else f"{len(names):,} different values"
             raise DataError(
@@ -148,10 +123,6 @@ def _fraction(key: str) -> bool:
         return np.isfinite(float(key)) and not float(key).is_integer()
     except ValueError:
         return False
-
-
-def _whole(key: str) -> bool:
-    return key.lstrip("-").isdecimal()
 
 
 def _refuse_totals(table: Confusion) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import DataError, shown, shown_name
 from evenhand.ingest.reading import Reading
-from evenhand.ingest.roles import WeightKind
+from evenhand.ingest.roles import Roles, WeightKind
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import Attribute
@@ -131,6 +131,26 @@ def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floa
         decision = outcomes(columns.prediction, roles.favorable, name, "prediction", known)
         faults.append((f"without a prediction {shown(name)}", decision.missing))
     outcome = label or decision
+    cells, kept = people_of(columns, roles, faults)
+    unused = {*further_roles(columns.names), *(() if cells["weight"] is not None else ("weight",))}
+    cells |= dict(
+        score=kept(score),
+        decision=kept(decision.favourable) if decision else None,
+        label=kept(label.favourable) if label else None,
+        meaning=Meaning(
+            **{role: writable(name) for role, name in columns.names.items() if role not in unused},
+            favorable=outcome.wanted if outcome else None,
+            risk=roles.risk,
+            score_range=roles.score_range,
+        ),
+    )
+    return cells, [kept(score) for score in further]
+
+
+def people_of(
+    columns: Columns, roles: Roles, faults: list[tuple[str, Bools]]
+) -> tuple[dict[str, Any], Callable[[Any], Any]]:
+    """Groups, clusters and numbers of people, and what picks the entries that are kept: those without a fault."""
     attributes, codes = [], []
     for name, values in columns.groups.items():
         code, groups = group_codes(values, name)
@@ -153,28 +173,15 @@ def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floa
         attributes=tuple(attributes),
         codes=tally.kept(np.array(codes).reshape(len(codes), -1)),
         n=tally.kept(n),
-        score=tally.kept(score),
-        decision=tally.kept(decision.favourable) if decision else None,
-        label=tally.kept(label.favourable) if label else None,
         weight=tally.kept(sampled.total) if sampled else None,
         weight2=tally.kept(sampled.squares) if sampled else None,
-        cluster=tally.kept(cluster),
-        meaning=Meaning(
-            **{
-                role: writable(name)
-                for role, name in columns.names.items()
-                if (role != "weight" or sampled) and role not in further_roles(columns.names)
-            },
-            favorable=outcome.wanted if outcome else None,
-            risk=roles.risk,
-            score_range=roles.score_range,
-        ),
         provenance=Provenance(tallied=weights is not None and sampled is None),
         left_out=tally.by_reason(),
         left_out_groups=tally.by_group(),
         notes=(*columns.notes, *notes, *_suspicious(attributes)),
+        **({} if cluster is None else {"cluster": tally.kept(cluster)}),
     )
-    return cells, [tally.kept(score) for score in further]
+    return cells, tally.kept
 
 
 def _clusters(values: Any, name: str) -> Ints:
@@ -222,11 +229,7 @@ class _Tally:
     """Which rows are left out, why, and from which groups."""
 
     def __init__(
-        self,
-        faults: list[tuple[str, Bools]],
-        attributes: tuple[Attribute, ...],
-        codes: list[Ints],
-        n: Ints,
+        self, faults: list[tuple[str, Bools]], attributes: tuple[Attribute, ...], codes: list[Ints], n: Ints
     ) -> None:
         self.reasons = [reason for reason, _ in faults]
         self.attributes = attributes

@@ -34,7 +34,7 @@ def counts_roles(data: Any, roles: Roles) -> Roles:
     from evenhand.ingest.tabulation import count_rows
 
     usual = Roles(**{**LONG, **roles.said()})
-    if "split" in names_of(data) and "split" not in [*(roles.where or {}), *_listed(usual.group)]:
+    if "split" in names_of(data) and "split" not in [*(roles.where or {}), *as_list(usual.group)]:
         splits = count_rows(data, replace(usual, group="split"), classes=True).attributes[0].groups
         if len(splits) > 1:
             raise UsageError(
@@ -61,13 +61,13 @@ def refuse_counts_as_rows(
     """Rows that differ in group or class, with a column of whole numbers called `count`, are cells, not people."""
     from evenhand.ingest.tabulation import tabulate
 
-    said = [*given.values(), *_listed(group), *(where or {})]
+    said = [*given.values(), *as_list(group), *(where or {})]
     if not all(isinstance(column, str) for column in said):
         return
     names = [name for name in names_of(data) if name not in said]
     if table.n.max() > 1 and "split" not in names:
         return
-    groups = [*_listed(group), *(name for name in names if name == "split")]
+    groups = [*as_list(group), *(name for name in names if name == "split")]
     for column in (name for name in names if name in COUNTS):
         columns = {**given, "weight": column, "group": groups, "where": where}
         try:
@@ -84,5 +84,6 @@ def refuse_counts_as_rows(
             )
 
 
-def _listed(group: Any) -> list[Any]:
+def as_list(group: Any) -> list[Any]:
+    """One column, or several, as a list."""
     return list(group) if isinstance(group, list | tuple) else [group]

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, one_of, shown
 from evenhand.ingest.engines import engine_of
 from evenhand.ingest.engines.sources import ACCEPTED
+from evenhand.ingest.roles import MISSING
 from evenhand.ingest.rows import read_rows
-from evenhand.ingest.values import encode, name_of, to_floats
+from evenhand.ingest.values import Encoded, encode, name_of, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
-
-MISSING = ("refuse", "drop")
 
 
 @dataclass(frozen=True)
@@ -112,10 +111,9 @@ def joined(data: Any, arrays: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
     """Data with arrays as further columns, and the names of these; a name that is taken gets a stroke."""
     if not arrays:
         return data, {}
-    word = next(iter(arrays))
     engine = engine_of(data)
     if not engine.in_memory:
-        raise UsageError(f"{word} must be the name of a column of these data, as they are not in memory")
+        raise UsageError(f"{next(iter(arrays))} must be the name of a column of these data, as they are not in memory")
     from evenhand.ingest.engines.dataframes import as_values
 
     columns = dict(engine.code.columns(data))
@@ -148,8 +146,6 @@ def read_people(
     >>> people["age"].values.tolist(), people["job"].categories
     ([30.0, 41.0], ('cook', 'smith'))
     """
-    if missing not in MISSING:
-        raise UsageError(f"missing must be 'refuse' or 'drop', not {shown(missing)}")
     data = as_columns(data)
     every = [*columns, *beside]
     rows = read_rows(data, {}, [], every)
@@ -183,7 +179,7 @@ def _incomplete(left_out: dict[str, int], n: int) -> str:
 def _feature(name: str, values: Any, number: bool, category: bool) -> tuple[Feature, Bools]:
     """A column and where it has no value."""
     if number or (not category and _all_numbers(values)):
-        plain = _plain(values)
+        plain = np.array(values.distinct, object)[values.codes] if isinstance(values, Encoded) else values
         floats = to_floats(plain, name, "feature")
         if _infinite(floats, plain):
             raise DataError(f"column {shown(name)} holds an infinite number: repair it or leave those rows out")
@@ -191,12 +187,6 @@ def _feature(name: str, values: Any, number: bool, category: bool) -> tuple[Feat
     codes, distinct = encode(values)
     absent = np.array([name_of(v) is None for v in distinct] or [True], np.bool_)
     return Feature(name, codes, tuple(distinct)), absent[codes]
-
-
-def _plain(values: Any) -> Any:
-    """What `values.Encoded` holds, entry by entry."""
-    distinct = getattr(values, "distinct", None)
-    return values if distinct is None else np.array(distinct, object)[values.codes]
 
 
 def _absent(value: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, is_whole, listed, nearest, shown
 from evenhand.ingest.columns import Columns
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, in_utc, name_of
 from evenhand.tables.arrays import Ints
@@ -58,17 +58,17 @@ def every_of(stated: Any) -> Every:
     >>> str(every_of("month")), every_of("1000-rows"), every_of(1000) == every_of("1000")
     ('month', Every(unit='rows', rows=1000), True)
     """
-    words = [*CALENDAR, "value"]
-    if isinstance(stated, int | np.integer) and not isinstance(stated, bool):
+    units = [*CALENDAR, "value"]
+    if is_whole(stated):
         rows = int(stated)
-    elif isinstance(stated, str) and stated.strip().lower() in words:
+    elif isinstance(stated, str) and stated.strip().lower() in units:
         return Every(stated.strip().lower())
     else:
         match = re.fullmatch(r"\s*(\d{1,16})(?:[- ]?rows?)?\s*", stated, re.ASCII) if isinstance(stated, str) else None
         if match is None:
-            close = nearest(stated, words) if isinstance(stated, str) else ""
+            close = nearest(stated, units) if isinstance(stated, str) else ""
             raise UsageError(
-                f"every is one of {listed(words)}, or a number of rows such as '1000-rows', not {shown(stated)}{close}"
+                f"every is one of {listed(units)}, or a number of rows such as '1000-rows', not {shown(stated)}{close}"
             )
         rows = int(match[1])
     if not 1 <= rows <= MOST_ROWS:
@@ -231,26 +231,20 @@ def apart(table: Table, attribute: str) -> dict[str, Table]:
     place = next(i for i, a in enumerate(table.attributes) if a.name == attribute)
     rest = [i for i in range(len(table.attributes)) if i != place]
     if not rest:
-        raise UsageError(f"a watch compares groups, but {shown(attribute)} is the only attribute: name a group column")
+        raise UsageError(f"monitoring compares groups, but {shown(attribute)} is the only attribute: name a group")
     codes = table.codes[place]
-    found = {}
-    for k, name in enumerate(table.attributes[place].groups):
-        cells = np.flatnonzero(codes == k)
-        found[name] = _some(table, cells, rest)
-    return found
+    names = table.attributes[place].groups
+    return {name: _some(table, np.flatnonzero(codes == k), rest) for k, name in enumerate(names)}
 
 
 def _some(table: Table, cells: Ints, attributes: list[int]) -> Table:
-    def of(array: Any) -> Any:
-        return None if array is None else array[cells]
-
+    arrays = {
+        name: getattr(table, name) for name in ("n", "score", "decision", "label", "weight", "weight2", "cluster")
+    }
     return Table.of_cells(
         attributes=tuple(table.attributes[i] for i in attributes),
         codes=table.codes[attributes][:, cells],
         meaning=table.meaning,
         spans=table.spans,
-        **{
-            name: of(getattr(table, name))
-            for name in ("n", "score", "decision", "label", "weight", "weight2", "cluster")
-        },
+        **{name: None if array is None else array[cells] for name, array in arrays.items()},
     )

@@ -18,7 +18,7 @@ class Reading(Roles):
     """How the caller said the data are to be read."""
 
     cuts: tuple[float, ...] = ()
-    """Scores at which people must be told apart exactly, such as thresholds,"""
+    """Scores at which people must be distinguished exactly, such as thresholds,"""
     bins: tuple[int, ...] = (10, 50)
     """and numbers of bins of equal width, at whose borders too."""
     grid: Grid | Literal[False] | None = None
@@ -28,7 +28,7 @@ class Reading(Roles):
 
 
 class Cuts(NamedTuple):
-    """Where people must be told apart: at thresholds, and at the borders of so many bins of equal width."""
+    """Where people must be distinguished: at thresholds, and at the borders of so many bins of equal width."""
 
     scores: tuple[float, ...] = ()
     bins: tuple[int, ...] = (10, 50)

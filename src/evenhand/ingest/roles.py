@@ -1,4 +1,4 @@
-"""Which column plays which role: twelve words, said once for Python, the command line and policy files."""
+"""Which column plays which role: twelve options, said once for Python, the command line and policy files."""
 
 # ruff: noqa: RUF009 (a field of a dataclass, made by a shorter call)
 from __future__ import annotations
@@ -10,7 +10,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, one_of, shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -47,9 +47,7 @@ class Roles:
     prediction: Any = _role("Column with the decision, instead of a threshold.", "COL")
     weight: Any = _role("Column with weights; whole numbers count people.", "COL")
     weight_kind: WeightKind = _role(
-        "How weights are meant; auto takes whole numbers for numbers of people.",
-        default="auto",
-        choices=WEIGHT_KINDS,
+        "How weights are meant; auto takes whole numbers for numbers of people.", default="auto", choices=WEIGHT_KINDS
     )
     cluster: Any = _role("Column that tells which rows belong to one person.", "COL")
     favorable: Any = _role("The good value of label and prediction.", "V", UNSAID)
@@ -60,10 +58,8 @@ class Roles:
 
     def __post_init__(self) -> None:
         """The rules that need no data."""
-        if not isinstance(self.missing, str) or self.missing not in MISSING:
-            raise UsageError(f"missing is 'refuse' or 'drop', not {shown(self.missing)}")
-        if not isinstance(self.weight_kind, str) or self.weight_kind not in WEIGHT_KINDS:
-            raise UsageError(f"weight_kind is 'auto', 'frequency' or 'sampling', not {shown(self.weight_kind)}")
+        one_of("missing", self.missing, MISSING)
+        one_of("weight_kind", self.weight_kind, WEIGHT_KINDS)
         if type(self.risk).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
             raise UsageError(f"risk is True or False, not {shown(self.risk)}")
         object.__setattr__(self, "risk", bool(self.risk))
@@ -71,7 +67,7 @@ class Roles:
         check_where(self.where)
 
     def said(self) -> dict[str, Any]:
-        """The words that were said: whatever is not the default."""
+        """The options that were said: whatever is not the default."""
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(Roles)}
         return {
             name: value
@@ -100,7 +96,7 @@ def check_where(where: Any) -> None:
 
 
 class ColumnArgs(TypedDict, total=False):
-    """All words of `Roles` but the score, for signatures in which the kind of score decides the kind of result."""
+    """All options of `Roles` but the score, for signatures in which the kind of score decides the kind of result."""
 
     label: Any
     group: Any
@@ -116,7 +112,7 @@ class ColumnArgs(TypedDict, total=False):
 
 
 class RolesArgs(ColumnArgs, total=False):
-    """The words of `Roles`, for signatures."""
+    """The options of `Roles`, for signatures."""
 
     score: Any
 

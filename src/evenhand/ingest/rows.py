@@ -71,18 +71,13 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
 
     others = list(dict.fromkeys([*names, *values]))
     check_columns([*numbers.values(), *others], source.columns, source.label)
-    types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
-
-    def type_of(name: str) -> str:
-        return types[source.names.get(name, name)]
-
     for role, c in numbers.items():
-        if source.values == "typed" and type_of(c) == "BOOLEAN":
+        if source.values == "typed" and source.type_of(c) == "BOOLEAN":
             _refuse_truth(c, role)
-    chosen = {f"n{i}": as_number(source, c, type_of(c), role) for i, (role, c) in enumerate(numbers.items())}
+    chosen = {f"n{i}": as_number(source, c, role) for i, (role, c) in enumerate(numbers.items())}
     for i, c in enumerate(others):
-        decimal = source.values == "typed" and type_of(c).startswith("DECIMAL") and c not in names
-        chosen[f"v{i}"] = f"CAST({source.column(c)} AS DOUBLE)" if decimal else as_name(source, c, type_of(c))
+        decimal = source.values == "typed" and source.type_of(c).startswith("DECIMAL") and c not in names
+        chosen[f"v{i}"] = f"CAST({source.column(c)} AS DOUBLE)" if decimal else as_name(source, c)
     try:
         found = source.relation.project(", ".join(f"{sql} AS {key}" for key, sql in chosen.items())).fetchnumpy()
         for i, c in enumerate(numbers.values()):
@@ -101,7 +96,7 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
 
 
 def _read_text(values: Any) -> Encoded:
-    """Text that is a number throughout, as numbers; '007' and words stay what they are."""
+    """Text that is a number throughout, as numbers; '007' and other text stay what they are."""
     codes, distinct = encode(values)
     present = [v for v in distinct if v is not None and v not in NO_VALUE]
     for pattern, kind in ((_WHOLE, int), (_NUMBER, float)):

@@ -202,7 +202,8 @@ def _smooth(keys: Floats, people: Floats) -> bool:
 def _refined(counting: Counting, found: _Cells, roles: Reading, rows: int, cuts: Floats) -> _Cells:
     for _ in range(PASSES):
         crowds = _crowds(found)
-        points = [*_singles(crowds), *_borders(found, crowds, cuts)]
+        singles = np.unique(crowds.lowest[crowds.single]).tolist()  # scores that many people have
+        points = [*singles, *_borders(found, crowds, cuts)]  # each to become a cell of its own
         changes = _finer(crowds) if len(found.keys) + crowds.new_cells <= MOST_CELLS else []
         finer = found.grid.refined(changes).cut(points[:MOST_PIECES])
         if finer == found.grid or len(finer.pieces) > 4 * MOST_PIECES:
@@ -212,7 +213,7 @@ def _refined(counting: Counting, found: _Cells, roles: Reading, rows: int, cuts:
 
 
 def _cuts(lowest: float, highest: float, roles: Reading) -> Floats:
-    """Scores that people must be told apart at: thresholds, and the borders of score bins."""
+    """Scores that people must be distinguished at: thresholds, and the borders of score bins."""
     ends = _range(lowest, highest, roles)
     usual = [] if ends == (0.0, 1.0) else [float(middle(*ends))]  # the threshold of those who name none
     edges = [bin_edges(ends, bins)[1:-1] for bins in roles.bins if ends[0] < ends[1]]
@@ -229,7 +230,7 @@ class _Crowds:
     low: Floats
     high: Floats
     decimals: Ints
-    """By how many decimals they are told apart now,"""
+    """By how many decimals they are distinguished now,"""
     most: Ints
     """and by how many floats can be."""
     piece: Ints
@@ -281,11 +282,6 @@ def _crowds(found: _Cells) -> _Crowds:
     most = np.array([decimals_for(1e-300, x) for x in furthest.tolist()], np.int64)
     people = np.asarray(np.bincount(place, weights=found.n[heavy], minlength=len(keys)), np.float64)
     return _Crowds(keys, excess, low, high, decimals, most, piece, people, lowest, highest, len(sizes))
-
-
-def _singles(crowds: _Crowds) -> list[float]:
-    """The scores that many people have, each of them to become a cell of its own."""
-    return [float(x) for x in np.unique(crowds.lowest[crowds.single])]
 
 
 def _borders(found: _Cells, crowds: _Crowds, cuts: Floats) -> list[float]:
@@ -363,7 +359,7 @@ def _with_neighbours(counting: Counting, found: _Cells, roles: Reading, lowest: 
     check_same_total(apart.rows, int(found.n[inside].sum()))
     if inside.all():
         return apart
-    cells = {name: _without(array, inside) for name, array in found.cells.items()}
+    cells = {name: a[..., ~inside] if isinstance(a, np.ndarray) else a for name, a in found.cells.items()}
     return apart + _table(replace(found, cells=cells), lowest, highest)
 
 
@@ -373,10 +369,6 @@ def _settled(roles: Reading, totals: Columns, found: _Cells) -> Reading:
     outcomes = frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
     kind: WeightKind = "frequency" if found.cells["weight"] is None else "sampling"
     return replace(roles, outcomes=outcomes, weight_kind=kind, missing="drop")
-
-
-def _without(array: Any, gone: Bools) -> Any:
-    return array[..., ~gone] if isinstance(array, np.ndarray) else array
 
 
 # ---- the table ------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenhand.errors import UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import Columns, count, count_together
-from evenhand.ingest.confusion_counts import refuse_counts_as_rows
+from evenhand.ingest.confusion_counts import as_list, refuse_counts_as_rows
 from evenhand.ingest.engines import arrays, engine_of
 from evenhand.ingest.engines.counting import Adjusted, Counting
 from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
@@ -153,14 +153,14 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
     with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
         columns = rows.exact()
     if roles.prediction is not None and are_classes(columns, roles):
-        raise UsageError(f"a prediction to watch has two values, but {shown(columns.names['prediction'])} has classes")
+        raise UsageError(f"a monitored prediction has two values, but {shown(columns.names['prediction'])} has classes")
     columns, names, remarks, unfinished = by_period(columns, name, every)
     return InTime(count(columns, reading(roles)), names, remarks, unfinished)
 
 
 def _time_and_groups(data: Any, time: Any, group: Any) -> tuple[str, Any]:
     """The name of the time column, and all columns to count by, the time last."""
-    if isinstance(time, str) and data is not None and all(isinstance(g, str) for g in _as_list(group)):
+    if isinstance(time, str) and data is not None and all(isinstance(g, str) for g in as_list(group)):
         groups = _group_names(group)
         if time in groups:
             raise UsageError(f"{shown(time)} cannot be both the time and a group: name another column (--time)")
@@ -218,7 +218,7 @@ def _check_classes(classes: Any, roles: Roles) -> None:
         return
     if roles.label is None or roles.prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    extra = [word for word in ("score", "favorable", "score_range", "risk") if word in roles.said()]
+    extra = [role for role in ("score", "favorable", "score_range", "risk") if role in roles.said()]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 
@@ -232,7 +232,7 @@ def _counting(
         with _rows_of(data, given, group, cluster, by_day) as rows:
             yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
         return
-    if data is None or not all(isinstance(g, str) for g in _as_list(group)):
+    if data is None or not all(isinstance(g, str) for g in as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
     groups = _group_names(group)
     more = [name for name in where if name not in groups]
@@ -249,7 +249,7 @@ def _rows_of(
 ) -> Iterator[Counting]:
     """What counts the rows; the cluster is one of the groups. Of the column `by_day`, only days matter."""
     engine = engine_of(data)
-    named = all(isinstance(c, str) for c in [*given.values(), *_as_list(group), "" if cluster is None else cluster])
+    named = all(isinstance(c, str) for c in [*given.values(), *as_list(group), "" if cluster is None else cluster])
     if engine.module != "arrays" and named:
         with engine.code.counting(data, given, _with_cluster(group, cluster), by_day) as rows:
             yield rows
@@ -293,17 +293,13 @@ def _group_items(group: Any, has_data: bool) -> list[tuple[str | None, Any]]:
         from evenhand.ingest.engines.dataframes import columns as columns_of
 
         return list(columns_of(group).items())
-    if has_data and all(isinstance(g, str) for g in _as_list(group)):
-        return [(None, name) for name in _as_list(group)]
+    if has_data and all(isinstance(g, str) for g in as_list(group)):
+        return [(None, name) for name in as_list(group)]
     return [(None, group)]
 
 
-def _as_list(group: Any) -> list[Any]:
-    return list(group) if isinstance(group, list | tuple) else [group]
-
-
 def _group_names(group: Any) -> list[str]:
-    names = _as_list(group)
+    names = as_list(group)
     if not names or not all(isinstance(g, str) for g in names):
         raise UsageError(f"group must be the name of a column or a list of names, not {shown(group)}")
     if len(set(names)) < len(names):

@@ -103,7 +103,7 @@ def label_key(value: Any) -> str | None:
     name = name.strip()
     if name.lower() in ("true", "false"):
         return str(int(name.lower() == "true"))
-    whole = _WHOLE.fullmatch(name)  # not float(): '01' and '1_0' are other words than '1' and '10'
+    whole = _WHOLE.fullmatch(name)  # not float(): '01' and '1_0' are other values than '1' and '10'
     return whole[1] if whole and whole[1] != "-0" else name
 
 

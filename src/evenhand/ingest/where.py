@@ -30,7 +30,7 @@ def only(columns: Columns, where: Mapping[str, Any], keep: list[str], part: bool
 
 
 def rows_with(columns: Mapping[str, Any], where: Mapping[str, Any], rows: int, part: bool = False) -> tuple[Bools, str]:
-    """Which rows have these values, at least one unless it is a part of the data; and what was asked for, in words."""
+    """Which rows have these values, at least one unless it is a part of the data; and what was asked for, as text."""
     chosen = np.ones(rows, np.bool_)
     said = []
     for name, wanted in where.items():
@@ -50,9 +50,7 @@ def taken(columns: Columns, chosen: Bools) -> Columns:
         columns,
         n=columns.n[chosen],
         groups={name: taken_values(values, chosen) for name, values in columns.groups.items()},
-        weights=None
-        if w is None
-        else Weights(w.total[chosen], w.squares[chosen], w.state[chosen], w.fractional[chosen]),
+        weights=None if w is None else Weights(*(array[chosen] for array in vars(w).values())),
         **{role: taken_values(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
         further=tuple(taken_values(values, chosen) for values in columns.further),
     )

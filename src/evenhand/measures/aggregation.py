@@ -8,7 +8,7 @@ stays aside in means.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from evenhand.tables.confusion import Sums
 
 Unit = Literal["score", "gap", "ratio"]
 UNITS = ("score", "gap", "ratio")
-Exchange = Literal["true", "predicted", "all"]
+Permuted = Literal["true", "predicted", "all"]
 _TOUCHING = 1e-12
 """A gap that misses a threshold by no more than rounding errors keeps to it."""
 
@@ -36,10 +36,10 @@ class ClassRate:
     whole: Callable[[Sums], Floats]
     empty: str
     """Whom a group lacks when `whole` is empty; {0} is the class."""
-    exchanges: Exchange
+    permuted_within: Permuted
     """Who are alike under the null hypothesis: people of the same true or predicted class, or all."""
     needs: Literal["hits", "sums"] = "sums"
-    """Whether the people who exchange only have to be told right or wrong."""
+    """Whether the people who are permuted only have to be told right or wrong."""
     trials: Callable[[Sums], Floats] | None = None
     """How many people the rate rests on, if that is not `whole`."""
 
@@ -133,9 +133,9 @@ def baseline(rate: ClassRate, sums: Sums, values: Floats, which: str) -> Floats:
 def power_mean(values: Floats, power: float, weights: Floats | None = None) -> Floats:
     """The generalised mean (Σ w v^p)^(1/p) of the last axis, Σ w = 1; NaN stay aside. Values must not be negative.
 
-    Power 0 is the geometric mean, ∞ the largest, −∞ the smallest value; with a negative power (or 0), a value of 0
-    makes it 0. (Han, Baldwin & Cohn divide the weighted mean by n once more, though
-    its weights add up to 1: a misprint.)
+    Exponent 0 is the geometric mean, ∞ the largest, −∞ the smallest value; with a negative exponent (or 0), a value of
+    0 makes it 0. (Han, Baldwin & Cohn 2023 divide the weighted mean by n once more, though its weights add up to 1: a
+    misprint.)
 
     >>> import numpy as np
     >>> v = np.array([1.0, 4.0, np.nan])
@@ -296,21 +296,19 @@ class Recipe:
             off = v if self.unit == "gap" else np.abs(v - 1)
             return power_mean(np.where(known, off <= self.gamma + _TOUCHING, np.nan), 1.0, self.group_weights)
         if step.kind in ("difference", "quotient"):
-            return self._extremes(values, step.kind)
+            most, least = power_mean(values, np.inf), power_mean(values, -np.inf)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return most - least if step.kind == "difference" else most / least
         total = np.where(known, v if step.kind == "sum" else v * v, 0.0).sum(-1)
-        least = 1 if step.kind == "sum" else 2
         count = known.sum(-1)
-        return np.where(count >= least, total if least == 1 else total / np.maximum(count - 1, 1), np.nan)
+        if step.kind == "sum":
+            return np.where(count >= 1, total, np.nan)
+        return np.where(count >= 2, total / np.maximum(count - 1, 1), np.nan)
 
     def of_units(self, units: Floats) -> Floats:
         """The first step of a mean, for units that may have been moved below 0."""
         assert self.group.power is not None
         return power_mean(units if self.group.power == 1 else np.abs(units), self.group.power, self.group_weights)
-
-    def _extremes(self, values: Floats, kind: str) -> Floats:
-        most, least = power_mean(values, np.inf), power_mean(values, -np.inf)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return most - least if kind == "difference" else most / least
 
     def over_classes(self, beta: Floats) -> Floats:
         """The second step: axes (…)."""
@@ -370,8 +368,7 @@ def within_reach(recipe: Recipe, lo: Floats, hi: Floats, base_lo: Floats, base_h
         count = [np.where(np.isnan(v), np.nan, v <= recipe.gamma + _TOUCHING) for v in (far, near)]
         return _ends(recipe, *(power_mean(c, 1.0, recipe.group_weights) for c in count))
     zero = np.zeros((*lo.shape[:-1], 1))
-    plain = Recipe("score" if recipe.group.kind == "power" else "gap", recipe.group, recipe.classes, recipe.gamma,
-                   recipe.positive, recipe.group_weights, recipe.class_weights)  # fmt: skip
+    plain = replace(recipe, unit="score" if recipe.group.kind == "power" else "gap")
     return _ends(recipe, plain.beta(least, zero), plain.beta(most, zero))
 
 

@@ -70,6 +70,11 @@ def norm(gap: Floats, weight: Floats, p: float = 1.0) -> Floats:
     return np.asarray(scale * ((size / scale[..., None]) ** p * weight).sum(-1) ** (1 / p))
 
 
+def even_points(count: int = 512) -> Curve:
+    """Evenly spread rates, or shares of people, to compare resampled curves at."""
+    return Curve((np.arange(count) + 0.5) / count, np.zeros(count), np.full(count, 1 / count))
+
+
 def rowwise(function: Any, *arrays: Floats, pieces: int = 0) -> tuple[Floats, ...]:
     """Apply a function of one row to arrays (…, point) and stack what it returns, padded with zeros.
 

@@ -20,7 +20,7 @@ Family = Literal["independence", "separation", "sufficiency", "accuracy"]
 
 
 class FamilyTitle(NamedTuple):
-    """How a family of measures is headed: its name, what it asks, and both in a few words for narrow tables."""
+    """How a family of measures is headed: its name, what it asks, and both briefly for narrow tables."""
 
     name: str
     asks: str
@@ -63,7 +63,7 @@ class Measure:
     fares: str
     """How a group with the {higher|lower} value fares: read by the interpretation."""
     title: str = ""
-    """By default the id in words."""
+    """By default the id, with spaces."""
     short: str = ""
     """The title for narrow tables; by default the title."""
     page: str = "decisions"
@@ -71,7 +71,7 @@ class Measure:
     scale: Literal["difference", "ratio"] = "difference"
     needs_label: bool = True
     tolerance: float = 0.1
-    exchanges: Within | None = None
+    permuted_within: Within | None = None
     """Within what group labels may be permuted when there is no gap, where it is not what the family says."""
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class Measure:
     @property
     def within(self) -> Within:
         """Within what group labels may be permuted when there is no gap."""
-        return self.exchanges or _WITHIN[self.family]
+        return self.permuted_within or _WITHIN[self.family]
 
     @property
     def documentation(self) -> str:
@@ -202,7 +202,7 @@ class ScoreMeasure(Measure):
         """The number, from the curve."""
         return self.outward(curve.norm(self.order))
 
-    def limit(self, counts: ScoreCounts) -> float:
+    def tolerance_for(self, counts: ScoreCounts) -> float:
         """The tolerance for these two groups; the one stated for information is for groups of equal size."""
         if not self.information:
             return self.tolerance

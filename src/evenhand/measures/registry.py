@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.measures import calibration, distribution, roc, score_bias
-from evenhand.measures.curve import Curve, ScoreOptions
+from evenhand.measures.curve import Curve, ScoreOptions, even_points
 from evenhand.measures.measure import Family, Measure, Profile, RateMeasure, ScoreMeasure, Summary, shares
 from evenhand.measures.rates import RATES, ratio
 from evenhand.tables.dense import Counts
@@ -28,10 +28,6 @@ def _treatment(counts: Counts) -> Profile:
     # FNR and FPR rest on different people (actual positives, actual negatives), so they are independent.
     fnr, fpr = shares(counts, ["fnr"]), shares(counts, ["fpr"])
     return Profile(ratio(fnr.values, fpr.values), quotient=(fnr, fpr))
-
-
-def _calibration(counts: Counts) -> Profile:
-    return Profile(*calibration.observed(counts))
 
 
 # ---- score-level measures ----------------------------------------------------------------------------------
@@ -104,7 +100,7 @@ def _roc_bias(id: str, asks: str, formula: str, fares: str, short: str, which: r
     return ScoreMeasure(
         id, "separation", asks, formula, fares, f"{short} bias", short, page="roc-bias", labels=(0, 1), ranked=True,
         curve=lambda counts, options, like: roc.bias(counts, which, like),
-        grid=lambda counts, options: roc.even_rates(), summaries=areas,
+        grid=lambda counts, options: even_points(), summaries=areas,
     )  # fmt: skip
 
 
@@ -158,14 +154,14 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                 short="neg. predictive parity", components=("npv",)),
     RateMeasure("calibration_gap", "sufficiency", "Does the same score mean the same?",
                 "max over bins |P(Y=1 | bin, group) − P(Y=1 | bin, reference)|", "has {higher|lower} favourable rates",
-                components=(), other=_calibration, levels="bins"),
+                components=(), other=lambda counts: Profile(*calibration.observed(counts)), levels="bins"),
     *map(_calibration_bias, _WEIGHTINGS),
     RateMeasure("accuracy_parity", "accuracy", "Are decisions equally often right?",
                 "accuracy(group) − accuracy(reference)", "is decided correctly {more|less} often",
                 components=("accuracy",)),
     RateMeasure("treatment_equality", "accuracy", "Do errors fall to the same side?",
                 "FNR/FPR(group) − FNR/FPR(reference)", "has {more|fewer} harmful errors for each helpful one",
-                components=("fnr/fpr",), other=_treatment, rests_on=("fnr", "fpr"), exchanges="label"),
+                components=("fnr/fpr",), other=_treatment, rests_on=("fnr", "fpr"), permuted_within="label"),
 )}
 # fmt: on
 
@@ -220,7 +216,7 @@ def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, ranked:
         return replace(
             plain, order=p, formula=f"(∫ |Q(group) − Q(reference)|^{p:g} du)^(1/{p:g})",
             curve=lambda counts, options, like: score_bias.quantile_gap(counts, label, ranked, options, like),
-            grid=lambda counts, options: score_bias.even_shares(),
+            grid=lambda counts, options: even_points(),
         )  # fmt: skip
     gap = "|F(group) − F(reference)|"
     formula = f"sup {gap}" if p == np.inf else f"(∫ {gap}^{p:g} d{'r' if ranked else 's'})^(1/{p:g})"

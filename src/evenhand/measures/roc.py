@@ -10,8 +10,6 @@ from evenhand.measures.curve import Curve, rowwise
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.scores import ScoreCounts
 
-RATES = 512
-
 # A ROC curve is (whose favourable, whose unfavourable) people; 0 is the group, 1 its reference.
 WITHIN = ((0, 0), (1, 1))
 ACROSS = ((0, 1), (1, 0))
@@ -32,7 +30,7 @@ def rates(counts: ScoreCounts, favourable: int, unfavourable: int) -> tuple[Floa
 
 
 def auroc(counts: ScoreCounts, favourable: int, unfavourable: int) -> Floats:
-    """The area under a ROC curve: the chance that a favourable person outranks an unfavourable one, ties half."""
+    """The area under a ROC curve: the probability that an actual positive outranks an actual negative, ties half."""
     return _wins((counts, favourable, 1), (counts, unfavourable, 0))
 
 
@@ -42,7 +40,7 @@ def gini_between(counts: ScoreCounts, label: int) -> Floats:
 
 
 def _wins(a: tuple[ScoreCounts, int, int], b: tuple[ScoreCounts, int, int]) -> Floats:
-    """The chance that a person of one kind (group, label) outranks one of another, ties half."""
+    """The probability that a person of one kind (group, label) outranks one of another, ties half."""
     counts, group, label = a
     people, other = counts.classes[..., group, label, :], counts.classes[..., b[1], b[2], :]
     upto = counts.cumulative[..., b[1], b[2], :]
@@ -66,12 +64,6 @@ def bias(counts: ScoreCounts, which: Curves, like: Curve | None = None) -> Curve
         known = np.isfinite(corners[0][..., -1] + corners[1][..., -1] + corners[2][..., -1] + corners[3][..., -1])
         return Curve(like.at, np.where(known[..., None], gap, np.nan), like.weight)
     return Curve(*_between(*(_segments(counts, *curve) for curve in which)))
-
-
-def even_rates() -> Curve:
-    """Evenly spread false positive rates, to compare curves at."""
-    at = (np.arange(RATES) + 0.5) / RATES
-    return Curve(at, np.zeros(RATES), np.full(RATES, 1 / RATES))
 
 
 @dataclass(frozen=True)

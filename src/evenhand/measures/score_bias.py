@@ -15,7 +15,6 @@ from evenhand.tables.scores import ScoreCounts
 LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0}
 """Which people each concept compares, by label."""
 
-QUANTILES = 512
 LEAST_EXPECTED = 5
 
 
@@ -96,12 +95,6 @@ def _quantiles(x: Floats, cdf: Floats, share: Floats) -> Floats:
     if np.isnan(cdf[-1]):
         return np.full(len(share), np.nan)
     return x[np.minimum(np.searchsorted(cdf, share, side="left"), len(x) - 1)]
-
-
-def even_shares() -> Curve:
-    """Evenly spread shares of people, to compare quantiles at."""
-    at = (np.arange(QUANTILES) + 0.5) / QUANTILES
-    return Curve(at, np.zeros(QUANTILES), np.full(QUANTILES, 1 / QUANTILES))
 
 
 def means(counts: ScoreCounts, label: int | None, standardized: bool, options: ScoreOptions) -> Floats:

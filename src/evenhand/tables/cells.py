@@ -136,7 +136,7 @@ def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tupl
 
 
 def natural(name: str) -> tuple[int, float, str]:
-    """Numbers in the order of numbers, before words in the order of words."""
+    """Numbers in the order of numbers, before text in the order of text."""
     try:
         return (0, float(name), name) if name.strip() == name and name != "nan" else (1, 0.0, name)
     except ValueError:

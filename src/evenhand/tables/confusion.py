@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -64,8 +64,7 @@ class ClassCounts:
     @property
     def people(self) -> ClassCounts:
         """The same cells, everybody counted once: sampling weights aside."""
-        own = self.n.astype(np.float64)
-        return ClassCounts(self.groups, self.classes, self.group, self.true, self.predicted, self.n, own)
+        return replace(self, mass=self.n.astype(np.float64), squares=None)
 
     def sums(self, mass: Floats | None = None) -> Sums:
         """The sums of these masses of cells, by default of their own."""
@@ -170,21 +169,14 @@ class Confusion(Grouped):
         assert table.label is not None
         favourable = str(table.meaning.favorable)
         other = {"1": "0", "0": "1"}.get(favourable, f"not {favourable}")
+        m = table.meaning
         return cls.of_cells(
-            attributes=table.attributes,
-            codes=table.codes,
+            **table._same_people(),
             true=table.label.astype(np.int64),
             predicted=table.decision.astype(np.int64),
             classes=(other, favourable),
-            n=table.n,
-            weight=table.weight,
-            weight2=table.weight2,
-            meaning=Meaning(
-                label=table.meaning.label, prediction=table.meaning.prediction, weight=table.meaning.weight,
-                favorable=favourable,
-            ),
-            **table._history(),
-        )  # fmt: skip
+            meaning=Meaning(label=m.label, prediction=m.prediction, weight=m.weight, favorable=favourable),
+        )
 
     def class_named(self, name: Any) -> int:
         """The place of a class."""
@@ -199,19 +191,11 @@ class Confusion(Grouped):
         """One class against the rest, as a table of decisions: the favourable one is to be predicted to be of it."""
         place = self.class_named(name)
         return Table.of_cells(
-            attributes=self.attributes,
-            codes=self.codes,
-            n=self.n,
+            **self._same_people(),
             decision=self.predicted == place,
             label=self.true == place,
-            weight=self.weight,
-            weight2=self.weight2,
-            meaning=Meaning(
-                label=self.meaning.label, prediction=self.meaning.prediction, weight=self.meaning.weight,
-                favorable=self.classes[place],
-            ),
-            **self._history(),
-        )  # fmt: skip
+            meaning=replace(self.meaning, favorable=self.classes[place]),
+        )
 
     def counts(self, grouping: Grouping) -> ClassCounts:
         """The cells of one grouping."""
@@ -224,15 +208,10 @@ class Confusion(Grouped):
             return sum_by(place, array, len(keys))
 
         return ClassCounts(
-            grouping.groups,
-            self.classes,
-            keys // classes**2,
-            keys // classes % classes,
-            keys % classes,
-            total(self.n),
-            np.asarray(total(self.mass), np.float64),
+            grouping.groups, self.classes, keys // classes**2, keys // classes % classes, keys % classes,
+            total(self.n), np.asarray(total(self.mass), np.float64),
             None if self.weight2 is None else total(self.weight2),
-        )
+        )  # fmt: skip
 
     def __add__(self, other: object) -> Confusion:
         if not isinstance(other, Confusion):

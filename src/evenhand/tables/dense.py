@@ -62,7 +62,7 @@ class Counts:
 
     @property
     def exchangeable(self) -> bool:
-        """Whether every row is one person like any other, so that people may exchange groups."""
+        """Whether every row is one person like any other, so that group labels may be permuted."""
         return self.squares is None and self.units is None
 
     @property

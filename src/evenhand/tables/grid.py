@@ -1,6 +1,6 @@
 """Where scores are put together when there are too many to keep: decimals, more of them where people crowd.
 
-A grid is a row of pieces. On each of them scores are told apart by a number of decimals: a score of just so many
+A grid is a row of pieces. On each of them scores are distinguished by a number of decimals: a score of just so many
 decimals is a cell of its own, and those between two such scores are another. So every threshold of few decimals stays
 exact, and grids of different numbers of decimals nest. The start of a piece, which need not be such a decimal, is a
 cell of its own too.
@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Piece:
-    """From `start` to the start of the next piece: told apart by so many decimals."""
+    """From `start` to the start of the next piece: distinguished by so many decimals."""
 
     start: float
     decimals: int

@@ -89,9 +89,9 @@ class Grouped(Asked):
     def _dropped(self) -> dict[str, dict[str, int]]:
         return {a: dict(g) for a, g in self.left_out_groups.items() if g}
 
-    def _history(self) -> dict[str, Any]:
-        """How the table came about, as a table made of it has it too."""
-        return {name: getattr(self, name) for name in ("provenance", "left_out", "left_out_groups", "notes")}
+    def _same_people(self) -> dict[str, Any]:
+        """What a table of the same cells, otherwise read, has too: who is in them, and how they came about."""
+        return {name: getattr(self, name) for name in Grouped.__dataclass_fields__}
 
     @property
     def mass(self) -> NDArray[Any]:

@@ -14,19 +14,23 @@ if TYPE_CHECKING:
     from evenhand.tables.table import Table
 
 
-def check(t: Table) -> None:
-    """Everything a measure may rely on."""
-    cells = len(t.n)
+Rule = Callable[[Any, str], None]
 
+
+def _rule(what: str) -> Rule:
     def rule(ok: Any, text: str) -> None:
         if not ok:
-            raise DataError(f"a table needs {text}")
+            raise DataError(f"{what} needs {text}")
 
+    return rule
+
+
+def check(t: Table) -> None:
+    """Everything a measure may rely on."""
+    rule = _rule("a table")
     _check_groups(t, rule)
     rule(t.score is not None or t.decision is not None, "a score or a prediction")
-    for name in ("score", "decision", "label", "weight", "weight2", "cluster"):
-        array = getattr(t, name)
-        rule(array is None or array.shape == (cells,), f"one {name} per cell")
+    _check_lengths(t, rule, "score", "decision", "label", "weight", "weight2", "cluster")
     if t.score is not None:
         rule(np.isfinite(t.score).all(), "finite scores")
         rule((t.score[1:] >= t.score[:-1]).all(), "cells sorted by score")
@@ -49,27 +53,26 @@ def check(t: Table) -> None:
 
 def check_confusion(t: Confusion) -> None:
     """Everything that rates of classes may rely on."""
-    cells, classes = len(t.n), len(t.classes)
-
-    def rule(ok: Any, text: str) -> None:
-        if not ok:
-            raise DataError(f"a confusion table needs {text}")
-
+    cells, classes, rule = len(t.n), len(t.classes), _rule("a confusion table")
     _check_groups(t, rule)
     rule(classes > 0 and all(isinstance(c, str) and c for c in t.classes), "classes whose names are text")
     rule(len(set(t.classes)) == classes, "different names for its classes")
     for codes, what in ((t.true, "true"), (t.predicted, "predicted")):
         rule(codes.shape == (cells,), f"one {what} class per cell")
         rule(codes.dtype.kind == "i" and codes.min() >= 0 and codes.max() < classes, f"{what} classes that exist")
-    for name in ("weight", "weight2"):
-        array = getattr(t, name)
-        rule(array is None or array.shape == (cells,), f"one {name} per cell")
+    _check_lengths(t, rule, "weight", "weight2")
     rule(isinstance(t.meaning.label, str) and isinstance(t.meaning.prediction, str), "names of label and prediction")
     _check_tallies(t, rule)
     _check_weights(t, rule)
 
 
-def _check_spans(t: Table, rule: Callable[[Any, str], None]) -> None:
+def _check_lengths(t: Table | Confusion, rule: Rule, *names: str) -> None:
+    for name in names:
+        array = getattr(t, name)
+        rule(array is None or array.shape == (len(t.n),), f"one {name} per cell")
+
+
+def _check_spans(t: Table, rule: Rule) -> None:
     s = t.spans
     assert s is not None
     assert t.score is not None
@@ -81,7 +84,7 @@ def _check_spans(t: Table, rule: Callable[[Any, str], None]) -> None:
     rule(s.lowest <= s.highest and hi.min() >= s.lowest and lo.max() <= s.highest, "scores between its extremes")
 
 
-def _check_groups(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
+def _check_groups(t: Table | Confusion, rule: Rule) -> None:
     cells = len(t.n)
     rule(cells > 0, "at least one row")
     rule(t.attributes, "at least one group column")
@@ -95,14 +98,14 @@ def _check_groups(t: Table | Confusion, rule: Callable[[Any, str], None]) -> Non
         rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
 
 
-def _check_provenance(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
+def _check_provenance(t: Table | Confusion, rule: Rule) -> None:
     p = t.provenance
     flags = (p.tallied, p.withheld, p.untold, p.untold_groups)
     rule(all(isinstance(flag, bool) for flag in flags), "a provenance that says yes or no")
     rule(p.below is None or (type(p.below) is int and p.below >= 1), "a whole number of people that no cell is below")
 
 
-def _check_weights(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
+def _check_weights(t: Table | Confusion, rule: Rule) -> None:
     noise = getattr(t, "noise", None)
     if noise is None:
         rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
@@ -113,7 +116,7 @@ def _check_weights(t: Table | Confusion, rule: Callable[[Any, str], None]) -> No
         rule(sums is None or (np.isfinite(sums) & (sums > 0)).all(), "finite, positive weights")
 
 
-def _check_meaning(t: Table, rule: Callable[[Any, str], None]) -> None:
+def _check_meaning(t: Table, rule: Rule) -> None:
     """What a file from elsewhere may get wrong beside the numbers."""
     m = t.meaning
     texts = (m.score, m.label, m.prediction, m.weight, m.favorable, m.cluster)
@@ -123,7 +126,7 @@ def _check_meaning(t: Table, rule: Callable[[Any, str], None]) -> None:
     _check_tallies(t, rule)
 
 
-def _check_tallies(t: Table | Confusion, rule: Callable[[Any, str], None]) -> None:
+def _check_tallies(t: Table | Confusion, rule: Rule) -> None:
     tallies = [t.left_out, *t.left_out_groups.values()]
     counts = [n for tally in tallies for n in tally.values()]
     rule(all(isinstance(n, int) and n > 0 for n in counts), "whole, positive numbers of rows left out")

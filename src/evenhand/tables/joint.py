@@ -51,16 +51,11 @@ class JointTable(Asked):
         """The table of one model alone."""
         t = self.index
         return Table.of_cells(
-            attributes=t.attributes,
-            codes=t.codes,
-            n=t.n,
+            **t._same_people(),
             score=self.score_of_cells(model),
             label=t.label,
-            weight=t.weight,
-            weight2=t.weight2,
             cluster=t.cluster,
             meaning=replace(self.meaning, score=self.names[model]),
-            **t._history(),
         )
 
 

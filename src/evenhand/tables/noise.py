@@ -46,7 +46,7 @@ class Noise:
 
     @property
     def guarantee(self) -> str:
-        """In words."""
+        """As a sentence."""
         text = (
             f"pure differential privacy with ε = {self.epsilon:g} for each row: whether or not a row is in the data "
             f"changes the chance of any table by a factor of at most e^ε = {exp(self.epsilon):.3g}"

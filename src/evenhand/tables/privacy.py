@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import DataError, MissingLibrary, UsageError, listed, shown
+from evenhand.errors import DataError, MissingLibrary, UsageError, is_whole, listed, number, shown, whole_number
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import Confusion
@@ -110,8 +110,7 @@ def privatized(
 
 def check_epsilon(epsilon: Any) -> float:
     """ε, if it is one; better known before the data are counted."""
-    number = isinstance(epsilon, int | float | np.integer | np.floating) and not isinstance(epsilon, bool)
-    if not number or not EPSILONS[0] <= epsilon <= EPSILONS[1]:
+    if not EPSILONS[0] <= number(epsilon) <= EPSILONS[1]:
         raise UsageError(
             f"epsilon (--privacy) must be a number from {EPSILONS[0]:g} to {EPSILONS[1]:g}, such as 1 (more would "
             f"protect nobody), not {shown(epsilon)}"
@@ -183,7 +182,7 @@ def _levels(table: Table, cells: Any) -> tuple[Ints, Spans | None, Floats]:
         return np.zeros(table.cells, np.int64), None, np.zeros(1)
     if table.meaning.score_range is None:
         raise UsageError(NO_RANGE)
-    if is_number(cells):
+    if is_whole(cells):
         edges = cell_edges(table.meaning.score_range, cells)
         if table.spans is not None and table.spans.holding(edges[1:-1]).any():
             raise UsageError(
@@ -198,16 +197,9 @@ def _levels(table: Table, cells: Any) -> tuple[Ints, Spans | None, Floats]:
     return _listed(table.score, table.meaning.score_range, cells)
 
 
-def is_number(cells: Any) -> bool:
-    """Whether cells are ranges of equal width, so many of them, not a list of scores."""
-    return isinstance(cells, int | np.integer) and not isinstance(cells, bool)
-
-
 def cell_edges(score_range: tuple[float, float], cells: int) -> Floats:
     """The borders of the cells in which scores are counted, from the lowest possible score to the highest."""
-    if not 1 <= cells <= MOST_CELLS:
-        raise UsageError(f"cells (--cells) must be a whole number from 1 to {MOST_CELLS:,}, not {shown(cells)}")
-    edges = bin_edges(score_range, int(cells))
+    edges = bin_edges(score_range, whole_number("cells (--cells)", cells, 1, MOST_CELLS))
     if not (edges[1:] > edges[:-1]).all():
         raise UsageError(f"the score range is too short for {cells:,} cells: take fewer (--cells)")
     return edges

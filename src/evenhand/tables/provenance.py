@@ -50,7 +50,7 @@ class Provenance:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the table must know, in words."""
+        """What a reader of the table must know, as sentences."""
         found = []
         if self.below is not None and self.below > 1:
             found.append(

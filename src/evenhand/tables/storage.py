@@ -32,6 +32,10 @@ PRIVATE = "evenhand/table/3"
 """Counts hold noise: a reader of version 2 would take them for true."""
 CONFUSION = "evenhand/confusion/1"
 _KEY = "evenhand"
+_TYPES: dict[str, Any] = {
+    "n": np.int64, "score": np.float64, "decision": np.bool_, "label": np.bool_, "weight": np.float64,
+    "weight2": np.float64, "cluster": np.int64,
+}  # fmt: skip
 
 
 def save(table: Table | Confusion, path: Any) -> None:
@@ -50,13 +54,8 @@ def save(table: Table | Confusion, path: Any) -> None:
             columns["score_low"], columns["score_high"] = table.spans.ends(table.score)
     for i, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
         columns[f"group_{i}"] = np.array(attribute.groups, dtype=object)[codes]
-    columns["n"] = table.n
-    if table.weight is not None:
-        columns["weight"] = table.weight
-    if table.weight2 is not None:
-        columns["weight2"] = table.weight2
-    if isinstance(table, Table) and table.cluster is not None:
-        columns["cluster"] = table.cluster
+    rest = {name: getattr(table, name, None) for name in ("n", "weight", "weight2", "cluster")}
+    columns |= {name: column for name, column in rest.items() if column is not None}
     if isinstance(table, Table) and table.spans is not None:
         described["extremes"] = list(table.extremes)
         if table.spans.grid is not None:
@@ -163,29 +162,19 @@ def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
     if meaning["score_range"] is not None:
         lo, hi = map(float, meaning["score_range"])
         meaning["score_range"] = (lo, hi)
-
-    def column(name: str, dtype: Any) -> Any:
-        return _column(columns, name, dtype)
-
     return Table.of_cells(
         attributes=attributes,
         codes=codes,
-        spans=_spans(about, column) if "score_low" in columns or "extremes" in about else None,
+        spans=_spans(about, columns) if "score_low" in columns or "extremes" in about else None,
         noise=Noise(**about["noise"]) if about["schema"] == PRIVATE else None,
-        n=column("n", np.int64),
-        score=column("score", np.float64),
-        decision=column("decision", np.bool_),
-        label=column("label", np.bool_),
-        weight=column("weight", np.float64),
-        weight2=column("weight2", np.float64),
-        cluster=column("cluster", np.int64),
+        **{name: _column(columns, name) for name in _TYPES},
         meaning=Meaning(**meaning),
         **_tallies(about),
     )
 
 
-def _spans(about: dict[str, Any], column: Any) -> Spans:
-    low, high = (column(name, np.float64) for name in ("score_low", "score_high"))
+def _spans(about: dict[str, Any], columns: dict[str, Any]) -> Spans:
+    low, high = (_column(columns, name) for name in ("score_low", "score_high"))
     if low is None or high is None:
         raise TableFileError("it has no ranges of scores")
     ranges = np.unique(np.stack([low, high])[:, low < high], axis=1)
@@ -208,9 +197,7 @@ def _confusion(about: dict[str, Any], columns: dict[str, Any]) -> Confusion:
         true=_places(classes, columns["label"]),
         predicted=_places(classes, columns["prediction"]),
         classes=classes,
-        n=_column(columns, "n", np.int64),
-        weight=_column(columns, "weight", np.float64),
-        weight2=_column(columns, "weight2", np.float64),
+        **{name: _column(columns, name) for name in ("n", "weight", "weight2")},
         meaning=Meaning(**about["meaning"]),
         **_tallies(about),
     )
@@ -227,12 +214,12 @@ def _places(names: tuple[str, ...], column: Any) -> Any:
     return np.array([place[value] for value in column.tolist()], np.int64)
 
 
-def _column(columns: dict[str, Any], name: str, dtype: Any) -> Any:
+def _column(columns: dict[str, Any], name: str) -> Any:
     if name not in columns:
         return None
     if np.ma.is_masked(columns[name]):
         raise TableFileError(f"its column {name!r} has gaps")
-    return np.asarray(columns[name]).astype(dtype)
+    return np.asarray(columns[name]).astype(_TYPES.get(name, np.float64))
 
 
 def _tallies(about: dict[str, Any]) -> dict[str, Any]:

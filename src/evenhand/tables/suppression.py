@@ -8,12 +8,12 @@ its labels or decisions would have rates that look real and are wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, shown
+from evenhand.errors import DataError, UsageError, shown, whole_number
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.groups import added, added_groups, sum_by, tally_key
@@ -75,10 +75,8 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
 
 def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
     """The thresholds to keep, if all numbers make sense; better known before the data are counted."""
-    for word, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or not 1 <= value <= MOST:
-            raise UsageError(f"{word} must be a whole number from 1, such as 5, not {shown(value)}")
+    for option, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
+        whole_number(option, value, 1, MOST)
     try:
         found = np.unique(np.array(list(keep_thresholds), np.float64))
     except (TypeError, ValueError):
@@ -372,8 +370,8 @@ def _provenance(table: Table, kept: Bools, tallies: _Tallies, below: int) -> Pro
             names = {a.groups[c] for c in np.unique(codes[kept]).tolist()}
             incomplete |= {(a.name, g) for g in names if not tallies.by_group or g in tallies.withheld[a.name]}
     was = table.provenance
-    return Provenance(
-        tallied=was.tallied,
+    return replace(
+        was,
         below=max(below, was.below or 1),
         withheld=was.withheld or bool(tallies.withheld),
         untold=was.untold or tallies.untold,

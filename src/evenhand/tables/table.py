@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -24,7 +23,6 @@ from evenhand.tables.dense import Counts, Units
 from evenhand.tables.groups import Grouped, Grouping, both, history_of, same, sum_by, sum_of
 from evenhand.tables.invariants import check
 from evenhand.tables.noise import Noise
-from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.ranges import Spans, united
 
 _ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
@@ -83,32 +81,13 @@ class Table(Grouped):
         self._freeze(*_ARRAYS)
 
     @classmethod
-    def of_cells(
-        cls,
-        *,
-        meaning: Meaning = Meaning(),
-        left_out: Mapping[str, int] | None = None,
-        left_out_groups: Mapping[str, Mapping[str, int]] | None = None,
-        notes: Sequence[str] = (),
-        spans: Spans | None = None,
-        noise: Noise | None = None,
-        provenance: Provenance = NOTHING,
-        **cells: Any,
-    ) -> Table:
+    def of_cells(cls, *, spans: Spans | None = None, **about: Any) -> Table:
         """A table from cells in any order, some of which may be the same; scores inside spans move to their middle."""
+        cells = {name: about.pop(name) for name in ("attributes", *_ARRAYS) if name in about}
         if spans is not None:
             cells["score"] = spans.moved(cells["score"])
             spans = spans.of(np.unique(cells["score"]))
-        return cls(
-            **tidy(**cells),
-            spans=spans,
-            noise=noise,
-            meaning=meaning,
-            provenance=provenance,
-            left_out=left_out or {},
-            left_out_groups=left_out_groups or {},
-            notes=tuple(notes),
-        )
+        return cls(**tidy(**cells), spans=spans, **about)
 
     # ---- what it knows ------------------------------------------------------------------------
 

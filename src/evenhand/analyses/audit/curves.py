@@ -10,9 +10,8 @@ import numpy as np
 
 from evenhand.analyses.options import checked_scores
 from evenhand.analyses.reference import group_named, grouping_named, reference_group
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, is_whole, listed, nearest, shown
 from evenhand.inference import interval
-from evenhand.inference.settings import whole
 from evenhand.ingest.roles import renamed
 from evenhand.measures import calibration, distribution, roc, score_bias
 from evenhand.measures.density import estimate
@@ -142,9 +141,9 @@ def curves(
     options = checked_scores(ranks, calibration_bins, bandwidth)
     if not isinstance(table, Table):
         raise UsageError(f"curves takes a table: evenhand.tabulate(…) makes one, not {shown(type(table).__name__)}")
-    if points is not None and (not whole(points) or points < 2):
+    if points is not None and (not is_whole(points) or points < 2):
         raise UsageError(f"points must be a whole number from 2, not {shown(points)}")
-    if not whole(density_bins) or not 1 <= density_bins <= 1000:
+    if not is_whole(density_bins) or not 1 <= density_bins <= 1000:
         raise UsageError(f"density_bins must be a whole number from 1 to 1000, not {shown(density_bins)}")
     grouping = grouping_named(table, attribute)
     ref, _ = reference_group(table, grouping, reference)

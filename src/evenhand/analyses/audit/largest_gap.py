@@ -10,8 +10,8 @@ import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, within_tolerance
 from evenhand.inference import interval
-from evenhand.inference.null import Null, bounded, exchange_of, null_of, rate_outward, share_at_least
-from evenhand.inference.permutation import exchanged
+from evenhand.inference.null import Null, bounded, null_of, permuted_within, rate_outward, share_at_least
+from evenhand.inference.permutation import permuted
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.inference.settings import NullKind
 from evenhand.measures.registry import RateMeasure, ScoreMeasure
@@ -103,10 +103,10 @@ def range_nulls(
     """What chance alone shows of the largest gap between several groups, whose labels are permuted among all people."""
     found = {}
     for within in ("all", "label", "level"):
-        members = [m for m in measures if exchange_of(m, kind) == within]
+        members = [m for m in measures if permuted_within(m, kind) == within]
         random = deepcopy(rng)  # so that a measure alone has the p-value it has among others
         pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
-        for block in exchanged(counts, draws, random, within) if members else ():
+        for block in permuted(counts, draws, random, within) if members else ():
             for m in members:
                 pieces[m.id].append(m.profile(block).values)
         for m in members:

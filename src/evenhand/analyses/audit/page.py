@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.analyses.audit import explorer
-from evenhand.analyses.audit.attachments import documents
-from evenhand.analyses.audit.attachments import sections as other_sections
+from evenhand.analyses.audit.attachments import documents, sections as other_sections
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
 from evenhand.analyses.audit.wording import measure_of, rates_of, size, titles

@@ -123,7 +123,7 @@ def _gap(m: ScoreMeasure, pair: ScoreCounts, curve: Curve, options: Options, mov
     ci, ci_bootstrap, method = _interval(m, pair, size, signed, options.confidence, moves)
     group, reference = pair.groups
     gap = ScoreGap(
-        m.id, group, reference, m.limit(pair), value, signed if m.directed else None, ci, method, ci_bootstrap,
+        m.id, group, reference, m.tolerance_for(pair), value, signed if m.directed else None, ci, method, ci_bootstrap,
         parts=tuple(Part(*s, None) for s in m.summaries(pair, options.scores)) if m.summaries else (),
         left_out_share=_left_out(curve),
         resamples_undefined=None if moves is None else int(np.isnan(moves.distance).sum()),

@@ -11,7 +11,7 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap, largest_distance, with_nulls
 from evenhand.analyses.audit.score_gaps import RESAMPLED_SCORES, Compared, compare, recentred_nulls
 from evenhand.analyses.options import Options
-from evenhand.inference.null import EXCHANGED_SCORES, Null, score_nulls
+from evenhand.inference.null import PERMUTED_SCORES, Null, score_nulls
 from evenhand.inference.resample import spread_noise
 from evenhand.measures.calibration import blur
 from evenhand.measures.registry import ScoreMeasure
@@ -118,7 +118,7 @@ def _largest(
         found[m.id] = largest_distance(m, [c.gap for c in own], [c.distance for c in own], confidence, recentred)
     if not draws or recentred:
         return found
-    everybody = view(range(len(view.grouping.groups)), _most_scores(pairs, EXCHANGED_SCORES))
+    everybody = view(range(len(view.grouping.groups)), _most_scores(pairs, PERMUTED_SCORES))
     fewer = min(draws, max(200, 6 * draws // len(pairs)))
     return with_nulls(
         found, score_nulls(measures, everybody, options.scores, options.null, fewer, rng, confidence, pairs)

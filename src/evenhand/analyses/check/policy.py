@@ -8,9 +8,9 @@ from typing import Any
 
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.options import Options, checked
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, is_whole, listed, nearest, shown
 from evenhand.files.toml import Places, Refuse
-from evenhand.inference.settings import Inference, whole
+from evenhand.inference.settings import Inference
 from evenhand.ingest.roles import MISSING, WEIGHT_KINDS, Roles
 from evenhand.measures.curve import ScoreOptions
 
@@ -64,7 +64,7 @@ class Rulebook:
 def check_setting(key: str, value: Any, refuse: Refuse) -> None:
     if key in ("undefined", "small_groups"):
         choice(key, value, OUTCOMES, refuse)
-    elif key == "min_group_size" and not (whole(value) and 0 <= value <= 10**15):
+    elif key == "min_group_size" and not (is_whole(value) and 0 <= value <= 10**15):
         raise refuse(f"min_group_size is a whole number of people, such as 50, not {shown(value)}")
     elif key == "confidence":
         check_level(value, refuse)

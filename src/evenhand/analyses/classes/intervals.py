@@ -50,7 +50,7 @@ class Task:
         rate = self.matrix.rate
         if rate.trials is not None:
             return "samples" if self.method == "basic" else "rows"
-        return rate.exchanges if rate.needs == "hits" else "people"
+        return rate.permuted_within if rate.needs == "hits" else "people"
 
     def drawn(self, sums: Sums) -> tuple[Floats, Floats]:
         """What is followed through draws: values and base of a norm, units of anything else."""

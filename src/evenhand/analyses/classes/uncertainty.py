@@ -180,17 +180,17 @@ def _exchanged(
     found: list[list[Floats]] = [[] for _ in tasks]
     if draws and counts.squares is None and len(counts.groups) > 1:
         ways: dict[tuple[str, str], Callable[[], Iterator[Sums]]] = {
-            ("true", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[0], "true"),
-            ("predicted", "hits"): lambda: tables.exchanged_hits(counts, draws, streams[1], "predicted"),
-            ("true", "sums"): lambda: tables.exchanged(counts, draws, streams[2], "true"),
-            ("predicted", "sums"): lambda: tables.exchanged(counts, draws, streams[3], "predicted"),
-            ("all", "sums"): lambda: tables.exchanged_everybody(counts, draws, streams[4]),
+            ("true", "hits"): lambda: tables.permuted_hits(counts, draws, streams[0], "true"),
+            ("predicted", "hits"): lambda: tables.permuted_hits(counts, draws, streams[1], "predicted"),
+            ("true", "sums"): lambda: tables.permuted(counts, draws, streams[2], "true"),
+            ("predicted", "sums"): lambda: tables.permuted(counts, draws, streams[3], "predicted"),
+            ("all", "sums"): lambda: tables.permuted_everybody(counts, draws, streams[4]),
         }
         for (by, needs), way in ways.items():
             own = [
                 (task, sizes)
                 for task, sizes in zip(tasks, found, strict=True)
-                if (task.matrix.rate.exchanges, task.matrix.rate.needs) == (by, needs) and task.recipe.worse
+                if (task.matrix.rate.permuted_within, task.matrix.rate.needs) == (by, needs) and task.recipe.worse
             ]
             for sums in way() if own else ():
                 for task, sizes in own:

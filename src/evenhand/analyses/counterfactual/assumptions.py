@@ -12,7 +12,7 @@ from evenhand.ingest.people import People
 
 MOST_EDGES = 12
 BADLY_EXPLAINED = -0.02
-"""Below this share a mechanism is worse than none, and not only by chance."""
+"""Below this share a mechanism is worse than none, and not only by noise."""
 
 
 def assumptions_of(graph: Graph, structure: StructuralModel, attribute: str, takes: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Charts of counterfactual fairness, made from its document: changes, their ways, the curve of confounding, worlds."""
+"""Charts of counterfactual fairness, made from its document: changes, paths, confounding, causal models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.analyses.counterfactual.document import chosen
+from evenhand.analyses.counterfactual.sentences import causal_model, via
+from evenhand.errors import shown, shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows, zero
@@ -23,7 +25,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """A document, and one of its worlds: a graph, or the flip."""
+    """A document, and one of its causal models: a graph, or the flip."""
 
     document: Document
     world: dict[str, Any]
@@ -31,7 +33,7 @@ class Subject:
     @property
     def where(self) -> str:
         name = self.world["name"]
-        return "if only the attribute is flipped" if name == "flip" else f"in {shown_name(name, 60)}"
+        return "if only the attribute is flipped" if name == "flip" else f"by {causal_model(name)}"
 
     @property
     def level(self) -> str:
@@ -39,7 +41,7 @@ class Subject:
 
 
 def subject(result: CounterfactualFairness, world: Any = None) -> Subject:
-    """A world by its name; without a name the first, or the flip if there is none."""
+    """A causal model by its name; without a name the first, or the flip if there is none."""
     return in_world(result.to_dict(), world)
 
 
@@ -47,19 +49,16 @@ def in_world(document: Document, world: Any) -> Subject:
     """The same of a document."""
     there = {w["name"]: w for w in document["worlds"]}
     there["flip"] = {"name": "flip", **document["flip"], "paths": [], "confounding": []}
-    chosen = next(iter(there)) if world is None else world
-    if chosen not in there:
-        raise UsageError(f"there is no world {shown(chosen)} (there are: {listed(there)}){nearest(str(chosen), there)}")
-    return Subject(document, there[chosen])
+    return Subject(document, there[chosen(world, list(there))])
 
 
 def _pair(c: dict[str, Any]) -> str:
     return f"{shown_name(c['group'], 24)} as {shown_name(c['other'], 24)}"
 
 
-def _pairs(found: list[dict[str, Any]]) -> tuple[list[str], str | None]:
+def _pairs(changes: list[dict[str, Any]]) -> tuple[list[str], str | None]:
     """The pairs that are drawn, and what is said of the others."""
-    names = list(dict.fromkeys(_pair(c) for c in found))
+    names = list(dict.fromkeys(_pair(c) for c in changes))
     more = len(names) - MOST_PAIRS
     return names[:MOST_PAIRS], f"{more} more pairs of groups are in the JSON" if more > 0 else None
 
@@ -93,7 +92,7 @@ def changes(s: Subject) -> Chart:
                           "header": {"labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}}},
         "spec": {"width": theme.WIDTH, "height": max(50, HEIGHT // len(names)), "layer": [bars, nothing]},
     }  # fmt: skip
-    title = f"Change of scores in another world, {s.where}"
+    title = f"Counterfactual change of scores, {s.where}"
     told = " ".join(c["interpretation"] for c in changes[: len(names)])
     columns = {
         "pair": [_pair(c) for c in changes],
@@ -104,47 +103,55 @@ def changes(s: Subject) -> Chart:
 
 
 def paths(s: Subject) -> Chart:
-    """The part of the mean change that takes each way."""
+    """The part of the mean change that takes each path."""
     names, more = _pairs(s.world["paths"])
-    shown_ones = [p for p in s.world["paths"] if _pair(p) in names]
     total = {_pair(c): c["mean"] for c in s.world["answer"]["changes"]}
-    lines = [{"pair": pair, "way": "total", **_estimate(total[pair])} for pair in names]
-    lines += [{"pair": _pair(p), "way": _way(p["via"]), **_estimate(p["mean"])} for p in shown_ones]
-    ways = list(dict.fromkeys(line["way"] for line in lines))
+    lines = [{"pair": pair, "path": "total", **_estimate(total[pair])} for pair in names]
+    lines += [
+        {"pair": _pair(p), "path": via(p["via"], 24), **_estimate(p["mean"])}
+        for p in s.world["paths"]
+        if _pair(p) in names
+    ]
     ends = [v for line in lines for v in (line["value"], line["low"], line["high"], 0.0) if v is not None]
     margin = 0.05 * (max(ends) - min(ends)) or 0.01
     x = quantitative(
         "value", "mean change of the score", [min(ends) - margin, max(ends) + margin], format=".2~f", tickCount=7
     )
-    y: Spec = {"field": "way", "type": "nominal", "title": None, "sort": ways, "axis": _room(ways)}
-    offset = {"field": "pair", "sort": names}
-    colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
-    colour["legend"] = {**colour["legend"], "symbolType": "circle"}
-    data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}))
-    whisker = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "yOffset": offset, "color": colour}
-    point = {"x": x, "y": y, "yOffset": offset, "color": colour}
-    height = ROW * len(ways) * max(1, len(names) // 2)
-    body: Spec = {"width": theme.WIDTH - 150, "height": height, "layer": [
-        zero("x", x),
-        {"data": data, "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6}, "encoding": whisker},
-        {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
-         "encoding": point},
-    ]}  # fmt: skip
     subtitle = f"Lines: {s.level} intervals."
     known = [line for line in lines if line["value"] is not None]
-    told = "; ".join(f"{line['pair']}, {line['way']}: {number(line['value'], sign=True)}" for line in known)
-    columns = {key: [line[key] for line in lines] for key in ("pair", "way", "value", "low", "high")}
-    title = f"Which way the change takes, {s.where}"
-    return chart("paths", title, subtitle, f"{subtitle} {told}.", body, columns, [more])
+    told = "; ".join(f"{line['pair']}, {line['path']}: {number(line['value'], sign=True)}" for line in known)
+    columns = _columns(lines, "pair", "path", *_ENDS)
+    title = f"Paths of the change, {s.where}"
+    return chart("paths", title, subtitle, f"{subtitle} {told}.", _dots(lines, "path", names, x), columns, [more])
+
+
+_ENDS = ("value", "low", "high")
+
+
+def _columns(lines: list[dict[str, Any]], *keys: str) -> dict[str, list[Any]]:
+    return {key: [line[key] for line in lines] for key in keys}
+
+
+def _dots(lines: list[dict[str, Any]], field: str, names: list[str], x: Spec) -> Spec:
+    """Estimates with their intervals, one below the other by this field, in the colours of pairs of groups."""
+    places = list(dict.fromkeys(line[field] for line in lines))
+    y: Spec = {"field": field, "type": "nominal", "title": None, "sort": places, "axis": _room(places)}
+    colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
+    colour["legend"] = {**colour["legend"], "symbolType": "circle"}
+    beside = {"y": y, "yOffset": {"field": "pair", "sort": names}, "color": colour}
+    data = inline(rows(**_columns(lines, "pair", field, *_ENDS)))
+    return {"width": theme.WIDTH - 150, "height": ROW * len(places) * max(1, len(names) // 2), "layer": [
+        zero("x", x),
+        {"data": data, "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
+         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, **beside}},
+        {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
+         "encoding": {"x": x, **beside}},
+    ]}  # fmt: skip
 
 
 def _room(names: list[str]) -> Spec:
     """Room for names beside the axis: a browser's letters may be wider than those it was drawn with."""
     return {"labelLimit": 260, "minExtent": 8 * max(map(len, names)) + 10}
-
-
-def _way(via: str) -> str:
-    return {"direct": "direct", "rest": "acting together"}.get(via, f"through {shown_name(via, 24)}")
 
 
 def _estimate(e: dict[str, Any]) -> dict[str, Any]:
@@ -161,7 +168,7 @@ def confounding(s: Subject) -> Chart:
         for c in curves
         for p in c["points"]
     ]
-    data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "share", "value", "low", "high")}))
+    data = inline(rows(**_columns(lines, "pair", "share", *_ENDS)))
     shares = [line["share"] for line in lines]
     what = "share of the fitted effects that a hidden cause accounts for"
     x = quantitative("share", what, [min(shares), max(shares)], format="%", tickCount=7)
@@ -177,44 +184,32 @@ def confounding(s: Subject) -> Chart:
     ]}  # fmt: skip
     subtitle = f"Bands: {s.level} intervals. At 0% there is no hidden cause; below it one hides part of the effect."
     told = " ".join(c["interpretation"] for c in curves)
-    columns = {key: [line[key] for line in lines] for key in ("pair", "share", "correlation", "value", "low", "high")}
+    columns = _columns(lines, "pair", "share", "correlation", *_ENDS)
     title = f"If there is a hidden cause, {s.where}"
     return chart("confounding", title, subtitle, f"{subtitle} {told}", body, columns, [more])
 
 
 def worlds(s: Subject) -> Chart:
-    """The mean change in every world."""
+    """The mean change by every causal model."""
+    names, more = _pairs(s.document["worlds"][0]["answer"]["changes"])
     lines = [
-        {"pair": _pair(c), "world": shown_name(w["name"], 30), **_estimate(c["mean"])}
+        {"pair": _pair(c), "causal model": shown_name(w["name"], 30), **_estimate(c["mean"])}
         for w in s.document["worlds"]
         for c in w["answer"]["changes"]
+        if _pair(c) in names
     ]
-    names, more = _pairs(s.document["worlds"][0]["answer"]["changes"])
-    lines = [line for line in lines if line["pair"] in names]
-    worlds = list(dict.fromkeys(line["world"] for line in lines))
-    x = quantitative("value", "mean change of the score", format=".2~f")
-    y: Spec = {"field": "world", "type": "nominal", "title": None, "sort": worlds, "axis": _room(worlds)}
-    colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
-    colour["legend"] = {**colour["legend"], "symbolType": "circle"}
-    offset = {"field": "pair", "sort": names}
-    data = inline(rows(**{key: [line[key] for line in lines] for key in ("pair", "world", "value", "low", "high")}))
-    whisker = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "yOffset": offset, "color": colour}
-    body: Spec = {"width": theme.WIDTH - 150, "height": ROW * len(worlds) * max(1, len(names) // 2), "layer": [
-        zero("x", x),
-        {"data": data, "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6}, "encoding": whisker},
-        {"data": data, "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": True},
-         "encoding": {"x": x, "y": y, "yOffset": offset, "color": colour}},
-    ]}  # fmt: skip
     told = " ".join(
         r["interpretation"] for r in s.document["ranges"] if r["figure"] == "mean" and r["group"] is not None
     )
     subtitle = f"Lines: {s.level} intervals."
-    columns = {key: [line[key] for line in lines] for key in ("world", "pair", "value", "low", "high")}
-    return chart("worlds", "The mean change in every world", subtitle, f"{subtitle} {told}", body, columns, [more])
+    body = _dots(lines, "causal model", names, quantitative("value", "mean change of the score", format=".2~f"))
+    columns = _columns(lines, "causal model", "pair", *_ENDS)
+    title = "The mean change by every causal model"
+    return chart("worlds", title, subtitle, f"{subtitle} {told}", body, columns, [more])
 
 
 def _has(part: str) -> Callable[[Subject], str | None]:
-    return lambda s: None if s.world[part] else f"is not of {shown(s.world['name'])}: name another world"
+    return lambda s: None if s.world[part] else f"is not of {shown(s.world['name'])}: name another causal model"
 
 
 CHARTS = {

@@ -66,7 +66,7 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class CounterfactualFairness(Result):
-    """What was found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`; only `to_frame` has single people."""
+    """Changes by causal model. Print it, or use `to_dict`, `to_json`, `to_html`, `plot`. Only `to_frame` has people."""
 
     drawn_by = "evenhand.analyses.counterfactual.charts"
 
@@ -98,7 +98,7 @@ class CounterfactualFairness(Result):
         return frame(self, world, library)
 
     def plot(self, name: str | None = None, world: str | None = None) -> Chart:
-        """A chart of one world: changes, paths or confounding; or worlds. `plots()` says which there are."""
+        """A chart of one causal model: changes, paths or confounding; or of all: worlds. `plots()` names them."""
         return self.charts(world=world).draw(name)
 
 

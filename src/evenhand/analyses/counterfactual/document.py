@@ -25,7 +25,7 @@ QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 def document(result: CounterfactualFairness) -> dict[str, Any]:
     """The whole result as plain values; it holds nobody's own."""
     asked, options = result.asked, result.asked.options
-    words = {"level": options.confidence, "risk": asked.rule.risk}
+    said = {"level": options.confidence, "risk": asked.rule.risk}
     return {
         **header("counterfactual"),
         "data": {
@@ -49,20 +49,20 @@ def document(result: CounterfactualFairness) -> dict[str, Any]:
         "flip": {
             "label": FLIP,
             "undefined": None if result.flip is not None else NOT_TAKEN,
-            "answer": None if result.flip is None else _answer(result.flip, {**words, "flip": True}),
+            "answer": None if result.flip is None else _answer(result.flip, {**said, "flip": True}),
         },
-        "worlds": [_world(w, words) for w in result.worlds],
+        "worlds": [_world(w, said) for w in result.worlds],
         "ranges": [_range(r) for r in result.ranges],
         "notes": list(result.notes),
     }
 
 
-def _world(w: WorldAnswer, words: dict[str, Any]) -> dict[str, Any]:
+def _world(w: WorldAnswer, said: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": w.name,
         "edges": [{"cause": a, "effect": b} for a, b in w.edges],
         "because": w.because,
-        "answer": _answer(w.answer, {**words, "because": w.because}),
+        "answer": _answer(w.answer, {**said, "because": w.because}),
         "paths": [_path(p) for p in w.paths],
         "confounding": [_confounding(c) for c in w.confounding],
         "mechanisms": [{"node": n, "kind": w.kinds[n], "explained": number(x)} for n, x in w.explained.items()],
@@ -70,17 +70,17 @@ def _world(w: WorldAnswer, words: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _answer(a: Answer, words: dict[str, Any]) -> dict[str, Any]:
+def _answer(a: Answer, said: dict[str, Any]) -> dict[str, Any]:
     return {
-        "overall": _change(a.overall, words),
-        "changes": [_change(c, words) for c in a.changes],
+        "overall": _change(a.overall, said),
+        "changes": [_change(c, said) for c in a.changes],
         "largest": {"group": a.largest.group, "other": a.largest.other},
         "bins": list(a.bins),
     }
 
 
-def _change(c: Change, words: dict[str, Any]) -> dict[str, Any]:
-    found = {
+def _change(c: Change, said: dict[str, Any]) -> dict[str, Any]:
+    plain = {
         **fields(c, "group other people"),
         "mean": _estimate(c.mean),
         **fields(c, "p_value p_adjusted"),
@@ -89,7 +89,7 @@ def _change(c: Change, words: dict[str, Any]) -> dict[str, Any]:
         "histogram": list(c.histogram),
         "undefined": c.undefined,
     }
-    return {**found, "interpretation": changed_words(found, **words)}
+    return {**plain, "interpretation": changed_words(plain, **said)}
 
 
 def _estimate(e: Estimate) -> dict[str, Any]:
@@ -109,13 +109,13 @@ def _confounding(c: Confounding) -> dict[str, Any]:
         }
         for p in c.points
     ]
-    found = {**fields(c, "group other"), "points": points, **fields(c, "tips within")}
-    return {**found, "interpretation": tipping_words(found)}
+    plain = {**fields(c, "group other"), "points": points, **fields(c, "tips within")}
+    return {**plain, "interpretation": tipping_words(plain)}
 
 
 def _range(r: Range) -> dict[str, Any]:
-    found = fields(r, "group other figure lowest highest ci agree")
-    return {**found, "interpretation": range_words(found)}
+    plain = fields(r, "group other figure lowest highest ci agree")
+    return {**plain, "interpretation": range_words(plain)}
 
 
 # ---- dataframe ----------------------------------------------------------------------------------------------
@@ -126,6 +126,15 @@ _TYPES = {
 }  # fmt: skip
 
 
+def chosen(world: Any, known: list[str]) -> str:
+    """The causal model of this name; without a name the first."""
+    name = known[0] if world is None else world
+    if name not in known:
+        near = nearest(str(name), known)
+        raise UsageError(f"there is no causal model {shown(name)} (there are: {listed(known)}){near}")
+    return str(name)
+
+
 def frame(result: CounterfactualFairness, world: str | None, library: str | None) -> Any:
     """One row per person and other group. Where noise is drawn, `decision_there` is the share of favourable draws."""
     from evenhand.analyses.counterfactual.effects import others_of
@@ -134,11 +143,9 @@ def frame(result: CounterfactualFairness, world: str | None, library: str | None
     names = [w.name for w in result.worlds]
     known = [*names, *(["flip"] if result.flip is not None else [])]
     if not known:
-        raise UsageError("there is no other world: give a graph, or a model that takes the attribute")
-    chosen = known[0] if world is None else world
-    if chosen not in known:
-        raise UsageError(f"there is no world {shown(chosen)} (there are: {listed(known)}){nearest(str(chosen), known)}")
-    there = result.worlds[names.index(chosen)].scores if chosen in names else flips[:, :, None]
+        raise UsageError("there is no counterfactual: give a graph, or a model that takes the attribute")
+    name = chosen(world, known)
+    there = result.worlds[names.index(name)].scores if name in names else flips[:, :, None]
     groups = np.array(list(result.asked.groups), object)
     rule, others = result.asked.rule, others_of(own, len(groups))
     times = len(others)

@@ -122,8 +122,8 @@ def interval(
     if figure in (MEAN, SIZE):
         return (value - half if figure == MEAN else max(value - half, 0.0)), value + half
     inside = away > 0 and 0 < value < 1
-    alike = value * (1 - value) / away**2 if inside else people
-    lo, hi = wilson(value, min(alike, people) / wider**2, confidence)
+    as_many = value * (1 - value) / away**2 if inside else people
+    lo, hi = wilson(value, min(as_many, people) / wider**2, confidence)
     if not inside:  # at 0 or 1 resamples may still go elsewhere
         lo, hi = np.minimum(lo, max(value - half, 0.0)), np.maximum(hi, min(value + half, 1.0))
     return float(lo), float(hi)

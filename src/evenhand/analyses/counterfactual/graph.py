@@ -113,7 +113,7 @@ def in_causal_order(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> d
         effects.setdefault(cause, set()).add(effect)
     if not any(causes.values()):
         raise UsageError("the graph has no edges: say at least what the attribute acts on, e.g. 'sex -> job'")
-    waits = {node: len(found) for node, found in causes.items()}
+    waits = {node: len(known) for node, known in causes.items()}
     ready = [node for node, count in waits.items() if not count]
     heapq.heapify(ready)
     order: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""A category that follows from its causes by Gumbel-max: a mechanism in the manner of gcm, which has none like it.
+"""A category that follows from its causes by Gumbel-max: a mechanism in the convention of gcm, which has none like it.
 
 Every category has a utility, its log-probability given the causes, and each person adds noise of their own to every
 one; the largest sum is what happens. The noise given what happened is drawn from the top down (Maddison, Tarlow & Minka
@@ -40,9 +40,9 @@ class GumbelMax:
 
     def utilities(self, causes: Floats) -> Floats:
         """The log-probability of every category."""
-        chances = np.full((len(causes), self.size), LEAST)
-        chances[:, self.classes] = 1.0 if self.classifier is None else self.classifier.predict_probabilities(causes)
-        return np.asarray(np.log(np.maximum(chances, LEAST)))
+        p = np.full((len(causes), self.size), LEAST)
+        p[:, self.classes] = 1.0 if self.classifier is None else self.classifier.predict_probabilities(causes)
+        return np.asarray(np.log(np.maximum(p, LEAST)))
 
     def estimate_noise(self, values: Ints, causes: Floats, rng: np.random.Generator) -> Floats:
         """A draw of the noise of every category, given that this value came out."""

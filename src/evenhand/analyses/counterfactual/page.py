@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.analyses.counterfactual.charts import CHARTS, changes, in_world, worlds
-from evenhand.analyses.counterfactual.sentences import FIGURE, explained, share
+from evenhand.analyses.counterfactual.sentences import FIGURE, causal_model, explained, share
 from evenhand.errors import shown_name
 from evenhand.report.charts.registry import Charts
 from evenhand.report.format import interval, number, p_value
@@ -19,23 +19,23 @@ Document = dict[str, Any]
 
 
 def counterfactual_page(document: Document) -> str:
-    """What would change for whom, which way, and what that rests on."""
-    title = f"Fairness of {shown_name(document['data']['model'])} in other worlds"
+    """What would change for whom, by which paths, and what that rests on."""
+    title = f"Counterfactual fairness of {shown_name(document['data']['model'])}"
     return fitted(lambda room: page(title, facts_of(_facts(document)), sections(document, room), document))
 
 
 def sections(document: Document, room: Room) -> list[tuple[str, str, Any]]:
     """Sections as (id, heading, content)."""
-    found: list[tuple[str, str, Any]] = []
+    parts: list[tuple[str, str, Any]] = []
     for place, world in enumerate(document["worlds"]):
         one = len(document["worlds"]) == 1
-        heading = "Had they been of another group" if one else f"In {shown_name(world['name'], 80)}"
-        found.append((f"cf-world-{place}", heading, join(_world(document, world, room))))
+        heading = "Had they been of another group" if one else f"By {causal_model(world['name'])}"
+        parts.append((f"cf-world-{place}", heading, join(_world(document, world, room))))
     if document["ranges"]:
-        found.append(("cf-worlds", "Over all worlds", join(_ranges(document, room))))
-    found.append(("cf-flip", "The plain attribute flip", join(_flip(document, room))))
-    found.append(("cf-method", "How it was computed", join(_method(document, room.remarks()))))
-    return found
+        parts.append(("cf-worlds", "Over all causal models", join(_ranges(document, room))))
+    parts.append(("cf-flip", "The plain attribute flip", join(_flip(document, room))))
+    parts.append(("cf-method", "How it was computed", join(_method(document, room.remarks()))))
+    return parts
 
 
 def _facts(document: Document) -> Iterator[tuple[str, str]]:
@@ -75,8 +75,8 @@ def _findings(answer: dict[str, Any], document: Document) -> Markup:
     largest = max(answer["changes"], key=lambda c: c["size"]["value"])
     size = answer["overall"]["size"]
     small = size["ci"] is not None and size["ci"][1] <= document["options"]["tolerance"]
-    chance = size["floor_95"] is not None and size["value"] <= size["floor_95"]
-    kind, head = ("good", "Little or nothing changes") if small or chance else ("bad", "Scores depend on the group")
+    null = size["floor_95"] is not None and size["value"] <= size["floor_95"]
+    kind, head = ("good", "Little or nothing changes") if small or null else ("bad", "Scores depend on the group")
     return tag(
         "div", tag("h3", head), tag("p", largest["interpretation"]), tag("p", answer["overall"]["interpretation"]),
         class_=f"finding {kind}",
@@ -105,7 +105,7 @@ def _number(e: dict[str, Any], sign: bool = False) -> Markup:
     if e["value"] is None:
         return cell("–", data_value="NaN")
     bounds = None if e["ci"] is None else tag("div", interval(e["ci"], sign=sign), class_="muted")
-    floor = None if e["floor_95"] is None else tag("div", f"chance up to {number(e['floor_95'])}", class_="muted")
+    floor = None if e["floor_95"] is None else tag("div", f"null 95 % {number(e['floor_95'])}", class_="muted")
     return cell(number(e["value"], sign=sign), bounds, floor, data_value=e["value"])
 
 

@@ -59,9 +59,9 @@ def _groups(feature: Feature) -> Feature:
     names = [str(name_of(c)) for c in feature.categories]
     if len(names) > MOST_GROUPS:
         numbers = isinstance(feature.categories[0], int | float)
-        way = "cut numbers into a few ranges" if numbers else "merge small groups"
+        fix = "cut numbers into a few ranges" if numbers else "merge small groups"
         raise DataError(
-            f"the attribute must have at most {MOST_GROUPS} groups, but {shown(feature.name)} has {len(names):,}: {way}"
+            f"the attribute must have at most {MOST_GROUPS} groups, but {shown(feature.name)} has {len(names):,}: {fix}"
         )
     twice = [name for name in names if names.count(name) > 1]
     if twice:

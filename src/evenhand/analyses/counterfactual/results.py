@@ -194,21 +194,21 @@ def ranges_of(answers: Sequence[WorldAnswer], tolerance: float) -> tuple[Range, 
     if len(answers) < 2:
         return ()
     rows = [(a.answer.overall, *a.answer.changes) for a in answers]
-    limits = {"mean": 0.0, "size": tolerance, "changed": 0.0}
-    return tuple(_range(same, figure, limit) for same in zip(*rows, strict=True) for figure, limit in limits.items())
+    sides = {"mean": 0.0, "size": tolerance, "changed": 0.0}
+    return tuple(_range(same, figure, least) for same in zip(*rows, strict=True) for figure, least in sides.items())
 
 
-def _range(changes: Sequence[Change], figure: str, limit: float) -> Range:
+def _range(changes: Sequence[Change], figure: str, tolerance: float) -> Range:
     estimates: list[Estimate] = [getattr(c, figure) for c in changes]
     values = [e.value for e in estimates]
     known = [e.ci for e in estimates if e.ci is not None]
     ci = (min(lo for lo, _ in known), max(hi for _, hi in known)) if len(known) == len(estimates) else None
-    agree = len({_side(e, limit) for e in estimates}) == 1
+    agree = len({_side(e, tolerance) for e in estimates}) == 1
     return Range(changes[0].group, changes[0].other, figure, min(values), max(values), ci, agree)
 
 
-def _side(e: Estimate, limit: float) -> int | None:
-    """The side of a limit that is shown, 0 if none is."""
+def _side(e: Estimate, tolerance: float) -> int | None:
+    """The side of a tolerance that is shown, 0 if none is."""
     if e.ci is None:
         return None
-    return int(e.ci[0] > limit) - int(e.ci[1] < limit)
+    return int(e.ci[0] > tolerance) - int(e.ci[1] < tolerance)

@@ -43,7 +43,7 @@ class Scorer:
         try:
             scores = self._raw(rows)
         except Exception as error:
-            told = " ".join(str(error).split()) or "no words"
+            told = " ".join(str(error).split()) or "without a message"
             raise DataError(
                 f"the model cannot score {where}; it says: {type(error).__name__}: {told[:SAID]}"
             ) from error

@@ -18,7 +18,7 @@ one hides part of an effect that is larger."""
 
 @dataclass(frozen=True)
 class Point:
-    """What is found if a hidden cause accounts for this share."""
+    """What follows if a hidden cause accounts for this share."""
 
     share: float
     correlation: float | None

@@ -82,11 +82,9 @@ def tipping_words(c: dict[str, Any]) -> str:
 
 def _needed(points: list[dict[str, Any]], share: float) -> str:
     strength = _strength(points, share)
-    return (
-        ""
-        if strength is None
-        else f" (such a cause must correlate {strength:.2f} with the attribute and what it acts on)"
-    )
+    if strength is None:
+        return ""
+    return f" (such a cause must correlate {strength:.2f} with the attribute and what it acts on)"
 
 
 def _strength(points: list[dict[str, Any]], share: float) -> float | None:
@@ -121,8 +119,18 @@ def interval_words(ci: list[float] | None, level: float | None = None, name: str
     """
     if ci is None:
         return ""
-    words = f"{100 * level:g}% {name} " if level is not None else "" if name == "interval" else f"{name} "
-    return f" ({words}{interval(ci)})"
+    what = f"{100 * level:g}% {name} " if level is not None else "" if name == "interval" else f"{name} "
+    return f" ({what}{interval(ci)})"
+
+
+def via(path: str, limit: int = 40) -> str:
+    """What a change passes on its path."""
+    return {"direct": "direct", "rest": "acting together"}.get(path, f"through {shown_name(path, limit)}")
+
+
+def causal_model(name: str) -> str:
+    """What a causal model is called; the only one has no name of its own."""
+    return "the causal model" if name == "world" else f"causal model {shown_name(name, 60)}"
 
 
 def share(of_people: float) -> str:

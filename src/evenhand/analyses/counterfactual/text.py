@@ -8,14 +8,12 @@ from typing import Any
 from rich.text import Text
 
 from evenhand.analyses.counterfactual.document import FLIP
-from evenhand.analyses.counterfactual.sentences import explained, interval_words, share
+from evenhand.analyses.counterfactual.sentences import causal_model, explained, interval_words, share, via
 from evenhand.errors import shown_name
 from evenhand.report.console import WIDTH, wrapped
 from evenhand.report.format import interval, number, p_value
 
 MOST_PAIRS = 12
-ONLY = "world"
-"""What a world is called that is the only one."""
 
 
 def render(document: dict[str, Any]) -> Text:
@@ -34,9 +32,9 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     else:
         yield from _table(flip["answer"])
     for world in document["worlds"]:
-        yield from _world_lines(world)
+        yield from _model_lines(world)
     if document["ranges"]:
-        yield from _heading("Over all worlds")
+        yield from _heading("Over all causal models")
         for r in document["ranges"]:
             yield from wrapped(f"• {r['interpretation']}", "  ")
     if document["notes"]:
@@ -56,16 +54,16 @@ def facts(document: dict[str, Any]) -> str:
     )
 
 
-def _world_lines(world: dict[str, Any]) -> Iterator[str]:
-    yield from _heading("In the world of the graph" if world["name"] == ONLY else f"In {shown_name(world['name'], 60)}")
+def _model_lines(world: dict[str, Any]) -> Iterator[str]:
+    yield from _heading(f"By {causal_model(world['name'])}")
     if world["because"]:
         yield from wrapped(f"Nothing changes: {world['because']}.")
     else:
         yield from _table(world["answer"])
         yield ""
-        yield "Ways a change takes, on average"
+        yield "Paths of a change, on average"
         for p in world["paths"][: 6 * MOST_PAIRS]:
-            yield from wrapped(_way(p), "    ")
+            yield from wrapped(_path(p), "    ")
         if world["confounding"]:
             yield ""
             yield "If a hidden cause accounts for part of it"
@@ -80,15 +78,15 @@ def _world_lines(world: dict[str, Any]) -> Iterator[str]:
         yield from wrapped(f"• mechanism of {shown_name(m['node'])} ({m['kind']}): {told}", "  ")
 
 
-def _way(p: dict[str, Any]) -> str:
-    via = {"direct": "direct", "rest": "acting together"}.get(p["via"], f"through {shown_name(p['via'])}")
+def _path(p: dict[str, Any]) -> str:
     who = f"{shown_name(p['group'], 20)} as {shown_name(p['other'], 20)}"
     because = f" ({p['because']})" if p["because"] else ""
-    return f"  {who:<24} {via:<24} {number(p['mean']['value'], sign=True)}{interval_words(p['mean']['ci'])}{because}"
+    mean = f"{number(p['mean']['value'], sign=True)}{interval_words(p['mean']['ci'])}"
+    return f"  {who:<24} {via(p['via']):<24} {mean}{because}"
 
 
 def _table(answer: dict[str, Any]) -> Iterator[str]:
-    yield f"{'had been':<22}{'people':>8}{'change':>8}{'interval':>16}{'|size|':>7}{'chance':>7}{'other':>6}{'p':>6}"
+    yield f"{'had been':<22}{'people':>8}{'change':>8}{'interval':>16}{'|size|':>7}{'null95':>7}{'other':>6}{'p':>6}"
     changes = sorted(answer["changes"], key=lambda c: -c["size"]["value"])
     for c in [*changes[:MOST_PAIRS], answer["overall"]]:
         who = "everybody, another"
@@ -96,15 +94,15 @@ def _table(answer: dict[str, Any]) -> Iterator[str]:
             who = f"{shown_name(c['group'], 11)} as {shown_name(c['other'], 10)}"
         ci = c["mean"]["ci"]
         span = "undefined" if ci is None else interval(ci, sign=True, join=" ")
-        chance = "" if c["size"]["floor_95"] is None else number(c["size"]["floor_95"])
+        floor = "" if c["size"]["floor_95"] is None else number(c["size"]["floor_95"])
         p = "" if c["p_adjusted"] is None else p_value(c["p_adjusted"])
         yield (
             f"{who:<22}{c['people']:>8,}{number(c['mean']['value'], sign=True):>8}{span:>16}"
-            f"{number(c['size']['value']):>7}{chance:>7}{share(c['changed']['value']):>6}{p:>6}"
+            f"{number(c['size']['value']):>7}{floor:>7}{share(c['changed']['value']):>6}{p:>6}"
         )
     if len(changes) > MOST_PAIRS:
         yield f"and {len(changes) - MOST_PAIRS:,} more pairs (in the JSON)"
-    yield "|size|: mean size of changes; chance: what fitting alone shows of it, at most;"
+    yield "|size|: mean size of changes; null95: 95th percentile from fitting alone;"
     yield "other: decided otherwise; p: of no mean change, adjusted for all pairs"
     yield ""
     for c in [*changes[:MOST_PAIRS], answer["overall"]]:

@@ -1,4 +1,4 @@
-"""People who are near to each other: how far apart their scores are, and which group fares worse beside its like."""
+"""People who are near to each other: how far apart their scores are, and which group fares worse beside others."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def subject(result: IndividualFairness) -> Document:
     return result.to_dict()
 
 
-def pairs(found: Document) -> Chart:
+def pairs(document: Document) -> Chart:
     """How many near pairs there are at each distance and difference of scores."""
-    sketch, options, alike = found["sketch"], found["options"], found["overall"]["alike"]
+    sketch, options, alike = document["sketch"], document["options"], document["overall"]["alike"]
     x, y, number = sketch["distance"], sketch["difference"], np.array(sketch["pairs"])
     cells = [
         {"x": x[i], "x2": x[i + 1], "y": y[j], "y2": y[j + 1], "pairs": int(number[i, j]),
@@ -44,17 +44,17 @@ def pairs(found: Document) -> Chart:
          "encoding": {"x": across, "x2": {"field": "x2"}, "y": up, "y2": {"field": "y2"}, "color": shade}},
     ]  # fmt: skip
     told = f"Of near pairs, {percent(alike['value'])} are scored within {options['epsilon']:.3g} of each other."
-    words = ["Darker: more pairs.", *_limits(layers, found, across, up, x[-1], y[-1]), told]
+    said = ["Darker: more pairs.", *_limits(layers, document, across, up, x[-1], y[-1]), told]
     by_row = number.sum(axis=0)
     columns = {"difference from": y[:-1], "to": y[1:], "near pairs": by_row.tolist()}
     title = "Near pairs by distance and by difference of scores"
     body = {"width": theme.WIDTH, "height": HEIGHT, "layer": layers}
-    return chart("pairs", title, " ".join(words), f"{told} {_constant(found)}", body, columns)
+    return chart("pairs", title, " ".join(said), f"{told} {_constant(document)}", body, columns)
 
 
-def _limits(layers: list[Spec], found: Document, x: Spec, y: Spec, right: float, top: float) -> list[str]:
+def _limits(layers: list[Spec], document: Document, x: Spec, y: Spec, right: float, top: float) -> list[str]:
     """The lines that divide alike from not alike, and what they mean."""
-    options, said = found["options"], []
+    options, said = document["options"], []
     line = {"type": "line", "color": theme.LIMIT, "strokeWidth": 2}
     if options["epsilon"] <= top:
         mark = {"type": "rule", "color": theme.LIMIT, "strokeDash": [5, 4]}
@@ -64,24 +64,24 @@ def _limits(layers: list[Spec], found: Document, x: Spec, y: Spec, right: float,
         end = min(right, top / options["lipschitz"])
         points = rows(x=[0.0, end], y=[0.0, options["lipschitz"] * end])
         layers.append({"data": inline(points), "mark": line, "encoding": {"x": x, "y": y}})
-        said.append("Line: the Lipschitz limit, violated above it.")
+        said.append("Line: lipschitz × distance, violated above it.")
     return said
 
 
-def _constant(found: Document) -> str:
-    c = found["overall"]["constant"]
-    return sentence(c["undefined"] or f"the steepest pair differs by {c['value']:.4g} per unit of distance")
+def _constant(document: Document) -> str:
+    c = document["overall"]["constant"]
+    return sentence(c["undefined"] or f"the Lipschitz constant of near pairs is {c['value']:.4g}")
 
 
-def _compared(found: Document) -> list[dict[str, Any]]:
-    return [g for g in found["groups"] if g["across"] is not None and g["across"]["ci"] is not None]
+def _compared(document: Document) -> list[dict[str, Any]]:
+    return [g for g in document["groups"] if g["across"] is not None and g["across"]["ci"] is not None]
 
 
-def groups(found: Document) -> Chart:
+def groups(document: Document) -> Chart:
     """The mean difference of scores of near pairs across groups."""
-    there = sorted(_compared(found), key=lambda g: -g["people"])[:MOST_GROUPS]
+    there = sorted(_compared(document), key=lambda g: -g["people"])[:MOST_GROUPS]
     label = labels(g["name"] for g in there)
-    reference = shown_name(found["data"]["reference"])
+    reference = shown_name(document["data"]["reference"])
     points = [
         {"group": label[g["name"]], "value": g["across"]["value"], "low": g["across"]["ci"][0],
          "high": g["across"]["ci"][1], "pairs": g["across_pairs"],
@@ -101,17 +101,17 @@ def groups(found: Document) -> Chart:
         {"data": data, "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1, "tooltip": True},
          "encoding": {"x": x, "y": y, "color": colour}},
     ]  # fmt: skip
-    level = f"{100 * found['options']['confidence']:g}%"
+    level = f"{100 * document['options']['confidence']:g}%"
     under = f"Mean over near pairs of one person of the group and one of {reference}. Lines: {level} intervals."
     told = "; ".join(f"{p['group']} {p['value']:+.3f} [{p['low']:+.3f}, {p['high']:+.3f}]" for p in points[:4])
     columns = {k: [p[k] for p in points] for k in ("group", "value", "low", "high", "pairs")}
     body = {"width": theme.WIDTH, "height": {"step": 34}, "layer": layers}
-    title = f"How each group fares beside its like of {reference}"
-    fewer = f"the {len(there)} largest groups" if len(there) < len(_compared(found)) else None
+    title = f"How each group fares beside near people of {reference}"
+    fewer = f"the {len(there)} largest groups" if len(there) < len(_compared(document)) else None
     return chart("groups", title, under, f"{under} {told}.", body, columns, [fewer])
 
 
 CHARTS = {
-    "pairs": Kind(pairs, lambda found: None if found["sketch"]["pairs"] else "needs people who are near to each other"),
-    "groups": Kind(groups, lambda found: None if _compared(found) else "needs pairs of two groups that are near"),
+    "pairs": Kind(pairs, lambda d: None if d["sketch"]["pairs"] else "needs people who are near to each other"),
+    "groups": Kind(groups, lambda d: None if _compared(d) else "needs pairs of two groups that are near"),
 }

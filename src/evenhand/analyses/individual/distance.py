@@ -41,12 +41,12 @@ class Points:
     """People as numbers and categories: differences of numbers add up, and so does every other category."""
 
     numbers: Floats
-    """Features × people, in units of likeness."""
+    """Features × people, in units of distance."""
     codes: Ints
     """Features × people."""
     mismatch: float
     """What one other category adds."""
-    power: int
+    exponent: int
     """1: differences add up; 2: their squares do, and the distance is the root."""
 
     @property
@@ -55,7 +55,7 @@ class Points:
 
     @cached_property
     def _hot(self) -> NDArray[np.float32]:
-        """The categories of all columns that have few, as 0 and 1: products of people count how many they share."""
+        """The categories of all columns that have few, as 0 and 1: dot products of people count how many they share."""
         few = [codes for codes in self.codes if codes.max() < _FEW]
         hot = [codes == np.arange(codes.max() + 1)[:, None] for codes in few]
         return np.vstack(hot).astype(np.float32) if hot else np.zeros((0, self.n), np.float32)
@@ -64,13 +64,13 @@ class Points:
         many = [codes for codes in self.codes if codes.max() >= _FEW]
         shared = self._hot[:, rows].T @ self._hot
         total = np.multiply(len(self.codes) - len(many) - shared, self.mismatch, dtype=np.float64)
-        if self.power == 2:
+        if self.exponent == 2:
             squares = np.einsum("pn,pn->n", self.numbers, self.numbers)
             total += squares[rows, None] + squares - 2.0 * (self.numbers[:, rows].T @ self.numbers)
         for start in range(0, self.n, _TILE):
             part = slice(start, start + _TILE)
             apart = np.empty_like(total[:, part])
-            for values in self.numbers if self.power == 1 else ():
+            for values in self.numbers if self.exponent == 1 else ():
                 np.subtract(values[rows, None], values[part], out=apart)
                 total[:, part] += np.abs(apart, out=apart)
             for codes in many:
@@ -81,10 +81,10 @@ class Points:
         total = np.zeros(one.shape)
         for values in self.numbers:
             apart = np.abs(values[one] - values[other])
-            total += apart if self.power == 1 else apart * apart
+            total += apart if self.exponent == 1 else apart * apart
         for codes in self.codes:
             total += self.mismatch * (codes[one] != codes[other])
-        return total if self.power == 1 else np.sqrt(total)
+        return total if self.exponent == 1 else np.sqrt(total)
 
 
 @dataclass(frozen=True)
@@ -151,21 +151,21 @@ def _whitened(numbers: Floats) -> Points:
 def matrix(distances: Any) -> Matrix:
     """A matrix of distances, checked."""
     try:
-        found = np.asarray(distances, np.float64)
+        given = np.asarray(distances, np.float64)
     except (TypeError, ValueError):
         raise DataError("metric='precomputed' takes a square matrix of numbers as X") from None
-    if found.ndim != 2 or found.shape[0] != found.shape[1]:
-        raise DataError(f"metric='precomputed' takes a square matrix of distances as X, not one of {found.shape}")
-    if not np.isfinite(found).all() or (found < 0).any():
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise DataError(f"metric='precomputed' takes a square matrix of distances as X, not one of {given.shape}")
+    if not np.isfinite(given).all() or (given < 0).any():
         raise DataError("distances must be finite and not negative: repair the matrix given as X")
-    if np.diagonal(found).any():
+    if np.diagonal(given).any():
         raise DataError("everybody is at distance 0 of oneself, but the matrix given as X has other numbers there")
-    if not np.allclose(found, found.T, rtol=1e-9, atol=0):
-        i, j = np.argwhere(~np.isclose(found, found.T, rtol=1e-9, atol=0))[0].tolist()
+    if not np.allclose(given, given.T, rtol=1e-9, atol=0):
+        i, j = np.argwhere(~np.isclose(given, given.T, rtol=1e-9, atol=0))[0].tolist()
         raise DataError(
-            f"distances must be the same both ways, but X[{i}, {j}] is {found[i, j]:g} and X[{j}, {i}] {found[j, i]:g}"
+            f"distances must be the same both ways, but X[{i}, {j}] is {given[i, j]:g} and X[{j}, {i}] {given[j, i]:g}"
         )
-    return Matrix(found)
+    return Matrix(given)
 
 
 def asked(metric: Callable[[dict[str, Any], dict[str, Any]], float], people: People) -> Matrix:
@@ -177,11 +177,11 @@ def asked(metric: Callable[[dict[str, Any], dict[str, Any]], float], people: Peo
         )
     columns = [f.plain() for f in people.features]
     rows = [dict(zip(people.names, values, strict=True)) for values in zip(*columns, strict=True)]
-    found = np.zeros((people.n, people.n))
+    distances = np.zeros((people.n, people.n))
     for i, one in enumerate(rows):
         for j in range(i):
-            found[i, j] = found[j, i] = _asked(metric, one, rows[j])
-    return Matrix(found)
+            distances[i, j] = distances[j, i] = _asked(metric, one, rows[j])
+    return Matrix(distances)
 
 
 def _asked(metric: Callable[[Any, Any], Any], one: dict[str, Any], other: dict[str, Any]) -> float:

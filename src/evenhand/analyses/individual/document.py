@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from evenhand.analyses.individual.worst_pairs import Person, WorstPair
 
 
-def document(found: IndividualFairness) -> dict[str, Any]:
+def document(result: IndividualFairness) -> dict[str, Any]:
     """Everything as plain values."""
-    data = {k: list(v) if isinstance(v, tuple) else v for k, v in found.data.items()}
+    data = {k: list(v) if isinstance(v, tuple) else v for k, v in result.data.items()}
     about = {
         **header("individual"),
-        "data": {"people": found.n, **data, "left_out": dict(found.data["left_out"])},
-        "options": dict(found.options),
-        "overall": _treatment(found.overall),
-        "chance": {k: number(v) for k, v in found.chance.items()},
-        "groups": [_group(g) for g in found.groups],
-        "twins": vars(found.twins),
-        "worst": [_worst(w) for w in found.worst],
-        "sketch": dict(found.sketch),
-        "notes": list(found.notes),
+        "data": {"people": result.n, **data, "left_out": dict(result.data["left_out"])},
+        "options": dict(result.options),
+        "overall": _treatment(result.overall),
+        "chance": {k: number(v) for k, v in result.chance.items()},
+        "groups": [_group(g) for g in result.groups],
+        "twins": vars(result.twins),
+        "worst": [_worst(w) for w in result.worst],
+        "sketch": dict(result.sketch),
+        "notes": list(result.notes),
     }
     return {**about, "interpretation": list(interpretation(about))}
 
 
-def _optional(found: Estimated | Contrast | None, names: str) -> dict[str, Any] | None:
-    return None if found is None else fields(found, names)
+def _optional(estimate: Estimated | Contrast | None, names: str) -> dict[str, Any] | None:
+    return None if estimate is None else fields(estimate, names)
 
 
 def _treatment(t: Treatment) -> dict[str, Any]:
@@ -64,18 +64,15 @@ _TYPES = {
 }  # fmt: skip
 
 
-def frame(found: IndividualFairness, library: str | None) -> Any:
+def frame(result: IndividualFairness, library: str | None) -> Any:
     """Two rows for each of the worst pairs, with all their columns as text."""
-    rows = [(place, w, p) for place, w in enumerate(document(found)["worst"], 1) for p in w["people"]]
+    rows = [(place, w, p) for place, w in enumerate(document(result)["worst"], 1) for p in w["people"]]
     columns: dict[str, list[Any]] = {
         "pair": [place for place, _, _ in rows],
-        "distance": [w["distance"] for _, w, _ in rows],
-        "difference": [w["difference"] for _, w, _ in rows],
-        "row": [p["row"] for _, _, p in rows],
-        "score": [p["score"] for _, _, p in rows],
-        "group": [p["group"] for _, _, p in rows],
+        **{key: [w[key] for _, w, _ in rows] for key in ("distance", "difference")},
+        **{key: [p[key] for _, _, p in rows] for key in ("row", "score", "group")},
     }
-    names = [*found.data["columns"], *found.data["beside"]]
+    names = [*result.data["columns"], *result.data["beside"]]
     types = dict(_TYPES)
     for name in names:
         key = name if name not in columns else f"{name}′"

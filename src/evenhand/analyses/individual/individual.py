@@ -28,7 +28,7 @@ NEAREST = 10
 TWIN = 1e-9
 """Distances below this share of the largest are rounding: the two are alike in everything."""
 MOST_DRAWN = 20_000
-"""People who are put beside others at random, to tell what no likeness at all would show."""
+"""People who are put beside others at random, to tell what nearness does not explain."""
 LARGEST = 1e150
 FEW = 30
 """With fewer people intervals are rough."""
@@ -36,7 +36,7 @@ FEW = 30
 
 @dataclass(frozen=True, repr=False)
 class IndividualFairness(Result):
-    """What was found about people who are near to each other. Print it, or take `to_dict`, `to_html`, `plot`.
+    """How people who are near to each other are scored. Print it, or take `to_dict`, `to_html`, `plot`.
 
     Its document and its page hold rows of people.
     """
@@ -53,7 +53,7 @@ class IndividualFairness(Result):
     """The reference first; empty if no group was named."""
     twins: Twins
     worst: tuple[WorstPair, ...]
-    """The violations of the Lipschitz limit, by how much they exceed it; without a limit, the steepest pairs."""
+    """Violations of lipschitz × distance, by how much they exceed it; without `lipschitz`, the largest slopes."""
     sketch: Mapping[str, Any]
     """Numbers of near pairs by distance and difference of scores, for the chart."""
     notes: tuple[str, ...]
@@ -219,21 +219,21 @@ def _checked(metric: Any, k: Any, radius: Any, neighbours: Any, worst: Any, conf
     }  # fmt: skip
 
 
-def _number(word: str, value: Any) -> float:
+def _number(option: str, value: Any) -> float:
     if isinstance(value, bool | str | bytes) or value is None:
-        raise UsageError(f"{word} must be a number, not {shown(value)}")
+        raise UsageError(f"{option} must be a number, not {shown(value)}")
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{word} must be a number, not {shown(value)}") from None
+        raise UsageError(f"{option} must be a number, not {shown(value)}") from None
     if not np.isfinite(number):
-        raise UsageError(f"{word} must be a finite number, not {shown(value)}")
+        raise UsageError(f"{option} must be a finite number, not {shown(value)}")
     return number
 
 
-def _whole(word: str, value: Any, least: int) -> int:
+def _whole(option: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise UsageError(f"{word} must be a whole number from {least}, not {shown(value)}")
+        raise UsageError(f"{option} must be a whole number from {least}, not {shown(value)}")
     return int(value)
 
 
@@ -244,12 +244,8 @@ def _limits(
     if max(-low, high) > LARGEST:
         raise DataError(f"scores from {low:g} to {high:g} are too large to be added up: divide them by their largest")
     if score_range is not None:
-        try:
-            start, end = score_range
-        except (TypeError, ValueError):
-            raise UsageError(f"score_range takes two numbers such as (0, 1), not {shown(score_range)}") from None
-        start, end = _number("score_range", start), _number("score_range", end)
-        if not start < end or low < start or high > end:
+        start, end = score_range
+        if low < start or high > end:
             raise UsageError(
                 f"score_range must hold all scores, {low:g} to {high:g}, but is {start:g} to {end:g}: widen it"
             )
@@ -266,15 +262,15 @@ def _limits(
 
 
 def _near(space: Space, how: Mapping[str, Any], rng: np.random.Generator, progress: Progress | None) -> Near:
+    approximate = how["neighbours"] == "approximate" or (how["neighbours"] == "auto" and space.n > EXACT)
     if how["radius"] is not None:
-        if how["neighbours"] == "approximate" or (how["neighbours"] == "auto" and space.n > EXACT):
+        if approximate:
             raise UsageError(
                 f"within a radius everybody is compared with everybody, which takes long for {space.n:,} people: ask "
                 "for k nearest people instead, or for neighbours='exact' (--neighbours exact) if you have the time"
             )
         near = people_within(space, how["radius"], progress)
     else:
-        approximate = how["neighbours"] == "approximate" or (how["neighbours"] == "auto" and space.n > EXACT)
         near = nearest_people(space, how["k"], rng, approximate, progress)
     least = TWIN * near.distance.max(initial=0.0)
     return replace(near, distance=np.where(near.distance > least, near.distance, 0.0))

@@ -18,7 +18,7 @@ from evenhand.tables.arrays import Floats, Ints
 
 @dataclass(frozen=True)
 class Compared:
-    """People in an order of chance, so that the order of rows does not choose among those who are equally near."""
+    """People in a random order, so that the order of rows does not choose among those who are equally near."""
 
     people: People
     """With every column, for a person to read."""
@@ -60,12 +60,12 @@ class Compared:
     def space(self, metric: Any, X: Any) -> Space:
         """The distances between these people."""
         if metric == "precomputed":
-            found = matrix(X)
-            if found.n != self.people.rows:
+            given = matrix(X)
+            if given.n != self.people.rows:
                 raise DataError(
-                    f"the matrix has distances of {found.n:,} people, but there are {self.people.rows:,} scores"
+                    f"the matrix has distances of {given.n:,} people, but there are {self.people.rows:,} scores"
                 )
-            return Matrix(found.distances[np.ix_(self.people.kept, self.people.kept)])
+            return Matrix(given.distances[np.ix_(self.people.kept, self.people.kept)])
         by = self.people.only(self.features)
         return asked(metric, by) if callable(metric) else points(by, metric)
 
@@ -119,10 +119,10 @@ def _read(
     return Compared(people.taken(order), score, group, different, constant)
 
 
-def _names(given: Any, word: str) -> list[str]:
+def _names(given: Any, option: str) -> list[str]:
     if isinstance(given, str):
         return [given]
     try:
         return [str(name) for name in given]
     except TypeError:
-        raise UsageError(f"{word} takes the names of columns, not {shown(given)}") from None
+        raise UsageError(f"{option} takes the names of columns, not {shown(given)}") from None

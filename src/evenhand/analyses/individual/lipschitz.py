@@ -1,4 +1,4 @@
-"""The Lipschitz constant: how fast a score changes at most, told from the steepest pairs."""
+"""The Lipschitz constant: how fast a score changes at most, estimated from the pairs with the largest slopes."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ EQUAL = 1e-6
 
 
 def disjoint(one: Ints, other: Ints, slope: Floats, most: int) -> Floats:
-    """The steepest slopes, no person in two of them, steepest first."""
+    """The largest slopes, no person in two of them, largest first."""
     seen: set[int] = set()
-    found: list[float] = []
+    largest: list[float] = []
     many = min(len(slope), 60 * most)
     candidates = np.argpartition(-slope, many - 1)[:many] if many < len(slope) else np.arange(len(slope))
     for place in candidates[np.argsort(-slope[candidates], kind="stable")].tolist():
         pair = {int(one[place]), int(other[place])}
         if not pair & seen:
-            found.append(float(slope[place]))
+            largest.append(float(slope[place]))
             seen |= pair
-            if len(found) == most:
+            if len(largest) == most:
                 break
-    return np.array(found)
+    return np.array(largest)
 
 
 def upper_end(slopes: Floats, confidence: float) -> float:
-    """A limit that the largest possible slope does not exceed, with this confidence; inf where none can be told.
+    """A bound that the largest possible slope does not exceed, with this confidence; inf where none can be told.
 
     Near a finite end θ of a distribution, P(slope > x) is about C (θ − x)^a. Then −log((θ − x) / (θ − u)), over the
     smallest of the slopes u, are exponential numbers of unknown scale. If θ is taken too large, the largest of them is
-    too small for their mean. The limit is the θ at which that has a chance of 1 − confidence; if even the law without
-    an end allows it, there is none.
+    too small for their mean. The bound is the θ at which that has a probability of 1 − confidence; if even the law
+    without an end allows it, there is none.
     """
     from scipy.optimize import brentq
 

@@ -63,14 +63,14 @@ def nearest_people(
         raise UsageError(
             f"k={k} nearest people need more than {k} people, but there are {space.n:,}: choose a smaller k"
         )
-    found = min(k + 1, space.n - 1)
+    many = min(k + 1, space.n - 1)
     recall = None
     if approximate:
-        other, distance, recall = _indexed(space, found, rng, progress)
+        other, distance, recall = _indexed(space, many, rng, progress)
     else:
-        other, distance = _compared(space, np.arange(space.n), found, progress)
+        other, distance = _compared(space, np.arange(space.n), many, progress)
     starts = np.arange(space.n + 1) * k
-    spare, further = (other[:, k], distance[:, k]) if found > k else (None, None)
+    spare, further = (other[:, k], distance[:, k]) if many > k else (None, None)
     return Near(starts, other[:, :k].ravel(), distance[:, :k].ravel(), spare, further, recall)
 
 
@@ -78,8 +78,8 @@ def people_within(space: Space, radius: float, progress: Progress | None = None)
     """Everybody within a distance of everybody."""
     others, distances, sizes, total = [], [], [], 0
     for rows, block in _blocks(space, np.arange(space.n), progress):
-        limit = radius if not isinstance(space, Points) or space.power == 1 else radius * radius
-        near = block <= limit * (1 + 1e-9) + 1e-12
+        rank = radius if not isinstance(space, Points) or space.exponent == 1 else radius * radius
+        near = block <= rank * (1 + 1e-9) + 1e-12
         near[np.arange(len(rows)), rows] = False
         one, other = np.nonzero(near)
         distance = space.between(rows[one], other)
@@ -168,8 +168,8 @@ def _indexed(space: Space, k: int, rng: np.random.Generator, progress: Progress 
 
 
 def _searched(space: Points, index: Any, vectors: Any, rows: Ints, k: int, many: int) -> tuple[Ints, Floats]:
-    _, found = index.search(vectors[rows], min(many + 1, space.n))
-    return _best(space, rows, found, k, (found == rows[:, None]) | (found < 0))  # −1: the probed lists hold fewer
+    _, other = index.search(vectors[rows], min(many + 1, space.n))
+    return _best(space, rows, other, k, (other == rows[:, None]) | (other < 0))  # −1: the probed lists hold fewer
 
 
 def _index(faiss: Any, vectors: Any) -> Any:

@@ -27,10 +27,10 @@ def individual_page(document: Document) -> str:
 
 def _page(document: Document, room: Room) -> str:
     what = shown_name(document["data"]["score"])
-    found = sections(document, room)
+    parts = sections(document, room)
     remarks = [tag("p", remark, class_="note") for remark in room.remarks()]
     method = ("individual-method", "How it was computed", join(tag("p", _HOW), repeated(document), remarks))
-    return page(f"Are similar people treated alike by {what}?", facts_of(_facts(document)), [*found, method], document)
+    return page(f"Are similar people treated alike by {what}?", facts_of(_facts(document)), [*parts, method], document)
 
 
 def sections(document: Document, room: Room) -> list[Section]:
@@ -59,7 +59,7 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
         yield "Not compared", ", ".join(shown_name(c) for c in data["beside"])
     yield "Alike", f"scores within {options['epsilon']:.3g}"
     if options["lipschitz"] is not None:
-        yield "Lipschitz limit", f"scores may differ by {options['lipschitz']:g} × distance"
+        yield "Lipschitz constant allowed", f"scores may differ by {options['lipschitz']:g} × distance"
 
 
 def _findings(document: Document) -> Iterator[Markup]:
@@ -69,25 +69,25 @@ def _findings(document: Document) -> Iterator[Markup]:
 
 
 def _treatments(document: Document) -> Iterator[Markup]:
-    limit = document["options"]["lipschitz"] is not None
-    heads: list[Any] = ["near pairs of", "people", "pairs", "alike", "consistency", "steepest"]
-    heads += ["beyond the limit"] if limit else []
+    bound = document["options"]["lipschitz"] is not None
+    heads: list[Any] = ["near pairs of", "people", "pairs", "alike", "consistency", "Lipschitz constant"]
+    heads += ["beyond lipschitz × distance"] if bound else []
     heads += ["alike, minus reference", "score beside the reference"] if document["groups"] else []
-    rows = [["everybody", *_numbers(document["overall"], limit), *(["", ""] if document["groups"] else [])]]
+    rows = [["everybody", *_numbers(document["overall"], bound), *(["", ""] if document["groups"] else [])]]
     for g in document["groups"]:
         mark = " (reference)" if g["alike_gap"] is None else ""
         gaps = [_contrast(g["alike_gap"]), _contrast(g["across"])]
-        rows.append([join(name(g["name"]), mark), *_numbers(g, limit), *gaps])
-    chance = document["chance"]
+        rows.append([join(name(g["name"]), mark), *_numbers(g, bound), *gaps])
+    null = document["chance"]
     empty = [""] * (len(heads) - 5)
-    rows.append(["any two people", "", "", number(chance["alike"]), number(chance["consistency"]), *empty])
+    rows.append(["any two people", "", "", number(null["alike"]), number(null["consistency"]), *empty])
     level = f"{100 * document['options']['confidence']:g}%"
     yield grid(f"Near pairs, with {level} intervals", heads, rows)
 
 
-def _numbers(t: dict[str, Any], limit: bool) -> list[Any]:
+def _numbers(t: dict[str, Any], bound: bool) -> list[Any]:
     shown = [_estimate(t["alike"]), _estimate(t["consistency"]), _estimate(t["constant"], "{:.4g}")]
-    return [f"{t['people']:,}", f"{t['pairs']:,}", *shown, *([_estimate(t["violations"])] if limit else [])]
+    return [f"{t['people']:,}", f"{t['pairs']:,}", *shown, *([_estimate(t["violations"])] if bound else [])]
 
 
 def _estimate(e: dict[str, Any], form: str = "{:.3f}") -> Cell:
@@ -99,7 +99,7 @@ def _estimate(e: dict[str, Any], form: str = "{:.3f}") -> Cell:
 def _bounds(ci: list[float | None] | None, form: str) -> Markup | None:
     if ci is None or ci[0] is None:
         return None
-    end = "no upper limit" if ci[1] is None else form.format(ci[1])
+    end = "no upper bound" if ci[1] is None else form.format(ci[1])
     return tag("div", f"{form.format(ci[0])} to {end}", class_="muted")
 
 
@@ -116,7 +116,11 @@ def _pairs(document: Document, room: Room) -> Iterator[Markup]:
     if not document["worst"]:
         yield tag("p", "No two near people stand out.")
         return
-    kind = "The Lipschitz limit is exceeded most by" if document["options"]["lipschitz"] is not None else "Steepest are"
+    kind = (
+        "Scores exceed lipschitz × distance most in"
+        if document["options"]["lipschitz"] is not None
+        else "Scores differ most per distance in"
+    )
     yield tag("p", f"{kind} these pairs. They are people: mind who may read this page.")
     for place, w in enumerate(document["worst"][: room.most(MOST_PAIRS)], 1):
         table = _beside(document, w, place)

@@ -1,4 +1,4 @@
-"""What was found between individuals, in sentences."""
+"""Fairness between individuals, in sentences."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from evenhand.report import format
 percent = partial(format.percent, digits=1)
 
 
-def interpretation(found: dict[str, Any]) -> Iterator[str]:
+def interpretation(document: dict[str, Any]) -> Iterator[str]:
     """The findings, the most important first."""
-    level = f"{100 * found['options']['confidence']:g}% interval"
-    yield from _alike(found, level)
-    yield from _violations(found, level)
-    yield from _twins(found)
-    for g in found["groups"]:
-        yield from _group(found, g, level)
-    yield from _constant(found)
+    level = f"{100 * document['options']['confidence']:g}% interval"
+    yield from _alike(document, level)
+    yield from _violations(document, level)
+    yield from _twins(document)
+    for g in document["groups"]:
+        yield from _group(document, g, level)
+    yield from _constant(document)
 
 
 def _ends(ci: list[float], level: str = "") -> str:
     return f"{level + ' ' if level else ''}{percent(ci[0])} to {percent(ci[1])}"
 
 
-def _alike(found: dict[str, Any], level: str) -> Iterator[str]:
-    alike, options, chance = found["overall"]["alike"], found["options"], found["chance"]
+def _alike(document: dict[str, Any], level: str) -> Iterator[str]:
+    alike, options, chance = document["overall"]["alike"], document["options"], document["chance"]
     if alike["undefined"]:
         yield f"whether similar people are treated alike is undefined: {alike['undefined']}"
         return
@@ -38,7 +38,7 @@ def _alike(found: dict[str, Any], level: str) -> Iterator[str]:
     if chance["alike"] is not None:
         said += f"; of any two people {percent(chance['alike'])} are"
     yield said
-    consistency = found["overall"]["consistency"]
+    consistency = document["overall"]["consistency"]
     if not consistency["undefined"]:
         yield (
             f"a score differs from the mean of those near by {1 - consistency['value']:.3f} of the score range on "
@@ -46,23 +46,23 @@ def _alike(found: dict[str, Any], level: str) -> Iterator[str]:
         )
 
 
-def _violations(found: dict[str, Any], level: str) -> Iterator[str]:
-    share, limit = found["overall"]["violations"], found["options"]["lipschitz"]
+def _violations(document: dict[str, Any], level: str) -> Iterator[str]:
+    share, limit = document["overall"]["violations"], document["options"]["lipschitz"]
     if share is None or share["undefined"]:
         return
     if share["value"]:
         yield (
             f"{percent(share['value'])} of near pairs ({_ends(share['ci'], level)}) differ by more than "
-            f"{limit:g} × their distance; the worst by {found['worst'][0]['beyond']:.3g}"
-            if found["worst"]
+            f"{limit:g} × their distance; the worst by {document['worst'][0]['beyond']:.3g}"
+            if document["worst"]
             else f"{percent(share['value'])} of near pairs differ by more than {limit:g} × their distance"
         )
     else:
         yield f"no near pair differs by more than {limit:g} × its distance ({_ends(share['ci'], level)})"
 
 
-def _twins(found: dict[str, Any]) -> Iterator[str]:
-    t = found["twins"]
+def _twins(document: dict[str, Any]) -> Iterator[str]:
+    t = document["twins"]
     if not t["pairs"]:
         return
     said = f"{t['people']:,} people have a twin, somebody alike in everything compared"
@@ -71,19 +71,19 @@ def _twins(found: dict[str, Any]) -> Iterator[str]:
         return
     yield (
         f"{said}; {t['differ']:,} of {t['pairs']:,} pairs of twins are scored differently, "
-        f"{t['apart']:,} of them by more than {found['options']['epsilon']:.3g} (at most {t['largest']:.3g}): "
+        f"{t['apart']:,} of them by more than {document['options']['epsilon']:.3g} (at most {t['largest']:.3g}): "
         "only what was not compared can divide them"
     )
 
 
-def _group(found: dict[str, Any], g: dict[str, Any], level: str) -> Iterator[str]:
+def _group(document: dict[str, Any], g: dict[str, Any], level: str) -> Iterator[str]:
     if g["alike_gap"] is None:
         return
-    name, reference = shown_name(g["name"]), shown_name(found["data"]["reference"])
+    name, reference = shown_name(g["name"]), shown_name(document["data"]["reference"])
     for gap, word in ((g["violations_gap"], "beyond the Lipschitz limit"), (g["alike_gap"], "alike")):
         if gap is None or gap["undefined"] or gap["value"] is None:
             continue
-        if gap["p_adjusted"] is not None and gap["p_adjusted"] < 1 - found["options"]["confidence"]:
+        if gap["p_adjusted"] is not None and gap["p_adjusted"] < 1 - document["options"]["confidence"]:
             more = "more" if gap["value"] > 0 else "less"
             ends = f"{100 * gap['ci'][0]:+.1f} to {100 * gap['ci'][1]:+.1f}"
             yield (
@@ -95,7 +95,7 @@ def _group(found: dict[str, Any], g: dict[str, Any], level: str) -> Iterator[str
         yield f"between {name} and {reference} nothing can be told: {across['undefined']}"
     elif across["ci"] is not None:
         better = "better" if across["value"] > 0 else "worse"
-        sure = across["p_adjusted"] is not None and across["p_adjusted"] < 1 - found["options"]["confidence"]
+        sure = across["p_adjusted"] is not None and across["p_adjusted"] < 1 - document["options"]["confidence"]
         fares = f"fares {better} by {abs(across['value']):.3f} of score on average"
         yield (
             f"where somebody of {name} and somebody of {reference} are near to each other ({g['across_pairs']:,} "
@@ -104,12 +104,12 @@ def _group(found: dict[str, Any], g: dict[str, Any], level: str) -> Iterator[str
         )
 
 
-def _constant(found: dict[str, Any]) -> Iterator[str]:
-    c = found["overall"]["constant"]
+def _constant(document: dict[str, Any]) -> Iterator[str]:
+    c = document["overall"]["constant"]
     if c["undefined"]:
         yield f"the Lipschitz constant is undefined: {c['undefined']}"
         return
     end = c["ci"][1]
     limit = "no upper limit can be told" if end is None else f"it is at most {end:.4g}"
-    level = f"with {100 * found['options']['confidence']:g}% confidence"
+    level = f"with {100 * document['options']['confidence']:g}% confidence"
     yield f"the score changes by up to {c['value']:.4g} per unit of distance (Lipschitz constant); {limit} {level}"

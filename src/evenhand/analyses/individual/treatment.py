@@ -76,9 +76,9 @@ class Treatment:
     consistency: Estimated
     """1 minus the mean distance of a score to the mean score of those near, in units of the score range."""
     constant: Estimated
-    """The Lipschitz constant: the steepest pair, and how steep there might be."""
+    """The Lipschitz constant: the largest slope seen, and how large it might be."""
     violations: Estimated | None
-    """The share of pairs further apart in score than lipschitz × distance; None if no such limit was given."""
+    """The share of pairs further apart in score than lipschitz × distance; None if lipschitz was not given."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ def _violations(scored: Scored, inside: Bools, member: Bools, limits: Limits, no
 
 
 def constant(scored: Scored, inside: Bools, confidence: float) -> Estimated:
-    """The steepest of the pairs that are not at distance 0, and a limit of how steep there might be.
+    """The largest slope of pairs that are not at distance 0, and an upper bound of what it might be.
 
-    What was seen is a lower limit for certain.
+    What was seen is a lower bound for certain.
     """
     usable = np.flatnonzero(inside & (scored.near.distance > 0))
     if not len(usable):
@@ -144,14 +144,11 @@ def by_group(
     scored: Scored, codes: Ints, names: tuple[str, ...], reference: int, limits: Limits
 ) -> tuple[GroupTreatment, ...]:
     """Every group, the reference first."""
-    found = [treatment(scored, codes == g, limits) for g in range(len(names))]
-    base = found[reference]
+    treated = [treatment(scored, codes == g, limits) for g in range(len(names))]
+    base = treated[reference]
     groups = [GroupTreatment(names[reference], base, None, None, None)]
-    for g in range(len(names)):
-        if g == reference:
-            continue
-        own = found[g]
-        violations = None
+    for g in (g for g in range(len(names)) if g != reference):
+        own, violations = treated[g], None
         if own.violations is not None and base.violations is not None:
             violations = contrast(own.violations, base.violations, limits.confidence)
         gap = contrast(own.alike, base.alike, limits.confidence)
@@ -171,9 +168,9 @@ def _across(scored: Scored, codes: Ints, group: int, reference: int, limits: Lim
     values, counted = favour(codes[near.one], others, scored.gap)
     spare_values, spare_counted = favour(codes, spares, scored.spare_gap)
     sums = scored.sums(values, spare_values, counted, spare_counted & (near.spare is not None))
-    found = mean(sums, limits.confidence, "no person of the group is near to one of the reference")
-    p = two_sided(found.value, variance(sums.means, limits.confidence)) if sums.number else np.nan
-    return Contrast(found.value, found.ci, p, found.undefined), int(counted.sum())
+    across = mean(sums, limits.confidence, "no person of the group is near to one of the reference")
+    p = two_sided(across.value, variance(sums.means, limits.confidence)) if sums.number else np.nan
+    return Contrast(across.value, across.ci, p, across.undefined), int(counted.sum())
 
 
 _COMPARED = ("alike_gap", "violations_gap", "across")

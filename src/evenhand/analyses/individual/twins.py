@@ -56,6 +56,6 @@ def twins(kind: Ints, score: Floats, epsilon: float) -> Twins:
     return Twins(int(sizes[sizes > 1].sum()), pairs, apart, differ, float(spread.max()))
 
 
-def _further(score: Floats, limit: float) -> int:
-    """Pairs of ascending scores that are further apart than a limit."""
-    return int((len(score) - np.searchsorted(score, score + limit, side="right")).sum())
+def _further(score: Floats, epsilon: float) -> int:
+    """Pairs of ascending scores that are further apart than epsilon."""
+    return int((len(score) - np.searchsorted(score, score + epsilon, side="right")).sum())

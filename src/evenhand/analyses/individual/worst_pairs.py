@@ -38,11 +38,11 @@ class WorstPair:
     slope: float | None
     """Difference over distance; None for people at distance 0: there is nothing to divide by."""
     beyond: float | None
-    """By how much the difference exceeds lipschitz × distance; None if no such limit was given."""
+    """By how much the difference exceeds lipschitz × distance; None if lipschitz was not given."""
 
 
 def worst_pairs(scored: Scored, lipschitz: float | None, compared: Compared, most: int) -> tuple[WorstPair, ...]:
-    """Violations by how much they exceed the limit; without one, the steepest pairs, those at distance 0 first."""
+    """Violations by how much they exceed lipschitz × distance; without it, by slope, those at distance 0 first."""
     near, difference = scored.near, np.abs(scored.gap)
     if lipschitz is None:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,17 +60,17 @@ def _largest(rank: Floats, difference: Floats, one: Ints, other: Ints, most: int
     if len(there) > many:
         there = there[np.lexsort((-difference[there], -rank[there]))[:many]]
     there = there[np.lexsort((one[there], -difference[there], -rank[there]))]
-    found: dict[tuple[int, int], int] = {}
+    pairs: dict[tuple[int, int], int] = {}
     for place in there.tolist():
         a, b = int(one[place]), int(other[place])
-        found.setdefault((min(a, b), max(a, b)), place)
+        pairs.setdefault((min(a, b), max(a, b)), place)
     seen: set[int] = set()
     new: list[int] = []
-    for pair, place in found.items():
+    for pair, place in pairs.items():
         if not seen & set(pair):
             new.append(place)
             seen |= set(pair)
-    ranked = {place: i for i, place in enumerate(found.values())}
+    ranked = {place: i for i, place in enumerate(pairs.values())}
     again = [place for place in ranked if place not in set(new)]
     return sorted([*new, *again][:most], key=ranked.__getitem__)
 

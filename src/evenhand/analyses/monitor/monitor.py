@@ -13,9 +13,9 @@ from evenhand.analyses.monitor.history import Alarm, History, Period
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, merged, one_range, read
 from evenhand.analyses.options import Options, Progress, ScoreArgs, chosen_measures, options_of, with_threshold
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, is_whole, listed, nearest, shown
 from evenhand.inference.resample import generator
-from evenhand.inference.settings import IntervalArgs, whole
+from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of
 from evenhand.ingest.periods import every_of
 from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
@@ -198,14 +198,14 @@ def _blind(first: Audit, rule: Rule) -> Iterator[str]:
 
 def checked_rule(looks: Any, false_alarms: Any, small: Any, min_people: Any) -> Rule:
     """When to raise an alarm, if that makes sense."""
-    if not whole(looks) or not 1 <= looks <= 1_000_000:
+    if not is_whole(looks) or not 1 <= looks <= 1_000_000:
         raise UsageError(f"looks must be a whole number from 1 to a million, not {shown(looks)}")
     number = isinstance(false_alarms, int | float | np.number) and not isinstance(false_alarms, bool)
     if not number or not 0 < false_alarms <= 0.5:
         raise UsageError(f"false_alarms is a chance above 0 and at most 0.5, such as 0.05, not {shown(false_alarms)}")
     if not isinstance(small, str) or small not in SMALL:
         raise UsageError(f"small is one of {listed(SMALL)}, not {shown(small)}{nearest(str(small), SMALL)}")
-    if not whole(min_people) or not 2 <= min_people <= 10**9:
+    if not is_whole(min_people) or not 2 <= min_people <= 10**9:
         raise UsageError(f"min_people must be a whole number from 2, not {shown(min_people)}")
     return Rule(int(looks), float(false_alarms), int(min_people))
 

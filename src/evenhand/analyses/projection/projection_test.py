@@ -16,9 +16,8 @@ from evenhand.analyses.projection.inputs import NEEDS_LABEL, check_people, compa
 from evenhand.analyses.projection.logistic import LARGEST, linear_part
 from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
 from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, number, shown
 from evenhand.inference.chi2_mixture import critical, tail
-from evenhand.inference.settings import number
 from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection, project
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked

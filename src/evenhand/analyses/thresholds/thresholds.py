@@ -12,9 +12,12 @@ from evenhand.analyses.options import Options, checked, cuts_of
 from evenhand.analyses.reference import grouping_named, reference_group
 from evenhand.analyses.requirement import Requirement, required
 from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group
-from evenhand.analyses.thresholds.selection import Cutoff as Cutoff  # part of what the result is to those who use it
-from evenhand.analyses.thresholds.selection import Policy as Policy
-from evenhand.analyses.thresholds.selection import best_of, choose
+from evenhand.analyses.thresholds.selection import (
+    Cutoff as Cutoff,  # part of what the result is to those who use it
+    Policy as Policy,
+    best_of,
+    choose,
+)
 from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator

@@ -46,13 +46,9 @@ def _of(*packages: str) -> Callable[[Any], bool]:
     return lambda data: type(data).__module__.split(".")[0] in packages
 
 
-def _is_plain(data: Any) -> bool:
-    return data is None or isinstance(data, Mapping | np.ndarray | list | tuple)
-
-
 # fmt: off
 ENGINES = (
-    Engine("arrays", _is_plain, "arrays"),
+    Engine("arrays", lambda data: data is None or isinstance(data, Mapping | np.ndarray | list | tuple), "arrays"),
     Engine("files", lambda data: isinstance(data, str | os.PathLike), "relations"),
     Engine("DuckDB", lambda data: type(data).__name__ == "DuckDBPyRelation", "relations", "duckdb"),
     Engine("pandas, Dask, Modin", _of("pandas", "dask", "modin"), "dataframes", "pandas"),

@@ -1,6 +1,6 @@
 """The few things that arrays of any library must do to be counted where they are.
 
-`Space` speaks numpy, which CuPy understands too; `TorchSpace` says the same in torch's words.
+`Space` speaks numpy, which CuPy understands too; `TorchSpace` says the same in torch.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Space:
 
     def __init__(self, xp: Any = np) -> None:
         self.xp = xp
+        self.floor, self.finite, self.where, self.distinct = xp.floor, xp.isfinite, xp.where, xp.unique
 
     def adopt(self, values: Any) -> Any:
         """An array of another library, not copied."""
@@ -51,15 +52,19 @@ class Space:
         """Bytes of a number."""
         return int(array.dtype.itemsize)
 
+    def cast(self, array: Any, kind: Any) -> Any:
+        return array.astype(kind)
+
     def floats(self, array: Any) -> Any:
-        return array.astype(np.float64)
+        return self.cast(array, self.xp.float64)
 
     def ints(self, array: Any) -> Any:
-        return array.astype(np.int64)
+        return self.cast(array, self.xp.int64)
 
     def narrow(self, array: Any, size: int) -> Any:
         """Numbers below `size` in as few bytes as will do."""
-        return array.astype(np.uint8 if size <= 1 << 8 else np.int32 if size <= 1 << 31 else np.int64)
+        xp = self.xp
+        return self.cast(array, xp.uint8 if size <= 1 << 8 else xp.int32 if size <= 1 << 31 else xp.int64)
 
     def ends(self, array: Any) -> tuple[Any, Any]:
         return array.min().item(), array.max().item()
@@ -72,9 +77,6 @@ class Space:
 
     def join(self, arrays: list[Any]) -> Any:
         return self.xp.concatenate(arrays)
-
-    def distinct(self, array: Any) -> Any:
-        return self.xp.unique(array)
 
     def places(self, ordered: Any, array: Any, right: bool = False) -> Any:
         return self.xp.searchsorted(ordered, array, side="right" if right else "left")
@@ -97,20 +99,11 @@ class Space:
         """Truth values as the numbers 0 and 1, not copied."""
         return array.view(self.xp.uint8)
 
-    def floor(self, array: Any) -> Any:
-        return self.xp.floor(array)
-
-    def finite(self, array: Any) -> Any:
-        return self.xp.isfinite(array)
-
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        return self.xp.where(condition, yes, no)
-
     def found(self, condition: Any) -> Any:
         return self.xp.flatnonzero(condition)
 
     def kernels(self, array: Any) -> Any:
-        """Faster ways to count these, if there are any."""
+        """Faster counting of these, if there is any."""
         return None
 
 
@@ -145,15 +138,8 @@ class TorchSpace(Space):
         name = str(array.dtype).removeprefix("torch.")
         return {"uint": "u", "int": "i", "complex": "c"}.get(name.rstrip("0123456789"), "V")
 
-    def floats(self, array: Any) -> Any:
-        return array.to(self.xp.float64)
-
-    def ints(self, array: Any) -> Any:
-        return array.to(self.xp.int64)
-
-    def narrow(self, array: Any, size: int) -> Any:
-        torch = self.xp
-        return array.to(torch.uint8 if size <= 1 << 8 else torch.int32 if size <= 1 << 31 else torch.int64)
+    def cast(self, array: Any, kind: Any) -> Any:
+        return array.to(kind)
 
     def ends(self, array: Any) -> tuple[Any, Any]:
         low, high = self.xp.aminmax(array)

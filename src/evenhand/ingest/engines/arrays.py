@@ -151,7 +151,6 @@ class Rows:
         return stratum, _picked(one, first)
 
     def totals(self) -> Columns:
-        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         stratum, one = self._strata
         found, place = _compact(2 * stratum + np.isfinite(self.score), 2 * len(one.n))
         lowest, highest = _extremes(place, len(found), self.score)
@@ -163,14 +162,12 @@ class Rows:
         return self.columns
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        """Those rows whose score lies strictly inside one of the ranges."""
         chosen = np.zeros(len(self.score), np.bool_)
         for low, high in ranges:
             chosen |= (self.score > low) & (self.score < high)
         return taken(self.columns, chosen)
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        """Rows by the cell of a grid: `score` is its key."""
         stratum, _ = self._strata
         known, key = _places(grid.keys(self.score))
         found, place = _compact(stratum * len(known) + key, len(self._strata[1].n) * len(known))

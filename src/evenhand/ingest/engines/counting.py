@@ -20,7 +20,7 @@ class Counting(Protocol):
 
     @property
     def split(self) -> bool:
-        """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
+        """Whether rows alike may stand in several entries, as they were distinguished by what is then forgotten."""
 
     def size(self) -> int:
         """How many rows there are."""
@@ -29,7 +29,7 @@ class Counting(Protocol):
         """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
 
     def exact(self) -> Columns:
-        """Rows by score."""
+        """Rows by score and everything else."""
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
         """The same of those rows whose score lies strictly inside one of the ranges."""
@@ -47,7 +47,6 @@ class Adjusted:
     """Takes counts, and whether they are of a part of the rows."""
     length: int | None = None
     split: bool = False
-    """Whether rows alike may stand in several entries, because they were told apart by what is then forgotten."""
 
     def size(self) -> int:
         return self.rows.size()

@@ -51,28 +51,22 @@ def columns(data: Any) -> dict[str, Any]:
 def values(data: Any, names: list[str]) -> dict[str, Any]:
     """Some columns of a dataframe, also of a lazy one, as plain values."""
     frame = wrapped(data)
-    try:
+    with _counted_by(frame):
         present = frame.collect_schema().names()
-    except Exception as error:
-        raise _failed(frame, error) from error
     check_columns(names, present, "the data")
-    try:
-        found: Any = frame.select(names)
-        found = found.collect() if isinstance(found, nw.LazyFrame) else found
-        return {name: as_values(found[name].to_native())[0] for name in names}
-    except Exception as error:
-        raise _failed(frame, error) from error
+    with _counted_by(frame):
+        chosen: Any = frame.select(names)
+        chosen = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+        return {name: as_values(chosen[name].to_native())[0] for name in names}
 
 
 def in_memory(data: Any, names: list[str]) -> Any:
     """Some columns of a dataframe as a frame in memory, of the library that holds them or nearest to it."""
     frame = wrapped(data)
     check_columns(names, frame.collect_schema().names(), "the data")
-    try:
-        found: Any = frame.select(names)
-        return (found.collect() if isinstance(found, nw.LazyFrame) else found).to_native()
-    except Exception as error:
-        raise _failed(frame, error) from error
+    with _counted_by(frame):
+        chosen: Any = frame.select(names)
+        return (chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen).to_native()
 
 
 def regathered(data: Any, rows: Any, picked: Mapping[str, Any], numbers: Mapping[str, Any]) -> Any:
@@ -108,12 +102,10 @@ def as_values(column: Any) -> tuple[Any, str | None]:
 def counting(
     data: Any, names: Mapping[str, str], groups: list[str], by_day: str | None = None
 ) -> Iterator[FrameCounting | Rows]:
-    """A dataframe as `Counting` has it; of `by_day`, only days are told apart."""
+    """A dataframe as `Counting` has it; of `by_day`, only days are distinguished."""
     frame = wrapped(data)
-    try:
+    with _counted_by(frame):
         schema = frame.collect_schema()
-    except Exception as error:
-        raise _failed(frame, error) from error
     check_columns([*names.values(), *groups], schema.names(), "the data")
     for role, column in [*names.items(), *(("group", g) for g in groups)]:
         _check_type(schema[column], column, role)
@@ -129,7 +121,7 @@ def counting(
 
 
 class FrameCounting:
-    """Rows that the engine of a dataframe counts."""
+    """Rows that the engine of a dataframe counts, as `Counting` has them."""
 
     split = False
 
@@ -148,20 +140,15 @@ class FrameCounting:
         return len(self.frame) if isinstance(self.frame, nw.DataFrame) else None
 
     def size(self) -> int:
-        """How many rows there are, as the engine counts them."""
         if self.length is not None:
             return self.length
-        try:
+        with _counted_by(self.frame):
             return int(self.frame.lazy().select(nw.len()).collect().item())
-        except Exception as error:
-            raise _failed(self.frame, error) from error
 
     def exact(self) -> Columns:
-        """Rows by score and everything else."""
         return self._counted(lambda rows: rows, self.by, {}, self.names)
 
     def totals(self) -> Columns:
-        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         score = nw.col("score")
         finite = ~score.is_null() & ((score - score) == 0.0)  # all engines agree on this
 
@@ -177,7 +164,6 @@ class FrameCounting:
         return self._counted(rows, by, ends, names)
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
         score = nw.col("score")
         inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
         return self._counted(
@@ -185,7 +171,6 @@ class FrameCounting:
         )
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        """Rows by the cell of a grid: `score` is its key."""
         names, ends = dict(self.names), {}
         if extremes:
             names |= {"score_1": names["score"], "score_2": names["score"]}
@@ -201,14 +186,12 @@ class FrameCounting:
         self, rows: Callable[[Any], Any], by: list[str], more: Mapping[str, nw.Expr], names: Mapping[str, str]
     ) -> Columns:
         sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in self.names}
-        try:
+        with _counted_by(self.frame):
             selected = rows(self.frame.select(**self.select))
             cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums, **more)
             if isinstance(cells, nw.LazyFrame):
                 cells = cells.collect()
             columns = {name: _values(cells[name]) for name in cells.columns}
-        except Exception as error:
-            raise _failed(self.frame, error) from error
         if "finite" in columns:
             outside = np.asarray(columns["finite"]) == 0
             for role in ("score", "score_1"):
@@ -247,10 +230,14 @@ def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
     return nw.when(finite).then(tree).otherwise(nw.lit(float("-inf")))
 
 
-def _failed(frame: Frame, error: Exception) -> DataError:
+@contextmanager
+def _counted_by(frame: Frame) -> Iterator[None]:
     """Every engine fails in its own way."""
-    engine = type(nw.to_native(frame)).__module__.split(".")[0]
-    return DataError(f"{engine} cannot count these data: {problem(error)}")
+    try:
+        yield
+    except Exception as error:
+        engine = type(nw.to_native(frame)).__module__.split(".")[0]
+        raise DataError(f"{engine} cannot count these data: {problem(error)}") from error
 
 
 def _values(series: Any) -> Any:

@@ -40,7 +40,7 @@ def columns(data: Any) -> Any:
 
 @contextmanager
 def counting(data: Any, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> Iterator[Relation]:
-    """A file, or a relation, as `Counting` has it; of `by_day`, only days are told apart."""
+    """A file, or a relation, as `Counting` has it; of `by_day`, only days are distinguished."""
     if isinstance(data, str | os.PathLike) and is_table_file(data):
         raise UsageError(f"{shown(os.fspath(data))} is a saved table already: load it, or audit it as it is")
     with opened(data, [*names.values(), *groups]) as source:
@@ -48,7 +48,7 @@ def counting(data: Any, names: Mapping[str, str], groups: list[str], by_day: str
 
 
 class Relation:
-    """Rows that DuckDB counts, as `Counting` has them; of `by_day`, only days are told apart."""
+    """Rows that DuckDB counts, as `Counting` has them."""
 
     length = None
     split = False
@@ -56,20 +56,15 @@ class Relation:
     def __init__(self, source: Source, names: Mapping[str, str], groups: list[str], by_day: str | None = None) -> None:
         check_columns([*names.values(), *groups], source.columns, source.label)
         self.source, self.names, self.groups = source, names, groups
-        types: dict[str, str] = dict(zip(source.relation.columns, map(str, source.relation.types), strict=True))
-
-        def type_of(name: str) -> str:
-            return types[source.names.get(name, name)]
-
         self.scores = [role for role in names if role.startswith("score")]
-        keys = {role: as_number(source, names[role], type_of(names[role]), "score") for role in self.scores}
-        keys |= {r: as_name(source, names[r], type_of(names[r])) for r in ("label", "prediction") if r in names}
+        keys = {role: as_number(source, names[role], "score") for role in self.scores}
+        keys |= {r: as_name(source, names[r]) for r in ("label", "prediction") if r in names}
         spelt = {g: as_day if g == by_day else as_name for g in groups}
-        keys |= {f"group_{i}": spelt[g](source, g, type_of(g)) for i, g in enumerate(groups)}
+        keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
         chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
         self.by, self.sums = list(keys), ["count(*) AS n"]
         if "weight" in names:
-            w = as_number(source, names["weight"], type_of(names["weight"]), "weight")
+            w = as_number(source, names["weight"], "weight")
             chosen += [f"{_state(w)} AS state", f"CASE WHEN {_finite(w)} THEN {w} ELSE 0 END AS w"]
             self.by.append("state")
             self.sums += [
@@ -80,41 +75,34 @@ class Relation:
         self.rows = source.relation.project(", ".join(chosen))
 
     def size(self) -> int:
-        """How many rows there are."""
         count = self.source.relation.aggregate("count(*)")
         return int(followed(self.source.connection, "counting rows", count.fetchall)[0][0])
 
     def exact(self) -> Columns:
-        """Rows by score and everything else."""
         return self._counted(self.rows, self.by, [], self.names)
 
     def totals(self) -> Columns:
-        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         names = {**self.names, "score_1": self.names["score"]}
         flagged = self.rows.project(f"*, coalesce({_finite('score')}, false) AS finite")
         sums = ["min(CASE WHEN finite THEN score END) AS score", "max(CASE WHEN finite THEN score END) AS score_1"]
         return self._counted(flagged, [*self._rest(), "finite"], sums, names)
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        """Of those rows whose score lies strictly inside one of the ranges, the same as `exact`."""
         inside = (f"(score > {number(low)} AND score < {number(high)})" for low, high in ranges)
         # NaN is the largest number to DuckDB, and null is neither
         return self._counted(self.rows.filter(" OR ".join(inside)), self.by, [], self.names)
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        """Rows by the cell of a grid: `score` is its key."""
         names, sums = dict(self.names), []
         if extremes:
             names |= {"score_1": names["score"], "score_2": names["score"]}
             sums = ["min(exact) AS score_1", "max(exact) AS score_2"]
-        rows = self.rows.project(", ".join(["score AS exact", f"{grid.sql('score')} AS score", *self._carried()]))
+        carried = [*self._rest(), *(["w"] if "weight" in self.names else [])]
+        rows = self.rows.project(", ".join(["score AS exact", f"{grid.sql('score')} AS score", *carried]))
         return self._counted(rows, self.by, sums, names)
 
     def _rest(self) -> list[str]:
         return [key for key in self.by if key not in self.scores]
-
-    def _carried(self) -> list[str]:
-        return [*self._rest(), *(["w"] if "weight" in self.names else [])]
 
     def _counted(self, rows: Any, by: list[str], more: list[str], names: Mapping[str, str]) -> Columns:
         import duckdb
@@ -150,18 +138,19 @@ def _text(source: Source, name: str) -> str:
     return f"json_extract_string({column}, '$')" if source.values == "json" else column
 
 
-def as_number(source: Source, name: str, type_: str, role: str) -> str:
+def as_number(source: Source, name: str, role: str) -> str:
     if source.values != "typed":
         # an underscore between digits is a habit of programmers, not of data: let it fail
         return f"try_cast(replace(trim({_text(source, name)}), '_', '?') AS DOUBLE)"
+    type_ = source.type_of(name)
     if not type_.startswith(_NUMBERS) or type_.endswith("]"):
         raise DataError(f"{role} column {shown(name)} must hold numbers, but holds {type_}: convert or repair it")
     return f"CAST({source.column(name)} AS DOUBLE)"
 
 
-def as_name(source: Source, name: str, type_: str) -> str:
+def as_name(source: Source, name: str) -> str:
     """SQL for a group or label, spelt as `values.name_of` spells it."""
-    column = source.column(name)
+    column, type_ = source.column(name), source.type_of(name)
     if source.values == "json":
         text = _text(source, name)
         return (
@@ -180,15 +169,16 @@ def as_name(source: Source, name: str, type_: str) -> str:
     return column
 
 
-def as_day(source: Source, name: str, type_: str) -> str:
+def as_day(source: Source, name: str) -> str:
     """SQL for the day of a moment; text that is not plainly one stays as it is, for `periods` to read or refuse."""
+    type_ = source.type_of(name)
     if type_.startswith("TIMESTAMP WITH"):
         day = f"CAST(make_timestamp(epoch_us({source.column(name)})) AS DATE)"
         return f"CAST({day} AS VARCHAR) || 'T00:00+00:00'"  # or nobody would know that there was a zone
     if type_.startswith("TIMESTAMP"):
         return f"CAST({source.column(name)} AS DATE)"
     if source.values == "typed" and type_ != "VARCHAR":
-        return as_name(source, name, type_)
+        return as_name(source, name)
     text = f"trim({_text(source, name)})"
     moment = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?"
     plain = f"regexp_full_match({text}, '{moment}') AND try_cast({text} AS TIMESTAMP) IS NOT NULL"
@@ -199,11 +189,10 @@ def refuse_words(source: Source, name: str) -> None:
     """Raise if a column of text holds something that is neither a number nor empty: it must not be dropped."""
     if source.values == "typed":
         return
-    text, number = f"trim({_text(source, name)})", as_number(source, name, "", "")
-    empty = ", ".join(f"'{word}'" for word in sorted(NO_VALUE))
-    words = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1)
-    found = followed(source.connection, f"checking {name}", words.fetchall)
-    if found:
+    text, number = f"trim({_text(source, name)})", as_number(source, name, "")
+    empty = ", ".join(f"'{spelt}'" for spelt in sorted(NO_VALUE))
+    others = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1)
+    if found := followed(source.connection, f"checking {name}", others.fetchall):
         raise DataError(
             f"column {shown(name)} of {source.label} must hold numbers, but holds {shown(found[0][0])}: "
             "repair it (decimals need a point)"

@@ -20,8 +20,7 @@ from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError
 from evenhand.files.paths import as_path, identifier, is_file, literal, shown_path, whole_files
 from evenhand.files.secrets import is_address, masked
 from evenhand.ingest.engines.addresses import is_database, missing_extension, table_of, without_query
-from evenhand.ingest.engines.damage import UNREADABLE, check_arrow, check_text, culprit
-from evenhand.ingest.engines.damage import problem as problem
+from evenhand.ingest.engines.damage import UNREADABLE, check_arrow, check_text, culprit, problem as problem
 from evenhand.ingest.progress import followed, watchable
 
 _KINDS = {
@@ -51,6 +50,11 @@ class Source:
     @property
     def columns(self) -> list[str]:
         return list(self.names or self.relation.columns)
+
+    def type_of(self, name: str) -> str:
+        """What DuckDB says that a column holds."""
+        types = dict(zip(self.relation.columns, self.relation.types, strict=True))
+        return str(types[self.names.get(name, name)])
 
     def column(self, name: str) -> str:
         """A column, quoted for SQL."""

@@ -11,8 +11,7 @@ import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO
-from evenhand.ingest.engines import array_api as spaces
-from evenhand.ingest.engines import tensor_passes as passes
+from evenhand.ingest.engines import array_api as spaces, tensor_passes as passes
 from evenhand.ingest.engines.array_api import Space
 from evenhand.ingest.engines.tensor_passes import SPAN
 from evenhand.ingest.values import encode, group_codes, to_floats

@@ -100,7 +100,6 @@ class Tensors:
     # ---- counting ------------------------------------------------------------------------------------------
 
     def totals(self) -> Columns:
-        """Rows by everything but the score; their lowest score is `score`, their highest `further[0]`."""
         n, lowest, highest = self._totals
         found = np.flatnonzero(n)
         weights = None
@@ -116,11 +115,9 @@ class Tensors:
         return self._columns(found // 2, n[found], weights, ends[0], (ends[1],))
 
     def size(self) -> int:
-        """How many rows there are."""
         return self.length
 
     def exact(self) -> Columns:
-        """Rows by score and everything else."""
         space, strata = self.space, len(self.strata)
         if self.score is None:
             found, n, _ = self._counted(strata, self._own)
@@ -140,7 +137,6 @@ class Tensors:
         return self._columns(found % strata, n, self._weights(key, size, found % strata), values)
 
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
-        """The same of those rows whose score lies strictly inside one of the ranges."""
         rows = passes.inside(self.space, self.score, ranges)
         self._encoded  # noqa: B018 - known before, for labels and groups stay those of all rows
         some = copy(self)
@@ -149,7 +145,6 @@ class Tensors:
         return some.exact()
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
-        """Rows by the cell of a grid: `score` is its key. With extremes, `further` has its lowest and highest score."""
         low, width = self._span(grid)
         strata = len(self.strata)
         size = width * strata
@@ -208,12 +203,9 @@ class Tensors:
         with np.errstate(over="ignore"):
             squares = passes.exact_sums(space, rows, key, size, lambda p: w(p) * w(p), float(np.square(largest)))[1]
         _, _, (parts,) = passes.counted(space, rows, key, size, [fractional])
-        return self._weighed(stratum, total, squares, parts)
-
-    def _weighed(self, stratum: Ints, total: Floats, squares: Floats, fractional: Any) -> Weights:
         state = self._encoded["state"]
         known = np.array(state.distinct, np.int64)[state.codes][stratum]
-        return Weights(total, squares, known, np.asarray(fractional).astype(np.int64))
+        return Weights(total, squares, known, np.asarray(parts).astype(np.int64))
 
     # ---- cells ---------------------------------------------------------------------------------------------
 

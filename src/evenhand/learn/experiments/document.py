@@ -21,42 +21,42 @@ _TYPES = {
 }  # fmt: skip
 
 
-def document(found: Experiment) -> dict[str, Any]:
+def document(result: Experiment) -> dict[str, Any]:
     """The whole experiment as plain values."""
-    runs, failed = found.runs, found.failed
-    said = Counter(text for record in found.records for text in record["warnings"])
+    runs, failed = result.runs, result.failed
+    said = Counter(text for record in result.records for text in record["warnings"])
     return {
         **header("experiment"),
-        "planned": len(found.plan),
-        "options": {"performance": found.axes.performance.id, "fairness": found.axes.fairness.id},
-        "datasets": {name: _people(found, name) for name in found.datasets},
+        "planned": len(result.plan),
+        "options": {"performance": result.axes.performance.id, "fairness": result.axes.fairness.id},
+        "datasets": {name: _people(result, name) for name in result.datasets},
         "runs": [dict(zip(runs, row, strict=True)) for row in zip(*runs.values(), strict=True)],
         "failed": [
             {"run": run.id, **{k: getattr(run, k) for k in SETTING}, "reason": failed[run.id]}
-            for run in found.plan
+            for run in result.plan
             if run.id in failed
         ],
         "warnings": [{"text": text, "runs": n} for text, n in said.items()],
-        "comparisons": {name: comparison.to_dict() for name, comparison in found.comparisons.items()},
-        "notes": list(found.notes),
+        "comparisons": {name: comparison.to_dict() for name, comparison in result.comparisons.items()},
+        "notes": list(result.notes),
     }
 
 
-def _people(found: Experiment, name: str) -> dict[str, Any]:
-    about = found.about[name]
+def _people(result: Experiment, name: str) -> dict[str, Any]:
+    about = result.about[name]
     groups = [{"name": group, **dict(zip(Parts._fields, n, strict=True))} for group, n in about.groups.items()]
     return {
         "attribute": about.attribute,
         "people": {part: sum(group[part] for group in groups) for part in Parts._fields},
         "groups": groups,
         "notes": list(about.notes),
-        "not_compared": found.not_compared.get(name),
+        "not_compared": result.not_compared.get(name),
     }
 
 
-def frame(found: Experiment, library: str | None) -> Any:
+def frame(result: Experiment, library: str | None) -> Any:
     """One row for each run."""
-    return plain_frame(found.runs, _TYPES, library)
+    return plain_frame(result.runs, _TYPES, library)
 
 
 def run_name(run: Any) -> str:

@@ -15,8 +15,7 @@ from itertools import islice
 from numbers import Real
 from typing import Any
 
-from evenhand.errors import MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.inference.settings import whole
+from evenhand.errors import MissingLibrary, UsageError, is_whole, listed, nearest, shown
 from evenhand.learn.experiments.splits import Fractions, checked_fractions, checked_splits
 
 GIVEN = ("strength", "random_state", "device")
@@ -169,8 +168,8 @@ def _several(values: Iterable[Any]) -> list[Any]:
 
 
 def checked_seeds(seeds: Any) -> tuple[int, ...]:
-    numbers = [seeds] if whole(seeds) else _several(seeds) if isinstance(seeds, Iterable) else []
-    if not numbers or not all(whole(seed) and 0 <= seed < 2**32 for seed in numbers):
+    numbers = [seeds] if is_whole(seeds) else _several(seeds) if isinstance(seeds, Iterable) else []
+    if not numbers or not all(is_whole(seed) and 0 <= seed < 2**32 for seed in numbers):
         raise UsageError(f"seeds are whole numbers from 0, such as [0, 1, 2], not {shown(seeds)}")
     _check_distinct(numbers, "seed")
     return tuple(int(seed) for seed in numbers)

@@ -53,7 +53,7 @@ class Folder:
         """The record of a finished run; None if there is none that is whole, with its tables."""
         record = self._read(id_)
         with suppress(OSError):
-            if record and all(self.seal(id_, part) == kept["table"] for part, kept in record["parts"].items()):
+            if record and all(self.seal(id_, part) == figures["table"] for part, figures in record["parts"].items()):
                 return record
         return None
 

@@ -1,4 +1,4 @@
-"""What an experiment found: its runs, their counts, and which method trades best."""
+"""The result of an experiment: its runs, their counts, and which method trades best."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class About(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Experiment(Result):
-    """What an experiment found. Print it, or take `runs`, `compare`, `table`, `to_frame`, `to_dict`, `to_json`."""
+    """The result of an experiment. Print it, or take `runs`, `compare`, `table`, `to_frame`, `to_dict`, `to_json`."""
 
     plan: tuple[Run, ...]
     records: tuple[Mapping[str, Any], ...] = field(repr=False)
@@ -70,7 +70,7 @@ class Experiment(Result):
         """By part performance and fairness."""
         good, fair = self.axes.performance.id, self.axes.fairness.id
         parts = [record["parts"][part] for part in PARTS]
-        return [value for kept in parts for value in (kept["performance"][good], kept["fairness"][fair])]
+        return [value for part in parts for value in (part["performance"][good], part["fairness"][fair])]
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -134,13 +134,13 @@ class Experiment(Result):
 
     def compared(self) -> Experiment:
         """The same, with its methods compared on every data set that has runs to compare."""
-        found, without = {}, {}
+        comparisons, without = {}, {}
         for name in self.datasets:
             try:
-                found[name] = self.compare(name)
+                comparisons[name] = self.compare(name)
             except DataError as error:
                 without[name] = str(error)
-        return replace(self, comparisons=found, not_compared=without)
+        return replace(self, comparisons=comparisons, not_compared=without)
 
     def to_csv(self) -> str:
         """The runs as text, as they are kept in runs.csv: the same bytes for the same seeds."""
@@ -168,12 +168,12 @@ class Experiment(Result):
             return self.compare(**about).charts()
         alone = len(self.datasets) == 1
         kinds = {
-            kind if alone else f"{kind} on {name}": Kind(partial(_drawn, found, kind))
-            for name, found in self.comparisons.items()
-            for kind in found.plots()
+            kind if alone else f"{kind} on {name}": Kind(partial(_drawn, comparison, kind))
+            for name, comparison in self.comparisons.items()
+            for kind in comparison.plots()
         }
         return Charts(kinds, self)
 
 
-def _drawn(found: Comparison, kind: str, _: Experiment) -> Chart:
-    return found.plot(kind)
+def _drawn(comparison: Comparison, kind: str, _: Experiment) -> Chart:
+    return comparison.plot(kind)

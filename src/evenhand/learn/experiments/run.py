@@ -124,12 +124,12 @@ def measure(record: dict[str, Any], folder: Folder, axes: Axes) -> dict[str, Any
     """The record by these measures: from the tables if the run was measured by others."""
     good, fair = axes.performance.id, axes.fairness.id
     parts = {}
-    for part, kept in record["parts"].items():
-        if good not in kept["performance"] or fair not in kept["fairness"]:
+    for part, figures in record["parts"].items():
+        if good not in figures["performance"] or fair not in figures["fairness"]:
             table = load(folder.table(record["id"], part))
             assert isinstance(table, Table)
-            kept = {**kept, **results(table, axes)}
-        parts[part] = kept
+            figures = {**figures, **results(table, axes)}
+        parts[part] = figures
     return {**record, "parts": parts}
 
 

@@ -78,9 +78,9 @@ class Source:
         options = [name for name in known if name != self._place]
         for option in self.options:
             if option not in options:
-                way = "; say path" if option == self._place else nearest(option, options)
+                hint = "; say path" if option == self._place else nearest(option, options)
                 raise UsageError(
-                    f"data set {shown(self.reader)} has no option {shown(option)} (it has: {listed(options)}){way}"
+                    f"data set {shown(self.reader)} has no option {shown(option)} (it has: {listed(options)}){hint}"
                 )
         if self.path is None and known[self._place].default is inspect.Parameter.empty:
             raise UsageError(f"data set {shown(self.reader)} needs its path: the file or folder that holds it")

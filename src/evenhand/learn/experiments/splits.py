@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from evenhand.datasets import Dataset
 from evenhand.datasets.features import Column, Features, Matrix, in_order
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, is_whole, listed, nearest, shown
 from evenhand.files.paths import shown_path
-from evenhand.inference.settings import whole
 from evenhand.ingest.values import encode, name_of
 from evenhand.tables.arrays import Ints
 
@@ -117,19 +116,19 @@ class People:
         """Everybody in one of three parts, at random but alike in group and label; the same for every method and seed.
 
         The test people of the data set itself stay those of the test, and the others are shared out in proportion.
-        Where a share of a few people is no whole number, chance rounds it: also the rarest are tested in some splits.
+        Where a share of a few people is no whole number, it is rounded at random: even the rarest get tested.
         """
         train, dev, test = fractions
         n = len(self.label)
         given = own_split and len(self.own) == n and 0 < self.own.sum() < n
         free = np.flatnonzero(self.own == 0) if given else np.arange(n)
-        chance = np.random.default_rng([split, 20])
-        shuffled = free[chance.permutation(len(free))]
+        rng = np.random.default_rng([split, 20])
+        shuffled = free[rng.permutation(len(free))]
         stratum = self.group[shuffled] * 2 + self.label[shuffled]
         order = np.argsort(stratum, kind="stable")
         sizes = np.bincount(stratum)
-        for_test = np.zeros_like(sizes) if given else _rounded(sizes, test / (train + dev + test), chance)
-        for_dev = _rounded(sizes - for_test, dev / (train + dev), chance)
+        for_test = np.zeros_like(sizes) if given else _rounded(sizes, test / (train + dev + test), rng)
+        for_dev = _rounded(sizes - for_test, dev / (train + dev), rng)
         which = stratum[order]
         rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[which]
         part = np.where(rank < for_test[which], 2, np.where(rank < (for_test + for_dev)[which], 1, 0))
@@ -147,9 +146,9 @@ class People:
         return train, dev, test
 
 
-def _rounded(sizes: Ints, share: float, chance: np.random.Generator) -> Ints:
+def _rounded(sizes: Ints, share: float, rng: np.random.Generator) -> Ints:
     """So many of each stratum: a whole number next to its share. Sums are rounded, so this holds for groups too."""
-    ends: Ints = np.floor(np.cumsum(sizes) * share + chance.random()).astype(np.int64)
+    ends: Ints = np.floor(np.cumsum(sizes) * share + rng.random()).astype(np.int64)
     return np.diff(ends, prepend=0)
 
 
@@ -177,7 +176,7 @@ def _checked(features: Features, name: str) -> Features:
 
 
 def checked_splits(splits: Any) -> int:
-    if not whole(splits) or not 1 <= splits <= 1000:
+    if not is_whole(splits) or not 1 <= splits <= 1000:
         raise UsageError(f"splits is how often people are split at random, from 1 to 1000, not {shown(splits)}")
     return int(splits)
 

@@ -39,8 +39,8 @@ def render(document: dict[str, Any]) -> RenderableType:
     parts += _failures(document["failed"])
     parts += _warnings(document["warnings"])
     parts += points("Notes", document["notes"])
-    for name, found in document["comparisons"].items():
-        parts += [Text(), Text(f"On {shown_name(name)}", style="bold"), comparison(found)]
+    for name, compared in document["comparisons"].items():
+        parts += [Text(), Text(f"On {shown_name(name)}", style="bold"), comparison(compared)]
     return Group(*parts)
 
 

@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from evenhand.analyses.options import Axes, checked_axes
-from evenhand.errors import EvenhandError, UsageError, shown
-from evenhand.inference.settings import whole
+from evenhand.errors import EvenhandError, UsageError, is_whole, shown
 from evenhand.learn.experiments.plan import Run
 from evenhand.learn.experiments.records import Folder
 from evenhand.learn.experiments.run import died, perform
@@ -196,6 +195,6 @@ def settle_jobs(jobs: Any, device: str, importable: bool) -> int:
     if jobs == "auto":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return 0 if not importable else 1 if device == "cuda" else cores
-    if not whole(jobs) or not 1 <= jobs <= 1024:
+    if not is_whole(jobs) or not 1 <= jobs <= 1024:
         raise UsageError(f"jobs is a number of processes from 1, or 'auto', not {shown(jobs)}")
     return 0 if jobs == 1 else 1 if device == "cuda" else int(jobs)

@@ -65,7 +65,7 @@ class Adversaries(Penalty):
 def mutual_information(score: Tensor, rows: Rows, given_label: bool, tenths: int = 10) -> Tensor:
     """Of the tenth to which a score belongs and the group, in nats; among people with the same label if that is given.
 
-    What chance alone adds is taken off (Miller and Madow 1955): a score that is the same for everybody has less chance.
+    What noise alone adds is taken off (Miller and Madow 1955): a score that is the same for everybody has less of it.
 
     >>> score, group = torch.linspace(0, 1, 1000), torch.arange(1000) // 500
     >>> rows = Rows(score, group.float(), group, None)
@@ -197,6 +197,6 @@ class AADV(ADV):
         return 2 * width + 1
 
     def _sees(self, logit: Tensor, hidden: Tensor, rows: Rows) -> Tensor:
-        # a shared view of the representation and one for the second class stand for the paper's augmentation layer
+        # a shared view of the representation and one for the second class stand for their augmentation layer
         label = rows.label[:, None]
         return torch.cat([hidden, hidden * label, label], 1)

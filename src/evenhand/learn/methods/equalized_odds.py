@@ -66,17 +66,17 @@ def _roc(score: Floats, good: Floats, bad: Floats) -> tuple[Floats, Floats, Floa
 
 def _hull(fpr: Floats, tpr: Floats, threshold: Floats) -> tuple[Floats, Floats, Floats]:
     """The corners of the concave hull of a ROC curve."""
-    kept: list[int] = []
+    hull: list[int] = []
     for i in range(len(fpr)):
-        while len(kept) > 1:
-            a, b = kept[-2], kept[-1]
+        while len(hull) > 1:
+            a, b = hull[-2], hull[-1]
             if (fpr[b] - fpr[a]) * (tpr[i] - tpr[a]) < (tpr[b] - tpr[a]) * (fpr[i] - fpr[a]):
                 break
-            kept.pop()
-        if kept and fpr[kept[-1]] == fpr[i]:  # straight up: the higher one
-            kept.pop()
-        kept.append(i)
-    return fpr[kept], tpr[kept], threshold[kept]
+            hull.pop()
+        if hull and fpr[hull[-1]] == fpr[i]:  # straight up: the higher one
+            hull.pop()
+        hull.append(i)
+    return fpr[hull], tpr[hull], threshold[hull]
 
 
 def _mixture(hull: tuple[Floats, Floats, Floats], wrong: float, right: float) -> Mixture:

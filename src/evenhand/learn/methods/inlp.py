@@ -27,8 +27,8 @@ class INLP(Network):
     Parameters
     ----------
     strength
-        How many times at most; it ends when groups cannot be predicted beyond chance. 0 is the plain network, or the
-        plain logistic regression of the features. A representation often takes dozens of rounds.
+        How many times at most; it ends when groups are predicted no better than at random. 0 is the plain network, or
+        the plain logistic regression of the features. A representation often takes dozens of rounds.
     space
         "representation" (the last hidden layer) or "features".
     others
@@ -81,14 +81,14 @@ class INLP(Network):
 
 
 def null_space(z: Floats, group: Ints, weight: Floats, times: int) -> Floats:
-    """The projection that is left after some rounds; it stops when groups cannot be predicted beyond chance."""
+    """The projection that is left after some rounds; it stops when groups cannot be predicted better than at random."""
     basis = np.zeros((z.shape[1], 0))
     projection = np.eye(z.shape[1])
     for _ in range(times):
         probe = _logistic(z @ projection, group, weight)
         if not _tells(probe, z @ projection, group, weight):
             break
-        # directions of all rounds together, orthonormal: a product of projections would collect rounding errors
+        # directions of all rounds together, orthonormal: multiplied projections would collect rounding errors
         directions, size, _ = np.linalg.svd((probe.coef_ @ projection).T, full_matrices=False)
         left = len(basis) - basis.shape[1] - 1  # one direction stays, from which the label is learned
         new = directions[:, size > 1e-6 * size.max()][:, : max(left, 0)]

@@ -96,8 +96,8 @@ class Penalty:
         return self(logit, logit, rows)
 
 
-class Chance(NamedTuple):
-    """Generators of what is left to chance in a training."""
+class Random(NamedTuple):
+    """Generators of a training."""
 
     order: torch.Generator
     """In which people are met."""
@@ -159,10 +159,10 @@ class Network(Classifier):
         seed = int(seeded(self.random_state).randint(2**31))
         # a generator each: with or without adversaries a network begins and meets people in the same way
         start, order, other = (torch.Generator().manual_seed(seed + i) for i in range(3))
-        chance = Chance(order, torch.Generator(device).manual_seed(seed + 3))
+        rng = Random(order, torch.Generator(device).manual_seed(seed + 3))
         self.network_ = Perceptron(sizes, start, self.dropout).to(device)
         penalty = self._penalty(sizes[-2], other, device) if self.strength > 0 else None
-        self.history_ = self._train(_tensors(people, device), penalty, chance)
+        self.history_ = self._train(_tensors(people, device), penalty, rng)
         self.network_ = self.network_.cpu().double()
         self.n_iter_ = len(self.history_)
 
@@ -176,22 +176,22 @@ class Network(Classifier):
             parts = [self.network_(part.double(), noise) for part in torch.as_tensor(X).split(AT_ONCE)]
         return torch.cat([logit for logit, _ in parts])[:, 0], torch.cat([hidden for _, hidden in parts])
 
-    def _train(self, rows: Rows, penalty: Penalty | None, chance: Chance) -> list[dict[str, float]]:
+    def _train(self, rows: Rows, penalty: Penalty | None, rng: Random) -> list[dict[str, float]]:
         aside: Rows | None = None
         if self.early_stopping:
             n = len(rows.label)
-            places = torch.randperm(n, generator=chance.order).to(rows.x.device)
+            places = torch.randperm(n, generator=rng.order).to(rows.x.device)
             cut = min(max(1, round(self.held_out * n)), n - 1)
             aside, rows = rows.take(places[:cut]), rows.take(places[cut:])
         optimizer = torch.optim.Adam(self.network_.parameters(), self.learning_rate, fused=True)
         *before, last = self._stages()
         for stage in before:
             for epoch in range(1, stage.epochs + 1):
-                self._say(self._epoch(rows, penalty, chance, optimizer, stage, epoch), epoch, stage)
+                self._say(self._epoch(rows, penalty, rng, optimizer, stage, epoch), epoch, stage)
         history: list[dict[str, float]] = []
         best, best_state, waited = math.inf, None, 0
         for epoch in range(1, last.epochs + 1):
-            losses = {"epoch": epoch, **self._epoch(rows, penalty, chance, optimizer, last, epoch)}
+            losses = {"epoch": epoch, **self._epoch(rows, penalty, rng, optimizer, last, epoch)}
             history.append(losses)
             if aside is not None:
                 now = losses["held_out"] = self._held_out(aside, penalty)
@@ -215,7 +215,7 @@ class Network(Classifier):
             return float(_task(logit, rows)) + self.strength * pay
 
     def _epoch(
-        self, rows: Rows, penalty: Penalty | None, chance: Chance, optimizer: torch.optim.Adam, stage: Stage, epoch: int
+        self, rows: Rows, penalty: Penalty | None, rng: Random, optimizer: torch.optim.Adam, stage: Stage, epoch: int
     ) -> dict[str, float]:
         """Everybody once, in batches; the mean loss and penalty of those from whom the network learned."""
         n, device = len(rows.label), rows.x.device
@@ -223,12 +223,12 @@ class Network(Classifier):
             penalty = None
         total, extra, seen = torch.zeros((), device=device), torch.zeros((), device=device), 0
         # parts of nearly one size: the last one is no tiny batch with a noisy penalty
-        parts = torch.randperm(n, generator=chance.order).to(device).tensor_split(math.ceil(n / self.batch_size))
+        parts = torch.randperm(n, generator=rng.order).to(device).tensor_split(math.ceil(n / self.batch_size))
         for i, part in enumerate(parts, 1):
             batch = rows.take(part)
             learns = stage.steps == "every batch" or (stage.steps == "last batch" and i == len(parts))
             with torch.set_grad_enabled(learns):
-                logit, hidden = self._forward(batch, chance.noise)
+                logit, hidden = self._forward(batch, rng.noise)
             if penalty is not None:
                 penalty.study(logit.detach(), hidden.detach(), batch)
             if learns:

@@ -77,10 +77,10 @@ class GroupThresholds(Wrapper):
             return _bent(score, self.thresholds_[group])
         if self.strength == 0:
             return score
-        chance = np.empty(len(score))
+        favourable = np.empty(len(score))
         for i, mixture in enumerate(self.mixtures_):
-            chance[group == i] = mixture(score[group == i])
-        return (1 - self.strength) * (score >= 0.5) + self.strength * chance
+            favourable[group == i] = mixture(score[group == i])
+        return (1 - self.strength) * (score >= 0.5) + self.strength * favourable
 
     def predict(self, X: Any, sensitive_features: Any = None) -> Any:
         """Decisions; for equalized odds they are drawn.
@@ -88,11 +88,11 @@ class GroupThresholds(Wrapper):
         If `random_state` is a number, each call draws the same: the first person of every call has the same luck. Odds
         are then equal among people of one call, not over many calls with one person each; give None for those.
         """
-        chance = self.predict_proba(X, sensitive_features)[:, 1]
+        probability = self.predict_proba(X, sensitive_features)[:, 1]
         if self.criterion_ != "equalized_odds" or self.strength == 0:
-            return self.classes_[(chance >= 0.5).astype(np.int64)]
-        drawn = seeded(self.random_state).uniform(size=len(chance))
-        return self.classes_[(drawn < chance).astype(np.int64)]
+            return self.classes_[(probability >= 0.5).astype(np.int64)]
+        drawn = seeded(self.random_state).uniform(size=len(probability))
+        return self.classes_[(drawn < probability).astype(np.int64)]
 
 
 class Barycentre(Wrapper):

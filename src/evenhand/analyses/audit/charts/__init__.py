@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evenhand.analyses.audit.charts import biases, distributions, forest, outcomes
-from evenhand.analyses.audit.charts import null as chance
+from evenhand.analyses.audit.charts import biases, distributions, forest, null as chance, outcomes
 from evenhand.analyses.audit.charts.subject import Subject, subject
 from evenhand.errors import shown
 from evenhand.report.charts.registry import Kind
