@@ -13,8 +13,9 @@ from evenhand.errors import EvenhandError, UsageError, nearest, shown
 from evenhand.files.paths import as_path, shown_path
 from evenhand.files.toml import Places, known, read_toml
 from evenhand.files.toml_lines import Path
-from evenhand.learn.experiments.plan import Method, checked_fractions, checked_seeds, checked_splits, strengths_of
+from evenhand.learn.experiments.plan import Method, checked_seeds, strengths_of
 from evenhand.learn.experiments.sources import Source
+from evenhand.learn.experiments.splits import checked_fractions, checked_splits
 from evenhand.learn.experiments.workers import check_device, settle_jobs
 
 EXPERIMENT = (

@@ -6,7 +6,6 @@ import hashlib
 import inspect
 import json
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,7 +16,7 @@ from numbers import Real
 from typing import Any
 
 from evenhand.errors import MissingLibrary, UsageError, is_whole, listed, nearest, shown
-from evenhand.learn.experiments.splits import Fractions
+from evenhand.learn.experiments.splits import Fractions, checked_fractions, checked_splits
 
 GIVEN = ("strength", "random_state", "device")
 """What the runner says to a method; options are the rest."""
@@ -150,12 +149,14 @@ def strengths_of(m: Method, strengths: Any) -> tuple[float, ...]:
 
 
 def _strength(value: Any, m: Method) -> float:
-    size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
-    if not size <= sys.float_info.max:
+    try:
+        strength = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        strength = math.inf
+    if not math.isfinite(strength):
         raise UsageError(f"a strength is a finite number, not {shown(value)} (method {shown(m.name)})")
-    strength = float(value) + 0.0  # -0 is 0
     _check_values(m.maker, {**m.options, "strength": strength})
-    return strength
+    return strength + 0.0  # -0 is 0
 
 
 def _several(values: Iterable[Any]) -> list[Any]:
@@ -172,25 +173,6 @@ def checked_seeds(seeds: Any) -> tuple[int, ...]:
         raise UsageError(f"seeds are whole numbers from 0, such as [0, 1, 2], not {shown(seeds)}")
     _check_distinct(numbers, "seed")
     return tuple(int(seed) for seed in numbers)
-
-
-def checked_splits(splits: Any) -> int:
-    if not is_whole(splits) or not 1 <= splits <= 1000:
-        raise UsageError(f"splits is how often people are split at random, from 1 to 1000, not {shown(splits)}")
-    return int(splits)
-
-
-def checked_fractions(fractions: Any) -> Fractions:
-    try:
-        train, dev, test = (float(share) for share in fractions)
-    except (TypeError, ValueError):
-        train = dev = test = math.nan
-    if not (min(train, dev, test) > 0 and abs(train + dev + test - 1) < 1e-9):
-        raise UsageError(
-            "fractions are the shares that train, that select and that test, all above 0 and together 1, such as "
-            f"(0.6, 0.2, 0.2), not {shown(fractions)}"
-        )
-    return train, dev, test
 
 
 def _check_distinct(values: Iterable[Any], what: str) -> None:

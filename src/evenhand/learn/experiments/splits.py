@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenhand.datasets import Dataset
 from evenhand.datasets.features import Column, Features, Matrix, in_order
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, is_whole, listed, nearest, shown
 from evenhand.files.paths import shown_path
 from evenhand.ingest.values import encode, name_of
 from evenhand.tables.arrays import Ints
@@ -172,3 +173,22 @@ def _checked(features: Features, name: str) -> Features:
         if np.isinf(values).any():
             raise DataError(f"column {shown(column)} of {name} holds an infinite number: repair it, or exclude it")
     return features
+
+
+def checked_splits(splits: Any) -> int:
+    if not is_whole(splits) or not 1 <= splits <= 1000:
+        raise UsageError(f"splits is how often people are split at random, from 1 to 1000, not {shown(splits)}")
+    return int(splits)
+
+
+def checked_fractions(fractions: Any) -> Fractions:
+    try:
+        train, dev, test = (float(share) for share in fractions)
+    except (TypeError, ValueError):
+        train = dev = test = math.nan
+    if not (min(train, dev, test) > 0 and abs(train + dev + test - 1) < 1e-9):
+        raise UsageError(
+            "fractions are the shares that train, that select and that test, all above 0 and together 1, such as "
+            f"(0.6, 0.2, 0.2), not {shown(fractions)}"
+        )
+    return train, dev, test
