@@ -56,7 +56,7 @@ class Charts:
         if name is None:
             name = next(iter(self.names() or self.kinds))
         if not isinstance(name, str) or name not in self.kinds:
-            raise unknown("there is no chart", name, self.kinds)
+            raise unknown("there is no chart", name, self.names() or self.kinds)
         because = self.lacks(name)
         if because:
             raise UsageError(f"the chart {shown(name)} {because}")
