@@ -1,4 +1,4 @@
-"""Comparing methods over runs: 003's tables, code that takes its time, properties, bad input, coverage."""
+"""Comparing methods over runs: the tables of Han, Baldwin & Cohn (2023), slow code, properties, bad input."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def by_name(found: Any) -> dict[str, Any]:
     return {m["name"]: m for m in found.to_dict()["methods"]}
 
 
-# ---- 003's tables -----------------------------------------------------------------------------------------------
+# ---- the tables of Han, Baldwin & Cohn (2023) -----------------------------------------------------------------------
 
 CRITERIA = (
     "dto", "performance", "performance@fairness>=0.65", "performance@fairness>=0.7", "fairness",

@@ -1,4 +1,4 @@
-"""The projection test: against brute force, 004's tables, and what must be true of any people."""
+"""The projection test: against brute force, Taskesen et al. 2021's tables, and what must be true of any people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evenhand.inference.wasserstein_projection import FOLD, descend, project, sw
 
 Array = np.ndarray[Any, Any]
 
-# 004, Table 1: rejection rates under the null, by number of people and level
+# Taskesen et al. 2021, Table 1: rejection rates under the null, by number of people and level
 LEVELS = (0.5, 0.3, 0.1, 0.05, 0.01)
 TABLE_1 = {
     100: (0.511, 0.282, 0.048, 0.007, 0.0),
@@ -57,7 +57,7 @@ def random_cells(rng: np.random.Generator, most: int = 12) -> tuple[Array, Array
 
 
 def dual(gamma: float, z: Array, n: Array, group: Array, people: float, beta_norm: float) -> float:
-    """N times the sum of 004's eq. (6) at one γ, by a grid over k, refined around its two lowest local minima."""
+    """N times eq. (6) of Taskesen et al. (2021) at one γ, by a grid over k, refined around its two lowest minima."""
     omega = gamma * np.where(group, people / n[group].sum(), -people / n[~group].sum())
 
     def cost(k: Array) -> Array:
@@ -362,11 +362,11 @@ def test_the_tail_is_never_zero_and_the_critical_value_inverts_it() -> None:
             assert tail(critical(level, theta), theta) == pytest.approx(level, rel=1e-10)
 
 
-# ---- 004's experiments ------------------------------------------------------------------------------------
+# ---- the experiments of Taskesen et al. (2021) ----------------------------------------------------------------------
 
 
 def rejection_rates(people: int, replications: int, seed: int) -> Array:
-    """004 §6.1: β = (0, 1), so the logit is N(0, 5) in every group. Rejection rates by level."""
+    """Taskesen et al. 2021 §6.1: β = (0, 1), so the logit is N(0, 5) in every group. Rejection rates by level."""
     rng = np.random.default_rng(seed)
     rejected = np.zeros(len(LEVELS))
     for _ in range(replications):
@@ -441,7 +441,7 @@ def defendants(folder: Path) -> tuple[Array, Array, Array]:
 
 
 def test_figure_4_on_compas(data_folder: Path) -> None:
-    """004's Figure 4: the statistic falls with the penalty until the test does not reject.
+    """Taskesen et al. 2021's Figure 4: the statistic falls with the penalty until the test does not reject.
 
     Found only with the limit |γ| ≤ 5 of the published code. As ‖β‖ shrinks, the gap shrinks with it, and so does the
     cost of closing it: the statistic keeps its size, γ grows as 1/‖β‖, and the test goes on rejecting.

@@ -501,7 +501,7 @@ def test_the_real_kdd_census(data_folder: Path) -> None:
     assert set(people.columns["country_of_birth"]) >= {"United-States", "Mexico"}
     born = people.columns["citizenship"] == "Native- Born in the United States"
     assert (people.columns["country_of_birth"][born] == "United-States").mean() > 0.99
-    assert len(datasets.kdd_census(data_folder, complete=True)) == 284_556  # 000's number
+    assert len(datasets.kdd_census(data_folder, complete=True)) == 284_556  # Han, Jiang et al. 2023's number
 
 
 @pytest.mark.full

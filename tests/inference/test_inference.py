@@ -19,7 +19,7 @@ from evenhand.analyses.audit.largest_gap import range_nulls
 from evenhand.analyses.audit.score_gaps import recentred_nulls
 from evenhand.analyses.options import Options
 from evenhand.errors import UsageError
-from evenhand.inference import bootstrap_interval as ordinary, interval, permutation as exchange, resample
+from evenhand.inference import bootstrap_interval as ordinary, interval, permutation, resample
 from evenhand.inference.bootstrap_interval import ordinary_intervals, rate_statistic
 from evenhand.inference.null import null_of, rate_null, rate_size, score_nulls
 from evenhand.inference.permutation import all_permuted, permuted
@@ -111,7 +111,7 @@ def test_adjusted_p_values_equal_statsmodels() -> None:
     assert holm([]) == benjamini_hochberg([]) == []
 
 
-# ---- exchanged tables ------------------------------------------------------------------------------------
+# ---- permuted tables -------------------------------------------------------------------------------------
 
 
 def small(seed: int, levels: int = 3, groups: int = 2) -> Counts:
@@ -137,7 +137,7 @@ def test_exchanged_tables_keep_their_margins(within: Any, groups: int) -> None:
 
 
 @pytest.mark.parametrize("within", AXES)
-def test_all_tables_are_those_of_all_ways_to_exchange(within: Any) -> None:
+def test_all_tables_are_those_of_all_permutations(within: Any) -> None:
     """Every assignment of people to groups within their strata, one by one."""
     counts = Counts(np.array([[[1, 1], [0, 1]], [[1, 0], [1, 2]]]), ("a", "b"))
     rows = [(lv, g, y) for lv, g, y in np.ndindex(2, 2, 2) for _ in range(counts.array[lv, g, y])]
@@ -226,11 +226,11 @@ def test_drawn_p_values_are_near_the_exact_ones(monkeypatch: Any) -> None:
     table = evenhand.tabulate(people(14, 2, seed=5, levels=4), score="s", label="y", group="g")
     pair = pair_of(table)
     exact = score_nulls(SCORED, pair, OPTIONS, "concept", 99, np.random.default_rng(0), 0.95)
-    monkeypatch.setattr(exchange, "MOST_TABLES", 0)
+    monkeypatch.setattr(permutation, "MOST_TABLES", 0)
     drawn = score_nulls(SCORED, pair, OPTIONS, "concept", 3000, np.random.default_rng(0), 0.95)
     assert {e.method for e in exact.values()} == {"exact"}
     for id_, e in exact.items():
-        assert drawn[id_].method == "3000 exchanges"
+        assert drawn[id_].method == "3000 permutations"
         assert drawn[id_].p_value == pytest.approx(e.p_value, abs=0.04)
         assert drawn[id_].mean == pytest.approx(e.mean, abs=0.02)
 
@@ -267,7 +267,7 @@ def test_a_measure_alone_has_the_p_value_it_has_among_others() -> None:
 
 
 def test_published_p_values_of_compas() -> None:
-    """002's Table C1, permuted over all rows: 0.30, 0.31, 0.23, and the rest below 0.01."""
+    """Becker et al. 2024's Table C1, permuted over all rows: 0.30, 0.31, 0.23, and the rest below 0.01."""
     a = evenhand.audit(evenhand.compas(), reference="Caucasian", null="published", bootstrap=0, permutations=4000)
     printed = {"calibration_standardized": 0.30, "roc": 0.31, "calibration_uniform": 0.23}
     for id_ in (
@@ -280,7 +280,7 @@ def test_published_p_values_of_compas() -> None:
         assert abs(a.measure(id_).p_value - p) < 3 * error, id_  # type: ignore[operator]
 
 
-GERMAN = {  # 002's Table C2: of the model, and of the one without sex
+GERMAN = {  # Becker et al. 2024's Table C2: of the model, and of the one without sex
     "equal_opportunity_standardized": (0.04, 0.32), "predictive_equality_standardized": (0.09, 0.99),
     "calibration_standardized": (0.35, 0.26), "roc": (0.80, 0.69), "xroc": (0.02, 0.54),
     "equal_opportunity_uniform": (0.13, 0.23), "predictive_equality_uniform": (0.10, 0.98),
@@ -613,7 +613,7 @@ def test_words_that_make_no_sense_are_refused(words: dict[str, Any], message: st
         evenhand.audit(evenhand.compas(), **words)
 
 
-def test_published_nulls_are_refused_where_rows_cannot_be_exchanged() -> None:
+def test_published_nulls_are_refused_where_rows_cannot_be_permuted() -> None:
     columns: dict[str, Any] = {**people(60, 2), "c": np.arange(60) // 2}
     for words, what in (({"weight": "w"}, "sampling weights"), ({"cluster": "c"}, "clusters")):
         with pytest.raises(UsageError, match=what):
@@ -713,7 +713,7 @@ def test_an_undefined_largest_pair_has_no_p_value() -> None:
 
 
 @pytest.mark.parametrize("words", [{"weight": "w"}, {"cluster": "c"}])
-def test_the_largest_pair_has_a_p_value_where_people_cannot_be_exchanged(words: dict[str, str]) -> None:
+def test_the_largest_pair_has_a_p_value_where_labels_cannot_be_permuted(words: dict[str, str]) -> None:
     columns: dict[str, Any] = {**people(90, 3), "c": np.arange(90) // 3}
     a = evenhand.audit(columns, score="s", label="y", group="g", bootstrap=99, permutations=99, **words)
     for g in a.attributes[0].largest:

@@ -1,4 +1,4 @@
-"""Intervals of measures of whole scores cover what they claim to, at parity and away from it.
+"""Intervals of score-level measures cover what they claim to, at parity and away from it.
 
 Judged by a binomial test, as in test_uncertainty.py; at a reduced size unless `-m full` is given. What a density
 measure estimates is the area between *smoothed* densities: the truth is smoothed as a sample of that size is.

@@ -1,4 +1,4 @@
-"""000's Table 1 on Adult, with the groups it really used: printed figures come out of one split already."""
+"""Table 1 of Han, Jiang et al. (2023) on Adult, with the groups it really used: one split shows its figures already."""
 
 from __future__ import annotations
 

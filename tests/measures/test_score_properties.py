@@ -1,4 +1,4 @@
-"""What must hold for every measure of whole scores, and the theorems of 000 and 002, with ties and without."""
+"""What must hold for every score-level measure, and the theorems of the papers, with ties and without."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_gap_is_a_number_with_parts_or_has_a_reason(m: ScoreMeasure, counts: S
         assert found.signed is not None
         size = m.inward(found.value)
         assert same((found.positive**m.order + found.negative**m.order) ** (1 / m.order), size, 1e-9)
-        assert abs(found.signed) <= size + 1e-12  # 002 (7) and Theorem 3.4 (ii): the signed sum is a lower bound
+        assert abs(found.signed) <= size + 1e-12  # Becker et al. 2024, (7), Theorem 3.4: a lower bound
         if size > 0:
             assert same(found.positive_share + found.negative_share, 1)  # type: ignore[operator]
         else:

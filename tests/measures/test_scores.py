@@ -1,4 +1,4 @@
-"""Measures of whole scores: published tables, independent algorithms, and what is undefined."""
+"""Score-level measures: published tables, independent algorithms, and what is undefined."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_german_credit(data_folder: Path, model: int) -> None:
     for id_, published in C2.items():
         total, positive = published[model]
         gap = a.measure(id_)
-        area = "roc" in id_  # 002's code interpolates these: xROC of the debiased model is 92 % positive, not 93
+        area = "roc" in id_  # the published code interpolates: xROC of the debiased model is 92 % positive, not 93
         assert gap.value == pytest.approx(total, abs=0.003 if area else 5e-4), id_
         assert gap.positive_share == pytest.approx(positive / 100, abs=0.015 if area else 0.01), id_
     if model == 0:
@@ -110,7 +110,7 @@ def test_german_credit(data_folder: Path, model: int) -> None:
 
 
 def test_the_toy_example_of_000() -> None:
-    """Scores .35 .45 .55 .65, groups 0 1 0 1: at 0.6 the gap is 0.5 (000 prints 0.67)."""
+    """Scores .35 .45 .55 .65, groups 0 1 0 1: at 0.6 the gap is 0.5 (Han, Jiang et al. 2023 prints 0.67)."""
     words: dict[str, Any] = {"score": [0.35, 0.45, 0.55, 0.65], "group": [0, 1, 0, 1], "reference": 0, **ASK}
     assert evenhand.audit(threshold=0.5, **words).measure("delta_dp_b").value == 0
     assert evenhand.audit(threshold=0.6, **words).measure("delta_dp_b").value == 0.5
@@ -123,14 +123,14 @@ def test_the_toy_example_of_000() -> None:
 
 
 def area_between_cdfs(a: Any, b: Any, points: int = 10_000) -> float:
-    """000's second algorithm: empirical distribution functions on even points, trapezoid rule."""
+    """Han, Jiang et al. 2023's second algorithm: empirical distribution functions on even points, trapezoid rule."""
     x = np.linspace(0, 1, points)
     fa, fb = (np.searchsorted(np.sort(v), x, side="right") / len(v) for v in (a, b))
     return float(np.trapezoid(np.abs(fa - fb), x))
 
 
 def area_between_pdfs(a: Any, b: Any, how: Any = "scott", points: int = 5000) -> float:
-    """000's first algorithm: Gaussian kernel densities on even points, trapezoid rule."""
+    """Han, Jiang et al. 2023's first algorithm: Gaussian kernel densities on even points, trapezoid rule."""
     x = np.linspace(0, 1, points)
     fa, fb = (stats.gaussian_kde(v, bw_method=how)(x) for v in (a, b))
     return float(np.trapezoid(np.abs(fa - fb), x))
@@ -493,7 +493,7 @@ def test_variants_are_found_by_name() -> None:
     ):
         assert find(id_) is None
     order = [gap_of(f"independence_uniform_w{p}", s, g).value for p in (1, 2, 3)]
-    assert order == sorted(order)  # 002 Theorem A.7
+    assert order == sorted(order)  # Becker et al. 2024 Theorem A.7
 
 
 def test_a_curve_is_what_its_measure_adds_up() -> None:

@@ -392,4 +392,4 @@ def test_emoji_do_not_cost_a_chart(name: str) -> None:
 
 def test_weighted_people_do_not_exchange_groups() -> None:
     html = evenhand.audit(people(groups=2), **SCORED, weight="w", bootstrap=100, permutations=150).to_html()
-    assert "exchanges as much" not in html
+    assert "permutations as much" not in html

@@ -246,7 +246,7 @@ def test_the_audit_says_what_it_cannot_see() -> None:
     page = found.to_html()
     assert "holds at least 40 people" in page
     no_border = evenhand.suppressed(some(5000), below=200)
-    assert any("are not told apart" in note for note in evenhand.audit(no_border, bootstrap=0, permutations=0).notes)
+    assert any("are not distinguished" in note for note in evenhand.audit(no_border, bootstrap=0, permutations=0).notes)
 
 
 def test_the_bound_holds_for_shared_tables() -> None:

@@ -153,7 +153,7 @@ def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
     middle = lo + (hi - lo) / 2
     if table.spans is not None and table.spans.holding(np.array([middle]))[0]:
         close = float(table.cutoffs[np.abs(table.cutoffs - middle).argmin()])
-        note = f"no threshold was given, and the scores around {middle:.12g} are not told apart: {close!r} is used"
+        note = f"no threshold was given, and the scores around {middle:.12g} are not distinguished: {close!r} is used"
         return replace(options, threshold=close), [note]
     if (lo, hi) == (0.0, 1.0):
         return replace(options, threshold=0.5), []

@@ -160,7 +160,7 @@ def rate_null(
     method = "exact" if pair.exchangeable else "exact, effective numbers"
     if profile.quotient is not None:
         observed, sizes, chance = _quotient(profile.quotient, draws, rng)
-        method = method if chance is not None else f"{draws} exchanges"
+        method = method if chance is not None else f"{draws} permutations"
         p_value = max(share_at_least(sizes, observed, chance), 1e-14)  # the far ends are left out
         return null_of(observed, sizes, method, confidence, chance=chance, p_value=p_value)
     components = np.flatnonzero(~np.isnan(profile.values).any(-1)).tolist()
@@ -352,7 +352,7 @@ def _tables(counts: Any, within: Any, rng: np.random.Generator) -> Tables:
         listed = all_permuted(counts, within)
         if listed is not None:
             return iter([listed[0]]), listed[1], "exact"
-        return permuted(counts, draws, rng, within), None, f"{draws} exchanges"
+        return permuted(counts, draws, rng, within), None, f"{draws} permutations"
 
     return tables
 

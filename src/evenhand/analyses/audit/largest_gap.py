@@ -114,7 +114,7 @@ def range_nulls(
             profiles = np.concatenate(pieces[m.id])
             observed = float(_spread(plain, counts, m.profile(counts).values))
             nulls[m.id] = null_of(
-                observed, _spread(m, counts, profiles), f"{draws} exchanges", confidence, outward=rate_outward(m),
+                observed, _spread(m, counts, profiles), f"{draws} permutations", confidence, outward=rate_outward(m),
                 p_value=share_at_least(_spread(plain, counts, profiles), observed), highest=m.highest,
             )  # fmt: skip
     return nulls

@@ -64,8 +64,8 @@ def _permutations(options: Options, attributes: Sequence[AttributeAudit]) -> Ite
     if drawn and len(nulls) / (1 + options.permutations) > 1 - options.confidence:
         enough = int(np.ceil(len(nulls) / (1 - options.confidence) / 1000) * 1000)
         yield (
-            f"with {options.permutations:,} permutations and {len(nulls):,} comparisons, adjusted p-values of whole "
-            f"scores may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
+            f"with {options.permutations:,} permutations and {len(nulls):,} comparisons, adjusted p-values of score-level "
+            f"measures may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
         )
 
 
@@ -88,7 +88,7 @@ def _many_groups(table: Table, a: AttributeAudit) -> Iterator[str]:
     if len(a.groups) > MANY_GROUPS:
         yield f"{many}: most bootstrap intervals were left out"
     elif table.score is not None and len(a.groups) > MANY_SCORED:
-        yield f"{many}: measures of whole scores were not resampled, so they have no intervals"
+        yield f"{many}: score-level measures were not resampled, so they have no intervals"
 
 
 def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
         )
     elif a.resolution:
         yield (
-            f"{shown(a.name)} has so many distinct scores that measures of whole scores were computed on {CELLS:,} "
+            f"{shown(a.name)} has so many distinct scores that score-level measures were computed on {CELLS:,} "
             f"cells: score, calibration and ROC biases are within {a.resolution:.1g} of their exact values"
         )
 
@@ -112,7 +112,7 @@ def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:
     count = len(a.groups)
     if table.score is not None and count * (count - 1) // 2 > MOST_PAIRS:
         many = f"{shown(a.name)} has {count:,} groups, too many pairs"
-        yield f"{many}: whole scores were compared with the reference only"
+        yield f"{many}: score-level measures were compared with the reference only"
 
 
 def _lacking(table: Table) -> Iterator[str]:

@@ -128,7 +128,7 @@ def _without_direction(m: Measure, ci: Pair) -> Pair:
 
 
 def _lacking(rule: Rule, undefined: str | None) -> str:
-    what = "no interval" if rule.judge == "interval" else "no table with exchanged groups"
+    what = "no interval" if rule.judge == "interval" else "no table with permuted group labels"
     why = (undefined or "there are too many groups, too few resamples, or none").removeprefix("because ")
     return f"because there is {what} to judge by: {why}"
 

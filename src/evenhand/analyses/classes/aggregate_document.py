@@ -21,7 +21,7 @@ _WHY_METRIC = {
     "tpr": "equal opportunity: people of a class should be recognised equally often",
     "fnr": "equal opportunity: people of a class should be missed equally often",
     "fpr": "predictive equality: other people should be taken for the class equally often",
-    "tnr": "predictive equality: other people should be told apart from the class equally often",
+    "tnr": "predictive equality: other people should be distinguished from the class equally often",
     "ppv": "predictive parity: a prediction should mean the same",
     "fdr": "predictive parity: a prediction should be wrong equally often",
     "npv": "predictive parity: not to be predicted should mean the same",

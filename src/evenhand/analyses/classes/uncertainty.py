@@ -62,7 +62,7 @@ def uncertainties(
     further = doubts(counts, confidence)
     moves = _moved(tasks, counts, draws, streams[:5], further)
     _alike(tasks, moves, counts, draws, streams[10:], further)
-    nulls = _exchanged(tasks, counts, permutations, streams[5:10])
+    nulls = _permuted(tasks, counts, permutations, streams[5:10])
     results = []
     for task, moved, null in zip(tasks, moves, nulls, strict=True):
         value = float(task.recipe.value(task.matrix.values, task.matrix.base))
@@ -173,7 +173,7 @@ def _record(task: Task, moves: Moves, away: Floats, base_away: Floats, stretch: 
 # ---- tests ---------------------------------------------------------------------------------------------------------
 
 
-def _exchanged(
+def _permuted(
     tasks: Sequence[Task], counts: ClassCounts, draws: int, streams: Sequence[np.random.Generator]
 ) -> list[Floats | None]:
     """Aggregates of tables whose group labels are permuted; None where that says nothing."""
@@ -212,12 +212,12 @@ def _chance(
     if not np.isfinite(value):
         return None, "the aggregate is undefined"
     if null is not None:
-        return _compared(value, null, recipe.worse, f"{len(null)} exchanges"), None
+        return _compared(value, null, recipe.worse, f"{len(null)} permutations"), None
     if counts.squares is None:
         return None, "there is only one group"
     if task.method != "norm" or not moves.total:
         why = "resamples were switched off" if task.method == "norm" else "this aggregate is not followed by resamples"
-        return None, f"people with sampling weights cannot exchange groups, and {why}"
+        return None, f"group labels of people with sampling weights cannot be permuted, and {why}"
     compared = []
     for sizes, _ in moves.samples():
         drawn = np.array([recipe.from_norm(float(size)) for size in sizes])

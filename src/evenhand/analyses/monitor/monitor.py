@@ -247,4 +247,4 @@ def _remarks(
     for y in yardsticks:
         if y.untested_scores:
             why = "there are no resamples" if not first.options.bootstrap else f"it has {len(y.groups):,} groups"
-            yield f"changes over whole scores were not tested by {shown(y.name)}: {why}"
+            yield f"changes at score level were not tested by {shown(y.name)}: {why}"
