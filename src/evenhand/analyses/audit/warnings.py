@@ -64,8 +64,8 @@ def _permutations(options: Options, attributes: Sequence[AttributeAudit]) -> Ite
     if drawn and len(nulls) / (1 + options.permutations) > 1 - options.confidence:
         enough = int(np.ceil(len(nulls) / (1 - options.confidence) / 1000) * 1000)
         yield (
-            f"with {options.permutations:,} permutations and {len(nulls):,} comparisons, adjusted p-values of score-level "
-            f"measures may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
+            f"with {options.permutations:,} permutations and {len(nulls):,} comparisons, adjusted p-values of scores "
+            f"may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
         )
 
 
