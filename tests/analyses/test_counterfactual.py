@@ -408,7 +408,7 @@ def test_duplicated_people_and_edges_change_nothing() -> None:
         ({"bootstrap": -1}, "bootstrap"),
         ({"numbers": ["sex"]}, "cannot be among numbers"),
         ({"numbers": ["job"]}, "must hold numbers|not a number"),
-        ({"missing": "guess"}, "missing is 'refuse' or 'drop'"),
+        ({"missing": "guess"}, "missing must be one of 'refuse', 'drop'"),
     ],
 )
 def test_refused(words: dict[str, Any], said: str) -> None:

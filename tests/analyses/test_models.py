@@ -477,7 +477,7 @@ def test_the_command(file: Path, tmp_path: Path) -> None:
         (["--score", "a,b", "--fairness", "abcd"], "did you mean 'ab"),
         (["--score", "a,b", "--performance", "acuracy"], "did you mean 'accuracy'"),
         (["--score", "a,b", "--prediction", "y"], "belongs to one model"),
-        (["--score", "a,b", "--metric", "tpr"], "are for classes"),
+        (["--score", "a,b", "--metric", "tpr"], "for classes, not for scores"),
         (["--score", "a,b", "--threshold", "x"], "takes numbers"),
         (["--score", "a,b", "--threshold", "nan"], "finite number"),
         (["--score", "a,b", "--reference", "q"], "'q'"),
