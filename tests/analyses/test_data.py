@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -125,6 +127,7 @@ ROWS = {"s": [0.1, 0.9, 0.4, 0.8, 0.3, 0.7], "y": [0, 1, 0, 1, 1, 0], "g": list(
         (lambda d: d.audit(treshold=1), "no option 'treshold'.*did you mean 'threshold'"),
         (lambda d: evenhand.check(d.table(), requir="x"), "no option 'requir'.*did you mean 'require'"),
         (lambda d: d.aggregate(), "an aggregate is about classes: .* no score"),
+        (lambda d: d.table().check("abcc <= 0.1", score_range=5), "score_range is two numbers"),
         (lambda d: evenhand.audit(d), "have their roles already: ask them"),
         (lambda d: evenhand.data(d.table()).table(grid=False), "counted already: leave grid out"),
         (
@@ -136,6 +139,12 @@ ROWS = {"s": [0.1, 0.9, 0.4, 0.8, 0.3, 0.7], "y": [0, 1, 0, 1, 1, 0], "g": list(
 def test_a_question_that_makes_no_sense_gets_the_way_out(question: Any, answer: str) -> None:
     with pytest.raises(evenhand.UsageError, match=answer):
         question(evenhand.data(ROWS, score="s", label="y", group="g"))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))])
+def test_a_copy_was_told_what_the_original_was_told(again: Any) -> None:
+    people = evenhand.data(ROWS, score="s", label="y", group="g")
+    assert again(people).roles.said() == people.roles.said() == {"score": "s", "label": "y", "group": "g"}
 
 
 def test_every_kind_of_table_has_the_same_verbs() -> None:

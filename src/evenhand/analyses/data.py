@@ -50,7 +50,7 @@ def _asking(
     return ask
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Data(Generic[AnyTable, AnyAudit]):
     """Data and the roles of their columns. Nothing is counted before a question is asked.
 

@@ -23,7 +23,10 @@ WEIGHT_KINDS = ("auto", "frequency", "sampling")
 
 
 class _Unsaid(int):
-    """A default that is known from the same number said by the caller."""
+    """A default that is known from the same number said by the caller, also when it was copied or pickled."""
+
+    def __reduce__(self) -> str:
+        return "UNSAID"
 
 
 UNSAID = _Unsaid(1)

@@ -1,0 +1,1 @@
+"""Table → numbers; `registry` has every measure."""

@@ -68,7 +68,8 @@ class Result:
 
     def _view(self, name: str) -> Any:
         """A module of the folder that this kind of result stands in, loaded when it is asked for."""
-        return import_module(f"{type(self).__module__.rpartition('.')[0]}.{name}")
+        home = next(kind.__module__ for kind in type(self).__mro__ if kind.__module__.startswith("evenhand."))
+        return import_module(f"{home.rpartition('.')[0]}.{name}")
 
     def _repr_html_(self) -> str:
         from evenhand.report.console import as_html

@@ -63,7 +63,7 @@ def _said(word: str, value: Any) -> Any:
     if word == "group":
         return [value] if isinstance(value, str) else list(value)
     if word == "score_range":
-        return tuple(value)
+        return Roles(score_range=value).score_range
     return label_key(value) if word == "favorable" else value
 
 

@@ -1,0 +1,1 @@
+"""Methods × data sets × strengths × seeds × splits, resumable, and what they show."""
