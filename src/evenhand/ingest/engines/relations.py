@@ -34,7 +34,7 @@ def columns(data: Any) -> Any:
     """There are none in memory, so that arrays cannot stand beside them."""
     raise UsageError(
         "arrays cannot stand beside a file or a relation: each of score, label, group and the others must be the name "
-        "of one of its columns; add them to it, or collect it and pass all columns as arrays"
+        "of a column of the file or relation; add them to it, or pass all columns as arrays"
     )
 
 
