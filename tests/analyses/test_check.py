@@ -398,10 +398,10 @@ def test_a_rule_for_one_attribute_has_the_numbers_it_has_among_all() -> None:
     data, words = people(400), {**WORDS, "group": ["g", "h"], "bootstrap": 60}
     some = evenhand.check(data, require=["abcc <= 0.1 at 95% for h", "abcc <= 0.5 above chance for g × h"], **words)
     every = evenhand.check(data, require=["abcc <= 0.1 at 95%", "abcc <= 0.5 above chance"], **words)
-    known = {(str(f.rule.judge), f.attribute, f.group): (f.value, f.ci, f.chance) for f in every.findings}
+    known = {(str(f.rule.judge), f.attribute, f.group): (f.value, f.ci, f.null_mean) for f in every.findings}
     assert {f.attribute for f in some.findings} == {"h", "g × h"}
     for f in some.findings:
-        assert known[(f.rule.judge, f.attribute, f.group)] == (f.value, f.ci, f.chance)
+        assert known[(f.rule.judge, f.attribute, f.group)] == (f.value, f.ci, f.null_mean)
 
 
 def test_excess_is_what_an_audit_calls_so() -> None:
@@ -772,11 +772,11 @@ def test_above_chance_the_interval_is_above_chance_too(id_: str) -> None:
     data = people(120, groups=2)
     (f,) = evenhand.check(data, require=f"{id_} <= 0.69 above chance", **how).findings
     assert f.ci is not None
-    assert f.chance is not None
-    between = f.ci[1] - f.chance / 2
+    assert f.null_mean is not None
+    between = f.ci[1] - f.null_mean / 2
     (f,) = evenhand.check(data, require=f"{id_} <= {between} above chance", **how).findings
     assert (f.status, f.conclusive) == ("satisfied", True)
-    assert f"{f.ci[1] - f.chance:.3f})" in f.interpretation
+    assert f"{f.ci[1] - f.null_mean:.3f})" in f.interpretation
 
 
 # ---- pipelines ----------------------------------------------------------------------------------------------------
