@@ -65,7 +65,7 @@ def p_words(p: float | None, *, at_most: bool = False) -> str:
     return f"p {text[0]} {text[1:]}" if text[0] in "<≤" else f"p = {text}"
 
 
-def percent(share: float, *, digits: int | None = None) -> str:
+def percent(share: float | None, *, digits: int | None = None) -> str:
     """A share with so many decimals, or as few as it takes; never all or nobody where it is not so.
 
     >>> percent(0.5), percent(0.004), percent(0.9999), percent(1e-6)
@@ -73,6 +73,8 @@ def percent(share: float, *, digits: int | None = None) -> str:
     >>> percent(0.5, digits=1), percent(0.00042, digits=1), percent(0.997, digits=0), percent(0.0, digits=1)
     ('50.0%', '<0.1%', '>99%', '0%')
     """
+    if share is None:
+        return MISSING
     if share in (0.0, 1.0):
         return f"{100 * share:g}%"
     few = (d for d in (0, 1) if 0.5 <= float(f"{100 * share:.{d}f}") <= 99.5)

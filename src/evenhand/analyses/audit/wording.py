@@ -53,4 +53,4 @@ def p_value(m: dict[str, Any], which: str = "p_adjusted") -> str:
 def share(m: dict[str, Any], measure: Measure) -> str:
     """How much of a distance is in favour of the group; a signed gap says so itself."""
     favours = m["positive_share"]
-    return "" if favours is None or measure.signed else f"{100 * favours:.0f}%"
+    return "" if favours is None or measure.signed else written.percent(favours, digits=0)

@@ -12,7 +12,7 @@ from rich.text import Text
 from evenhand.analyses.compare.document import method_name
 from evenhand.errors import shown_name
 from evenhand.report.console import indented, points
-from evenhand.report.format import number
+from evenhand.report.format import number, percent
 
 MOST_METHODS = 20
 FEW_METHODS = 6
@@ -82,7 +82,7 @@ def _areas(methods: list[dict[str, Any]], options: dict[str, Any], partial: str)
     found: list[tuple[str, list[Any]]] = [
         ("AUC", [_best(m["auc_pfc"], _most(methods, "auc_pfc")) for m in shown]),
         (_level(options).replace(" ", "\n"), [_interval(m["ci"]) for m in shown]),
-        ("first", ["–" if m["first_share"] is None else f"{100 * m['first_share']:.0f}%" for m in shown]),
+        ("first", [percent(m["first_share"], digits=0) for m in shown]),
     ]
     if partial:
         found.append(("part.", [_best(m["partial_auc_pfc"], _most(methods, "partial_auc_pfc")) for m in shown]))

@@ -12,7 +12,7 @@ from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
 from evenhand.report.charts.registry import Charts
-from evenhand.report.format import interval, number, p_value
+from evenhand.report.format import interval, number, p_value, percent
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
@@ -63,7 +63,7 @@ def _places(t: dict[str, Any]) -> Markup:
         [
             name(p["model"]), *(_sorted(p[k], number(p[k])) for k in ("performance", "fairness", "dto")),
             "yes" if p["on_front"] else "no",
-            _sorted(p["best_share"], "–" if p["best_share"] is None else f"{100 * p['best_share']:.0f}%"),
+            _sorted(p["best_share"], percent(p["best_share"], digits=0)),
         ]
         for p in t["places"]
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from evenhand.analyses.audit.wording import measure_of, size
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.report.console import headed, indented, left_out, points
-from evenhand.report.format import interval, number, p_value
+from evenhand.report.format import interval, number, p_value, percent
 
 MOST_MODELS = 4
 """Side by side in a table."""
@@ -152,7 +152,7 @@ def _front(t: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text(f"Trade-off: {title} against {fairness} (the group that fares worst)", style="bold")
     grid = _grid("model", "performance", "fairness", "distance", "best in", "front")
     for p in sorted(t["places"], key=lambda p: (p["dto"] is None, p["dto"])):
-        share = "–" if p["best_share"] is None else f"{100 * p['best_share']:.0f}%"
+        share = percent(p["best_share"], digits=0)
         over = ", ".join(shown_name(m, _NAME) for m in p["dominated_by"][:2])
         over += f" and {len(p['dominated_by']) - 2} more" if len(p["dominated_by"]) > 2 else ""
         front = "undefined" if p["undefined"] else "yes" if p["on_front"] else f"no, behind {over}"
