@@ -276,7 +276,11 @@ def test_the_starter_is_valid_also_with_all_that_is_commented_out(tmp_path: Path
         ("[audit]\nreference = ['m']\n" + RULE, 2, "reference is a group"),
         ("[audit]\nweight_kind = 'w'\n" + RULE, 2, "weight_kind is one of"),
         ("[audit]\npermutations = 0\n" + RULE + "judge = 'excess'", 6, "permuted group labels"),
-        ("[audit]\npermutations = 98\n" + RULE + "judge = 'excess'", 6, "at least 99 tables with permuted"),
+        (
+            "[audit]\npermutations = 98\n" + RULE + "judge = 'excess'",
+            6,
+            "at least 99 tables with permuted group labels",
+        ),
         ("[audit]\nbootstrap = 38\n" + RULE + "judge = 'interval'", 6, "at least 39 resamples"),
         (RULE + "judge = 'interval'\nconfidence = 0.999", 4, "at least 1,999 resamples"),
         ('[[rule]]\nmeasure = "abcc"\nat_most = 1', 3, "never above 1"),
