@@ -125,7 +125,7 @@ def audit(
         Intervals and tests: see `evenhand.Inference`.
     ranks, calibration_bins, bandwidth
         Conventions of score-level measures: how tied scores are ranked ("published" or "mid"), the number of
-        calibration bins, and the bandwidth of densities ("scott", "silverman" or a share of the score range).
+        calibration bins, and the bandwidth of densities ("scott", "silverman", "common" to both, or a share).
     metric, unit, across_groups, across_classes, average, empty
         Multi-class only: what is compared and how it becomes one number, as in `evenhand.aggregate`.
 

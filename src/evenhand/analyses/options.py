@@ -55,7 +55,7 @@ class ScoreArgs(TypedDict, total=False):
     """Conventions of threshold-free measures, for signatures.
 
     How tied scores are ranked ("published" or "mid"), the number of calibration bins, and the bandwidth of densities
-    ("scott", "silverman" or a share of the score range).
+    ("scott", "silverman", "common" to both groups, or a share of the score range).
     """
 
     ranks: str

@@ -157,7 +157,7 @@ def checked_bound(m: Measure, comparison: str, bound: float, text: str) -> float
         )
     if m.scale != "ratio" and not (bound > 0 or (bound == 0 and comparison == "<=")):
         raise UsageError(f"{m.id} is the size of a gap, so its limit is not below 0, and 0 only with <=: {shown(text)}")
-    most = float(m.outward(np.asarray(m.highest))) if isinstance(m, ScoreMeasure) else m.highest
+    most = m.most if isinstance(m, ScoreMeasure) else m.highest
     if m.scale != "ratio" and (bound > most or (bound == most and comparison == "<=")):
         raise UsageError(f"{m.id} is never above {most:.3g}, so this limit would mean nothing: {shown(text)}")
     return bound

@@ -253,7 +253,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
     "calibration_bins": {"metavar": "N", "type": WHOLE, "default": 50, "help": "Bins of calibration bias."},
     "bandwidth": {"metavar": "B", "default": "scott", "callback": read_by(number_or_name),
-                  "help": "Bandwidth of densities: scott, silverman, or a share of the score range."},
+                  "help": "Bandwidth of densities: scott, silverman, common, or a share of the score range."},
     "metric": {"metavar": "RATE", "help": "tpr (default), fpr, ppv, selection_rate, f1, …"},
     "unit": {"metavar": "U", "help": "gap (default), score or ratio."},
     "across_groups": {"metavar": "F", "help": "Exponent of a mean (1), or a name such as 'max gap' or fairlib."},

@@ -148,6 +148,15 @@ def norm(value: float, deviations: Floats, confidence: float, highest: float = n
     return max(value - q, 0.0), min(value + q, highest)
 
 
+def widened(ci: tuple[float, float] | None, by: float, least: float, most: float) -> tuple[float, float] | None:
+    """An interval made wider at both ends, within what is possible.
+
+    >>> widened((0.25, 0.75), 0.5, 0.0, 2.0)
+    (0.0, 1.25)
+    """
+    return None if ci is None else (max(ci[0] - by, least), min(ci[1] + by, most))
+
+
 def upper_quantile(deviations: Floats, confidence: float) -> float:
     """An order statistic, never interpolated; a resample without a value counts as infinitely far.
 

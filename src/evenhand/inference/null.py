@@ -18,6 +18,7 @@ import numpy as np
 from evenhand.inference.permutation import all_permuted, permuted
 from evenhand.inference.settings import NullKind
 from evenhand.inference.significance import LEAST_P, splits
+from evenhand.measures.distribution import alike
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.dense import Counts
@@ -362,12 +363,5 @@ def _size(m: ScoreMeasure, counts: Any, options: ScoreOptions) -> Callable[[Any]
 
     A density needs a bandwidth. That of both groups together stays the same whoever is in which.
     """
-    grid = m.grid(_alike(counts), options) if m.smooth and m.grid else None
+    grid = m.grid(alike(counts), options) if m.smooth and m.grid else None
     return lambda tables: m.curve(tables, options, grid).norm(m.order)
-
-
-def _alike(counts: ScoreCounts) -> ScoreCounts:
-    """Two groups with the scores of both together, each as large as it is."""
-    size = counts.array.sum((-3, -1))
-    share = counts.array.sum(-2, keepdims=True) / size.sum()
-    return replace(counts, array=share * size[:, None])

@@ -57,31 +57,38 @@ def bins_of(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> I
     return np.searchsorted(np.round(inner, 12), np.round(counts.ranks(options.ranks), 12), side="left")
 
 
-def blur(counts: ScoreCounts, options: ScoreOptions) -> float:
-    """How much calibration bias by rank may be off because people of one cell may belong to several bins.
+def blur(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> float:
+    """How much calibration bias may be off because people of one cell may belong to several bins; ∞ if nobody can tell.
 
     Each bin surely has the people of some cells, and perhaps those of cells across its borders: its rates, and its
-    weight, can be wrong by no more than these.
+    weight, can be wrong by no more than these. Where every score is a bin of its own, a range may be any number of
+    bins.
     """
-    bins = options.calibration_bins
-    if counts.wide is None or not counts.has_label or len(counts.scores) <= bins:
+    bins, wide = options.calibration_bins, counts.wide
+    if wide is None or not wide.any() or not counts.has_label:
         return 0.0
-    upto = np.cumsum(counts.pooled)
-    places = max(float(upto[-1]) - counts.person, 1e-300)
-    lowest, highest = (upto - counts.pooled) / places, (upto - counts.person) / places
+    if len(counts.scores) <= bins:
+        return np.inf
+    if not standardized:
+        return 0.0  # ranges across the borders of its bins are refused
+    own = bins_of(counts, True, options)
     first, last = (
-        np.clip(np.ceil(np.round(r * bins, 10)) - 1, 0, bins - 1).astype(np.int64) for r in (lowest, highest)
+        np.where(wide, np.clip(np.ceil(np.round(r * bins, 10)) - 1, 0, bins - 1).astype(np.int64), own)
+        for r in counts.rank_ends(options.ranks)
     )
-    unsure = counts.wide & (first != last)
+    unsure = first != last
     people = counts.array.sum(-1)
-    sure = np.zeros((bins, 2))
-    np.add.at(sure, last[~unsure], people[~unsure])
-    perhaps = np.zeros((bins, 2))
+    sure, perhaps = np.zeros((bins, 2)), np.zeros((bins, 2))
+    np.add.at(sure, own[~unsure], people[~unsure])
     for k in np.flatnonzero(unsure).tolist():
         perhaps[first[k] : last[k] + 1] += people[k]
     wrong = np.divide(perhaps, sure + perhaps, out=np.zeros_like(sure), where=perhaps > 0).sum(-1)
-    weight = (sure + perhaps).sum(-1) / people.sum()
-    return float((weight * np.minimum(wrong, 1.0) + 2 * perhaps.sum(-1) / people.sum()).sum())
+    open_ = ((sure == 0) & (perhaps > 0)).any(-1)  # whether it holds both groups, so whether it counts at all
+    most = np.where((sure + perhaps > 0).all(-1), (sure + perhaps).sum(-1), 0.0)
+    weight = np.where(open_, most, np.where(most > 0, perhaps.sum(-1), 0.0))
+    off = np.minimum(most, most * wrong + weight) + weight
+    counted = _sum_bins(counts.array, own, bins).sum(-1)
+    return float(off.sum() / max(float(counted[(counted > 0).all(-1)].sum()), 1e-300))
 
 
 def binned(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Counts:

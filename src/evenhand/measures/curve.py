@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.tables.arrays import Floats
 
 RANKS = ("published", "mid")
-BANDWIDTHS = ("scott", "silverman")
+BANDWIDTHS = ("scott", "silverman", "common")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ScoreOptions:
     """How scores become ranks: mid-ranks with the ends pinned to 0 and 1 (as published), or plain mid-ranks."""
     calibration_bins: int = 50
     bandwidth: str | float = "scott"
-    """Of the density estimate: "scott", "silverman", or a width as a share of the score range."""
+    """Of the density estimate: "scott", "silverman", "common" to both groups, or a share of the score range."""
 
 
 @dataclass(frozen=True)

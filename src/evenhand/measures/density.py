@@ -58,7 +58,7 @@ def bandwidth(x: Floats, mass: Floats, how: str | float, people: float | None = 
         return float("nan")
     mean = float((mass * x).sum()) / total
     variance = float((mass * (x - mean) ** 2).sum()) / total * n / (n - 1)
-    factor = n if how == "scott" else 0.75 * n
+    factor = 0.75 * n if how == "silverman" else n  # of a group alone, "common" is Scott's
     width = float(np.sqrt(variance) * factor**-0.2)
     narrow = width <= LEAST_WIDTH or (x[-1] - x[0]) / width * PER_WIDTH > MOST_POINTS
     return float("nan") if narrow else width

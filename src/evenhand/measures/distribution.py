@@ -5,12 +5,13 @@ ABCC and ΔDP_c need no function of their own: they are the independence bias wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
-from evenhand.measures.density import Density, common_grid, estimate, trapezoid_weights
+from evenhand.measures.density import Density, bandwidth, common_grid, estimate, trapezoid_weights
 from evenhand.tables.arrays import Floats
 from evenhand.tables.scores import ScoreCounts
 from evenhand.tables.table import bin_edges
@@ -31,8 +32,25 @@ def densities(counts: ScoreCounts, options: ScoreOptions, people: Floats | None 
     people = counts.of() if people is None else people
     # resamples have no weights of their own: each of their people counts
     effective = [None, None] if counts.exchangeable else counts.people().tolist()
-    a, b = (estimate(counts.unit, people[g], options.bandwidth, effective[g]) for g in (0, 1))
+    how = options.bandwidth
+    if how == "common":
+        how = _common_width(counts.unit, people, effective)
+    a, b = (estimate(counts.unit, people[g], how, effective[g]) for g in (0, 1))
     return a, b
+
+
+def _common_width(x: Floats, people: Floats, effective: Sequence[float | None]) -> float | str:
+    """Scott's rule for both groups: their standard deviation within groups, and the harmonic mean of their sizes.
+
+    For groups alike in size and spread it is Scott's own. Where a group has no density by itself, Scott's rule says so.
+    """
+    widths = [bandwidth(x[mass > 0], mass[mass > 0], "scott", n) for mass, n in zip(people, effective, strict=True)]
+    if np.isnan(widths).any():
+        return "scott"
+    n = np.array([mass.sum() if known is None else known for mass, known in zip(people, effective, strict=True)])
+    variance = (np.array(widths) * n**0.2) ** 2  # n − 1 in the denominator
+    within = ((n - 1) * variance).sum() / (n.sum() - 2)
+    return float(np.sqrt(within) * (2 / (1 / n).sum()) ** -0.2)
 
 
 def area(counts: ScoreCounts, options: ScoreOptions, like: Curve | None = None) -> Curve:
@@ -108,6 +126,13 @@ def sparse_grid(counts: ScoreCounts, options: ScoreOptions) -> Densities:
         wanted = np.linspace(0, place[-1], GRID)
         x = np.unique(np.interp(wanted, place, x))
     return Densities(x, np.zeros(len(x)), trapezoid_weights(x), bandwidths=(a.bandwidth, b.bandwidth))
+
+
+def alike(counts: ScoreCounts) -> ScoreCounts:
+    """Two groups with the scores of both together, each as large as it is."""
+    size = counts.array.sum((-3, -1))
+    share = counts.array.sum(-2, keepdims=True) / size.sum()
+    return replace(counts, array=share * size[:, None])
 
 
 @dataclass(frozen=True)

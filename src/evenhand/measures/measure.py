@@ -187,6 +187,8 @@ class ScoreMeasure(Measure):
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
     """Whether the curve is one point, the difference of the first of its `summaries`."""
+    resolution: Callable[[ScoreCounts, ScoreOptions], float] | None = None
+    """How far the value may be from the exact one where scores are known in ranges; None if nobody can tell."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
     """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
 
@@ -220,11 +222,22 @@ class ScoreMeasure(Measure):
         ends = sorted(float(self.outward(np.asarray(end))) for end in (lo, hi))
         return ends[0], ends[1]
 
+    def off(self, counts: ScoreCounts, options: ScoreOptions) -> float:
+        """How far the value may be from the exact one: 0 where all scores are, ∞ if nobody can tell."""
+        if counts.wide is None or not counts.wide.any():
+            return 0.0
+        return np.inf if self.resolution is None else self.resolution(counts, options)
+
     def inward(self, value: float) -> float:
         """From the measure back to the norm."""
         if self.scale == "ratio":
             return 1 - value
         return float(np.sqrt(value)) if self.information else value
+
+    @property
+    def most(self) -> float:
+        """The most the value can be."""
+        return 1.0 if self.scale == "ratio" else float(self.outward(np.asarray(self.highest)))
 
     @property
     def highest(self) -> float:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.measures import calibration, distribution, roc, score_bias
+from evenhand.measures import calibration, distribution, resolution, roc, score_bias
 from evenhand.measures.curve import Curve, ScoreOptions, even_points
 from evenhand.measures.measure import Family, Measure, Profile, RateMeasure, ScoreMeasure, Summary, shares
 from evenhand.measures.rates import RATES, ratio
@@ -57,6 +57,7 @@ def _biases(concept: str) -> Iterator[ScoreMeasure]:
             f"{concept.replace('_', ' ')} ({over})", f"{short} ({over})",
             needs_label=label is not None, labels=() if label is None else (label,),
             curve=_distance(label, ranked), ranked=ranked, summaries=_means(label, ranked),
+            resolution=_moved(label, ranked),
         )  # fmt: skip
 
 
@@ -69,11 +70,16 @@ def _calibration_bias(weighting: str) -> ScoreMeasure:
         "is scored {more|less} generously", f"calibration ({over})", page="calibration-bias", ranked=ranked,
         curve=lambda bins, options, _: calibration.bias(bins, ranked),
         view=lambda counts, options: calibration.binned(counts, ranked, options),
+        resolution=lambda counts, options: calibration.blur(counts, ranked, options),
     )  # fmt: skip
 
 
 def _distance(label: int | None, ranked: bool) -> Callable[[ScoreCounts, ScoreOptions, Curve | None], Curve]:
     return lambda counts, options, _: score_bias.bias(counts, label, ranked, options)
+
+
+def _moved(label: int | None, ranked: bool, p: float = 1.0) -> Callable[[ScoreCounts, ScoreOptions], float]:
+    return lambda counts, options: resolution.of_quantiles(counts, label, ranked, options, p)
 
 
 def _means(label: int | None, ranked: bool) -> Callable[[ScoreCounts, ScoreOptions], list[Summary]]:
@@ -101,6 +107,7 @@ def _roc_bias(id: str, asks: str, formula: str, fares: str, short: str, which: r
         id, "separation", asks, formula, fares, f"{short} bias", short, page="roc-bias", labels=(0, 1), ranked=True,
         curve=lambda counts, options, like: roc.bias(counts, which, like),
         grid=lambda counts, options: even_points(), summaries=areas,
+        resolution=lambda counts, options: resolution.of_roc(counts, which),
     )  # fmt: skip
 
 
@@ -118,19 +125,20 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
     ScoreMeasure("delta_dp_c", "independence", "How far apart are the mean scores?",
                  "|E[S | group] − E[S | reference]|", "has {more|less} favourable scores on average",
                  "ΔDP of mean scores", page="distributions", needs_label=False, curve=_mean_gap, single=True,
-                 summaries=_means(None, False)),
+                 summaries=_means(None, False), resolution=_moved(None, False)),
     ScoreMeasure("abcc", "independence", "How far apart are decisions at all thresholds together?",
                  "∫ |F(s | group) − F(s | reference)| ds", "is scored {more|less} favourably",
                  "area between CDFs (ABCC)", "ABCC", page="distributions", needs_label=False,
-                 curve=_distance(None, False), summaries=_means(None, False)),
+                 curve=_distance(None, False), summaries=_means(None, False), resolution=_moved(None, False)),
     ScoreMeasure("abpc", "independence", "How many people are scored differently?",
                  "∫ |f(s | group) − f(s | reference)| ds", "has {more|fewer} people at some scores",
                  "area between PDFs (ABPC)", "ABPC", page="distributions", needs_label=False, tolerance=0.2,
-                 curve=distribution.area, grid=distribution.sparse_grid, smooth=True, directed=False),
+                 curve=distribution.area, grid=distribution.sparse_grid, smooth=True, directed=False,
+                 resolution=resolution.of_densities),
     ScoreMeasure("mutual_information", "independence", "How much does a score tell about the group?",
                  "H(S) − Σ P(g) H(S | g)", "has {more|fewer} people at some scores", page="distributions",
                  needs_label=False, tolerance=0.005, curve=distribution.information, grid=distribution.sparse_grid,
-                 smooth=True, order=2.0, information=True, directed=False),
+                 smooth=True, order=2.0, information=True, directed=False, resolution=resolution.of_information),
     *_biases("independence"),
     RateMeasure("equal_opportunity", "separation", "Are actual positives given the favourable decision equally often?",
                 "TPR(group) − TPR(reference)", "has a {higher|lower} true positive rate",
@@ -208,6 +216,7 @@ def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, ranked:
             summaries=None,
             curve=lambda counts, options, like: score_bias.shortfall(counts, label, ranked, options, like),
             grid=lambda counts, options: score_bias.shortfall(counts, label, ranked, options),
+            resolution=lambda counts, options: resolution.of_ratio(counts, label, ranked, options),
         )  # fmt: skip
     p = float(name[1:])
     if p < 1 or f"{p:g}" != name[1:] or (name[0] == "w" and p == np.inf):
@@ -216,11 +225,14 @@ def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, ranked:
         return replace(
             plain, order=p, formula=f"(∫ |Q(group) − Q(reference)|^{p:g} du)^(1/{p:g})",
             curve=lambda counts, options, like: score_bias.quantile_gap(counts, label, ranked, options, like),
-            grid=lambda counts, options: even_points(),
+            grid=lambda counts, options: even_points(), resolution=_moved(label, ranked, p),
         )  # fmt: skip
     gap = "|F(group) − F(reference)|"
     formula = f"sup {gap}" if p == np.inf else f"(∫ {gap}^{p:g} d{'r' if ranked else 's'})^(1/{p:g})"
-    return replace(plain, order=p, formula=formula)
+    return replace(
+        plain, order=p, formula=formula,
+        resolution=lambda counts, options: resolution.of_cdfs(counts, label, ranked, options, p),
+    )  # fmt: skip
 
 
 __all__ = [

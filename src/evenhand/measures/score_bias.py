@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.measures.curve import Curve, ScoreOptions, rowwise
-from evenhand.tables.arrays import Floats
+from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.scores import ScoreCounts
 
 LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0}
@@ -56,15 +56,23 @@ def shortfall(
     at = thresholds(counts, standardized, options)
     if like is not None:
         return Curve(like.at, np.where(like.weight > 0, gap, 0.0), like.weight)
+    enough = select_enough(counts, label)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = above.sum(-2) / total.sum(-1)[..., None]
-        fewest = (total / counts.weight_of_a_person).min(-1)
-        enough = rate * fewest[..., None] >= LEAST_EXPECTED * (1 - 1e-9)
         weight = np.where(enough, np.diff(at, axis=-1), 0.0)
         known = weight.sum(-1) + at[..., 0]
         kept = known / at[..., -1]
         known = np.where(enough.any(-1), known, np.nan)
         return Curve(at[..., :-1], np.where(enough, gap, 0.0), weight / known[..., None], kept)
+
+
+def select_enough(counts: ScoreCounts, label: int | None) -> Bools:
+    """Above which scores, but for the last, five people of each group are expected at the rate of both together."""
+    people, total = counts.up_to(label), counts.sizes(label)
+    above = (total[..., None] - people)[..., :-1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = above.sum(-2) / total.sum(-1)[..., None]
+        fewest = (total / counts.weight_of_a_person).min(-1)
+        return np.asarray(rate * fewest[..., None] >= LEAST_EXPECTED * (1 - 1e-9))
 
 
 def quantile_gap(

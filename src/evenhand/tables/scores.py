@@ -36,8 +36,13 @@ class ScoreCounts(Counts):
     """What a person of all groups together weighs, for ranks."""
     resolution: float = 0.0
     """How much measures may be off because scores were put together; 0 if none were."""
-    wide: Bools | None = None
-    """Which scores stand for several; None if none do."""
+    ends: tuple[Floats, Floats] | None = None
+    """Between which places of the score range (see `unit`) the people of each score lie; None if all are exact."""
+
+    @property
+    def wide(self) -> Bools | None:
+        """Which scores stand for several; None if none do."""
+        return None if self.ends is None else np.asarray(self.ends[1] > self.ends[0])
 
     @cached_property
     def unit(self) -> Floats:
@@ -112,6 +117,21 @@ class ScoreCounts(Counts):
             middle = np.clip((below + upto - self.person) / (2 * (total - self.person)), 0.0, 1.0)
         return np.where(below <= 0, 0.0, np.where(upto >= total, 1.0, middle))
 
+    def rank_ends(self, how: str = "published") -> tuple[Floats, Floats]:
+        """The lowest and the highest rank that people of each score may have, if scores that stand for several do not
+        tell whose is higher: axes (score,)."""
+        rank, wide = self.ranks(how), self.wide
+        if wide is None:
+            return rank, rank
+        below, upto = self._below
+        # whoever weighs less than a person on average may stand half of that aside
+        aside = 0.0 if self.exchangeable else self.person / 2
+        first, last = below - aside, upto - self.person + aside
+        places = upto[-1] if how == "mid" else max(upto[-1] - self.person, 1e-300)
+        half = self.person / 2 if how == "mid" else 0.0
+        low, high = (np.clip((end + half) / places, 0.0, 1.0) for end in (first, last))
+        return np.where(wide, np.minimum(low, rank), rank), np.where(wide, np.maximum(high, rank), rank)
+
     def bin_of_scores(self, bins: int) -> Ints:
         """Equal-width bins over the score range, as in `Table.bin_of_cells`."""
         return equal_bins(self.scores, self.score_range, bins, self.risk)
@@ -127,7 +147,7 @@ class ScoreCounts(Counts):
             array=array,
             squares=None if self.squares is None else np.add.reduceat(self.squares, starts, axis=-3),
             units=moved(self, np.cumsum(np.r_[0, cell[1:] != cell[:-1]])),
-            wide=None,
+            ends=None,
             scores=np.clip(np.add.reduceat(self.scores * share, starts), self.scores.min(), self.scores.max()),
         )
 
@@ -211,7 +231,7 @@ class ScoreView:
         array = dense(mass)
         squares = None if t.weight2 is None else dense(t.weight2[own])
         first = np.flatnonzero(np.diff(level, prepend=-1) if many else new)
-        scores, resolution, wide = score[first], 0.0, None
+        scores, resolution, ends = score[first], 0.0, None
         where = level if not t.meaning.risk else levels - 1 - level
         place = place // levels  # group and label
         inside = place[self.grouping.codes[own]] + (0 if t.label is None else t.label[own])
@@ -221,13 +241,14 @@ class ScoreView:
             last = score[np.append(first[1:], len(score)) - 1]
             low, high = (scores, last) if t.spans is None else (t.spans.ends(scores)[0], t.spans.ends(last)[1])
             width = position(high, t.score_range, False) - position(low, t.score_range, False)
-            resolution, wide = _resolution(array, np.minimum(width, 1.0), person), width > 0
+            resolution = _resolution(array, np.minimum(width, 1.0), person)
+            ends = tuple(np.clip(position(x, t.score_range, t.meaning.risk), 0.0, 1.0) for x in (low, high))
         if many:
             mean = np.bincount(level, weights=score * mass) / np.bincount(level, weights=mass)
             scores = np.clip(mean, scores, last)  # a cell of one score keeps it to the last digit
         if t.meaning.risk:
             array, scores = array[::-1], scores[::-1]
-            wide = None if wide is None else wide[::-1]
+            ends = None if ends is None else (ends[1][::-1], ends[0][::-1])
             squares = None if squares is None else squares[::-1]
         return ScoreCounts(
             array=array,
@@ -239,7 +260,7 @@ class ScoreView:
             risk=t.meaning.risk,
             person=person,
             resolution=resolution,
-            wide=wide,
+            ends=ends,
         )
 
     def lowest(self, cells: int) -> Floats:

@@ -86,6 +86,7 @@ def _gap(g: Gap) -> dict[str, Any]:
         "family": g.measure.family,
         **fields(g, "group reference value signed positive negative positive_share negative_share ratio ci method"),
         **fields(g, "ci_bootstrap ci_signed ci_positive ci_negative tolerance passes conclusive undefined"),
+        **fields(g, "unjudged resolution smoothing"),
         "interpretation": g.interpretation,
         "parts": [fields(p, "name group reference difference ci") for p in g.parts],
         "empty_bins": list(getattr(g, "empty_bins", ())),
@@ -111,7 +112,7 @@ def _rate_test(t: RateTest) -> dict[str, Any]:
 
 def _largest(g: LargestGap) -> dict[str, Any]:
     return {
-        **fields(g, "id pair value ci method tolerance passes undefined left_out mean ci_mean"),
+        **fields(g, "id pair value ci method tolerance passes undefined unjudged resolution left_out mean ci_mean"),
         **_null(g.null, g.excess),
     }
 

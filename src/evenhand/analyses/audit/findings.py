@@ -61,8 +61,8 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     parts = {
         "beyond the tolerance with the whole interval": [m for m in known if not m["passes"] and m["conclusive"]],
         "within the tolerance with the whole interval": [m for m in known if m["passes"] and m["conclusive"]],
-        "not settled": [m for m in known if not m["conclusive"]],
-        "undefined": [m for m in measures if m["passes"] is None],
+        "not settled": [m for m in measures if m["unjudged"] or (m["passes"] is not None and not m["conclusive"])],
+        "undefined": [m for m in measures if m["undefined"]],
     }
     beyond, within, open_, _ = parts.values()
     small = group in attribute["too_small"]
@@ -80,7 +80,7 @@ def _finding(attribute: dict[str, Any], group: str, measures: list[dict[str, Any
     if small:
         few = who if pair[0]["n"] <= pair[1]["n"] else f"{reference}, the reference,"
         tally += f" So few people of {few} prove little: even three times the tolerance could go unnoticed."
-    points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and m["passes"] is not None)
+    points = tuple(_point(m, pair) for m in measures if m["id"] in KEY and not m["undefined"])
     gap = max((abs(m["signed"] or 0) for m in measures if m["id"] == "demographic_parity"), default=0.0)
     return Finding(group, kind, headline, tally, points, tuple(warnings), len(beyond), gap)
 
@@ -143,9 +143,11 @@ def _point(m: dict[str, Any], pair: Pair) -> Point:
         False: f"; {how} {tolerance}, but the interval reaches across it",
         None: f"; {how} {tolerance}",
     }[m["conclusive"]]
+    if m["unjudged"]:
+        judged = f"; not held to {tolerance}, {m['unjudged']}"
     rest = f": {_rates(measure, pair)}gap {value}{ends}{judged}. {_chance(m)}"
     there = _apart(m, 1.0 if measure.scale == "ratio" else 0.0)
-    return Point(_lead(measure, m, there), rest.rstrip(), not m["passes"] and there)
+    return Point(_lead(measure, m, there), rest.rstrip(), m["passes"] is False and there)
 
 
 def _lead(measure: Measure, m: dict[str, Any], there: bool) -> str:

@@ -58,6 +58,8 @@ class Gap:
     """Holm's, over all comparisons of the audit."""
     p_adjusted_bh: float | None = None
     """Benjamini and Hochberg's."""
+    resolution: float = 0.0
+    """How far the value may be from the exact one, because scores are known in ranges."""
     detectable: float | None = None
     """The smallest gap that these people would show 80 times of 100; NaN if they cannot show any, None if untested."""
 
@@ -90,15 +92,29 @@ class Gap:
         return float(sized(self.measure, self.value))
 
     @property
+    def systematic(self) -> float:
+        """How much of the interval no larger sample would take away."""
+        return self.resolution
+
+    @property
+    def unjudged(self) -> str | None:
+        """Why a value is not held to its tolerance."""
+        return None if self.undefined else blurred(self.value, self.tolerance, self.resolution)
+
+    @property
     def passes(self) -> bool | None:
-        """Whether the value is within tolerance."""
-        return None if self.undefined else within_tolerance(self.measure, self.value, self.tolerance)
+        """Whether the value is within tolerance; None if there is none, or it is not known well enough to tell."""
+        if self.undefined or self.unjudged:
+            return None
+        return within_tolerance(self.measure, self.value, self.tolerance)
 
     @property
     def conclusive(self) -> bool | None:
         """Whether the whole interval is on the side of the verdict."""
         if self.ci is None:
             return None
+        if self.unjudged:
+            return False
         low, high = _tolerated(self.measure, self.tolerance)
         if self.passes:
             return low <= self.ci[0] and self.ci[1] <= high
@@ -155,6 +171,20 @@ class ScoreGap(Gap):
     ci_negative: Pair | None = None
     left_out_share: float | None = None
     """Share of the people in bins (of a ratio, of the thresholds) where the two groups cannot be compared."""
+    smoothing: float | None = None
+    """What the two bandwidths alone would show of groups that are alike, of a measure of densities."""
+
+    @property
+    def systematic(self) -> float:
+        return self.resolution + (self.smoothing or 0.0)
+
+    @property
+    def unjudged(self) -> str | None:
+        return super().unjudged or self.by_size(self.tolerance)
+
+    def by_size(self, limit: float) -> str | None:
+        """Why a value beyond a limit says nothing: groups of these sizes that are alike may show as much."""
+        return None if self.undefined else by_size(self.value, limit, self.smoothing, self.null)
 
     @property
     def negative_share(self) -> float | None:
@@ -175,6 +205,23 @@ def within_tolerance(m: Measure, value: float, tolerance: float) -> bool:
     """Whether a value is within a tolerance."""
     low, high = _tolerated(m, tolerance)
     return low - SLACK <= value <= high + SLACK
+
+
+def by_size(value: float, limit: float, smoothing: float | None, null: Null | None) -> str | None:
+    """Why a value beyond a limit says nothing, where a gap depends on the sizes of groups by its `smoothing`."""
+    if smoothing is None:
+        return None
+    alike = smoothing if null is None else null.high
+    if not limit + SLACK < value <= alike:
+        return None
+    return f"because groups of these sizes that are alike show up to {alike:.3g}"
+
+
+def blurred(value: float, limit: float, resolution: float) -> str | None:
+    """Why a value is not held to a limit: it is not known so well."""
+    if not resolution or abs(value - limit) > resolution:
+        return None
+    return f"because the scores are known in ranges: the value may be off by {resolution:.2g}"
 
 
 def _tolerated(m: Measure, tolerance: float) -> Pair:
@@ -204,7 +251,11 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
     elif not sized:
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
     verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
+    if gap.unjudged:
+        verdict = f"not held to the tolerance of {tolerance}, {gap.unjudged}"
     if gap.ci is None:
         return f"{text}; {verdict}."
+    if gap.unjudged:
+        return f"{text} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {verdict}."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
     return f"{text} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {verdict}, {sure}."

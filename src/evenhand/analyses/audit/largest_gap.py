@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, within_tolerance
+from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, by_size, within_tolerance
 from evenhand.inference import interval
 from evenhand.inference.null import Null, null_of, permuted_within, rate_outward, recentred, share_at_least
 from evenhand.inference.permutation import permuted
@@ -46,6 +46,12 @@ class LargestGap:
     """First of the pair minus second, where a single sign exists."""
     positive_share: float | None = None
     """How much of the gap favours the first of the pair, of a score-level measure."""
+    resolution: float = 0.0
+    """How far the value may be from the exact one, because scores are known in ranges."""
+    smoothing: float | None = None
+    """What the two bandwidths alone would show of groups that are alike, of a measure of densities."""
+    unjudged: str | None = None
+    """Why a value is not held to its tolerance."""
     incomparable: tuple[Gap, ...] = ()
     """Pairs that cannot be compared though both groups have the measure; the first hundred of them."""
 
@@ -54,10 +60,21 @@ class LargestGap:
         """The value minus what chance alone shows on average."""
         return None if self.null is None else self.value - self.null.mean
 
+    def by_size(self, limit: float) -> str | None:
+        """Why a value beyond a limit says nothing: groups of these sizes that are alike may show as much."""
+        return None if self.undefined else by_size(self.value, limit, self.smoothing, self.null)
+
 
 def with_nulls(largest: Mapping[str, LargestGap], nulls: Mapping[str, Null]) -> dict[str, LargestGap]:
     """Every largest gap that has a value with what chance alone shows of it."""
-    return {id_: one if one.undefined else replace(one, null=nulls[id_]) for id_, one in largest.items()}
+    return {id_: one if one.undefined else _with_null(one, nulls[id_]) for id_, one in largest.items()}
+
+
+def _with_null(one: LargestGap, null: Null) -> LargestGap:
+    """With what chance alone shows; of densities that may keep a value from being held to its tolerance."""
+    one = replace(one, null=null)
+    because = one.by_size(one.tolerance)
+    return one if because is None else replace(one, passes=None, unjudged=because)
 
 
 def smoothed_rates(levels: str, counts: Counts) -> Floats:
@@ -252,6 +269,8 @@ def largest_distance(
     largest, draws = m.inward(pair.value), min(map(len, moved))
     farthest = np.max([d[:draws] for d in moved], axis=0)
     ci = m.outward_interval(*interval.norm(largest, farthest, confidence, m.highest))
+    if pair.resolution:
+        ci = interval.widened(ci, pair.resolution, 0.0, m.most) or ci
     p = 2 if m.information else 1  # a mean of squares is the square of a norm
     size, move = (
         float(np.mean(np.power(numbers, p)) ** (1 / p))
@@ -261,8 +280,17 @@ def largest_distance(
         )
     )
     ci_mean = m.outward_interval(max(size - move, 0.0), min(size + move, m.highest))
-    null = recentred(largest, farthest, confidence, m.highest, m.outward) if tested else None
-    return replace(pair, ci=ci, method=NORM, ci_mean=ci_mean, null=null)
+    if pair.resolution:
+        off = float(np.mean([gap.resolution for gap in gaps if gap.undefined is None]))
+        ci_mean = interval.widened(ci_mean, off, 0.0, m.most) or ci_mean
+    pair = replace(pair, ci=ci, method=NORM, ci_mean=ci_mean)
+    return _with_null(pair, recentred(largest, farthest, confidence, m.highest, m.outward)) if tested else pair
+
+
+def _all_pass(gaps: Sequence[Gap]) -> bool | None:
+    """Whether all gaps are within their tolerances; None if that is not known."""
+    words = [gap.passes for gap in gaps]
+    return False if False in words else None if None in words else True
 
 
 def _largest_pair(m: ScoreMeasure, gaps: Sequence[ScoreGap]) -> LargestGap:
@@ -279,7 +307,11 @@ def _largest_pair(m: ScoreMeasure, gaps: Sequence[ScoreGap]) -> LargestGap:
         pair, favoured = pair[::-1], worst.negative_share
     return LargestGap(
         m.id, worst.tolerance, pair, worst.value,
-        passes=all(gap.passes for gap in defined),  # the tolerance of information differs from pair to pair
+        passes=_all_pass(defined),  # the tolerance of information differs from pair to pair
+        unjudged=next((gap.unjudged for gap in defined if gap.unjudged), None) if _all_pass(defined) is None else None,
+        smoothing=worst.smoothing,
+        # a maximum is off by no more than one of them
+        resolution=max(gap.resolution for gap in defined),
         left_out=left_out,
         mean=float(np.mean([gap.value for gap in defined])),
         signed=None if worst.signed is None else abs(worst.signed),

@@ -80,7 +80,7 @@ def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Itera
 
 def _row(m: dict[str, Any]) -> list[str]:
     measure = measure_of(m)
-    word = {True: "within", False: "**beyond**", None: "undefined"}[m["passes"]]
+    word = {True: "within", False: "**beyond**", None: "not settled" if m["unjudged"] else "undefined"}[m["passes"]]
     open_ = ", not settled" if m["conclusive"] is False and m["passes"] is not None else ""
     return [
         measure.title, gap(measure, m), interval(m["ci"], sign=measure.signed), size(measure, m["null_95"]),

@@ -48,6 +48,8 @@ def _null(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) ->
 
 def verdict(m: dict[str, Any]) -> Markup:
     """In words, never in colour alone."""
+    if m["unjudged"]:
+        return cell("not settled ", m["unjudged"], class_="words warn")
     if m["passes"] is None:
         return cell("undefined ", m["undefined"], class_="words")
     word = "within" if m["passes"] else "beyond"

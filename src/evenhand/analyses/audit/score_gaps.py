@@ -17,7 +17,7 @@ from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, 
 from evenhand.inference.null import Null, recentred
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures.curve import Curve, norm
-from evenhand.measures.distribution import densities
+from evenhand.measures.distribution import alike, densities
 from evenhand.measures.registry import ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts
@@ -40,6 +40,10 @@ class Moves:
     """The signed sum itself."""
     centre: float
     """The signed sum of the curve that resamples vary around."""
+
+    def beside(self, systematic: float) -> Moves:
+        """All distances larger by what no sample would change."""
+        return replace(self, distance=self.distance + systematic) if systematic else self
 
     def wider(self, factor: float) -> Moves:
         """All moves larger by a factor."""
@@ -65,9 +69,12 @@ def compare(
     """Compare a group with its reference by every measure."""
     reasons = {m.id: _reason(m, pair) for m in measures}
     curves = {m.id: m.of(pair, options.scores) for m in measures if reasons[m.id] is None}
+    off = {m.id: m.off(pair, options.scores) for m in measures if m.id in curves}
     for m in measures:
         if m.id in curves and not np.isfinite(curves[m.id].norm(m.order)):
             reasons[m.id] = _nowhere(m, pair, options.scores)
+        elif off.get(m.id) == np.inf:
+            reasons[m.id] = "because the scores are known in ranges too wide for it"
     defined = [m for m in measures if reasons[m.id] is None]
     streams = rng.spawn(4)
     moves: dict[str, Moves] = {}
@@ -84,10 +91,14 @@ def compare(
             compared.append(Compared(ScoreGap.without_value(m, group, reference, because), None))
             continue
         gap = _gap(m, pair, curves[m.id], options, moved)
+        own = smoothing(m, pair.coarse(most_scores), options.scores) if m.smooth else None
+        if own is not None:
+            gap = replace(gap, smoothing=float(m.outward(np.asarray(own))))
         if m.id in plain:
-            gap = with_ordinary(m, gap, plain[m.id])
+            gap = with_ordinary(m, gap, _beside(m, plain[m.id], own or 0.0))
             gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
-        gap = replace(gap, interpretation=_sentence(m, gap, options.confidence))
+        gap = _with_resolution(m, gap, off[m.id])
+        gap = replace(gap, interpretation=sentence(m, gap, options.confidence))
         compared.append(Compared(gap, None if moved is None else moved.distance))
     return compared
 
@@ -203,7 +214,7 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
     return max(difference - half, -1.0), min(difference + half, 1.0)
 
 
-def _sentence(m: ScoreMeasure, gap: ScoreGap, confidence: float) -> str:
+def sentence(m: ScoreMeasure, gap: ScoreGap, confidence: float) -> str:
     group, reference = shown_name(gap.group), shown_name(gap.reference)
     share = gap.positive_share
     if gap.value == 0 or (m.scale == "ratio" and gap.value == 1):
@@ -227,6 +238,43 @@ def _sentence(m: ScoreMeasure, gap: ScoreGap, confidence: float) -> str:
     return text
 
 
+# ---- what no sample would change ----------------------------------------------------------------------------
+
+
+def smoothing(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> float:
+    """How far apart two bandwidths alone put groups that are alike: the scores of both together, smoothed with either.
+
+    0 of a measure that needs no densities.
+    """
+    if not m.smooth or m.grid is None:
+        return 0.0
+    return float(m.curve(alike(pair), options, m.grid(pair, options)).norm(m.order))
+
+
+def _beside(m: ScoreMeasure, ordinary: Ordinary, systematic: float) -> Ordinary:
+    """An ordinary interval, made wider on the scale of the norm."""
+    if ordinary.ci is None or not systematic:
+        return ordinary
+    lo, hi = (m.inward(max(end, 0.0)) for end in ordinary.ci)
+    return replace(ordinary, ci=m.outward_interval(max(lo - systematic, 0.0), hi + systematic))
+
+
+def _with_resolution(m: ScoreMeasure, gap: ScoreGap, off: float) -> ScoreGap:
+    """All intervals wider by how far the value, and its parts, may be off."""
+    if not off:
+        return gap
+    most, least = m.most, -m.highest
+    return replace(
+        gap,
+        resolution=min(off, most),
+        ci=interval.widened(gap.ci, off, least if m.signed else 0.0, most),
+        ci_bootstrap=interval.widened(gap.ci_bootstrap, off, least if m.signed else 0.0, most),
+        ci_signed=interval.widened(gap.ci_signed, off, least, m.highest),
+        ci_positive=interval.widened(gap.ci_positive, off, 0.0, m.highest),
+        ci_negative=interval.widened(gap.ci_negative, off, 0.0, m.highest),
+    )
+
+
 # ---- resampling ---------------------------------------------------------------------------------------------
 
 
@@ -241,8 +289,8 @@ def _resampled(
     moves = {}
     draws, scores = options.bootstrap, options.scores
     whole = [m for m in measures if m.view is None]
+    coarse = pair.coarse(most_scores)
     if whole:
-        coarse = pair.coarse(most_scores)
         everybody = replace(coarse, array=smoothed(coarse, one_of_everybody(coarse), within=(-3, -1)))
         grids = {m.id: None if m.grid is None else m.grid(everybody, scores) for m in whole}
         centres = {m.id: m.curve(everybody, scores, grids[m.id]) for m in whole}
@@ -258,7 +306,10 @@ def _resampled(
             centre = m.curve(with_rates(bins, rates), scores, None)
             batches = resampled_bins(bins, rates, draws, deepcopy(streams[1]))
             moves[m.id] = _joined([_moves(m, m.curve(batch, scores, None), centre) for batch in batches])
-    return {m.id: moves[m.id].wider(student(m, pair, options.confidence)) for m in measures}
+    return {
+        m.id: moves[m.id].wider(student(m, pair, options.confidence)).beside(smoothing(m, coarse, scores))
+        for m in measures
+    }
 
 
 def _ordinary(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.gaps import Gap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap, largest_distance, with_nulls
-from evenhand.analyses.audit.score_gaps import RESAMPLED_SCORES, Compared, compare, recentred_nulls
+from evenhand.analyses.audit.score_gaps import RESAMPLED_SCORES, Compared, compare, recentred_nulls, sentence
 from evenhand.analyses.options import Options
 from evenhand.inference.null import PERMUTED_SCORES, Null, score_nulls
 from evenhand.inference.resample import spread_noise
@@ -71,7 +71,7 @@ def compare_scores(
         if table.noise is not None:
             counts = spread_noise(counts, counts.unit)
         resolution = max(resolution, counts.resolution)
-        blurred = max(blurred, blur(counts, options.scores) if ranked else 0.0)
+        blurred = max(blurred, min(blur(counts, True, options.scores), 1.0) if ranked else 0.0)
         most = _most_scores(pairs, RESAMPLED_SCORES)
         compared.append(compare(measures, counts, options if i < asked else fewer, draw, most))
         if i < asked:
@@ -81,9 +81,17 @@ def compare_scores(
     for of_pair, null in zip(compared[:asked], nulls, strict=True):
         for gap in (c.gap for c in of_pair):
             known = null.get(gap.id)
-            gaps[gap.id].append(gap if known is None else replace(gap, null=known, detectable=known.detectable))
+            gaps[gap.id].append(gap if known is None else _tested(gap, known, options.confidence))
     largest = _largest(measures, compared, pairs, view, options, streams[1][0]) if everyone else {}
     return ScoreComparisons(gaps, largest, resolution, blurred)
+
+
+def _tested(gap: ScoreGap, null: Null, confidence: float) -> ScoreGap:
+    """A gap with its null; of densities that may keep it from being held to its tolerance."""
+    gap = replace(gap, null=null, detectable=null.detectable)
+    m = gap.measure
+    assert isinstance(m, ScoreMeasure)
+    return replace(gap, interpretation=sentence(m, gap, confidence)) if m.smooth else gap
 
 
 def _most_scores(pairs: Sequence[tuple[int, int]], most: int) -> int:

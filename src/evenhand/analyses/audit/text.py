@@ -104,15 +104,16 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     tested = any(m["p_value"] is not None for m in measures)
     tests = ("null", "p") if tested else ()
     grid = _grid("measure", "gap", _level(confidence), *tests, "for", "tol.", "verdict", tight=True)
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for family, heading in FAMILIES.items():
         members = [m for m in measures if m["family"] == family]
         if members:
             grid.add_row(Text(heading.short, style="italic"))
         for m in members:
             measure = measure_of(m)
-            if m["undefined"]:
-                reasons.setdefault(m["undefined"], []).append(measure.title)
+            for word in ("undefined", "unjudged"):
+                if m[word]:
+                    reasons.setdefault((word, m[word]), []).append(measure.title)
             grid.add_row(
                 Text(" " + measure.titled(TITLE)),
                 gap(measure, m),
@@ -131,8 +132,9 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
         if m["left_out_share"]:
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there")
-    for because, undefined in reasons.items():
-        yield indented(f"Undefined: {', '.join(undefined)}: {shown_name(because, 200)}")
+    for (word, because), titles in reasons.items():
+        said = "Undefined" if word == "undefined" else "Not held to the tolerance"
+        yield indented(f"{said}: {', '.join(titles)}: {shown_name(because, 200)}")
     if any(m["passes"] is not None for m in measures):
         yield indented(_summary(measures, group))
     if group in attribute["too_small"]:
@@ -256,6 +258,8 @@ def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> G
 
 
 def _verdict(m: dict[str, Any]) -> Text:
+    if m["unjudged"]:
+        return Text("unclear ?", style="yellow")
     if m["passes"] is None:
         return Text("undefined", style="dim")
     word = "within" if m["passes"] else "beyond"
@@ -265,7 +269,7 @@ def _verdict(m: dict[str, Any]) -> Text:
 
 
 def _mark(text: str, m: dict[str, Any]) -> Text:
-    if m["passes"] is None:
+    if m["passes"] is None and not m["unjudged"]:
         return Text("–", style="dim")
     if m["conclusive"] is False:
         return Text(text + "?", style="yellow")

@@ -133,7 +133,7 @@ def check(
 
 def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Verdict:
     """Hold a table to the rules."""
-    chance = any(rule.judge == "excess" for rule in book.rules)
+    chance = any(rule.asks_chance for rule in book.rules)
     options, _ = with_threshold(_options(book, book.confidence, chance), table)
     cases = cases_of(table, book, options.threshold)
     audits = _Audits(table, book)
@@ -188,7 +188,7 @@ class _Audits:
 
     def _key(self, case: Case) -> tuple[float, bool, str | None]:
         fewer = case.grouping.name if case.rule.pairs == "all" and case.grouping.name in self.tables else None
-        return case.confidence, case.rule.judge == "excess", fewer
+        return case.confidence, case.rule.asks_chance, fewer
 
     def want(self, case: Case, larger: Table | None) -> None:
         if larger is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
+from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, blurred
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
@@ -85,14 +85,20 @@ def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str
     m, limit = rule.measure, rule.requirement
     group, reference = _names(gap)
     value = float(sized(m, gap.value))
-    ci = None if gap.ci is None else _without_direction(m, gap.ci)
-    far, near = (math.nan, math.nan) if ci is None else ci if m.scale == "ratio" else ci[::-1]
     chance = None if gap.null is None else gap.null.mean
     shift = _shift(rule, chance)
+    # what chance shows is read from the same ranges, and may be off by twice as much
+    off = blurred(value + shift, limit.bound, gap.resolution * (3 if rule.judge == "excess" else 1))
+    if off is not None:
+        found = Finding(rule, attribute, group, reference, "undefined", because=off)
+        return replace(found, n=sizes.get(group or ""), n_reference=sizes.get(reference or ""))
+    ci = None if gap.ci is None else _without_direction(m, gap.ci)
+    far, near = (math.nan, math.nan) if ci is None else ci if m.scale == "ratio" else ci[::-1]
     seen, far, near = value + shift, far + shift, near + shift
     number = far if rule.judge == "interval" else seen
     point, whole = bool(limit.meets(seen)), bool(limit.meets(number))
-    status: Status = "satisfied" if whole else "not shown" if point or math.isnan(seen) else "violated"
+    by_size = None if point else _by_size(gap, limit.bound)
+    status: Status = "satisfied" if whole else "not shown" if point or by_size or math.isnan(seen) else "violated"
     conclusive = None
     if not math.isnan(far):
         conclusive = bool(limit.meets(far)) if point else math.isfinite(near) and not limit.meets(near)
@@ -100,10 +106,17 @@ def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str
         rule, attribute, group, reference, status, sizes.get(group or ""), sizes.get(reference or ""), value,
         gap.signed if isinstance(gap, Gap) else None, ci, confidence, chance, number,
         None if math.isnan(number) else float(limit.shortfall(number)), conclusive,
-        _lacking(rule, gap.undefined) if math.isnan(number) else None,
+        _lacking(rule, gap.undefined) if math.isnan(number) else by_size,
         direction=_direction(m, gap), left_out=_left_out(gap),
     )  # fmt: skip
-    return _with_sample(found, seen, reach_of(m, gap, shift))
+    # no sample would take away that scores are known in ranges
+    nearer = seen + math.copysign(gap.resolution, limit.bound - seen) if gap.resolution else seen
+    return _with_sample(found, nearer, reach_of(m, gap, shift))
+
+
+def _by_size(gap: Gap | LargestGap, limit: float) -> str | None:
+    """Why a gap beyond the limit is none that was shown."""
+    return gap.by_size(limit) if isinstance(gap, ScoreGap | LargestGap) else None
 
 
 def _shift(rule: Rule, chance: float | None) -> float:
@@ -165,6 +178,8 @@ def _verdict(f: Finding) -> str:
     if f.status in ("undefined", "too small", "skipped"):
         word = {"undefined": "Undefined", "too small": "Not judged", "skipped": "Skipped"}[f.status]
         return f"{word} {f.because}."
+    if f.because:
+        return f"{_n(f.value)} is not shown to keep to {limit} {f.because}."
     interval = f"its {100 * (f.confidence or 0):.6g}% interval"
     if f.rule.judge == "interval" and f.ci is not None:
         if f.status == "satisfied":
@@ -174,8 +189,6 @@ def _verdict(f: Finding) -> str:
             return f"{_n(f.value)} itself keeps to the limit, but {reaches}: not shown to keep to it."
         short = float(f.rule.requirement.shortfall(f.value))
         return f"{_n(f.value)} is {_n(short)} {_beyond(f)} {limit}, and {interval} is {_span(f)}."
-    if f.because:
-        return f"{_n(f.value)} is not shown to keep to {limit} {f.because}."
     what = _n(f.value)
     if f.rule.judge == "excess":
         counted = "with chance taken out" if f.rule.measure.scale == "ratio" else "above chance"

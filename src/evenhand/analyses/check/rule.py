@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from evenhand.analyses.requirement import Requirement, parsed, several
 from evenhand.errors import UsageError, listed, shown, shown_name
-from evenhand.measures.registry import Measure
+from evenhand.measures.registry import Measure, ScoreMeasure
 
 Judge = Literal["value", "interval", "excess"]
 JUDGES = ("value", "interval", "excess")
@@ -55,6 +55,11 @@ class Rule:
     def about(self) -> tuple[Any, ...]:
         """What the limit is for: two rules about the same would contradict or repeat each other."""
         return (self.measure.id, self.judge, self.confidence, self.attributes, self.groups, self.pairs)
+
+    @property
+    def asks_chance(self) -> bool:
+        """Whether it takes what groups that are alike would show: if it says so, or of densities."""
+        return self.judge == "excess" or (isinstance(self.measure, ScoreMeasure) and self.measure.smooth)
 
     def __str__(self) -> str:
         level = f" at {100 * (self.confidence or 0):.10g}%"

@@ -173,14 +173,16 @@ def _difference(
         return replace(base, ci=(this.ci[0] - first.ci[1], this.ci[1] - first.ci[0]))
     if draws is None:
         return base
-    one = paired(apart, gap_errors(apart, draws, model, 0), confidence, people, m.highest)
+    off = this.resolution + first.resolution
+    one = paired(apart, gap_errors(apart, draws, model, 0), confidence, people, m.highest, off)
     base = replace(base, ci=one.ci, p_value=one.p_value)
     values = draws[model, 1] - draws[0, 1]
     if interval.enough(values, confidence):
         low, high = interval.percentile(values, confidence)
         base = replace(base, ci_bootstrap=(float(low), float(high)))
     if base.signed_difference is not None:
-        signed = paired(base.signed_difference, plain_errors(draws, 0, model, 0), confidence, people, 2 * m.highest)
+        errors = plain_errors(draws, 0, model, 0)
+        signed = paired(base.signed_difference, errors, confidence, people, 2 * m.highest, off)
         base = replace(base, ci_signed=signed.ci, p_signed=signed.p_value)
     return base
 

@@ -291,11 +291,14 @@ class Paired:
     p_value: float | None = None
 
 
-def paired(observed: float, errors: Floats, confidence: float, people: float, highest: float = np.inf) -> Paired:
+def paired(
+    observed: float, errors: Floats, confidence: float, people: float, highest: float = np.inf, off: float = 0.0
+) -> Paired:
     """A difference with its interval and test, from its errors in resamples: axes (possible truth, draw).
 
     The interval reaches about as far as under any truth that is still likely, and the p-value is about the largest.
-    `people` is the size of the smallest class that it rests on, `highest` the most the difference can be.
+    `people` is the size of the smallest class that it rests on, `highest` the most the difference can be, and `off` how
+    far it may be from the exact one because scores are known in ranges: only what is beyond that is tested.
     """
     if not np.isfinite(observed) or people < LEAST_PEOPLE:
         return Paired(observed)
@@ -307,8 +310,9 @@ def paired(observed: float, errors: Floats, confidence: float, people: float, hi
     errors = middle + (errors - middle) * interval.student(people, confidence)
     tail = (1 - confidence) / 2
     lo, hi = np.nanquantile(errors, [tail, 1 - tail], axis=1)
-    low, high = observed - _almost_largest(hi), observed + _almost_largest(-lo)
-    p = _almost_largest(np.array([_two_sided(observed, e[np.isfinite(e)], people) for e in errors]))
+    low, high = observed - _almost_largest(hi) - off, observed + _almost_largest(-lo) + off
+    beyond = float(np.copysign(max(abs(observed) - off, 0.0), observed))
+    p = _almost_largest(np.array([_two_sided(beyond, e[np.isfinite(e)], people) for e in errors]))
     return Paired(observed, (max(low, -highest), min(high, highest)), p)
 
 

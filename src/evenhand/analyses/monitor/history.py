@@ -274,9 +274,14 @@ def changed(old: Gap | None, new: Gap | None) -> tuple[float | None, Pair | None
     a, b = new.estimate, old.estimate
     if new.ci is None or old.ci is None:
         return a - b, None
-    of_new, of_old = (np.asarray(ci, np.float64) for ci in (new.ci, old.ci))
-    lo, hi = interval.difference(a, (of_new[0], of_new[1]), b, (of_old[0], of_old[1]))
-    return a - b, (float(lo), float(hi))
+    # what no sample would change does not cancel out: only the rest is squared and added
+    fixed = new.systematic, old.systematic
+    of_new, of_old = (
+        (np.asarray(min(ci[0] + off, x)), np.asarray(max(ci[1] - off, x)))
+        for ci, x, off in zip((new.ci, old.ci), (a, b), fixed, strict=True)
+    )
+    lo, hi = interval.difference(a, of_new, b, of_old)
+    return a - b, (float(lo) - sum(fixed), float(hi) + sum(fixed))
 
 
 def _direction(old: Gap, new: Gap) -> str:
