@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
@@ -60,6 +61,12 @@ class Gap:
     """Benjamini and Hochberg's."""
     detectable: float | None = None
     """The smallest gap that these people would show 80 times of 100; NaN if they cannot show any, None if untested."""
+    left_out_share: float | None = None
+    """Share of the people in bins (of a ratio, of the thresholds) where the two groups cannot be compared."""
+    bounds: Pair | None = None
+    """Between what the value would lie if everybody could be compared; None if all who matter were."""
+    lacking: str | None = None
+    """Why there are such bounds."""
 
     @classmethod
     def without_value(cls, m: Measure, group: str, reference: str, because: str, **known: Any) -> Self:
@@ -91,13 +98,18 @@ class Gap:
 
     @property
     def passes(self) -> bool | None:
-        """Whether the value is within tolerance."""
-        return None if self.undefined else within_tolerance(self.measure, self.value, self.tolerance)
+        """Whether the value is within tolerance; None if there is none, or if that depends on who is left out."""
+        return None if self.undefined else passes(self.measure, self.value, self.bounds, self.tolerance)
+
+    @property
+    def unjudged(self) -> str | None:
+        """Why the value is not held to the tolerance, though there is one."""
+        return self.lacking if self.passes is None and not self.undefined else None
 
     @property
     def conclusive(self) -> bool | None:
         """Whether the whole interval is on the side of the verdict."""
-        if self.ci is None:
+        if self.ci is None or self.passes is None:
             return None
         low, high = _tolerated(self.measure, self.tolerance)
         if self.passes:
@@ -131,6 +143,9 @@ class RateGap(Gap):
     ratio: float | None = None
     """Group over reference, where the measure compares one rate."""
     empty_bins: tuple[str, ...] = ()
+    """Score bins that hold nobody of one of the two groups."""
+    left_out_bins: tuple[str, ...] = ()
+    """Those of them that hold people of the other; `left_out_share` of a group's people are there."""
     tests: tuple[TestResult, ...] = ()
     """Classical tests, of measures that compare one rate."""
     cohens_h: float | None = None
@@ -153,8 +168,6 @@ class ScoreGap(Gap):
     ci_signed: Pair | None = None
     ci_positive: Pair | None = None
     ci_negative: Pair | None = None
-    left_out_share: float | None = None
-    """Share of the people in bins (of a ratio, of the thresholds) where the two groups cannot be compared."""
 
     @property
     def negative_share(self) -> float | None:
@@ -175,6 +188,21 @@ def within_tolerance(m: Measure, value: float, tolerance: float) -> bool:
     """Whether a value is within a tolerance."""
     low, high = _tolerated(m, tolerance)
     return low - SLACK <= value <= high + SLACK
+
+
+def passes(m: Measure, value: float, bounds: Pair | None, tolerance: float) -> bool | None:
+    """Whether a value is within a tolerance, wherever between its bounds it is; None if that decides."""
+    return agreed(within_tolerance(m, one, tolerance) for one in (value, *(bounds or ())))
+
+
+def agreed(answers: Iterable[bool | None]) -> bool | None:
+    """What all of them say, or None.
+
+    >>> agreed([True, True]), agreed([True, False])
+    (True, None)
+    """
+    said = set(answers)
+    return said.pop() if len(said) == 1 else None
 
 
 def _tolerated(m: Measure, tolerance: float) -> Pair:
@@ -204,7 +232,12 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
     elif not sized:
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
     verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
+    if gap.unjudged:
+        verdict = f"not held to the tolerance of {tolerance} {gap.unjudged}"
     if gap.ci is None:
         return f"{text}; {verdict}."
+    interval = f"{100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}"
+    if gap.conclusive is None:
+        return f"{text} ({interval}); {verdict}."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
-    return f"{text} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {verdict}, {sure}."
+    return f"{text} ({interval}); {verdict}, {sure}."

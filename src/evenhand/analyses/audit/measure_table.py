@@ -49,7 +49,7 @@ def _null(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) ->
 def verdict(m: dict[str, Any]) -> Markup:
     """In words, never in colour alone."""
     if m["passes"] is None:
-        return cell("undefined ", m["undefined"], class_="words")
+        return cell("undefined ", m["undefined"] or m["unjudged"], class_="words")
     word = "within" if m["passes"] else "beyond"
     if m["conclusive"] is False:
         return cell(f"{word}, not settled", class_="words warn")

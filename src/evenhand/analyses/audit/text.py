@@ -111,8 +111,8 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
             grid.add_row(Text(heading.short, style="italic"))
         for m in members:
             measure = measure_of(m)
-            if m["undefined"]:
-                reasons.setdefault(m["undefined"], []).append(measure.title)
+            if because := m["undefined"] or m["unjudged"]:
+                reasons.setdefault(because, []).append(measure.title)
             grid.add_row(
                 Text(" " + measure.titled(TITLE)),
                 gap(measure, m),
@@ -128,9 +128,10 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     if any(m["positive_share"] is not None for m in measures):
         yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
     for m in measures:
-        if m["left_out_share"]:
+        if m["left_out_share"] and not m["unjudged"]:
+            bins = f" ({', '.join(m['left_out_bins'])})" if m["left_out_bins"] else ""
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
-            yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there")
+            yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there{bins}")
     for because, undefined in reasons.items():
         yield indented(f"Undefined: {', '.join(undefined)}: {shown_name(because, 200)}")
     if any(m["passes"] is not None for m in measures):

@@ -61,7 +61,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        if self.gap.conclusive is False:
+        if self.gap.conclusive is False or self.gap.unjudged:
             return VERDICTS[2]
         return VERDICTS[0 if self.gap.passes else 1]
 
