@@ -35,7 +35,7 @@ from evenhand.inference.significance import (
     splits,
     two_proportion_z,
 )
-from evenhand.measures.registry import BINS, MEASURES, RateMeasure, ScoreMeasure, ScoreOptions, find
+from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, ScoreOptions, find
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreView
 
@@ -338,7 +338,7 @@ def p_values(
         counts = (
             table.decisions(table.groupings[0], 0.5)
             if m.levels == "decision"
-            else table.binned(table.groupings[0], BINS)
+            else table.binned(table.groupings[0], ScoreOptions().gap_bins)
         )
         values = m.profile(counts).values
         known = ~np.isnan(values)

@@ -117,10 +117,11 @@ def test_calibration_against_plain_loops() -> None:
         if len(rates) == 2:
             by_bin[b] = rates
     assert gap.value == pytest.approx(max(abs(a - b) for a, b in by_bin.values()), abs=1e-12)
+    names = [f"{'(' if b else '['}{edges[b]:g}, {edges[b + 1]:g}]" for b in range(10)]
     assert {p.name: (p.reference, p.group) for p in gap.parts} == {
-        f"bin {b + 1}": pytest.approx(tuple(rates)) for b, rates in by_bin.items()
+        names[b]: pytest.approx(tuple(rates)) for b, rates in by_bin.items()
     }
-    assert gap.empty_bins == tuple(f"bin {b + 1}" for b in range(10) if b not in by_bin)
+    assert gap.empty_bins == tuple(names[b] for b in range(10) if b not in by_bin)
     for group in audit.attributes[0].groups:
         assert group.rates["ece"].value == pytest.approx(ece[group.name], abs=1e-12)
         assert group.rates["mce"].value == pytest.approx(mce[group.name], abs=1e-12)

@@ -14,7 +14,7 @@ from evenhand.inference.settings import Inference, InferenceArgs
 from evenhand.ingest.reading import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
-from evenhand.measures.registry import BINS, MEASURES, Measure, ScoreOptions, find
+from evenhand.measures.registry import MEASURES, Measure, ScoreOptions, find
 from evenhand.tables.table import Table
 
 Progress = Callable[[float, str], None]
@@ -54,12 +54,13 @@ class ComparedArgs(TypedDict, total=False):
 class ScoreArgs(TypedDict, total=False):
     """Conventions of threshold-free measures, for signatures.
 
-    How tied scores are ranked ("published" or "mid"), the number of calibration bins, and the bandwidth of densities
-    ("scott", "silverman", "common" to both groups, or a share of the score range).
+    How tied scores are ranked ("published" or "mid"), the number of bins of every calibration measure (otherwise 50 of
+    calibration bias, 10 of the calibration gap, ECE and MCE), and the bandwidth of densities ("scott", "silverman",
+    "common" to both groups, or a share of the score range).
     """
 
     ranks: str
-    calibration_bins: int
+    calibration_bins: int | None
     bandwidth: str | float
 
 
@@ -87,10 +88,14 @@ def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> 
     return checked(threshold, **{word: value for word, value in said.items() if word in known}, **fixed)
 
 
-def checked_scores(ranks: Any = "published", calibration_bins: Any = 50, bandwidth: Any = "scott") -> ScoreOptions:
+def checked_scores(ranks: Any = "published", calibration_bins: Any = None, bandwidth: Any = "scott") -> ScoreOptions:
     """The conventions of threshold-free measures, if they make sense."""
+    usual = ScoreOptions()
+    bins, gap_bins = (
+        (calibration_bins,) * 2 if calibration_bins is not None else (usual.calibration_bins, usual.gap_bins)
+    )
     one_of("ranks", ranks, RANKS)
-    if not is_whole(calibration_bins) or not 2 <= calibration_bins <= 10_000:
+    if not is_whole(bins) or not 2 <= bins <= 10_000:
         raise UsageError(f"calibration_bins must be a whole number from 2 to 10,000, not {shown(calibration_bins)}")
     if isinstance(bandwidth, str):
         if bandwidth not in BANDWIDTHS:
@@ -101,7 +106,7 @@ def checked_scores(ranks: Any = "published", calibration_bins: Any = 50, bandwid
         )
     else:
         bandwidth = float(bandwidth)
-    return ScoreOptions(ranks, int(calibration_bins), bandwidth)
+    return ScoreOptions(ranks, int(bins), bandwidth, int(gap_bins))
 
 
 def least_resamples(confidence: float) -> int:
@@ -164,4 +169,4 @@ def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
 def cuts_of(options: Options) -> Cuts:
     """Where scores must be distinguished exactly for these options."""
     thresholds = () if options.threshold is None else (options.threshold,)
-    return Cuts(thresholds, (BINS, options.scores.calibration_bins))
+    return Cuts(thresholds, (options.scores.gap_bins, options.scores.calibration_bins))

@@ -251,7 +251,7 @@ SHARED: dict[str, dict[str, Any]] = {
                   "help": "Group to compare with, or COL=V for each of several columns  [default: the largest]"},
     "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
-    "calibration_bins": {"metavar": "N", "type": WHOLE, "default": 50, "help": "Bins of calibration bias."},
+    "calibration_bins": {"metavar": "N", "type": WHOLE, "help": "Bins of calibration measures  [default: 50; gap, ECE: 10]"},
     "bandwidth": {"metavar": "B", "default": "scott", "callback": read_by(number_or_name),
                   "help": "Bandwidth of densities: scott, silverman, common, or a share of the score range."},
     "metric": {"metavar": "RATE", "help": "tpr (default), fpr, ppv, selection_rate, f1, …"},

@@ -122,8 +122,10 @@ def bias(bins: Counts, standardized: bool) -> Curve:
     gap = rate[..., 1] - rate[..., 0]
     both = ~np.isnan(gap)
     pooled = people.sum(-1).astype(np.float64)
-    weight = np.where(both, pooled if standardized else 1.0, 0.0)
+    everybody = pooled if standardized else (pooled > 0).astype(np.float64)
+    weight = np.where(both, everybody, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(both, pooled, 0.0).sum(-1) / pooled.sum(-1)
+        rest = 1 - weight.sum(-1) / everybody.sum(-1)
         weight = weight / weight.sum(-1, keepdims=True)
-    return Curve(np.arange(1.0, gap.shape[-1] + 1), np.where(both, gap, 0.0), weight, share)
+    return Curve(np.arange(1.0, gap.shape[-1] + 1), np.where(both, gap, 0.0), weight, share, rest)

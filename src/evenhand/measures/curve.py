@@ -20,8 +20,11 @@ class ScoreOptions:
     ranks: str = "published"
     """How scores become ranks: mid-ranks with the ends pinned to 0 and 1 (as published), or plain mid-ranks."""
     calibration_bins: int = 50
+    """Of calibration bias."""
     bandwidth: str | float = "scott"
     """Of the density estimate: "scott", "silverman", "common" to both groups, or a share of the score range."""
+    gap_bins: int = 10
+    """Of the calibration gap, ECE and MCE."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Curve:
     weight: Floats
     people: Floats | float = np.nan
     """What share of the people the curve rests on, where some had to be left out."""
+    rest: Floats | float = 0.0
+    """What the points that were left out would weigh, of 1 together with the others."""
 
     def norm(self, p: float = 1.0) -> Floats:
         """(Σ |gap|^p · weight)^(1/p)."""

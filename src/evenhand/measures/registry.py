@@ -21,8 +21,6 @@ from evenhand.measures.rates import RATES, ratio
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import ScoreCounts
 
-BINS = 10
-
 
 def _treatment(counts: Counts) -> Profile:
     # FNR and FPR rest on different people (actual positives, actual negatives), so they are independent.
@@ -236,5 +234,5 @@ def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, ranked:
 
 
 __all__ = [
-    "BINS", "MEASURES", "RATES", "Family", "Measure", "Profile", "RateMeasure", "ScoreMeasure", "ScoreOptions", "find",
+    "MEASURES", "RATES", "Family", "Measure", "Profile", "RateMeasure", "ScoreMeasure", "ScoreOptions", "find",
 ]  # fmt: skip

@@ -59,6 +59,8 @@ class Counts:
     """Which rows belong together, if not every row is a person."""
     noisy: bool = False
     """Whether noise was added to the counts, so that `squares` are their variances."""
+    bins: tuple[str, ...] = ()
+    """Names of the levels, if they are score bins: their borders as the scores were given."""
 
     @property
     def exchangeable(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Literal
@@ -149,7 +149,8 @@ class Table(Grouped):
 
     def binned(self, grouping: Grouping, bins: int) -> Counts:
         """Counts by score bin, group and label."""
-        return self.dense(self.bin_of_cells(bins), bins, grouping)
+        counts = self.dense(self.bin_of_cells(bins), bins, grouping)
+        return replace(counts, bins=bin_names(self.score_range, bins, self.meaning.risk))
 
     def selected(self, threshold: float | None) -> Bools:
         """Whether the people of each cell receive the favourable decision.
@@ -326,6 +327,26 @@ def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk
     if risk:
         return bins - 1 - np.searchsorted(inner, scores, side="right")
     return np.searchsorted(inner, scores, side="left")
+
+
+@lru_cache
+def bin_names(score_range: tuple[float, float], bins: int, risk: bool) -> tuple[str, ...]:
+    """What `equal_bins` are called, from the least to the most favourable: their borders in the units of the data.
+
+    Reflected bins of a risk score are closed on the left: the favourable end, as everywhere.
+
+    >>> bin_names((0.0, 1.0), 4, False)
+    ('[0, 0.25]', '(0.25, 0.5]', '(0.5, 0.75]', '(0.75, 1]')
+    >>> bin_names((1.0, 10.0), 3, True)
+    ('[7, 10]', '[4, 7)', '[1, 4)')
+    """
+    edges = bin_edges(score_range, bins).tolist()
+    digits = next((d for d in range(6, 17) if len({f"{e:.{d}g}" for e in edges}) > bins), 17)
+    borders = [f"{e:.{digits}g}" for e in edges]
+    pairs = list(zip(borders, borders[1:], strict=False))
+    if not risk:
+        return tuple(f"{'(' if k else '['}{lo}, {hi}]" for k, (lo, hi) in enumerate(pairs))
+    return tuple(f"[{lo}, {hi}{')' if k else ']'}" for k, (lo, hi) in enumerate(reversed(pairs)))
 
 
 def describe(t: Table) -> dict[str, Any]:

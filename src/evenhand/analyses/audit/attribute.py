@@ -27,7 +27,7 @@ from evenhand.inference.null import Null, rate_null, widened
 from evenhand.inference.significance import TestResult, chi_squared, g_test
 from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
 from evenhand.measures.rates import share, trials
-from evenhand.measures.registry import BINS, MEASURES, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import MEASURES, Measure, RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts
 from evenhand.tables.groups import Grouping
@@ -97,8 +97,8 @@ def audit_attribute(
 ) -> AttributeAudit:
     """Compare the groups of one attribute by every measure that these data can give."""
     decisions = table.decisions(grouping, options.threshold)
-    has_bins = table.score is not None and table.label is not None and not _blurred(table, BINS)
-    bins = table.binned(grouping, BINS) if has_bins else None
+    has_bins = table.score is not None and table.label is not None and not _blurred(table, options.scores.gap_bins)
+    bins = table.binned(grouping, options.scores.gap_bins) if has_bins else None
     reasons = {m.id: because for m in chosen if (because := _reason(m, table, options)) is not None}
     possible = [m for m in chosen if m.id not in reasons]
     spanning = _spanning(decisions)
@@ -267,7 +267,8 @@ def _reason(m: Measure, table: Table, options: Options) -> str | None:
     holds = scored is not None and scored.id in MEASURES and not scored.smooth and scored.view is None
     if table.noise is not None and not holds:
         return NOISY
-    bins = BINS if scored is None else options.scores.calibration_bins if scored.view and not scored.ranked else None
+    uses = options.scores
+    bins = uses.gap_bins if scored is None else uses.calibration_bins if scored.view and not scored.ranked else None
     if _blurred(table, bins):
         return "because the scores are known in ranges that go across the borders of its bins"
     return None

@@ -34,7 +34,7 @@ def document(audit: Audit) -> dict[str, Any]:
 def _options(options: Options) -> dict[str, Any]:
     return {
         **fields(options, "confidence bootstrap seed"),
-        **fields(options.scores, "ranks calibration_bins bandwidth"),
+        **fields(options.scores, "ranks calibration_bins gap_bins bandwidth"),
         **fields(options, "permutations null interval stratified"),
     }
 
@@ -90,7 +90,8 @@ def _gap(g: Gap) -> dict[str, Any]:
         "interpretation": g.interpretation,
         "parts": [fields(p, "name group reference difference ci") for p in g.parts],
         "empty_bins": list(getattr(g, "empty_bins", ())),
-        **fields(g, "left_out_share resamples_undefined"),
+        "left_out_bins": list(getattr(g, "left_out_bins", ())),
+        **fields(g, "left_out_share bounds resamples_undefined"),
         **_null(g.null, g.excess),
         **fields(g, "p_adjusted p_adjusted_bh detectable underpowered"),
         "tests": [_test(t) for t in getattr(g, "tests", ())],
@@ -112,7 +113,9 @@ def _rate_test(t: RateTest) -> dict[str, Any]:
 
 def _largest(g: LargestGap) -> dict[str, Any]:
     return {
-        **fields(g, "id pair value ci method tolerance passes undefined unjudged resolution left_out mean ci_mean"),
+        **fields(
+            g, "id pair value ci method tolerance passes undefined unjudged resolution bounds left_out mean ci_mean"
+        ),
         **_null(g.null, g.excess),
     }
 

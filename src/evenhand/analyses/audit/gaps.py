@@ -62,6 +62,12 @@ class Gap:
     """How far the value may be from the exact one, because scores are known in ranges."""
     detectable: float | None = None
     """The smallest gap that these people would show 80 times of 100; NaN if they cannot show any, None if untested."""
+    left_out_share: float | None = None
+    """Share of the people in bins (of a ratio, of the thresholds) where the two groups cannot be compared."""
+    bounds: Pair | None = None
+    """Between what the value would lie if everybody could be compared; None if all who matter were."""
+    lacking: str | None = None
+    """Why there are such bounds."""
 
     @classmethod
     def without_value(cls, m: Measure, group: str, reference: str, because: str, **known: Any) -> Self:
@@ -99,7 +105,10 @@ class Gap:
     @property
     def unjudged(self) -> str | None:
         """Why a value is not held to its tolerance."""
-        return None if self.undefined else blurred(self.value, self.tolerance, self.resolution)
+        if self.undefined:
+            return None
+        decided = passes(self.measure, self.value, self.bounds, self.tolerance) is not None
+        return blurred(self.value, self.tolerance, self.resolution) or (None if decided else self.lacking)
 
     @property
     def passes(self) -> bool | None:
@@ -147,6 +156,9 @@ class RateGap(Gap):
     ratio: float | None = None
     """Group over reference, where the measure compares one rate."""
     empty_bins: tuple[str, ...] = ()
+    """Score bins that hold nobody of one of the two groups."""
+    left_out_bins: tuple[str, ...] = ()
+    """Those of them that hold people of the other; `left_out_share` of a group's people are there."""
     tests: tuple[TestResult, ...] = ()
     """Classical tests, of measures that compare one rate."""
     cohens_h: float | None = None
@@ -169,8 +181,6 @@ class ScoreGap(Gap):
     ci_signed: Pair | None = None
     ci_positive: Pair | None = None
     ci_negative: Pair | None = None
-    left_out_share: float | None = None
-    """Share of the people in bins (of a ratio, of the thresholds) where the two groups cannot be compared."""
     smoothing: float | None = None
     """What the two bandwidths alone would show of groups that are alike, of a measure of densities."""
 
@@ -224,6 +234,12 @@ def blurred(value: float, limit: float, resolution: float) -> str | None:
     return f"because the scores are known in ranges: the value may be off by {resolution:.2g}"
 
 
+def passes(m: Measure, value: float, bounds: Pair | None, tolerance: float) -> bool | None:
+    """Whether a value is within a tolerance, wherever between its bounds it is; None if that decides."""
+    answers = {within_tolerance(m, one, tolerance) for one in (value, *(bounds or ()))}
+    return answers.pop() if len(answers) == 1 else None
+
+
 def _tolerated(m: Measure, tolerance: float) -> Pair:
     return (tolerance, 1 / tolerance) if m.scale == "ratio" else (-tolerance, tolerance)
 
@@ -252,10 +268,11 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
     verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
     if gap.unjudged:
-        verdict = f"not held to the tolerance of {tolerance}, {gap.unjudged}"
+        verdict = f"not held to the tolerance of {tolerance} {gap.unjudged}"
     if gap.ci is None:
         return f"{text}; {verdict}."
+    interval = f"{100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}"
     if gap.unjudged:
-        return f"{text} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {verdict}."
+        return f"{text} ({interval}); {verdict}."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
-    return f"{text} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {verdict}, {sure}."
+    return f"{text} ({interval}); {verdict}, {sure}."

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, by_size, within_tolerance
+from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, by_size, passes
+from evenhand.analyses.audit.left_out import left_out as people_left_out
 from evenhand.inference import interval
-from evenhand.inference.null import Null, null_of, permuted_within, rate_outward, recentred, share_at_least
+from evenhand.inference.null import Null, null_of, permuted_within, rate_outward, recentred, share_at_least, apart_by
 from evenhand.inference.permutation import permuted
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.inference.settings import NullKind
-from evenhand.measures.registry import RateMeasure, ScoreMeasure
+from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts
 
@@ -54,6 +56,10 @@ class LargestGap:
     """Why a value is not held to its tolerance."""
     incomparable: tuple[Gap, ...] = ()
     """Pairs that cannot be compared though both groups have the measure; the first hundred of them."""
+    bounds: Pair | None = None
+    """Between what the value would lie if everybody could be compared; None if all who matter were."""
+    lacking: str | None = None
+    """Why there are such bounds."""
 
     @property
     def excess(self) -> float | None:
@@ -122,19 +128,27 @@ def range_nulls(
     for within in ("all", "label", "level"):
         members = [m for m in measures if permuted_within(m, kind) == within]
         random = deepcopy(rng)  # so that a measure alone has the p-value it has among others
-        pieces: dict[str, list[Floats]] = {m.id: [] for m in members}
+        pieces: dict[str, list[Profile]] = {m.id: [] for m in members}
         for block in permuted(counts, draws, random, within) if members else ():
             for m in members:
-                pieces[m.id].append(m.profile(block).values)
+                pieces[m.id].append(m.profile(block))
         for m in members:
             plain = replace(m, scale="difference")  # see null.rate_null
-            profiles = np.concatenate(pieces[m.id])
-            observed = float(_spread(plain, counts, m.profile(counts).values))
+            sizes, spread = (
+                np.concatenate([of(one) for one in pieces[m.id]])
+                for of in (lambda one: _tested(plain, counts, one), lambda one: _spread(m, counts, one.values))
+            )
+            observed = float(_tested(plain, counts, m.profile(counts)))
             nulls[m.id] = null_of(
-                observed, _spread(m, counts, profiles), f"{draws} permutations", confidence, outward=rate_outward(m),
-                p_value=share_at_least(_spread(plain, counts, profiles), observed), highest=m.highest,
+                observed, spread, f"{draws} permutations", confidence, outward=rate_outward(m),
+                p_value=share_at_least(sizes, observed), highest=m.highest,
             )  # fmt: skip
     return nulls
+
+
+def _tested(m: RateMeasure, counts: Counts, profile: Profile) -> Floats:
+    """What permuted tables are compared by."""
+    return apart_by(m, profile) if m.levels == "bins" else _spread(m, counts, profile.values)
 
 
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
@@ -209,15 +223,21 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
         ci = _ratio_range(value, counts, m, ranges[:, 0], confidence)
     elif ranges is not None:
         ci = interval.norm(value, ranges[:, 0], confidence, highest)
+    out = people_left_out(counts) if m.levels == "bins" else None
+    bounds, lacking = None, None
+    if out is not None:
+        ci, bounds, lacking = out.ci(ci), out.bounds(value), out.because
+    within = passes(m, value, bounds, m.tolerance)
     mean, ci_mean = None, None
     if m.signed:
         mean = float(_mean_gap(values[0]))
         ci_mean = None if ranges is None else interval.norm(mean, ranges[:, 1], confidence, highest)
     return LargestGap(
-        m.id, m.tolerance, pair, value, ci, None if ci is None else NORM, within_tolerance(m, value, m.tolerance),
+        m.id, m.tolerance, pair, value, ci, None if ci is None else NORM, within,
         left_out=left_out, mean=mean, ci_mean=ci_mean,
         signed=float(values[k, high] - values[k, low]) if len(values) == 1 else None,
-        incomparable=_incomparable(m, values, counts.groups),
+        incomparable=_incomparable(m, values, counts.groups), bounds=bounds, lacking=lacking,
+        unjudged=lacking if within is None else None,
     )  # fmt: skip
 
 
@@ -317,4 +337,17 @@ def _largest_pair(m: ScoreMeasure, gaps: Sequence[ScoreGap]) -> LargestGap:
         signed=None if worst.signed is None else abs(worst.signed),
         positive_share=favoured,
         incomparable=tuple(g for g in gaps if g.undefined and present >= {g.group, g.reference})[:MOST_INCOMPARABLE],
+        **_of_any(defined),
     )  # fmt: skip
+
+
+def _of_any(gaps: Sequence[ScoreGap]) -> dict[str, Any]:
+    """Between what the largest of gaps would lie if everybody could be compared, and why."""
+    known = [gap for gap in gaps if gap.bounds is not None]
+    if not known:
+        return {}
+    ends = np.array([gap.bounds or (gap.value, gap.value) for gap in gaps])
+    return {
+        "bounds": tuple(ends.max(0).tolist()),
+        "lacking": max(known, key=lambda gap: gap.left_out_share or 0).lacking,
+    }

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.analyses.audit.gaps import Part, RateGap, judged, with_ordinary
+from evenhand.analyses.audit.left_out import left_out, with_left_out
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary
 from evenhand.inference.null import Null, rate_size, recentred
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.rates import share
-from evenhand.measures.registry import BINS, RATES, Profile, RateMeasure
+from evenhand.measures.registry import RATES, Profile, RateMeasure
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts
 
@@ -32,7 +33,7 @@ def gaps(
     `ordinary` are intervals by group to take instead of the best known ones.
     """
     profile = measure.profile(counts)
-    reasons = _reasons(measure, counts, profile, reference)
+    reasons, components = _reasons(measure, counts, profile, reference), measure.components or counts.bins
     each, whole, method = _intervals(measure, profile, reference, confidence)
     compared = []
     for g, group in enumerate(counts.groups):
@@ -40,14 +41,12 @@ def gaps(
             continue
         names = group, counts.groups[reference]
         a, b = profile.values[:, g].tolist(), profile.values[:, reference].tolist()
-        empty: tuple[str, ...] = ()
-        if measure.levels == "bins":
-            empty = tuple(n for n, x, y in zip(component_names(measure), a, b, strict=True) if x != x or y != y)
+        empty = tuple(n for n, x, y in zip(counts.bins, a, b, strict=True) if x != x or y != y) if counts.bins else ()
         because = reasons[g]
         if because:
             compared.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
             continue
-        columns = zip(component_names(measure), a, b, *(bounds[:, g].tolist() for bounds in each), strict=True)
+        columns = zip(components, a, b, *(bounds[:, g].tolist() for bounds in each), strict=True)
         parts = [Part(name, x, y, x - y, (lo, hi)) for name, x, y, lo, hi in columns]
         gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
         if resampled is not None:
@@ -58,7 +57,9 @@ def gaps(
             )
         if ordinary is not None:
             gap = with_ordinary(measure, gap, ordinary[group])
-        compared.append(replace(gap, empty_bins=empty, interpretation=_sentence(measure, gap, a, b, confidence)))
+        if empty:
+            gap = with_left_out(replace(gap, empty_bins=empty), left_out(counts.only([g, reference])))
+        compared.append(replace(gap, interpretation=_sentence(measure, gap, a, b, confidence)))
     return compared
 
 
@@ -124,10 +125,6 @@ def _bounds(profile: Profile, confidence: interval.Number) -> interval.Interval:
     return interval.ratio_of_shares(part.values, part.trials, whole.values, whole.trials, confidence)
 
 
-def component_names(m: RateMeasure) -> tuple[str, ...]:
-    return m.components or tuple(f"bin {k + 1}" for k in range(BINS))
-
-
 def _sentence(m: RateMeasure, gap: RateGap, a: list[float], b: list[float], confidence: float) -> str:
     group, reference = shown_name(gap.group), shown_name(gap.reference)
     if len(a) == 1:
@@ -137,9 +134,10 @@ def _sentence(m: RateMeasure, gap: RateGap, a: list[float], b: list[float], conf
         text += f": {a[0]:.3f} against {b[0]:.3f}"
     else:
         worst = max(gap.parts, key=lambda p: abs(p.difference))
-        what = worst.name.upper() if m.levels == "decision" else f"score {worst.name}"
-        text = f"{group} and {reference} differ most in {what}: {worst.group:.3f} against {worst.reference:.3f}"
-    return judged(m, gap, text, confidence)
+        what = f"in {worst.name.upper()}" if m.levels == "decision" else f"at scores of {worst.name}"
+        text = f"{group} and {reference} differ most {what}: {worst.group:.3f} against {worst.reference:.3f}"
+    text = judged(m, gap, text, confidence)
+    return text if gap.lacking is None or gap.unjudged else f"{text} Left out, {gap.lacking}."
 
 
 def resampled_gaps(
@@ -166,12 +164,31 @@ def resampled_gaps(
 def recentred_rate(m: RateMeasure, pair: Counts, draws: int, rng: np.random.Generator, confidence: float) -> Null:
     """What chance alone shows by how far a gap between two groups moves in resamples."""
     plain = replace(m, scale="difference")  # see null.rate_null
+    if m.levels == "bins":
+        return _recentred_bins(m, pair, draws, rng, confidence)
     moved = resampled_gaps([plain], pair, 1, draws, rng)[m.id][:, 0]
     values = m.profile(pair).values
     if len(values) == 1:
         moved = np.abs(moved - float(values[0, 0] - values[0, 1]))
     observed = float(rate_size(plain, values))
     return recentred(observed, moved, confidence, m.highest)
+
+
+def _recentred_bins(m: RateMeasure, pair: Counts, draws: int, rng: np.random.Generator, confidence: float) -> Null:
+    """The same of score bins, whose gaps count as much as they are known (see null.apart_by)."""
+    profile = m.profile(pair)
+    assert profile.trials is not None
+    both = ~np.isnan(profile.values).any(-1)
+    rate, n = profile.values[both], profile.trials[both]
+    pooled = ((rate * n).sum(-1) + 0.5) / (n.sum(-1) + 1)
+    known = 1 / (pooled * (1 - pooled) * (1 / n).sum(-1))
+    gap = rate[:, 0] - rate[:, 1]
+    moves = []
+    for batch in bootstrap(pair, draws, rng):
+        drawn = m.profile(batch).values[..., both, :]
+        away = np.nan_to_num(np.abs(drawn[..., 0] - drawn[..., 1] - gap), nan=1.0)
+        moves.append((known * away**2).sum(-1))
+    return recentred(float((known * gap**2).sum()), np.concatenate(moves), confidence, np.inf)
 
 
 def _against(m: RateMeasure, values: Floats, reference: int) -> Floats:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.gaps import Part, ScoreGap, judged, with_ordinary
+from evenhand.analyses.audit.left_out import with_the_rest
 from evenhand.analyses.options import Options
 from evenhand.errors import shown_name
 from evenhand.inference import interval
@@ -18,6 +19,7 @@ from evenhand.inference.null import Null, recentred
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures.curve import Curve, norm
 from evenhand.measures.distribution import alike, densities
+from evenhand.measures.measure import SLACK
 from evenhand.measures.registry import ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts
@@ -97,7 +99,7 @@ def compare(
         if m.id in plain:
             gap = with_ordinary(m, gap, _beside(m, plain[m.id], own or 0.0))
             gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
-        gap = _with_resolution(m, gap, off[m.id])
+        gap = _with_resolution(m, _with_rest(gap, float(curves[m.id].rest)), off[m.id])
         gap = replace(gap, interpretation=sentence(m, gap, options.confidence))
         compared.append(Compared(gap, None if moved is None else moved.distance))
     return compared
@@ -140,6 +142,21 @@ def _gap(m: ScoreMeasure, pair: ScoreCounts, curve: Curve, options: Options, mov
         resamples_undefined=None if moves is None else int(np.isnan(moves.distance).sum()),
     )  # fmt: skip
     return _with_sides(m, gap, curve, size, options.confidence, moves) if m.directed else gap
+
+
+def _with_rest(gap: ScoreGap, weight: float) -> ScoreGap:
+    """A gap that is known no better than bins of so much weight, which only one group is in, let it be."""
+    if weight <= SLACK:
+        return gap
+
+    def widened(ci: Pair | None) -> Pair | None:
+        return None if ci is None else (with_the_rest(ci[0], weight)[0], with_the_rest(ci[1], weight)[1])
+
+    share = f"{100 * (gap.left_out_share or 0):.2g}% of people are in bins without both groups"
+    return replace(
+        gap, ci=widened(gap.ci), ci_bootstrap=widened(gap.ci_bootstrap), bounds=with_the_rest(gap.value, weight),
+        lacking=f"because {share}, whose part may be up to {weight:.2g}",
+    )  # fmt: skip
 
 
 def _left_out(curve: Curve) -> float | None:

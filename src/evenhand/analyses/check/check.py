@@ -16,7 +16,7 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.warnings import too_small_note
 from evenhand.analyses.check.data import counted
-from evenhand.analyses.check.finding import FAILING, Finding, judged, unjudged
+from evenhand.analyses.check.finding import FAILING, Finding, judged, undecided, unjudged
 from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.policy_file import rulebook
 from evenhand.analyses.check.rule import Rule
@@ -291,10 +291,10 @@ def _against_nobody(gap: Gap, rule: Rule, audit: AttributeAudit) -> Gap:
 
 
 def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
-    because = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless
+    because = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless or undecided(case.rule, gap)
     if because is None:
         return judged(case.rule, case.grouping.name, gap, sizes, case.confidence)
-    names = (gap.group, gap.reference) if isinstance(gap, Gap) else (None, None)
+    names = (gap.group, gap.reference) if isinstance(gap, Gap) else gap.pair or (None, None)
     found = unjudged(case.rule, case.grouping.name, names, because, "undefined", case.undefined)
     return replace(found, n=sizes.get(names[0] or ""), n_reference=sizes.get(names[1] or ""))
 

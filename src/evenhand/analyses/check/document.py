@@ -31,7 +31,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "data": data_of(verdict.table, options.threshold),
         "options": {
             **fields(options, "bootstrap permutations seed"),
-            **fields(options.scores, "ranks calibration_bins bandwidth"),
+            **fields(options.scores, "ranks calibration_bins gap_bins bandwidth"),
             **fields(options, "null interval stratified"),
         },
         "policy": {

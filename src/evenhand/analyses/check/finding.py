@@ -109,14 +109,24 @@ def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str
         _lacking(rule, gap.undefined) if math.isnan(number) else by_size,
         direction=_direction(m, gap), left_out=_left_out(gap),
     )  # fmt: skip
-    # no sample would take away that scores are known in ranges
+    # no sample would take away that scores are known in ranges, or that people cannot be compared
     nearer = seen + math.copysign(gap.resolution, limit.bound - seen) if gap.resolution else seen
-    return _with_sample(found, nearer, reach_of(m, gap, shift))
+    return _with_sample(found, nearer, None if gap.lacking else reach_of(m, gap, shift))
 
 
 def _by_size(gap: Gap | LargestGap, limit: float) -> str | None:
     """Why a gap beyond the limit is none that was shown."""
     return gap.by_size(limit) if isinstance(gap, ScoreGap | LargestGap) else None
+
+
+def undecided(rule: Rule, gap: Gap | LargestGap) -> str | None:
+    """Why a gap cannot be held to its rule: because people who could not be compared would decide it."""
+    if gap.bounds is None:
+        return None
+    shift = _shift(rule, None if gap.null is None else gap.null.mean)
+    ends = sized(rule.measure, (gap.value, *gap.bounds)) + shift
+    kept = rule.requirement.meets(ends)
+    return gap.lacking if kept.any() and not kept.all() else None
 
 
 def _shift(rule: Rule, chance: float | None) -> float:
@@ -167,7 +177,9 @@ def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
 
 
 def _left_out(gap: Gap | LargestGap) -> str | None:
-    share = gap.left_out_share if isinstance(gap, ScoreGap) else None
+    if isinstance(gap, RateGap | LargestGap):
+        return None if gap.lacking is None else f"Left out, {gap.lacking}."
+    share = gap.left_out_share
     if not share or share < 0.005:
         return None
     return f"{100 * share:.2g}% is left out of this, where the two groups cannot be compared."

@@ -32,7 +32,7 @@ SHOWN = ("tpr", "fpr", "ppv", "npv", "selection_rate", "accuracy", "f1")
 MOST_CELLS = 200_000
 """Rates of more classes × groups are not compared."""
 USUAL = {
-    "threshold": None, "reference": None, "measures": None, "ranks": "published", "calibration_bins": 50,
+    "threshold": None, "reference": None, "measures": None, "ranks": "published", "calibration_bins": None,
     "bandwidth": "scott", "null": "concept", "interval": "auto", "stratified": False,
 }  # fmt: skip
 

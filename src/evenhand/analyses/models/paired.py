@@ -13,7 +13,7 @@ from evenhand.inference.paired_resample import Layout, Together
 from evenhand.inference.significance import LEAST_P
 from evenhand.measures.curve import norm
 from evenhand.measures.performance import PERFORMANCES
-from evenhand.measures.registry import BINS, Measure, RateMeasure, ScoreMeasure, ScoreOptions
+from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts
 from evenhand.tables.joint import JointTable
@@ -159,12 +159,12 @@ class _View:
         level = np.searchsorted(lowest, score, side="right") - 1
         self.layouts = [
             layout(score < threshold if risk else score >= threshold, 2),
-            layout(equal_bins(score, table.score_range, BINS, risk), BINS),
+            layout(equal_bins(score, table.score_range, options.gap_bins, risk), options.gap_bins),
             layout(len(lowest) - 1 - level if risk else level, len(lowest)),
         ]
         self.observed = {
             "decision": table.decisions(own, threshold),
-            "bins": table.binned(own, BINS),
+            "bins": table.binned(own, options.gap_bins),
             "scores": self.coarse,
         }
         self._gaps = [

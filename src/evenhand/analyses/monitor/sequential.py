@@ -19,7 +19,7 @@ from evenhand.analyses.monitor.curve_changes import CurveChanges, Sample, sample
 from evenhand.analyses.monitor.rate_changes import rate_changes
 from evenhand.analyses.options import Options
 from evenhand.inference.significance import holm
-from evenhand.measures.registry import BINS, Measure, Profile, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import Measure, Profile, RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.dense import Counts, Units
 from evenhand.tables.groups import Grouping
@@ -133,7 +133,7 @@ class Yardstick:
         grouping = self._aligned(table)
         inside = range(len(self.groups))
         decisions = table.decisions(grouping, self.options.threshold).only(inside)
-        bins = table.binned(grouping, BINS).only(inside) if _binned(table) else None
+        bins = table.binned(grouping, self.options.scores.gap_bins).only(inside) if _binned(table) else None
         sample = None
         if self.cells is not None and self.lowest is not None:
             counts = table.dense(self._level(table), len(self.lowest), grouping).only(inside)
