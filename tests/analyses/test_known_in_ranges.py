@@ -55,8 +55,10 @@ def test_quarters_that_were_merged_pass_no_rule_about_scores() -> None:
     table = shared[0] + shared[1] + shared[2] + shared[3]
     gap = gap_of(table, "abcc")
     assert gap.resolution > 0.05
-    assert gap.ci is not None and gap.ci[0] <= true <= gap.ci[1]
-    assert gap.passes is None and gap.conclusive is False
+    assert gap.ci is not None
+    assert gap.ci[0] <= true <= gap.ci[1]
+    assert gap.passes is None
+    assert gap.conclusive is False
     assert "known in ranges: the value may be off by" in gap.interpretation
     for rule in ("abcc <= 0.05 at 95%", "abcc <= 0.05", "abcc <= 0.05 above chance"):
         for undefined in ("fail", "skip"):
@@ -122,9 +124,12 @@ def test_the_largest_pair_knows_its_resolution() -> None:
     exact = evenhand.audit(table, measures=["abcc"], bootstrap=99, permutations=99)
     (largest,), (true,) = audit.attributes[0].largest, exact.attributes[0].largest
     assert abs(largest.value - true.value) <= largest.resolution == pytest.approx(0.1, abs=2e-3)
-    assert largest.passes is None and largest.unjudged is not None
-    assert largest.ci is not None and largest.ci[1] >= largest.value + largest.resolution
-    assert largest.ci_mean is not None and largest.mean is not None
+    assert largest.passes is None
+    assert largest.unjudged is not None
+    assert largest.ci is not None
+    assert largest.ci[1] >= largest.value + largest.resolution
+    assert largest.ci_mean is not None
+    assert largest.mean is not None
     assert largest.ci_mean[1] >= largest.mean + 0.09
     assert evenhand.check(coarse, require="abcc <= 0.12", bootstrap=0).exit_code == 1
     assert (true.resolution, true.unjudged) == (0.0, None)
@@ -135,8 +140,10 @@ def test_a_change_may_be_one_of_ranges() -> None:
     table = people(np.random.default_rng(4), 3000, 0.7)
     before, now = gap_of(table, "abcc"), gap_of(ranged(table, [0.0, 0.3, 1.0]), "abcc")
     change, ci = changed(before, now)
-    assert change is not None and abs(change) > 0.02
-    assert ci is not None and ci[0] <= 0 <= ci[1]
+    assert change is not None
+    assert abs(change) > 0.02
+    assert ci is not None
+    assert ci[0] <= 0 <= ci[1]
 
 
 def test_group_calibration_errors_know_the_ranges_inside_bins() -> None:
@@ -148,7 +155,8 @@ def test_group_calibration_errors_know_the_ranges_inside_bins() -> None:
     for one, other in zip(exact, known, strict=True):
         for rate in ("ece", "mce"):
             ci, own = other.rates[rate].ci, one.rates[rate].ci
-            assert ci is not None and own is not None
+            assert ci is not None
+            assert own is not None
             assert ci[0] <= one.rates[rate].value <= ci[1]
             assert ci[1] - ci[0] > 0.04
     assert all(group.rates["ece"].ci != other.rates["ece"].ci for group, other in zip(exact, known, strict=True))
@@ -179,9 +187,11 @@ def test_groups_that_are_alike_are_not_called_different(unequal: dict[str, Any],
         gap = evenhand.audit(**unequal, **options, permutations=permutations).attributes[0].measures[0]
         assert isinstance(gap, ScoreGap)
         assert gap.value > gap.tolerance  # as published
-        assert gap.ci is not None and gap.ci[0] == 0
+        assert gap.ci is not None
+        assert gap.ci[0] == 0
         assert gap.smoothing == pytest.approx(gap.value, rel=0.05)
-        assert gap.passes is None and gap.conclusive is False
+        assert gap.passes is None
+        assert gap.conclusive is False
         assert "groups of these sizes that are alike show up to" in gap.interpretation
         limit = gap.value / 2
         for rule in (f"{id_} <= {limit}", f"{id_} <= {limit} at 95%"):
