@@ -109,7 +109,7 @@ def of_information(counts: ScoreCounts, options: ScoreOptions) -> float:
         by_width = np.where(ratio < 1, (1 - np.minimum(ratio, 1.0) ** 2) ** -0.5 - 1, np.inf)
     slope = np.sqrt(0.5632) * float(sum(np.sqrt((share * chi).sum()) for chi in (by_moves, by_width)))
     told = min(some * np.log(2) + float(entr(who) + entr(1 - who)), slope)
-    return told + float((entr(share) * areas).sum())
+    return float(told + (entr(share) * areas).sum())
 
 
 def _areas(steps: Floats, moved: Floats, wider: Floats) -> Floats:
@@ -118,7 +118,7 @@ def _areas(steps: Floats, moved: Floats, wider: Floats) -> Floats:
 
     with np.errstate(divide="ignore"):
         of_width = -4 * np.exp(-0.5) / np.sqrt(2 * np.pi) * np.log1p(-wider)
-    return np.minimum(2 * (steps * erf(moved / np.sqrt(8))).sum(-1) + of_width, 2.0)
+    return np.asarray(np.minimum(2 * (steps * erf(moved / np.sqrt(8))).sum(-1) + of_width, 2.0))
 
 
 def _density_moves(counts: ScoreCounts, options: ScoreOptions) -> tuple[Floats, Floats, Floats]:
