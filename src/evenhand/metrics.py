@@ -45,6 +45,9 @@ class MetricResult:
     p_value: float | None = None
     """How often groups that are alike show such a gap."""
 
+    unjudged: str | None = None
+    """Why the value is not held to its tolerance."""
+
     def __float__(self) -> float:
         return self.value
 
@@ -136,11 +139,11 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
         sides = (first.positive, first.negative) if isinstance(first, ScoreGap) else (None, None)
         return MetricResult(
             first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps), *sides,
-            p_value=first.p_value,
+            p_value=first.p_value, unjudged=first.unjudged,
         )  # fmt: skip
     return MetricResult(
         first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps),
-        mean=largest.mean, p_value=None if largest.null is None else largest.null.p_value,
+        mean=largest.mean, p_value=None if largest.null is None else largest.null.p_value, unjudged=largest.unjudged,
     )  # fmt: skip
 
 

@@ -295,7 +295,9 @@ def test_many_groups_do_not_explode(monkeypatch: pytest.MonkeyPatch) -> None:
     exact, coarse = (evenhand.audit(t, **QUICK).attributes[0] for t in (tabulated(columns, grid=False), found))
     assert coarse.resolution > 1e-4
     for a, b in zip(exact.measures, coarse.measures, strict=True):
-        if not a.id.startswith("calibration_s"):  # ranks of few people go across the borders of bins
+        if a.id == "calibration_uniform" and b.undefined:  # no more ranges than bins: a range may be any number of them
+            assert "ranges too wide for it" in b.undefined
+        elif not a.id.startswith("calibration_s"):  # ranks of few people go across the borders of bins
             assert close(a, b, coarse.resolution), a.id
 
 

@@ -43,6 +43,17 @@ def errors(table: Table, grouping: Grouping, bins: Counts) -> tuple[Floats, Floa
     return (size * people).sum(0) / people.sum(0), size.max(0), gap
 
 
+def range_errors(table: Table, grouping: Grouping, levels: int) -> tuple[Floats, Floats]:
+    """How far ECE and MCE of each group may be off because scores inside a bin are known in ranges."""
+    groups = len(grouping.groups)
+    if table.spans is None or table.score is None:
+        return np.zeros(groups), np.zeros(groups)
+    key = table.bin_of_cells(levels) * groups + grouping.codes
+    off = table.spans.width(table.score) / 2 * table.mass
+    people, moved = (np.bincount(key, w, levels * groups).reshape(levels, groups) for w in (table.mass, off))
+    return moved.sum(0) / people.sum(0), np.nan_to_num(ratio(moved, people)).max(0)
+
+
 def bins_of(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Ints:
     """The calibration bin of each score, axes (…, score): equal widths by rank or by score, closed on the right.
 

@@ -81,43 +81,60 @@ def of_roc(counts: ScoreCounts, which: Curves) -> float:
 
 
 def of_densities(counts: ScoreCounts, options: ScoreOptions) -> float:
-    """Of an area between densities."""
-    return float(_density_moves(counts, options).sum())
+    """Of an area between densities.
+
+    A kernel of width w moved by d changes by an area of 2 erf(d / √8 w); one made wider by a factor c by 4 φ(1) log c
+    at most.
+    """
+    return float(_areas(*_density_moves(counts, options)).sum())
 
 
 def of_information(counts: ScoreCounts, options: ScoreOptions) -> float:
-    """Of mutual information: a share δ of the people stands elsewhere at most, and nothing is known about them.
+    """Of mutual information, the smaller of two bounds on the change of H(group | score), and what leaves the range.
 
-    H(group | score) changes by no more than δ log 2, all that these people may tell, and h(δ), who they are. The rest
-    is what may leave the score range.
+    A share δ of the people stands elsewhere: δ log 2, all that they may tell, and h(δ), who they are. Or, because
+    information is convex, its slope log P(group | score) times the change, by Cauchy and Schwarz: the mean square of
+    the slope is at most 0.5632, that of the change a χ² distance of kernels.
     """
     from scipy.special import entr
 
-    n = counts.sizes()
-    share, moved = n / n.sum(), np.minimum(_density_moves(counts, options) / 2, 1.0)
-    some = min(float((share * moved).sum()), 1.0)
+    share = counts.sizes() / counts.sizes().sum()
+    steps, moved, wider = _density_moves(counts, options)
+    areas = np.minimum(_areas(steps, moved, wider) / 2, 1.0)
+    some = min(float((share * areas).sum()), 1.0)
     who = min(some, 0.5)
-    return float(some * np.log(2) + entr(who) + entr(1 - who) + (entr(share) * moved).sum())
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        by_moves = (steps * np.expm1(np.minimum(moved**2, 700.0))).sum(-1)
+        ratio = (1 - wider) ** -2.0 - 1  # of variances, less 1
+        by_width = np.where(ratio < 1, (1 - np.minimum(ratio, 1.0) ** 2) ** -0.5 - 1, np.inf)
+    slope = np.sqrt(0.5632) * float(sum(np.sqrt((share * chi).sum()) for chi in (by_moves, by_width)))
+    told = min(some * np.log(2) + float(entr(who) + entr(1 - who)), slope)
+    return float(told + (entr(share) * areas).sum())
 
 
-def _density_moves(counts: ScoreCounts, options: ScoreOptions) -> Floats:
-    """How far the density of each group may move, as an area: (group,).
-
-    A kernel of width w moved by d changes by an area of 2 erf(d / √8 w); one made wider by a factor c by 4 φ(1) log c
-    at most. The width follows the standard deviation, which changes by no more than the root mean square of moves.
-    """
+def _areas(steps: Floats, moved: Floats, wider: Floats) -> Floats:
+    """How far the density of each group may move, as an area: (group,)."""
     from scipy.special import erf
 
+    with np.errstate(divide="ignore"):
+        of_width = -4 * np.exp(-0.5) / np.sqrt(2 * np.pi) * np.log1p(-wider)
+    return np.asarray(np.minimum(2 * (steps * erf(moved / np.sqrt(8))).sum(-1) + of_width, 2.0))
+
+
+def _density_moves(counts: ScoreCounts, options: ScoreOptions) -> tuple[Floats, Floats, Floats]:
+    """Shares of each group, how many bandwidths they may move, (group, score), and the share by which those may change.
+
+    A bandwidth follows the standard deviation, which changes by no more than the root mean square of moves.
+    """
     at, low, high = _places(counts, False, options)
     off = np.maximum(at - low, high - at)
     steps, size = _steps(counts, None), counts.sizes()
+    width = np.array([[d.bandwidth] for d in densities(counts, options)])
+    if not isinstance(options.bandwidth, str):
+        return steps, off / width, np.zeros(2)
     spread = (steps * (at - (steps * at).sum(-1, keepdims=True)) ** 2).sum(-1)
     moves = (steps * off**2).sum(-1)
     if options.bandwidth == "common":
         spread, moves = (np.full(2, (size * x).sum()) for x in (spread, moves))
-    width = np.array([d.bandwidth for d in densities(counts, options)])
     with np.errstate(invalid="ignore", divide="ignore"):
-        elsewhere = 2 * (steps * erf(off / (np.sqrt(8) * width[:, None]))).sum(-1)
-        other_width = -4 * np.exp(-0.5) / np.sqrt(2 * np.pi) * np.log1p(-np.minimum(np.sqrt(moves / spread), 1.0))
-    by_rule = isinstance(options.bandwidth, str)
-    return np.minimum(elsewhere + (other_width if by_rule else 0.0), 2.0)
+        return steps, off / width, np.minimum(np.sqrt(moves / spread), 1.0)

@@ -12,7 +12,7 @@ from evenhand.analyses.audit.largest_gap import smoothed_rates
 from evenhand.analyses.options import Options
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap
-from evenhand.measures.calibration import errors, observed
+from evenhand.measures.calibration import errors, observed, range_errors
 from evenhand.measures.rates import jaccard, share, trials
 from evenhand.measures.registry import RATES
 from evenhand.tables.arrays import Floats, Pair
@@ -107,7 +107,8 @@ def _calibration_errors(
     lo, hi = interval.wilson(rate, n, each)
     predicted = rate - gap
     low, high = interval.largest_difference((lo - predicted).T, (hi - predicted).T)
-    mce_column = _estimates(mce, (low, high), "has no rows")
+    each_off, most_off = range_errors(table, grouping, len(rate))
+    mce_column = _estimates(mce, (np.maximum(low - most_off, 0.0), np.minimum(high + most_off, 1.0)), "has no rows")
     if not options.bootstrap:
         return [Estimate(float(v)) for v in ece], mce_column
     # ECE is the L1 norm of (favourable people − sum of scores) per bin, over all people: an interval of a norm.
@@ -122,7 +123,10 @@ def _calibration_errors(
     batches = bootstrap(bins, options.bootstrap, rng, population, options.stratified)
     deviations = np.concatenate([np.abs(excess(batch.array) - centre).sum(-2) for batch in batches])
     ece_column = [
-        Estimate(float(v), interval.norm(float(v), deviations[:, g], confidence, highest=1.0))
+        Estimate(
+            float(v),
+            interval.widened(interval.norm(float(v), deviations[:, g], confidence, 1.0), each_off[g], 0.0, 1.0),
+        )
         for g, v in enumerate(ece)
     ]
     return ece_column, mce_column

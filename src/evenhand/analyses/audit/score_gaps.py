@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand.analyses.audit.gaps import Part, ScoreGap, judged, with_ordinary
 from evenhand.analyses.audit.left_out import with_the_rest
+from evenhand.analyses.audit.systematic import beside, smoothing, with_resolution
 from evenhand.analyses.options import Options
 from evenhand.errors import shown_name
 from evenhand.inference import interval
@@ -18,7 +19,7 @@ from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, 
 from evenhand.inference.null import Null, recentred
 from evenhand.inference.resample import CELLS_AT_ONCE, bootstrap, smoothed
 from evenhand.measures.curve import Curve, norm
-from evenhand.measures.distribution import alike, densities
+from evenhand.measures.distribution import densities
 from evenhand.measures.measure import SLACK
 from evenhand.measures.registry import ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Floats, Pair
@@ -97,9 +98,9 @@ def compare(
         if own is not None:
             gap = replace(gap, smoothing=float(m.outward(np.asarray(own))))
         if m.id in plain:
-            gap = with_ordinary(m, gap, _beside(m, plain[m.id], own or 0.0))
+            gap = with_ordinary(m, gap, beside(m, plain[m.id], own or 0.0))
             gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
-        gap = _with_resolution(m, _with_rest(gap, float(curves[m.id].rest)), off[m.id])
+        gap = with_resolution(m, _with_rest(gap, float(curves[m.id].rest)), off[m.id])
         gap = replace(gap, interpretation=sentence(m, gap, options.confidence))
         compared.append(Compared(gap, None if moved is None else moved.distance))
     return compared
@@ -253,43 +254,6 @@ def sentence(m: ScoreMeasure, gap: ScoreGap, confidence: float) -> str:
         what = "thresholds select too few people" if m.scale == "ratio" else "people are in bins without both groups"
         text += f" Left out: {100 * gap.left_out_share:.2g}% of {what}."
     return text
-
-
-# ---- what no sample would change ----------------------------------------------------------------------------
-
-
-def smoothing(m: ScoreMeasure, pair: ScoreCounts, options: ScoreOptions) -> float:
-    """How far apart two bandwidths alone put groups that are alike: the scores of both together, smoothed with either.
-
-    0 of a measure that needs no densities.
-    """
-    if not m.smooth or m.grid is None:
-        return 0.0
-    return float(m.curve(alike(pair), options, m.grid(pair, options)).norm(m.order))
-
-
-def _beside(m: ScoreMeasure, ordinary: Ordinary, systematic: float) -> Ordinary:
-    """An ordinary interval, made wider on the scale of the norm."""
-    if ordinary.ci is None or not systematic:
-        return ordinary
-    lo, hi = (m.inward(max(end, 0.0)) for end in ordinary.ci)
-    return replace(ordinary, ci=m.outward_interval(max(lo - systematic, 0.0), hi + systematic))
-
-
-def _with_resolution(m: ScoreMeasure, gap: ScoreGap, off: float) -> ScoreGap:
-    """All intervals wider by how far the value, and its parts, may be off."""
-    if not off:
-        return gap
-    most, least = m.most, -m.highest
-    return replace(
-        gap,
-        resolution=min(off, most),
-        ci=interval.widened(gap.ci, off, least if m.signed else 0.0, most),
-        ci_bootstrap=interval.widened(gap.ci_bootstrap, off, least if m.signed else 0.0, most),
-        ci_signed=interval.widened(gap.ci_signed, off, least, m.highest),
-        ci_positive=interval.widened(gap.ci_positive, off, 0.0, m.highest),
-        ci_negative=interval.widened(gap.ci_negative, off, 0.0, m.highest),
-    )
 
 
 # ---- resampling ---------------------------------------------------------------------------------------------

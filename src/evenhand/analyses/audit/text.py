@@ -133,9 +133,9 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
             bins = f" ({', '.join(m['left_out_bins'])})" if m["left_out_bins"] else ""
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there{bins}")
-    for (word, because), titles in reasons.items():
+    for (word, because), known in reasons.items():
         said = "Undefined" if word == "undefined" else "Not held to the tolerance"
-        yield indented(f"{said}: {', '.join(titles)}: {shown_name(because, 200)}")
+        yield indented(f"{said}: {', '.join(known)}: {shown_name(because, 200)}")
     if any(m["passes"] is not None for m in measures):
         yield indented(_summary(measures, group))
     if group in attribute["too_small"]:

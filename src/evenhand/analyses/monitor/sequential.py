@@ -24,7 +24,7 @@ from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.dense import Counts, Units
 from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreCounts, ScoreView
-from evenhand.tables.table import Table
+from evenhand.tables.table import Table, bin_edges
 
 WINDOWS = (1, 4, 16)
 CELLS = 128
@@ -165,7 +165,8 @@ class Yardstick:
         others = [g for g in range(len(self.groups)) if g != self.reference]
         large = [g for g in others if min(people[g], people[self.reference]) >= min_people]
         found: dict[tuple[str, str], float] = {}
-        for m, p in zip(self.rates, self._rate_changes(now), strict=True):
+        rates = [m for m in self.rates if m.levels == "decision" or now.bins is not None]
+        for m, p in zip(rates, self._rate_changes(rates, now), strict=True):
             found |= {(m.id, self.groups[g]): float(p[g]) for g in large}
         for g, random in zip(others, rng.spawn(len(others)), strict=True):
             if self.curves is not None and now.sample is not None and g in large:
@@ -173,12 +174,12 @@ class Yardstick:
                 found |= {(id_, self.groups[g]): p for id_, p in of_scores.items()}
         return {key: p for key, p in found.items() if not np.isnan(p)}
 
-    def _rate_changes(self, now: Slice) -> list[Floats]:
-        if not self.rates:
+    def _rate_changes(self, rates: Sequence[RateMeasure], now: Slice) -> list[Floats]:
+        if not rates:
             return []
-        new = [self._profile(m, now, self.before) for m in self.rates]
-        old = [self._profile(m, self.before, now) for m in self.rates]
-        return rate_changes(self.rates, new, old, self.reference)
+        new = [self._profile(m, now, self.before) for m in rates]
+        old = [self._profile(m, self.before, now) for m in rates]
+        return rate_changes(rates, new, old, self.reference)
 
     @staticmethod
     def _profile(m: RateMeasure, people: Slice, others: Slice) -> Profile:
@@ -226,7 +227,9 @@ def _middles(table: Table, lowest: Floats) -> Floats:
 
 
 def _binned(table: Table) -> bool:
-    return table.score is not None and table.label is not None
+    if table.score is None or table.label is None:
+        return False
+    return table.spans is None or not table.spans.across(bin_edges(table.score_range, BINS)[1:-1])
 
 
 @dataclass(frozen=True)
