@@ -2,7 +2,7 @@
 
     python benchmarks/validity.py [replications] [--interval KIND]
 
-Coverage: the share of 95 % intervals that contain the truth, for 500 and 5 000 people in four situations. Rejection:
+Coverage: the share of 95 % intervals that contain the truth, for 500 and 5 000 people in five situations. Rejection:
 the share of p-values at or below 1, 5 and 10 % when groups are alike, for continuous, tied, rare binary and constant
 scores. What a density measure estimates is the area between smoothed densities: its truth is smoothed like a sample.
 """
@@ -40,6 +40,7 @@ SITUATIONS = {
     "tiny gap": (population((beta(2.1, 3), SCORES), (beta(2, 3), SCORES)), (0.4, 0.6)),
     "moderate gap": (population((beta(3, 2.5), SCORES * 0.85), (beta(2, 3), SCORES)), (0.4, 0.6)),
     "small, rare": (population((beta(2.5, 3), SCORES * 0.3), (beta(2, 3), SCORES)), (0.08, 0.92)),
+    "empty bins": (population((beta(2, 8), SCORES), (beta(8, 2), SCORES * 0.7)), (0.4, 0.6)),
 }
 KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "continuous": lambda rng, n: rng.beta(2, 3, n),

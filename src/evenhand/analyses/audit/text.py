@@ -128,7 +128,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     if any(m["positive_share"] is not None for m in measures):
         yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
     for m in measures:
-        if m["left_out_share"] and not m["unjudged"]:
+        if m["left_out_share"]:
             bins = f" ({', '.join(m['left_out_bins'])})" if m["left_out_bins"] else ""
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there{bins}")
