@@ -41,6 +41,7 @@ SITUATIONS = {
     "moderate gap": (population((beta(3, 2.5), SCORES * 0.85), (beta(2, 3), SCORES)), (0.4, 0.6)),
     "small, rare": (population((beta(2.5, 3), SCORES * 0.3), (beta(2, 3), SCORES)), (0.08, 0.92)),
     "unequal sizes": (population((beta(2, 3), SCORES), (beta(2, 3), SCORES)), (0.02, 0.98)),
+    "empty bins": (population((beta(2, 8), SCORES), (beta(8, 2), SCORES * 0.7)), (0.4, 0.6)),
 }
 KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "continuous": lambda rng, n: rng.beta(2, 3, n),

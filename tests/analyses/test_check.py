@@ -513,8 +513,13 @@ def test_pairs_that_cannot_be_compared_are_not_passed_over(id_: str) -> None:
     for verdict, pairs in ((alone, [{"a", "c"}, {"b", "c"}]), (strange, [{"a", "b"}])):
         undefined = [{f.group, f.reference} for f in verdict.findings if f.status == "undefined"]
         assert not verdict.passed
+        if (
+            id_ == "calibration_gap" and verdict is strange
+        ):  # half of c are where a, or b, has nobody: not judged either
+            assert undefined.pop() != pairs[0]
         assert undefined == pairs or undefined == [{"c", None}]
-    assert evenhand.check(both, **how, reference="c", undefined="skip").passed
+    judged = id_ != "calibration_gap"
+    assert evenhand.check(both, **how, reference="c", undefined="skip").passed == judged
 
 
 def test_the_most_different_pair_of_groups_that_are_alike_is_two_groups_without_direction() -> None:

@@ -91,9 +91,9 @@ def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> 
 def checked_scores(ranks: Any = "published", calibration_bins: Any = None, bandwidth: Any = "scott") -> ScoreOptions:
     """The conventions of threshold-free measures, if they make sense."""
     usual = ScoreOptions()
-    bins, gap_bins = (
-        (calibration_bins,) * 2 if calibration_bins is not None else (usual.calibration_bins, usual.gap_bins)
-    )
+    bins, gap_bins = usual.calibration_bins, usual.gap_bins
+    if calibration_bins is not None:
+        bins = gap_bins = calibration_bins
     one_of("ranks", ranks, RANKS)
     if not is_whole(bins) or not 2 <= bins <= 10_000:
         raise UsageError(f"calibration_bins must be a whole number from 2 to 10,000, not {shown(calibration_bins)}")

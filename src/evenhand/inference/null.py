@@ -209,7 +209,7 @@ def apart_by(m: RateMeasure, profile: Profile) -> Floats:
     """What tables are compared by: how far groups are apart or, of score bins, Σ of Pearson's χ² over the bins.
 
     A gap in a bin of few people is large by chance: the largest gap itself would be decided by such bins. In
-    simulations the sum found more than the largest standardised gap did, unless a single bin was off.
+    simulations the sum found more than the largest standardised gap did, unless only one or two bins were off.
     """
     if m.levels == "decision":
         return rate_size(m, profile.values)

@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -343,7 +344,7 @@ def bin_names(score_range: tuple[float, float], bins: int, risk: bool) -> tuple[
     edges = bin_edges(score_range, bins).tolist()
     digits = next((d for d in range(6, 17) if len({f"{e:.{d}g}" for e in edges}) > bins), 17)
     borders = [f"{e:.{digits}g}" for e in edges]
-    pairs = list(zip(borders, borders[1:], strict=False))
+    pairs = list(pairwise(borders))
     if not risk:
         return tuple(f"{'(' if k else '['}{lo}, {hi}]" for k, (lo, hi) in enumerate(pairs))
     return tuple(f"[{lo}, {hi}{')' if k else ']'}" for k, (lo, hi) in enumerate(reversed(pairs)))

@@ -25,7 +25,14 @@ from evenhand.analyses.options import Options
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, rate_statistic
 from evenhand.inference.null import Null, rate_null, widened
 from evenhand.inference.significance import TestResult, chi_squared, g_test
-from evenhand.measures.impossibility import CONFLICTS, ForcedError, forced_errors
+from evenhand.measures.impossibility import (
+    Conflict,
+    ForcedError,
+    chouldechova,
+    forced_errors,
+    kleinberg,
+    with_parity,
+)
 from evenhand.measures.rates import share, trials
 from evenhand.measures.registry import MEASURES, Measure, RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats
@@ -50,9 +57,15 @@ class Impossibility:
 
     base_rates_differ: bool
     p_value: float
-    conflicts: tuple[tuple[str, ...], ...]
+    statements: tuple[Conflict, ...]
+    """Those whose premises hold in the data."""
     forced: tuple[ForcedError, ...]
     undefined: str | None
+
+    @property
+    def conflicts(self) -> tuple[tuple[str, ...], ...]:
+        """Sets of criteria that exclude each other."""
+        return tuple(one.criteria for one in self.statements)
 
 
 @dataclass(frozen=True)
@@ -131,7 +144,7 @@ def audit_attribute(
         groups,
         everything,
         tuple(largest[m.id] for m in chosen if m.id in largest),
-        _impossibility(decisions, reference, options.confidence),
+        _impossibility(table, grouping, decisions, bins, reference, options.confidence),
         () if spanning else _rate_tests(decisions),
         too_small(everything),
         scores.resolution,
@@ -281,9 +294,22 @@ def _blurred(table: Table, bins: int | None) -> bool:
     return table.spans.across(bin_edges(table.score_range, bins)[1:-1])
 
 
-def _impossibility(decisions: Counts, reference: int, confidence: float) -> Impossibility:
+def _impossibility(
+    table: Table, grouping: Grouping, decisions: Counts, bins: Counts | None, reference: int, confidence: float
+) -> Impossibility:
     if not decisions.has_label:
         return Impossibility(False, np.nan, (), (), "because there are no labels")
     p = chi_squared(share(decisions, "base_rate"), trials(decisions, "base_rate")).p_value
     differ = bool(p < 1 - confidence)
-    return Impossibility(differ, p, CONFLICTS if differ else (), tuple(forced_errors(decisions, reference)), None)
+    possible: list[Conflict | None] = []
+    if differ:
+        rates, people = (np.array([of(decisions, r)[reference] for r in ("tpr", "fpr")]) for of in (share, trials))
+        telling = chi_squared(rates, people).p_value < 1 - confidence  # or TPR and FPR may be equal
+        probable = bins is not None and table.noise is None and table.score_range == (0.0, 1.0)
+        possible = [
+            chouldechova(decisions, reference),
+            kleinberg(table, grouping, decisions, bins, reference) if bins is not None and probable else None,
+            with_parity(decisions, reference) if telling else None,
+        ]
+    stated = tuple(one for one in possible if one is not None)
+    return Impossibility(differ, p, stated, tuple(forced_errors(decisions, reference)), None)

@@ -125,6 +125,13 @@ def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
         **fields(i, "base_rates_differ p_value"),
         "test": "Pearson chi-squared",
         **fields(i, "conflicts"),
+        "statements": [
+            {
+                **fields(one, "criteria theorem unless equalised gives"),
+                "forced": [fields(f, "group now forced") for f in one.forced],
+            }
+            for one in i.statements
+        ],
         "forced": [fields(f, "group base_rate fpr forced_fpr") for f in i.forced],
         "equalised_to": reference,
         "undefined": i.undefined,

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, by_size, passes
 from evenhand.analyses.audit.left_out import left_out as people_left_out
 from evenhand.inference import interval
-from evenhand.inference.null import Null, null_of, permuted_within, rate_outward, recentred, share_at_least, apart_by
+from evenhand.inference.null import Null, apart_by, null_of, permuted_within, rate_outward, recentred, share_at_least
 from evenhand.inference.permutation import permuted
 from evenhand.inference.resample import bootstrap, smoothed
 from evenhand.inference.settings import NullKind
@@ -134,10 +134,8 @@ def range_nulls(
                 pieces[m.id].append(m.profile(block))
         for m in members:
             plain = replace(m, scale="difference")  # see null.rate_null
-            sizes, spread = (
-                np.concatenate([of(one) for one in pieces[m.id]])
-                for of in (lambda one: _tested(plain, counts, one), lambda one: _spread(m, counts, one.values))
-            )
+            sizes = np.concatenate([_tested(plain, counts, one) for one in pieces[m.id]])
+            spread = np.concatenate([_spread(m, counts, one.values) for one in pieces[m.id]])
             observed = float(_tested(plain, counts, m.profile(counts)))
             nulls[m.id] = null_of(
                 observed, spread, f"{draws} permutations", confidence, outward=rate_outward(m),
@@ -289,6 +287,9 @@ def largest_distance(
     largest, draws = m.inward(pair.value), min(map(len, moved))
     farthest = np.max([d[:draws] for d in moved], axis=0)
     ci = m.outward_interval(*interval.norm(largest, farthest, confidence, m.highest))
+    if pair.bounds is not None:
+        low, high = (end - pair.value for end in pair.bounds)
+        ci = max(ci[0] + low, 0.0), min(ci[1] + high, m.highest)
     if pair.resolution:
         ci = interval.widened(ci, pair.resolution, 0.0, m.most) or ci
     p = 2 if m.information else 1  # a mean of squares is the square of a norm

@@ -9,11 +9,11 @@ from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
-from evenhand.analyses.audit.wording import measure_of, rates_of, size, titles
+from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.report.charts.registry import Charts
-from evenhand.report.format import interval, number, p_words
+from evenhand.report.format import interval, number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
@@ -202,16 +202,12 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
-    criteria = attribute["impossibility"]
-    if criteria["undefined"]:
+    if attribute["impossibility"]["undefined"]:
         return
-    p = p_words(criteria["p_value"])
-    if not criteria["base_rates_differ"]:
-        yield tag("p", f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
-        return
-    lines = [tag("li", " + ".join(titles(c))) for c in criteria["conflicts"]]
-    yield tag("p", f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
-    yield tag("ul", *lines)
+    lead, lines = impossibility(attribute)
+    yield tag("p", lead)
+    if lines:
+        yield tag("ul", *(tag("li", line) for line in lines))
 
 
 def _largest(attribute: dict[str, Any]) -> Markup:

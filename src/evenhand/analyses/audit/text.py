@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, share, size, titles, tolerated
+from evenhand.analyses.audit.wording import gap, impossibility, measure_of, p_value, rates_of, share, size, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
 from evenhand.report.console import headed, indented, left_out, points
-from evenhand.report.format import interval, number, p_words
+from evenhand.report.format import interval, number
 
 MANY_ROWS = 30
 FEW_GROUPS = 6
@@ -129,7 +129,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     if any(m["positive_share"] is not None for m in measures):
         yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
     for m in measures:
-        if m["left_out_share"] and not m["unjudged"]:
+        if m["left_out_share"]:
             bins = f" ({', '.join(m['left_out_bins'])})" if m["left_out_bins"] else ""
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there{bins}")
@@ -220,26 +220,12 @@ def _pair(measure: Measure, m: dict[str, Any]) -> str:
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
-    criteria = attribute["impossibility"]
-    if criteria["undefined"]:
+    if attribute["impossibility"]["undefined"]:
         return
     yield Text()
-    p = p_words(criteria["p_value"])
-    if not criteria["base_rates_differ"]:
-        yield Text(f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.")
-        return
-    yield Text(f"Base rates differ ({p}), so no imperfect model can meet all criteria of one line:")
-    for conflict in criteria["conflicts"]:
-        yield indented("• " + " + ".join(titles(conflict)))
-    changes = [
-        f"{shown_name(f['group'], 24)} {number(f['fpr'])} → {number(f['forced_fpr'])}"
-        + (" (impossible)" if f["forced_fpr"] > 1 else "")
-        for f in criteria["forced"]
-        if f["group"] != criteria["equalised_to"] and f["forced_fpr"] is not None and f["fpr"] is not None
-    ]
-    if changes and len(changes) <= FEW_GROUPS:
-        reference = shown_name(criteria["equalised_to"])
-        yield Text(f"With the PPV and TPR of {reference}, false positive rates would have to be: {', '.join(changes)}.")
+    lead, lines = impossibility(attribute)
+    yield Text(lead)
+    yield from (indented(f"• {line}") for line in lines)
 
 
 def _level(confidence: float) -> str:

@@ -96,7 +96,7 @@ def settled(
         largest=tuple(
             LargestGap(one.id, one.tolerance, undefined=UNSETTLED) if names(one.id) else one for one in audit.largest
         ),
-        impossibility=replace(audit.impossibility, forced=()) if few[kinds[-1]] else audit.impossibility,
+        impossibility=replace(audit.impossibility, statements=(), forced=()) if few[kinds[-1]] else audit.impossibility,
         tests=tuple(test for test in audit.tests if test.rate == "base_rate" or not few[RATES[test.rate].needs_label]),
         too_small=too_small(gaps),
     )

@@ -9,12 +9,14 @@ import numpy as np
 from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
 from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
 from evenhand.analyses.options import Options, least_resamples
-from evenhand.errors import listed, shown
+from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import CELLS
 from evenhand.tables.table import Table, far_off
 
+MOST_UNJUDGED = 4
+"""So many reasons why something is not judged are notes; the comparisons themselves have all."""
 FEW_CUTOFFS = 50
 """So many thresholds are listed where others are impossible."""
 
@@ -24,6 +26,7 @@ def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit
     notes = [*_score_and_resamples(table, options), *_decisions(table, options), *_permutations(options, attributes)]
     for a in attributes:
         notes += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
+        notes += _unjudged(a)
     return [*notes, *_lacking(table)]
 
 
@@ -106,6 +109,19 @@ def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
             f"{shown(a.name)} has so many distinct scores that score-level measures were computed on {CELLS:,} "
             f"cells: score, calibration and ROC biases are within {a.resolution:.1g} of their exact values"
         )
+
+
+def _unjudged(a: AttributeAudit) -> Iterator[str]:
+    """Which values are not held to their tolerance, because people who cannot be compared would decide it."""
+    reasons: dict[str, list[str]] = {}
+    for gap in a.measures:
+        if gap.unjudged:
+            reasons.setdefault(f"{shown_name(gap.group)} is not judged {gap.unjudged}", []).append(gap.measure.title)
+    for number, (because, titles) in enumerate(reasons.items()):
+        if number == MOST_UNJUDGED:
+            yield f"{len(reasons) - number:,} more measures by {shown(a.name)} are not judged for such reasons"
+            return
+        yield f"{', '.join(titles)} of {because}"
 
 
 def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from evenhand.analyses.audit.document import least
+from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES, RATES
 from evenhand.measures.registry import Measure, find
 from evenhand.report import format as written
@@ -20,6 +21,37 @@ def measure_of(m: dict[str, Any]) -> Measure:
 
 def titles(ids: Iterable[str]) -> list[str]:
     return [measure_of({"id": id_}).title for id_ in ids]
+
+
+MOST_FORCED = 6
+"""So many groups are told what they would have to have."""
+
+
+def impossibility(attribute: dict[str, Any]) -> tuple[str, list[str]]:
+    """Whether criteria exclude each other, and a line for each set that does, with what would have to give."""
+    criteria = attribute["impossibility"]
+    p = written.p_words(criteria["p_value"])
+    if not criteria["base_rates_differ"]:
+        return f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.", []
+    if not criteria["statements"]:
+        return f"Base rates differ ({p}), but nothing else that would make criteria exclude each other is shown.", []
+    lines = [_excluded(one, criteria["equalised_to"]) for one in criteria["statements"]]
+    return f"Base rates differ ({p}), so the criteria of a line cannot all be met:", lines
+
+
+def _excluded(one: dict[str, Any], reference: str) -> str:
+    line = f"{' + '.join(titles(one['criteria']))}, unless {one['unless']} ({one['theorem']})."
+    own = next((f["forced"] for f in one["forced"] if f["group"] == reference), None)
+    changes = [
+        f"{shown_name(f['group'], 24)} {written.number(f['forced'])}" + (" (impossible)" if f["forced"] > 1 else "")
+        for f in one["forced"]
+        if f["group"] != reference and f["forced"] is not None
+    ]
+    if not changes or own is None or len(changes) > MOST_FORCED:
+        return line
+    whom = shown_name(reference, 24)
+    given = f"With the {one['equalised']} of {whom}, the {one['gives']} would have to be"
+    return f"{line} {given}: {whom} {written.number(own)}, {', '.join(changes)}."
 
 
 def rates_of(attribute: dict[str, Any], rates: Sequence[str] = MAIN_RATES) -> dict[str, str]:

@@ -1,0 +1,206 @@
+"""The calibration gap: its bins, whom they leave out, and a test that bins of one person do not decide."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenhand
+from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.rate_gaps import gaps
+from evenhand.inference.null import apart_by, rate_null
+from evenhand.inference.permutation import permuted
+from evenhand.measures.registry import MEASURES, RateMeasure
+from evenhand.tables.dense import Counts
+from evenhand.tables.table import bin_names
+
+QUICK: dict[str, Any] = {"bootstrap": 0, "permutations": 0, "reference": "a", "score_range": (0, 1)}
+GAP = MEASURES["calibration_gap"]
+assert isinstance(GAP, RateMeasure)
+NAMES = bin_names((0.0, 1.0), 10, False)
+MIDDLE = (np.arange(10) + 0.5) / 10
+HILL = np.array([2, 6, 12, 16, 18, 17, 14, 9, 5, 1]) / 100
+
+
+def people(lonely: int, both: int = 60) -> dict[str, Any]:
+    """Groups alike in two bins; so many people of a alone in a third."""
+    score = np.r_[np.tile([0.35, 0.65], both), np.full(lonely, 0.95)]
+    return {
+        "score": score,
+        "label": np.r_[np.tile([0, 0, 1, 1], both // 2), np.ones(lonely, int)],
+        "group": np.r_[np.repeat(["a", "b"], both), np.full(lonely, "a")],
+    }
+
+
+def drawn(rng: np.random.Generator, rates: Any, sizes: tuple[int, int], shares: Any = (HILL, HILL)) -> Counts:
+    n = np.stack([rng.multinomial(size, share) for size, share in zip(sizes, shares, strict=True)], axis=1)
+    k = rng.binomial(n, np.stack(rates, axis=1))
+    return Counts(np.stack([n - k, k], axis=-1), ("a", "b"), bins=NAMES)
+
+
+def p_value(counts: Counts) -> float:
+    assert isinstance(GAP, RateMeasure)
+    return rate_null(GAP, counts, "concept", 0, np.random.default_rng(0), 0.95).p_value
+
+
+# ---- bins -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("risk", [False, True])
+def test_every_score_is_inside_the_bin_that_is_named(risk: bool) -> None:
+    score = np.r_[np.arange(11) / 10, 0.05 + np.arange(10) / 10]
+    t = evenhand.tabulate(score=score, label=[0, 1] * 10 + [1], group=["a", "b", "a"] * 7, risk=risk)
+    for s, k in zip(t.score.tolist(), t.bin_of_cells(10).tolist(), strict=True):  # type: ignore[union-attr]
+        name = bin_names((0.0, 1.0), 10, risk)[k]
+        low, high = map(float, name[1:-1].split(", "))
+        assert low <= s if name[0] == "[" else low < s
+        assert s <= high if name[-1] == "]" else s < high
+
+
+def test_borders_in_the_units_of_the_data() -> None:
+    assert bin_names((300.0, 850.0), 5, False)[:2] == ("[300, 410]", "(410, 520]")
+    assert len(set(bin_names((1e9, 1e9 + 1), 4, True))) == 4
+
+
+def test_calibration_bins_reach_the_gap_and_the_errors() -> None:
+    data = people(0)
+    for given, bins, gap_bins in ((None, 50, 10), (4, 4, 4)):
+        a = evenhand.audit(**data, **QUICK, calibration_bins=given)
+        assert (a.options.scores.calibration_bins, a.options.scores.gap_bins) == (bins, gap_bins)
+        names = [p.name for p in a.measure("calibration_gap").parts]
+        assert names == [n for n in bin_names((0.0, 1.0), gap_bins, False) if n in names]
+        assert len(names) == 2
+        assert a.to_dict()["options"]["gap_bins"] == gap_bins
+    rng = np.random.default_rng(0)
+    s = rng.random(400)
+    y, g = (rng.random(400) < s).astype(int), ["a", "b"] * 200
+    errors = [
+        evenhand.audit(score=s, label=y, group=g, calibration_bins=n, **QUICK)
+        .attributes[0]
+        .groups[0]
+        .rates["ece"]
+        .value
+        for n in (None, 10, 3)
+    ]
+    assert errors[0] == errors[1] != errors[2]
+
+
+# ---- who is left out -------------------------------------------------------------------------------------------------
+
+
+def test_a_value_is_not_judged_where_many_cannot_be_compared() -> None:
+    a = evenhand.audit(**people(12), **QUICK)
+    gap = a.measure("calibration_gap")
+    assert (gap.value, gap.passes, gap.conclusive, gap.bounds) == (0, None, None, (0, 1))
+    assert gap.left_out_bins == ("(0.9, 1]",)  # type: ignore[attr-defined]
+    assert gap.left_out_share == pytest.approx(12 / 72)
+    assert gap.ci is not None
+    assert gap.ci[1] == 1
+    for told in (gap.interpretation, gap.unjudged, " ".join(a.notes), " ".join(str(a).split()), a.to_html()):
+        assert "(0.9, 1]" in str(told)
+    measures = json.loads(a.to_json())["attributes"][0]["measures"]
+    told = next(m for m in measures if m["id"] == "calibration_gap")
+    assert (told["passes"], told["left_out_bins"]) == (None, ["(0.9, 1]"])
+
+
+def test_few_people_left_out_are_named_and_nothing_certain_is_said() -> None:
+    gap = evenhand.audit(**people(2, 120), **QUICK).measure("calibration_gap")
+    assert gap.passes
+    assert gap.conclusive is False
+    assert "Left out, because 1.6% of a have scores that nobody of b has" in gap.interpretation
+
+
+def test_a_gap_beyond_the_tolerance_stays_beyond() -> None:
+    data = people(12)
+    data["label"][:20] = 1
+    gap = evenhand.audit(**data, **QUICK).measure("calibration_gap")
+    assert gap.value > 0.1
+    assert gap.passes is False
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [("calibration_gap <= 0.1", "undefined"), ("calibration_gap <= 0.1 at 95%", "undefined"),
+     ("calibration_uniform <= 0.1", "undefined"), ("calibration_standardized <= 0.05", "undefined"),
+     ("calibration_uniform <= 0.5", "satisfied")],
+)  # fmt: skip
+def test_the_gate_does_not_pass_over_them(rule: str, status: str) -> None:
+    how = {**QUICK, "bootstrap": 200}
+    del how["permutations"]
+    verdict = evenhand.check(**people(12), require=rule, **how)
+    assert [f.status for f in verdict.findings] == [status]
+    assert verdict.passed == (status == "satisfied")
+    if rule.startswith("calibration_gap"):
+        assert "(0.9, 1]" in verdict.findings[0].interpretation
+
+
+def test_the_most_different_pair_is_not_judged_either() -> None:
+    data = people(12)
+    data = {name: np.r_[column, column[:60]] for name, column in data.items()}
+    data["group"] = np.r_[data["group"][:-60], np.full(60, "c")]
+    a = evenhand.audit(**data, **QUICK)
+    for id_ in ("calibration_gap", "calibration_uniform"):
+        largest: LargestGap = next(g for g in a.attributes[0].largest if g.id == id_)
+        assert largest.passes is None
+        assert largest.lacking
+    policy = {"rule": [{"measure": "calibration_gap", "at_most": 0.1, "pairs": "all"}]}
+    how = {name: value for name, value in QUICK.items() if name != "permutations"}
+    assert [f.status for f in evenhand.check(**data, policy=policy, **how).findings] == ["undefined"]
+
+
+def test_what_calibration_bias_leaves_out_is_part_of_its_interval() -> None:
+    gap = evenhand.audit(**people(12), **{**QUICK, "bootstrap": 200}).measure("calibration_uniform")
+    assert gap.bounds == pytest.approx((0, 1 / 3))  # one of three scores
+    assert gap.ci is not None
+    assert gap.ci[1] >= 1 / 3
+    assert gap.passes is None
+
+
+def test_a_large_gap_in_a_bin_that_is_mostly_empty_is_rarely_passed() -> None:
+    """A true gap of 0.7 where a tenth of a and hardly anybody of b is: such bins were skipped, and rules passed."""
+    assert isinstance(GAP, RateMeasure)
+    rng = np.random.default_rng(1)
+    rare = HILL.copy()
+    rare[9] = 0.002
+    many = np.r_[HILL[:9], 0.1]
+    rates = np.r_[MIDDLE[:9], 0.25], MIDDLE
+    passed = covered = 0
+    for _ in range(200):
+        counts = drawn(rng, rates, (1500, 600), (many / many.sum(), rare / rare.sum()))
+        (gap,) = gaps(GAP, counts, 1, 0.95, None)
+        assert gap.ci is not None
+        passed += gap.value <= 0.4 and gap.bounds is None
+        covered += gap.ci[0] <= 0.7 <= gap.ci[1]
+    assert covered >= 0.95 * 200
+    assert passed <= 0.25 * 200  # those with a person of b there who happens to look alike
+
+
+# ---- the test -----------------------------------------------------------------------------------------------------
+
+
+def test_the_p_value_is_that_of_permuted_tables() -> None:
+    assert isinstance(GAP, RateMeasure)
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        counts = drawn(rng, (MIDDLE - 0.04, MIDDLE), (150, 90))
+        observed = float(apart_by(GAP, GAP.profile(counts)))
+        sizes = np.concatenate([apart_by(GAP, GAP.profile(c)) for c in permuted(counts, 4000, rng, "level")])
+        share = float((sizes >= observed - 1e-9).mean())
+        assert share - 0.03 <= p_value(counts) <= share + 0.03
+
+
+@pytest.mark.parametrize("sizes", [(300, 200), (60, 15), (20, 20)])
+def test_alike_groups_are_rarely_called_different(sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(3)
+    rejected = sum(p_value(drawn(rng, (MIDDLE, MIDDLE), sizes)) <= 0.05 for _ in range(250))
+    assert rejected <= 0.05 * 250 + 3 * np.sqrt(250 * 0.05 * 0.95)
+
+
+def test_a_gap_in_all_bins_is_found() -> None:
+    """By the largest gap itself it was found 8 times of 100: bins of one person decided."""
+    rng = np.random.default_rng(4)
+    found = [p_value(drawn(rng, (np.clip(MIDDLE - 0.1, 0, 1), MIDDLE), (500, 500))) <= 0.05 for _ in range(100)]
+    assert sum(found) >= 55
