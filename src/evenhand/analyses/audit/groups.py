@@ -104,9 +104,12 @@ def _calibration_errors(
     ece, mce, gap = errors(table, grouping, bins)
     rate, n = observed(bins)
     each = confidence ** (1 / np.maximum((n > 0).sum(0), 1))
-    lo, hi = interval.wilson(rate, n, each)
     predicted = rate - gap
-    low, high = interval.largest_difference((lo - predicted).T, (hi - predicted).T)
+    together, alone = (
+        interval.largest_difference(*((end - predicted).T for end in interval.wilson(rate, n, level)))
+        for level in (each, confidence)
+    )
+    low, high = together[0], alone[1]
     mce_column = _estimates(mce, (low, high), "has no rows")
     if not options.bootstrap:
         return [Estimate(float(v)) for v in ece], mce_column
