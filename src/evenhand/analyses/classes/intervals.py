@@ -78,15 +78,15 @@ class Moves:
 
     total: list[Floats] = field(default_factory=list)
     beta: list[Floats] = field(default_factory=list)
-    alike: Moves | None = None
-    """The same if groups were alike."""
+    alike: dict[bool, Moves] = field(default_factory=dict)
+    """The same if groups were alike: people of the same true class (True), or all (False)."""
 
     def joined(self) -> tuple[Floats, Floats]:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
     def samples(self) -> list[tuple[Floats, Floats]]:
         """As drawn, and if groups were alike."""
-        return [each.joined() for each in (self, self.alike) if each is not None]
+        return [each.joined() for each in (self, *self.alike.values())]
 
 
 def norms_by_class(recipe: Recipe, gaps: Floats) -> Floats:
