@@ -14,8 +14,8 @@ Number = Floats | float
 _PAIRS_AT_ONCE = 1_000_000
 _QUARTER = 0.25
 """Of a person: by so much a count may be off by being whole, without an end failing more than 3 % of the time."""
-_FARTHEST, _HALVINGS = 35.0, 50
-"""The logarithm of a ratio lies between ± the one, and is known to 1e-13 after the other."""
+_FARTHEST, _HALVINGS = 35.0, 36
+"""The logarithm of a ratio lies between ± the one, and is known to 1e-9 after the other."""
 
 
 def z_value(confidence: Number) -> Floats:
