@@ -191,7 +191,7 @@ def test_the_largest_gap_of_f1_rests_on_its_smallest_cell(replications: int) -> 
 
 @pytest.mark.parametrize("replications", MORE)
 def test_f1_of_a_class_that_hardly_anybody_of_a_group_has(replications: int) -> None:
-    """Nobody of the class and somebody taken for it is an F1 of 0: with the sizes of classes kept, 87 % were covered."""
+    """Nobody of the class and somebody taken for it is an F1 of 0: samples that keep sizes of classes covered 87 %."""
     groups, classes = np.array([0.5, 0.3, 0.15, 0.05]), np.array([10, 5, 3, 1, 0.5]) / 19.5
     cells = np.full((5, 5), 0.05) + np.diag(np.full(5, 0.75))
     recipes = {name: RECIPES[name] for name in ("mean gap",)} | {"mean": Recipe("gap", power_step(1), power_step(1))}

@@ -151,7 +151,9 @@ def test_newcombe_equals_statsmodels(a: int, n: int, b: int, m: int) -> None:
     assert [float(x) for x in found] == pytest.approx(list(expected), abs=1e-12)
 
 
-@pytest.mark.parametrize(("a", "n", "b", "m"), [(3000, 10000, 8000, 12000), (560, 700, 480, 800), (9700, 10000, 4000, 9000)])
+@pytest.mark.parametrize(
+    ("a", "n", "b", "m"), [(3000, 10000, 8000, 12000), (560, 700, 480, 800), (9700, 10000, 4000, 9000)]
+)
 def test_ratio_of_many_people_equals_the_score_interval_of_statsmodels(a: int, n: int, b: int, m: int) -> None:
     expected = proportion.confint_proportions_2indep(a, n, b, m, method="score", compare="ratio", correction=False)
     assert [float(x) for x in interval.ratio_of_shares(a / n, n, b / m, m)] == pytest.approx(list(expected), rel=0.01)

@@ -123,9 +123,9 @@ def _ratio_score(ratio: Floats, a: Floats, n_a: Floats, b: Floats, n_b: Floats) 
     with np.errstate(divide="ignore", invalid="ignore"):
         both = n_a * a + n_b * b
         half = (ratio * (n_a + n_b * b) + n_a * a + n_b) / 2
-        q = both / (half + np.sqrt(np.maximum(half**2 - (n_a + n_b) * ratio * both, 0)))  # likeliest rates: p = ratio · q
+        q = both / (half + np.sqrt(np.maximum(half**2 - (n_a + n_b) * ratio * both, 0)))
         q = np.minimum(q, np.minimum(1, 1 / ratio))
-        p = ratio * q
+        p = ratio * q  # the likeliest rates that have this ratio
         own, other = p * (1 - p) / n_a, ratio**2 * q * (1 - q) / n_b
         error = np.sqrt(own + other)
         away = a - ratio * b
@@ -177,7 +177,7 @@ def largest_pair(values: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
 
 @cache
 def of_all_pairs(groups: int, confidence: float) -> float:
-    """The confidence of one difference of which those of all pairs of groups hold together (Tukey; Kramer; Hayter 1984).
+    """The confidence of one difference with which those of all pairs of groups hold together (Tukey; Hayter 1984).
 
     The largest standardised difference is the range of as many standard normal variables, over √2.
 

@@ -175,8 +175,8 @@ def largest_gap(
 ) -> LargestGap:
     """The two groups that differ most, among those for which the measure is defined.
 
-    `ranges` are those of `resampled_ranges`. With `spanning` some cluster has people of several groups, and the interval,
-    which takes groups for independent, is widened by that of the resamples.
+    `ranges` are those of `resampled_ranges`. With `spanning` some cluster has people of several groups; the interval
+    takes groups for independent, and is then widened by that of the resamples.
     """
     profile = m.profile(counts)
     values = _comparable(m, profile.values)
