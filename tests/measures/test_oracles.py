@@ -166,8 +166,9 @@ def test_ratio_of_many_people_equals_the_score_interval_of_statsmodels(a: int, n
 def test_each_end_of_a_ratio_fails_at_most_3_percent(p: float, q: float) -> None:
     """All tables of two groups, by their chances: a normal interval of the logarithm failed up to 14 %."""
     for n, m in ((15, 15), (15, 400), (400, 15), (40, 2000), (2000, 40), (30, 5000), (100, 100)):
-        x, y = (np.arange(*stats.binom.ppf([1e-9, 1 - 1e-9], k, r).astype(int) + [0, 1]) for k, r in ((n, p), (m, q)))
-        y = y[y > 0]
+        ends = (stats.binom.ppf([1e-9, 1 - 1e-9], k, r) for k, r in ((n, p), (m, q)))
+        x, y = (np.arange(low, high + 1) for low, high in ends)
+        y = y[y > 0]  # where the ratio exists
         chance = stats.binom.pmf(x, n, p)[:, None] * stats.binom.pmf(y, m, q)
         lo, hi = interval.ratio_of_shares(x[:, None] / n, n, y / m, m)
         failed = chance[lo > p / q].sum(), chance[hi < p / q].sum()
@@ -190,7 +191,7 @@ def test_all_pairs_hold_together_by_tukeys_range() -> None:
 def test_the_largest_pair_is_searched_among_all_pairs() -> None:
     """The same for any number of groups, in blocks of rows; −∞ (the log of a rate of 0) has no end."""
     rng = np.random.default_rng(0)
-    p, n = rng.uniform(0.1, 0.9, 1500), rng.integers(5, 500, 1500)
+    p, n = rng.uniform(0.1, 0.9, 1500), rng.uniform(5, 500, 1500)
     lo, hi = interval.wilson(p, n)
     differences = [interval.difference(p[g], (lo[g], hi[g]), p, (lo, hi)) for g in range(len(p))]
     least, most = (np.stack(ends) for ends in zip(*differences, strict=True))

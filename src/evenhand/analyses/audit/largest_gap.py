@@ -234,7 +234,7 @@ def _all_pairs(m: RateMeasure, profile: Profile, values: Floats, confidence: flo
     compared = (~np.isnan(values)).sum(-1)
     alone = _limits(m, profile, confidence)
     # components rest on different people, so their levels multiply
-    each = confidence ** (1 / max(np.count_nonzero(compared >= 2), 1))
+    each = confidence ** (1 / max(int((compared >= 2).sum()), 1))
     together = _limits(m, profile, interval.of_all_pairs(int(compared.max()), each))
     rows = range(len(values))
     on_scale = _log(m, values)
