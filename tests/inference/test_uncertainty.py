@@ -101,6 +101,70 @@ def test_intervals_of_the_largest_gap_cover(rates: list[float], sizes: list[int]
         assert covered(n, replications, 0.93), (id_, n / replications)
 
 
+@pytest.mark.parametrize(
+    "replications", [pytest.param(300, id="reduced"), pytest.param(3000, id="full", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize(
+    ("negatives", "rates"),
+    [(0.3, [0.3] * 4), (0.3, [0.1] * 4), (0.2, [0.9] * 4), (0.5, [0.97] * 4), (0.4, [0.1, 0.1, 0.15, 0.4])],
+    ids=["common", "rare", "few", "saturated", "tiny group apart"],
+)
+def test_the_largest_gap_covers_with_a_group_of_fifteen(
+    negatives: float, rates: list[float], replications: int
+) -> None:
+    """A false positive rate then rests on three to eight people; resamples of them covered 90 to 94 %."""
+    rng = np.random.default_rng(2)
+    m = MEASURES["predictive_equality"]
+    sizes = np.array([500, 300, 100, 15])
+    hits = means = 0
+    for _ in range(replications):
+        people = rng.binomial(sizes, negatives)
+        selected = rng.binomial(people, rates)
+        array = np.zeros((2, 4, 2), np.int64)
+        array[..., 0] = people - selected, selected
+        array[0, :, 1] = sizes - people
+        counts = Counts(array, tuple("abcd"))
+        found = largest_gap(m, counts, 0.95, resampled_ranges([m], counts, 100, rng)[m.id])
+        assert found.ci is not None
+        assert found.ci_mean is not None
+        true = np.where(people > 0, rates, np.nan)
+        apart = np.abs(true[:, None] - true)[np.triu_indices(4, 1)]
+        hits += found.ci[0] <= np.nanmax(apart) <= found.ci[1]
+        means += found.ci_mean[0] <= np.nanmean(apart) <= found.ci_mean[1]
+    assert covered(hits, replications, 0.955), hits / replications
+    assert covered(means, replications, 0.94), means / replications
+
+
+@pytest.mark.parametrize(
+    ("rates", "least"),
+    [(([0.7, 0.3], [0.7, 0.3]), 0.65), (([0.8, 0.3], [0.7, 0.3]), 0.0), (([0.8, 0.4], [0.7, 0.3]), 0.0)],
+    ids=["parity", "one on the limit", "both on the limit"],
+)
+def test_the_larger_of_two_gaps_is_shown_to_be_small_where_both_are(
+    rates: tuple[list[float], list[float]], least: float
+) -> None:
+    """Showing that both are within 0.1 takes no more than showing it of each: with joint limits 56 % at parity."""
+    rng = np.random.default_rng(4)
+    m, sizes = MEASURES["equalized_odds"], (800, 1200)
+    shown = covers = 0
+    true = max(abs(a - b) for a, b in zip(*rates, strict=True))
+    for _ in range(600):
+        groups = []
+        for (tpr, fpr), n in zip(rates, sizes, strict=True):
+            positives = rng.binomial(n, 0.5)
+            tp, fp = rng.binomial(positives, tpr), rng.binomial(n - positives, fpr)
+            groups.append([[n - positives - fp, positives - tp], [fp, tp]])
+        ci = gaps(m, Counts(np.stack(groups, axis=1), ("a", "b")), 1, 0.95, None)[0].ci
+        assert ci is not None
+        shown += ci[1] <= 0.1
+        covers += ci[0] <= true <= ci[1]
+    assert covered(covers, 600, 0.95)
+    if least:
+        assert shown / 600 > least
+    else:
+        assert stats.binomtest(shown, 600, 0.025, alternative="greater").pvalue > 1e-3
+
+
 def test_the_largest_gap_of_equal_groups_may_be_nothing() -> None:
     """A percentile interval of max − min never contains 0: ours does, about as often as it claims."""
     rng = np.random.default_rng(3)
@@ -125,18 +189,21 @@ def test_a_group_of_one_is_not_certain() -> None:
     assert found.ci[0] < 0.1
 
 
-def test_a_ratio_that_may_be_infinite_has_an_open_interval() -> None:
-    """FNR/FPR of a group with a single false positive: many resamples have none."""
+def test_a_ratio_to_hardly_anything_has_a_wide_interval() -> None:
+    """FNR/FPR of a group with a single false positive: its FPR may be next to nothing."""
     array = np.array([[[40, 20], [40, 20], [9, 5]], [[20, 40], [25, 45], [1, 5]]])
     counts = Counts(array, ("a", "b", "small"))
     m = MEASURES["treatment_equality"]
     found = largest_gap(m, counts, 0.95, resampled_ranges([m], counts, 500, np.random.default_rng(0))[m.id])
-    assert found.ci == (0.0, np.inf)
+    assert found.ci is not None
+    assert found.ci[0] == 0
+    assert 30 * found.value < found.ci[1] < np.inf
     a = evenhand.audit(
         prediction=[0, 1] * 8, label=[0, 0, 1, 1] * 4, group=list("aaaabbbbccccdddd"), bootstrap=100, permutations=100
     )
     largest = {g["id"]: g for g in a.to_dict()["attributes"][0]["largest"]}
-    assert largest["treatment_equality"]["ci"] == [0.0, None]
+    assert largest["treatment_equality"]["ci"][0] == 0
+    assert largest["treatment_equality"]["ci"][1] > 20
 
 
 @pytest.mark.parametrize(
@@ -244,7 +311,9 @@ def test_bootstrap_intervals_agree_with_closed_forms_on_large_samples() -> None:
         assert gap.ci is not None
         assert gap.ci_bootstrap is not None
         width = gap.ci[1] - gap.ci[0]
-        assert gap.ci_bootstrap == pytest.approx(gap.ci, abs=0.15 * width), m.id
+        # a maximum is shown to be small by each of its parts alone, which the bootstrap of the norm does not know
+        near = 0.25 if m.id == "equalized_odds" else 0.15
+        assert gap.ci_bootstrap == pytest.approx(gap.ci, abs=near * width), m.id
 
 
 def test_smoothing_invents_nobody() -> None:

@@ -181,7 +181,7 @@ def _compare_rates(
         }
     if not extremes:
         return compared, {}
-    largest = {m.id: largest_gap(m, counts, confidence, ranges.get(m.id)) for m in measures}
+    largest = {m.id: largest_gap(m, counts, confidence, ranges.get(m.id), spanning) for m in measures}
     if options.permutations and not many:
         largest = with_nulls(largest, _range_nulls(measures, counts, options, permute_all))
     return compared, largest

@@ -104,11 +104,14 @@ def _calibration_errors(
     ece, mce, gap = errors(table, grouping, bins)
     rate, n = observed(bins)
     each = confidence ** (1 / np.maximum((n > 0).sum(0), 1))
-    lo, hi = interval.wilson(rate, n, each)
     predicted = rate - gap
-    low, high = interval.largest_difference((lo - predicted).T, (hi - predicted).T)
+    together, alone = (
+        interval.largest_difference(*((end - predicted).T for end in interval.wilson(rate, n, level)))
+        for level in (each, confidence)
+    )
     each_off, most_off = range_errors(table, grouping, len(rate))
-    mce_column = _estimates(mce, (np.maximum(low - most_off, 0.0), np.minimum(high + most_off, 1.0)), "has no rows")
+    low, high = np.maximum(together[0] - most_off, 0.0), np.minimum(alone[1] + most_off, 1.0)
+    mce_column = _estimates(mce, (low, high), "has no rows")
     if not options.bootstrap:
         return [Estimate(float(v)) for v in ece], mce_column
     # ECE is the L1 norm of (favourable people − sum of scores) per bin, over all people: an interval of a norm.

@@ -22,6 +22,7 @@ from evenhand.tables.dense import Counts
 
 MOST_INCOMPARABLE = 100
 NORM = "bootstrap of the norm"
+PAIRS = "exact intervals of all pairs"
 
 
 @dataclass(frozen=True)
@@ -198,8 +199,14 @@ def _mean_gap(values: Floats) -> Floats:
     return np.asarray(total / np.maximum(n * (n - 1) / 2, 1)[..., 0])
 
 
-def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Floats | None) -> LargestGap:
-    """The two groups that differ most, among those for which the measure is defined."""
+def largest_gap(
+    m: RateMeasure, counts: Counts, confidence: float, ranges: Floats | None, spanning: bool = False
+) -> LargestGap:
+    """The two groups that differ most, among those for which the measure is defined.
+
+    `ranges` are those of `resampled_ranges`. With `spanning` some cluster has people of several groups; the interval
+    takes groups for independent, and is then widened by that of the resamples.
+    """
     profile = m.profile(counts)
     values = _comparable(m, profile.values)
     gone = np.isnan(values).all(0)
@@ -215,23 +222,22 @@ def largest_gap(m: RateMeasure, counts: Counts, confidence: float, ranges: Float
         because = "because nobody receives the favourable decision"
         return LargestGap(m.id, m.tolerance, undefined=because, left_out=left_out)
     value = float(values[k, low] / values[k, high]) if m.scale == "ratio" else float(spread[k])
-    ci = None
+    ci, method = _all_pairs(m, profile, values, confidence), PAIRS
     highest = np.inf if profile.trials is None else 1.0
-    if ranges is not None and m.scale == "ratio":
-        ci = _ratio_range(value, counts, m, ranges[:, 0], confidence)
-    elif ranges is not None:
-        ci = interval.norm(value, ranges[:, 0], confidence, highest)
+    if ranges is not None and spanning:
+        other = _resampled_pair(m, value, ranges[:, 0], confidence, highest)
+        ci, method = (min(ci[0], other[0]), max(ci[1], other[1])), f"{PAIRS}, widened by the bootstrap"
     out = people_left_out(counts) if m.levels == "bins" else None
     bounds, lacking = None, None
     if out is not None:
-        ci, bounds, lacking = out.ci(ci), out.bounds(value), out.because
+        ci, bounds, lacking = (ci[0], 1.0), out.bounds(value), out.because
     within = passes(m, value, bounds, m.tolerance)
     mean, ci_mean = None, None
     if m.signed:
         mean = float(_mean_gap(values[0]))
         ci_mean = None if ranges is None else interval.norm(mean, ranges[:, 1], confidence, highest)
     return LargestGap(
-        m.id, m.tolerance, pair, value, ci, None if ci is None else NORM, within,
+        m.id, m.tolerance, pair, value, ci, method, within,
         left_out=left_out, mean=mean, ci_mean=ci_mean,
         signed=float(values[k, high] - values[k, low]) if len(values) == 1 else None,
         incomparable=_incomparable(m, values, counts.groups), bounds=bounds, lacking=lacking,
@@ -258,13 +264,42 @@ def _incomparable(m: RateMeasure, values: Floats, groups: Sequence[str]) -> tupl
     return tuple(pairs[:MOST_INCOMPARABLE])
 
 
-def _ratio_range(value: float, counts: Counts, m: RateMeasure, ranges: Floats, confidence: float) -> Pair:
-    """On the log scale the smallest ratio is a range too. A rate of 0 has no logarithm: its smoothed rate has."""
-    q = interval.upper_quantile(ranges, confidence)
-    centre = Counts(smoothed_rates(m.levels, counts), counts.groups)
-    middle = float(_range(_log(m, m.profile(centre).values)).max())
-    observed = min(-np.log(value), middle) if value > 0 else middle
-    return min(value, float(np.exp(-observed - q))), min(float(np.exp(q - observed)), 1.0)
+def _all_pairs(m: RateMeasure, profile: Profile, values: Floats, confidence: float) -> Pair:
+    """The interval of the largest gap, from an interval of every group's values."""
+    compared = (~np.isnan(values)).sum(-1)
+    alone = _limits(m, profile, confidence)
+    # components rest on different people, so their levels multiply
+    each = confidence ** (1 / max(int((compared >= 2).sum()), 1))
+    together = _limits(m, profile, interval.of_all_pairs(int(compared.max()), each))
+    rows = range(len(values))
+    on_scale = _log(m, values)
+    least = max(interval.largest_pair(on_scale[k], together[0][k], together[1][k])[0] for k in rows)
+    most = max(interval.largest_pair(on_scale[k], alone[0][k], alone[1][k])[1] for k in rows)
+    if m.scale == "ratio":
+        return float(np.exp(-most)), float(np.exp(-least))
+    return least, min(most, m.highest)
+
+
+def _limits(m: RateMeasure, profile: Profile, confidence: float) -> interval.Interval:
+    """Exact limits, because Wilson's are too narrow for the rare errors of a handful of people."""
+    if profile.quotient is not None:
+        part, whole = profile.quotient
+        assert part.trials is not None
+        assert whole.trials is not None
+        return interval.ratio_of_shares(part.values, part.trials, whole.values, whole.trials, confidence)
+    assert profile.trials is not None
+    lo, hi = interval.exact(profile.values, profile.trials, confidence)
+    return _log(m, lo), _log(m, hi)
+
+
+def _resampled_pair(m: RateMeasure, value: float, moved: Floats, confidence: float, highest: float) -> Pair:
+    """The same from how far groups moved apart in resamples. On the log scale the smallest ratio is a range too."""
+    if m.scale == "difference":
+        return interval.norm(value, moved, confidence, highest)
+    if value == 0:
+        return 0.0, 1.0
+    least, most = interval.norm(-np.log(value), moved, confidence)
+    return float(np.exp(-most)), float(np.exp(-least))
 
 
 def largest_distance(

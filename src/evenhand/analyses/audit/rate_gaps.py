@@ -71,17 +71,23 @@ def _intervals(
     if m.scale == "ratio":
         assert profile.trials is not None
         both = interval.ratio_of_shares(a, profile.trials, b, profile.trials[:, [r]], confidence)
-        return both, (both[0][0], both[1][0]), "log ratio"
+        return both, (both[0][0], both[1][0]), "score, corrected for skewness"
     # Simultaneous over components: these rest on different people, so their levels multiply.
     defined = np.isfinite(a - b).sum(0)
-    each = confidence ** (1 / np.maximum(defined, 1))
-    lo, hi = _bounds(profile, each)
-    ref_lo, ref_hi = _bounds(profile.only(r), each)
-    both = interval.difference(a, (lo, hi), b, (ref_lo, ref_hi))
+    both = _differences(profile, r, confidence ** (1 / np.maximum(defined, 1)))
     if len(a) > 1:
-        return both, interval.largest_difference(both[0].T, both[1].T), "simultaneous Newcombe"
-    method = "Newcombe" if profile.trials is not None else "log ratios, square-and-add"
+        alone = _differences(profile, r, confidence)
+        least, _ = interval.largest_difference(both[0].T, both[1].T)
+        _, most = interval.largest_difference(alone[0].T, alone[1].T)
+        return both, (least, most), "simultaneous Newcombe"
+    method = "Newcombe" if profile.trials is not None else "score ratios, square-and-add"
     return both, (both[0][0], both[1][0]), method
+
+
+def _differences(profile: Profile, r: int, confidence: interval.Number) -> interval.Interval:
+    """From the reference, of every component and group."""
+    limits, of_reference = _bounds(profile, confidence), _bounds(profile.only(r), confidence)
+    return interval.difference(profile.values, limits, profile.values[:, [r]], of_reference)
 
 
 def _gap(m: RateMeasure, names: tuple[str, str], parts: Sequence[Part], ci: Pair, method: str) -> RateGap:

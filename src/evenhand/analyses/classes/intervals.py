@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evenhand.analyses.classes.matrix import Matrix
-from evenhand.inference.interval import enough, norm, percentile
+from evenhand.inference.interval import enough, exact, norm, percentile
 from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, ClassRate, Recipe, within_reach
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.confusion import Sums
@@ -78,15 +78,15 @@ class Moves:
 
     total: list[Floats] = field(default_factory=list)
     beta: list[Floats] = field(default_factory=list)
-    alike: Moves | None = None
-    """The same if groups were alike."""
+    alike: dict[bool, Moves] = field(default_factory=dict)
+    """The same if groups were alike: people of the same true class (True), or all (False)."""
 
     def joined(self) -> tuple[Floats, Floats]:
         return np.concatenate(self.total), np.concatenate(self.beta)
 
     def samples(self) -> list[tuple[Floats, Floats]]:
         """As drawn, and if groups were alike."""
-        return [each.joined() for each in (self, self.alike) if each is not None]
+        return [each.joined() for each in (self, *self.alike.values())]
 
 
 def norms_by_class(recipe: Recipe, gaps: Floats) -> Floats:
@@ -192,21 +192,3 @@ def _share(rate: ClassRate, values: Floats) -> Floats:
 
 def _back(rate: ClassRate, share: Floats) -> Floats:
     return 2 * share / (1 + share) if rate.trials is not None else share
-
-
-def exact(share: Floats, people: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval of a share of people; NaN where there are none.
-
-    >>> lo, hi = exact(np.array([0.5]), np.array([10.0]), 0.95)
-    >>> lo.round(4).tolist(), hi.round(4).tolist()
-    ([0.1871], [0.8129])
-    """
-    from scipy.special import betaincinv
-
-    known = (people > 0) & ~np.isnan(share)
-    n = np.where(known, people, 1.0)
-    k = np.where(known, share, 0.0) * n
-    tail = (1 - confidence) / 2
-    lo = np.where(k > 0, betaincinv(np.maximum(k, 1e-12), n - k + 1, tail), 0.0)
-    hi = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1e-12), 1 - tail), 1.0)
-    return np.where(known, lo, np.nan), np.where(known, hi, np.nan)

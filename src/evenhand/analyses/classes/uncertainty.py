@@ -58,7 +58,7 @@ def uncertainties(
 
     An aggregate alone has the interval and the p-value that it has among others.
     """
-    streams = rng.spawn(12)
+    streams = rng.spawn(13)
     further = doubts(counts, confidence)
     moves = _moved(tasks, counts, draws, streams[:5], further)
     _alike(tasks, moves, counts, draws, streams[10:], further)
@@ -137,21 +137,22 @@ def _alike(
 ) -> None:
     """What samples show in which groups are alike, for rates that a class hardly counts in.
 
-    A class that nobody of a group is taken for does not move in draws, yet may be there in another sample.
+    A class that nobody of a group is taken for does not move in draws, yet may be there in another sample. So may one
+    that nobody of a group has: its F1 is 0 in all samples of groups that keep the sizes of their classes.
     """
-    for source, random in zip(("people", "rows"), streams, strict=True):
+    ways = (("people", False), ("rows", True), ("rows", False))
+    for (source, by_class), random in zip(ways, streams, strict=True):
         own = [k for k, task in enumerate(tasks) if task.method != "band" and task.source == source]
         if not own or not draws:
             continue
-        population = tables.alike(counts, by_class=source == "rows")
+        population = tables.alike(counts, by_class)
         whole = population.sums()
         for sums in tables.resampled(population, draws, random):
             for k in own:
                 values, base = tasks[k].drawn(sums)
                 centre = tasks[k].drawn(whole)
                 away = np.where(np.isnan(values), 0.0, values - centre[0])
-                if (alike := moves[k].alike) is None:
-                    alike = moves[k].alike = Moves()
+                alike = moves[k].alike.setdefault(by_class, Moves())
                 _record(tasks[k], alike, away, base - centre[1], further[tasks[k].method])
 
 
