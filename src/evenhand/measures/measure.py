@@ -194,6 +194,12 @@ class ScoreMeasure(Measure):
     def signed(self) -> bool:
         return self.single
 
+    @property
+    def of_cdfs(self) -> bool:
+        """Whether it is a distance of two CDFs over the score range, which no other group or weight enters."""
+        own_points = self.view is not None or self.grid is not None
+        return not (own_points or self.ranked or self.single)
+
     def of(self, counts: ScoreCounts, options: ScoreOptions) -> Curve:
         """The exact curve."""
         return self.curve(counts if self.view is None else self.view(counts, options), options, None)

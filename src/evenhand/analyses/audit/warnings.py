@@ -110,9 +110,9 @@ def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
 
 def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:
     count = len(a.groups)
-    if table.score is not None and count * (count - 1) // 2 > MOST_PAIRS:
-        many = f"{shown(a.name)} has {count:,} groups, too many pairs"
-        yield f"{many}: score-level measures were compared with the reference only"
+    if table.score is not None and a.largest and (pairs := count * (count - 1) // 2) > MOST_PAIRS:
+        many = f"{shown(a.name)} has {count:,} groups, too many pairs to resample ({pairs:,})"
+        yield f"{many}: the most different pair by a score-level measure has no interval and no p-value"
 
 
 def _lacking(table: Table) -> Iterator[str]:

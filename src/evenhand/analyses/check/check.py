@@ -269,7 +269,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
         return
     if largest is None:
         why = next((g.undefined for g in audit.measures if g.id == m.id and g.undefined), None)
-        because = why or "because there are too many pairs of groups to compare them all"
+        because = why or "because no two groups can be compared"
         yield unjudged(case.rule, audit.name, (None, None), because, "undefined", case.undefined if why else "fail")
         return
     for name in largest.left_out:
