@@ -111,6 +111,11 @@ class Measure:
         """The most the gap can be."""
         return float("inf")
 
+    @property
+    def most_tolerated(self) -> float:
+        """The most its value can be, which a tolerance need not exceed."""
+        return self.highest
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -220,6 +225,10 @@ class ScoreMeasure(Measure):
         if self.scale == "ratio":
             return 1 - size
         return size * size if self.information else size
+
+    @property
+    def most_tolerated(self) -> float:
+        return float(self.outward(np.asarray(self.highest)))
 
     def outward_interval(self, lo: float, hi: float) -> tuple[float, float]:
         """An interval on the scale of the measure; 1 minus a norm turns it round."""

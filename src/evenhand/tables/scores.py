@@ -250,7 +250,7 @@ class ScoreView:
         return t.score[np.flatnonzero(np.diff(level, prepend=-1))]
 
     def widths(self, cells: int) -> Floats:
-        """At most how wide each level of the counts of all groups in about so many cells is, as a share of the range."""
+        """At most how wide each level of the counts of all groups in about so many cells is, as a share."""
         t = self.table
         assert t.score is not None
         _, level, _ = self._level(t.score, t.mass, cells)

@@ -36,6 +36,7 @@ def _options(options: Options) -> dict[str, Any]:
         **fields(options, "confidence bootstrap seed"),
         **fields(options.scores, "ranks calibration_bins bandwidth"),
         **fields(options, "permutations null interval stratified"),
+        "tolerance": dict(options.tolerance),
     }
 
 

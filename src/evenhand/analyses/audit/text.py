@@ -9,7 +9,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, share, size, titles, tolerated
+from evenhand.analyses.audit.wording import (
+    gap,
+    measure_of,
+    p_value,
+    rates_of,
+    share,
+    size,
+    titles,
+    tolerances,
+    tolerated,
+)
 from evenhand.errors import shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
@@ -53,6 +63,8 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text("Evenhand audit", style="bold")
     yield Text(" · ".join(facts))
     yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
+    if stated := tolerances(document["options"]):
+        yield Text(f"Tolerances: {stated}; others as by default")
     yield from left_out(data)
 
 

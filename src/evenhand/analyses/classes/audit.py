@@ -33,7 +33,7 @@ MOST_CELLS = 200_000
 """Rates of more classes × groups are not compared."""
 USUAL = {
     "threshold": None, "reference": None, "measures": None, "ranks": "published", "calibration_bins": 50,
-    "bandwidth": "scott", "null": "concept", "interval": "auto", "stratified": False,
+    "bandwidth": "scott", "null": "concept", "interval": "auto", "stratified": False, "tolerance": None,
 }  # fmt: skip
 
 
