@@ -92,7 +92,7 @@ def _gap(g: Gap) -> dict[str, Any]:
         "empty_bins": list(getattr(g, "empty_bins", ())),
         **fields(g, "left_out_share resamples_undefined"),
         **_null(g.null, g.excess),
-        **fields(g, "p_adjusted p_adjusted_bh detectable underpowered"),
+        **fields(g, "p_adjusted p_adjusted_at_most p_adjusted_bh detectable underpowered"),
         "tests": [_test(t) for t in getattr(g, "tests", ())],
         **fields(g, "cohens_h"),
     }

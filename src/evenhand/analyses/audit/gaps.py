@@ -55,7 +55,9 @@ class Gap:
     null: Null | None = None
     """What chance alone shows, with its distribution."""
     p_adjusted: float | None = None
-    """Holm's, over all comparisons of the audit."""
+    """Holm's, over all comparisons of the audit; measures that are one number count once."""
+    p_adjusted_at_most: bool | None = None
+    """Whether Holm's may be smaller than it is, because more permutations could make it so."""
     p_adjusted_bh: float | None = None
     """Benjamini and Hochberg's."""
     detectable: float | None = None
@@ -205,6 +207,6 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
     verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
     if gap.ci is None:
-        return f"{text}; {verdict}."
+        return f"{text}; {verdict}, without interval."
     sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
     return f"{text} ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}); {verdict}, {sure}."

@@ -55,6 +55,8 @@ def verdict(m: dict[str, Any]) -> Markup:
     word = "within" if m["passes"] else "beyond"
     if m["conclusive"] is False:
         return cell(f"{word}, not settled", class_="words warn")
+    if m["conclusive"] is None:
+        return cell(f"{word}, without interval", class_="words warn")
     return cell(word, class_=f"words {'good' if m['passes'] else 'bad'}")
 
 
