@@ -5,7 +5,7 @@ They run the same code as `evenhand.audit` and give the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -16,7 +16,7 @@ from evenhand.analyses.audit.gaps import Gap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.entry import audit
 from evenhand.analyses.options import ScoreArgs, chosen_measures
-from evenhand.errors import DataError, UsageError
+from evenhand.errors import DataError, UsageError, shown
 from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.values import encode, label_key
 from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, find
@@ -76,6 +76,9 @@ class Metric:
         The group of each person.
     sample_weight
         Weights; whole numbers count people.
+    tolerance
+        How large the gap may be to pass (of a ratio, how small): a number. What other libraries call the threshold of
+        a metric is this; here a `threshold` is that of scores, and refused where there is nothing to decide.
     options
         What `evenhand.audit` takes: `reference`, `cluster`, `missing`, and how intervals and tests are made.
 
@@ -105,13 +108,17 @@ class Metric:
         risk: bool = False,
         score_range: tuple[float, float] | None = None,
         threshold: float | None = None,
+        tolerance: float | Mapping[str, float] | None = None,
         **options: Unpack[MetricOptions],
     ) -> MetricResult:
         measure = chosen_measures([self.id])[0]
         if y_true is None and measure.needs_label:
             raise UsageError(f"{self.id} needs outcomes: pass y_true")
         whole = isinstance(measure, ScoreMeasure) or (isinstance(measure, RateMeasure) and measure.levels == "bins")
+        if threshold is not None:
+            _check_threshold(self.id, threshold, whole, y_pred)
         as_score = whole or threshold is not None or risk or not _are_decisions(y_true, y_pred, favorable)
+        stated = tolerance if tolerance is None or isinstance(tolerance, Mapping) else {self.id: tolerance}
         result = audit(
             label=y_true,
             group=sensitive_features,
@@ -121,6 +128,7 @@ class Metric:
             score_range=score_range if as_score else None,
             threshold=threshold,
             measures=[self.id],
+            tolerance=stated,
             **{"score" if as_score else "prediction": y_pred},
             **options,
         )
@@ -147,29 +155,41 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
     )  # fmt: skip
 
 
+def _check_threshold(id_: str, threshold: Any, whole: bool, y_pred: Any) -> None:
+    """A threshold makes decisions of scores: refused where there are none to make, since a tolerance may be meant."""
+    why = f"{id_} compares scores, whatever the threshold" if whole else None
+    if why is None and {label_key(v) for v in _distinct(y_pred)} <= {"0", "1"}:
+        why = "y_pred holds only 0 and 1, which are decisions already"
+    if why is not None:
+        raise UsageError(f"{why}: leave threshold={shown(threshold)} out, or if it is how large the gap may be, say "
+                         f"tolerance={shown(threshold)}")  # fmt: skip
+
+
+def _distinct(column: Any) -> list[Any]:
+    """The first values that occur: enough to tell decisions from scores."""
+    from evenhand.ingest.engines.dataframes import as_values
+
+    values = as_values(column)[0]
+    try:
+        present = encode(values if isinstance(values, np.ndarray) else list(values))[1]
+    except TypeError as error:
+        raise DataError(f"y_true and y_pred must be one-dimensional columns of values ({error})") from error
+    return [v for v in present[:10] if label_key(v) is not None]  # three are enough
+
+
 def _are_decisions(y_true: Any, y_pred: Any, favorable: Any) -> bool:
     """Whether values are decisions rather than scores.
 
     Text always is. Numbers are if there are at most two of them and they are 0 and 1, or labels that occur,
     or whole numbers of which one is the favourable value.
     """
-    from evenhand.ingest.engines.dataframes import as_values
-
-    def distinct(column: Any) -> list[Any]:
-        values = as_values(column)[0]
-        try:
-            present = encode(values if isinstance(values, np.ndarray) else list(values))[1]
-        except TypeError as error:
-            raise DataError(f"y_true and y_pred must be one-dimensional columns of values ({error})") from error
-        return [v for v in present[:10] if label_key(v) is not None]  # three are enough to tell
-
-    values = distinct(y_pred)
+    values = _distinct(y_pred)
     if any(isinstance(v, str) for v in values):
         return True
     keys = {label_key(v) for v in values}
     if len(keys) > 2:
         return False
-    labels = {label_key(v) for v in distinct(y_true)} if y_true is not None else set()
+    labels = {label_key(v) for v in _distinct(y_true)} if y_true is not None else set()
     whole = all(isinstance(v, int | float | np.number) and float(v).is_integer() for v in values)
     return keys <= {"0", "1"} or keys <= labels or (whole and label_key(favorable) in keys)
 

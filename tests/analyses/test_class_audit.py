@@ -274,7 +274,14 @@ def test_a_stray_value_does_not_go_unnoticed() -> None:
 def test_small_aggregates_keep_two_digits() -> None:
     from evenhand.analyses.classes.text import _others
 
-    row = {"metric": "fpr", "value": 0.00021, "ci": [0.0, 0.0017], "null_95": 0.00034, "p_value": 0.2}
+    row = {
+        "metric": "fpr",
+        "value": 0.00021,
+        "ci": [0.0, 0.0017],
+        "null_95": 0.00034,
+        "p_value": 0.2,
+        "null_method": "exact",
+    }
     grid = _others({"other_metrics": [row]}, {"confidence": 0.95})
     assert [next(iter(c.cells)) for c in grid.columns][1:4] == ["0.00021", "0.000, 0.0017", "0.00034"]
 

@@ -375,3 +375,74 @@ def test_chi_squared_rejects_as_often_as_it_says() -> None:
     p = [chi_squared(rng.binomial(n, 0.3) / n, n.astype(float)).p_value for _ in range(2000)]
     for level in (0.01, 0.05, 0.1):
         assert stats.binomtest(int(np.sum(np.array(p) < level)), 2000, level).pvalue > 1e-3
+
+
+# ---- what is said about p-values and intervals -------------------------------------------------------------------
+
+
+def test_measures_that_are_one_number_count_once() -> None:
+    from conftest import people
+    from evenhand.inference.significance import holm
+    from evenhand.measures.registry import hypothesis
+
+    columns = people(300, 3)
+    a = evenhand.audit(columns, score="s", label="y", group="g", bootstrap=0, permutations=200)
+    gaps = [g for g in a.attributes[0].measures if g.null is not None]
+    tests: dict[tuple[str, str], float] = {}
+    for g in gaps:
+        p = tests.setdefault((g.group, hypothesis(g.measure)), g.p_value or np.nan)
+        assert p == g.p_value, g.id  # one number, one p-value: so nothing is lost by counting it once
+    once = dict(zip(tests, holm(list(tests.values())), strict=True))
+    assert {(g.id, g.group): g.p_adjusted for g in gaps} == {
+        (g.id, g.group): once[g.group, hypothesis(g.measure)] for g in gaps
+    }
+    same = ({"demographic_parity", "disparate_impact", "delta_dp_b"}, {"abcc", "independence_uniform"})
+    assert len(tests) == len(gaps) - 2 * sum(len(ids) - 1 for ids in same)
+    alone = evenhand.audit(columns, score="s", group="g", measures=["abcc"], bootstrap=0, permutations=200)
+    variants = ["abcc", "independence_uniform", "independence_uniform_l1", "independence_uniform_w1"]
+    among = evenhand.audit(columns, score="s", group="g", measures=variants, bootstrap=0, permutations=200)
+    for id_ in variants:
+        assert among.measure(id_).p_adjusted == alone.measure("abcc").p_adjusted, id_
+
+
+def test_bounds_of_p_values_keep_their_sign_everywhere() -> None:
+    """Few permutations: whatever stands behind a bound in Holm's order is one too."""
+    rng = np.random.default_rng(0)
+    g = np.repeat(["a", "b"], 200)
+    s = np.clip(rng.normal(0.4 + 0.2 * (g == "b"), 0.2), 0, 1)
+    y = (rng.random(400) < s).astype(int)
+    a = evenhand.audit(score=s, label=y, group=g, bootstrap=50, permutations=99)
+    gaps = [m for m in a.to_dict()["attributes"][0]["measures"] if m["p_value"] is not None]
+    assert {m["p_adjusted_at_most"] for m in gaps} == {True, False}
+    many = evenhand.audit(score=s, label=y, group=g, bootstrap=50, permutations=4999)
+    for m in gaps:
+        later = many.measure(m["id"]).p_adjusted
+        assert later is not None
+        if m["p_adjusted"] > 2 * later + 0.02:  # it could be smaller
+            assert m["p_adjusted_at_most"] or m["p_value"] > 0.02, m["id"]
+    bound = next(m for m in gaps if m["id"] == "abcc")
+    written = f"≤{bound['p_adjusted']:.3f}".replace("0.", ".")
+    assert bound["p_adjusted_at_most"]
+    for report in (str(a), a.to_html(), a.to_markdown()):
+        assert written in report
+        assert f"= {written[1:]}" not in report
+    assert f"p ≤ {written[1:]} adjusted" in a.plot("null", measure="abcc").description
+    assert "p ≤ .010" in a.plot("null", measure="abcc").description
+    assert "p before that: " in str(a)
+    assert "| p | p adjusted |" in a.to_markdown()
+
+
+def test_without_resamples_no_verdict_looks_settled() -> None:
+    a = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian", bootstrap=0, permutations=0)
+    gap = a.measure("abcc")
+    assert (gap.ci, gap.conclusive, gap.passes) == (None, None, False)
+    assert gap.interpretation.endswith("beyond the tolerance of 0.1, without interval.")
+    line = next(line for line in str(a).splitlines() if "(ABCC)" in line)
+    assert line.endswith("beyond –")
+    assert "is without interval" in " ".join(str(a).split())
+    assert "beyond, without interval" in a.to_html()
+    row = next(line for line in a.to_markdown().splitlines() if line.startswith("| area between CDFs"))
+    assert row.endswith("| beyond, without interval |")
+    assert "was neither tested nor has an interval" in a.to_html()
+    sure = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian", permutations=0)
+    assert "without interval" not in str(sure) + sure.to_html() + sure.to_markdown()

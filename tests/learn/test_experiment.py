@@ -489,3 +489,13 @@ def test_labels_and_groups_that_make_no_sense_are_refused(tmp_path: Path) -> Non
         source = Source("loans", str(tmp_path / "loans.csv"), "sex", label="y", favorable="yes")
         with pytest.raises(EvenhandError, match=message):
             done(tmp_path / "runs", datasets=source)
+
+
+def test_fairness_of_many_groups_is_that_of_the_two_that_differ_most() -> None:
+    from evenhand.analyses.options import checked_axes
+    from evenhand.learn.experiments.run import fairness_of
+
+    g = np.repeat(np.arange(30), 20)
+    s = np.where(g == 5, 0.9, np.where(g == 9, 0.1, 0.5))
+    table = evenhand.tabulate(score=s, label=(np.arange(len(g)) % 2), group=g)
+    assert fairness_of(table, checked_axes(None, "abcc")) == pytest.approx(0.2)

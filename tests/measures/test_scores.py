@@ -384,13 +384,73 @@ def test_largest_and_mean_pair() -> None:
         assert found.ci_mean[0] <= found.mean <= found.ci_mean[1]
 
 
-def test_many_groups_are_compared_with_the_reference_only() -> None:
+def many_groups(groups: int, each: int = 20) -> tuple[Any, Any, Any]:
+    """Scores, labels and groups; the reference, the largest, is in the middle and two others are far apart."""
     rng = np.random.default_rng(0)
-    g = rng.integers(0, 30, 600)
-    a = evenhand.audit(score=rng.random(600), group=g, bootstrap=20, permutations=20)
-    assert "abcc" not in [x.id for x in a.attributes[0].largest]
+    g = np.r_[np.repeat(np.arange(groups), each), np.zeros(5 * each, int)]
+    s = np.round(rng.beta(3 + 4 * (g == 5), 3 + 4 * (g == 9)), 3)
+    return s, (rng.random(len(g)) < s).astype(int), g
+
+
+@pytest.mark.parametrize(
+    "id_", [m.id for m in SCORE_MEASURES] + ["independence_uniform_w2", "independence_uniform_ratio"]
+)
+def test_the_largest_pair_of_26_groups_is_that_of_all_pairs(id_: str) -> None:
+    s, y, g = many_groups(26)
+    found = getattr(evenhand.metrics, id_)(y, s, sensitive_features=g, score_range=(0, 1), **ASK)
+    m = find(id_)
+    assert isinstance(m, ScoreMeasure)
+    table = evenhand.tabulate(score=s, label=y, group=g, score_range=(0, 1))
+    view = ScoreView(table, table.groupings[0])
+    every = [float(m.value(m.of(view((a, b)), ScoreOptions()))) for a in range(26) for b in range(a)]
+    values = [value for value in every if np.isfinite(value)]  # two groups may share no bin
+    assert float(found) == pytest.approx(max(values, key=lambda v: m.inward(v)))
+    assert found.mean == pytest.approx(np.mean(values))
+    assert len(values) > 100
+    assert found.pair is not None
+    assert found.ci is None
+    assert found.passes is False
+    if id_ == "abcc":
+        assert set(found.pair) == {"5", "9"}
+        assert float(found) > 3 * max(gap.value for gap in found.gaps if gap.group not in ("5", "9"))
+
+
+def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once on cells of several scores, then exactly: the pair and its value are those of the whole search."""
+    s, y, g = many_groups(40)
+    asked = ["abcc", "equal_opportunity_uniform", "independence_uniform_l2", "independence_uniform_linf", "roc"]
+    for risk in (False, True):
+        options: dict[str, Any] = {"score": s, "label": y, "group": g, "risk": risk, "measures": asked, **ASK}
+        whole = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
+        monkeypatch.setattr("evenhand.analyses.audit.score_pairs.MOST_COMPARED", 500)
+        exact = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
+        monkeypatch.setattr("evenhand.analyses.audit.score_pairs.CDF_CELLS", 40 * 60)
+        merged = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
+        for id_ in asked[:-1]:
+            assert (exact[id_].value, exact[id_].pair) == (whole[id_].value, whole[id_].pair), id_
+            assert exact[id_].mean == pytest.approx(whole[id_].mean), id_
+        assert [(merged[id_].value, merged[id_].pair) for id_ in asked[:2]] == [
+            (whole[id_].value, whole[id_].pair) for id_ in asked[:2]
+        ]
+        assert merged["abcc"].mean is None  # not known exactly, so not told
+        for gone in (exact["roc"], merged["independence_uniform_l2"]):
+            assert np.isnan(gone.value)
+            assert gone.passes is None
+            assert "780 pairs of 40 groups are too many" in (gone.undefined or "")
+        monkeypatch.undo()
+
+
+def test_many_groups_say_what_is_not_known_of_them() -> None:
+    s, _, g = many_groups(30)
+    a = evenhand.audit(score=s, group=g, bootstrap=20, permutations=20)
+    largest = next(x for x in a.attributes[0].largest if x.id == "abcc")
+    assert (largest.ci, largest.null) == (None, None)
+    assert any("435" in note and "no interval and no p-value" in note for note in a.notes)
     assert len([x for x in a.attributes[0].measures if x.id == "abcc"]) == 29
-    assert any("pairs" in note for note in a.notes)
+    judged: list[dict[str, Any]] = [{}, {"judge": "interval", "at_most": 0.9}, {"judge": "excess"}]
+    policy = {"rule": [{"measure": "abcc", "at_most": 0.2, "pairs": "all", **how} for how in judged]}
+    statuses = [f.status for f in evenhand.check(score=s, group=g, policy=policy).findings]
+    assert statuses == ["violated", "not shown", "not shown"]
 
 
 def test_without_labels_independence_remains() -> None:

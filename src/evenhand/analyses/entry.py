@@ -13,8 +13,8 @@ from evenhand.analyses.classes.audit import ClassAudit, audit_classes
 from evenhand.analyses.models.models import CandidateAudit, audit_candidates
 from evenhand.analyses.options import (
     ComparedArgs,
+    MeasureArgs,
     Progress,
-    ScoreArgs,
     checked_axes,
     chosen_measures,
     cuts_of,
@@ -35,7 +35,7 @@ Thresholds = float | Sequence[float] | Mapping[str, float] | None
 """One threshold; of several models one for each, in their order or by name."""
 
 
-class TableArgs(InferenceArgs, ScoreArgs, ComparedArgs, total=False):
+class TableArgs(InferenceArgs, MeasureArgs, ComparedArgs, total=False):
     """What an audit of scores takes, whatever the data."""
 
 
@@ -43,7 +43,7 @@ class RowsArgs(TableArgs, ColumnArgs, total=False):
     """The same of rows, whose columns are named."""
 
 
-class AuditArgs(InferenceArgs, ScoreArgs, ClassArgs, total=False):
+class AuditArgs(InferenceArgs, MeasureArgs, ClassArgs, total=False):
     """Options of intervals and tests, of scores, and of classes, for signatures."""
 
 
@@ -126,6 +126,9 @@ def audit(
     ranks, calibration_bins, bandwidth
         Conventions of score-level measures: how tied scores are ranked ("published" or "mid"), the number of
         calibration bins, and the bandwidth of densities ("scott", "silverman", "common" to both, or a share).
+    tolerance
+        How large a gap may be, by the ids of measures: {"abcc": 0.05, "disparate_impact": 0.9}; of a ratio, how small.
+        Others keep their defaults, which docs/measures has.
     metric, unit, across_groups, across_classes, average, empty
         Multi-class only: what is compared and how it becomes one number, as in `evenhand.aggregate`.
 

@@ -39,6 +39,8 @@ class Options(Inference):
 
     threshold: float | None = None
     scores: ScoreOptions = field(default_factory=ScoreOptions)
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    """By id, where it is not that of the registry."""
     brief: bool = False
     """Only comparisons with the reference, and their intervals: for one of many audits."""
 
@@ -64,6 +66,12 @@ class ScoreArgs(TypedDict, total=False):
     bandwidth: str | float
 
 
+class MeasureArgs(ScoreArgs, total=False):
+    """These, and tolerances by the ids of measures."""
+
+    tolerance: Mapping[str, float] | None
+
+
 def checked(
     threshold: Any = None, confidence: Any = 0.95, bootstrap: Any = 1000, rng: Any = None, **further: Any
 ) -> Options:
@@ -71,6 +79,7 @@ def checked(
     if threshold is not None and not np.isfinite(number(threshold)):
         raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
     generator(rng)  # refuse a bad seed before the work
+    tolerance = checked_tolerance(further.pop("tolerance", None))
     scores = checked_scores(**{word: further.pop(word) for word in ScoreArgs.__optional_keys__ if word in further})
     return Options(
         confidence,
@@ -78,13 +87,14 @@ def checked(
         seed=None if isinstance(rng, np.random.Generator) else int(rng or 0),
         threshold=None if threshold is None else float(threshold),
         scores=scores,
+        tolerance=tolerance,
         **further,
     )
 
 
 def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> Options:
     """Among all that was said, the options of intervals, tests and scores, if they make sense."""
-    known = InferenceArgs.__optional_keys__ | ScoreArgs.__optional_keys__
+    known = InferenceArgs.__optional_keys__ | MeasureArgs.__optional_keys__
     return checked(threshold, **{word: value for word, value in said.items() if word in known}, **fixed)
 
 
@@ -107,6 +117,35 @@ def checked_scores(ranks: Any = "published", calibration_bins: Any = None, bandw
     else:
         bandwidth = float(bandwidth)
     return ScoreOptions(ranks, int(bins), bandwidth, int(gap_bins))
+
+
+def checked_tolerance(stated: Any) -> dict[str, float]:
+    """Tolerances by measure, if these exist and can be kept to.
+
+    >>> checked_tolerance({"abcc": 0.05, "disparate_impact": 0.9})
+    {'abcc': 0.05, 'disparate_impact': 0.9}
+    """
+    if stated is not None and not isinstance(stated, Mapping):
+        example = "tolerance={'abcc': 0.05} (--tolerance abcc=0.05)"
+        raise UsageError(f"a tolerance is that of a measure, so say of which, as in {example}, not {shown(stated)}")
+    found = {}
+    for id_, value in (stated or {}).items():
+        m = find(id_) if isinstance(id_, str) else None
+        if m is None:
+            raise unknown("there is no measure", id_, MEASURES, 40)
+        ratio, most = m.scale == "ratio", m.most_tolerated
+        fits = 0 < number(value) <= 1 if ratio else 0 <= number(value) <= most and np.isfinite(number(value))
+        if not fits:
+            what = "the lower rate over the higher, above 0 and up to 1" if ratio else f"a number from 0 to {most:.3g}"
+            what = what if np.isfinite(most) or ratio else "a finite number from 0"
+            raise UsageError(f"the tolerance of {id_} is {what} (by default {m.tolerance:g}), not {shown(value)}")
+        found[id_] = float(value)
+    return found
+
+
+def tolerating(measures: Sequence[Measure], tolerance: Mapping[str, float]) -> list[Measure]:
+    """The measures, with other tolerances where these are stated."""
+    return [replace(m, tolerance=tolerance[m.id]) if m.id in tolerance else m for m in measures]
 
 
 def least_resamples(confidence: float) -> int:
@@ -150,7 +189,8 @@ def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
     """Settle the threshold, and say so when it was chosen here."""
     if table.decision is not None:
         if options.threshold is not None:
-            raise UsageError("the prediction column decides already: leave the threshold out, or the prediction")
+            raise UsageError("the prediction column decides already: leave the threshold out, or the prediction "
+                             "(how large a gap may be is its tolerance)")  # fmt: skip
         return options, []
     if options.threshold is not None:
         return options, []

@@ -171,6 +171,21 @@ def values_by_column(texts: tuple[str, ...], flag: str) -> dict[str, list[str]]:
     return chosen
 
 
+def numbers_by_id(texts: tuple[str, ...], flag: str) -> dict[str, float]:
+    """ID=T for each of several measures."""
+    chosen: dict[str, float] = {}
+    for text in texts:
+        id_, _, value = text.partition("=")
+        try:
+            tolerance = number(value)
+        except ValueError:
+            raise UsageError(f"{flag} takes ID=T such as abcc=0.05, not {shown(text)}") from None
+        if id_ in chosen:
+            raise UsageError(f"{flag} names {shown(id_)} twice: choose one")
+        chosen[id_] = tolerance
+    return chosen
+
+
 def read_by(read: Callable[[Any, str], Any], one: bool = False, together: bool = False) -> Callable[..., Any]:
     """How click reads an option: all its values `together`, or one by one; a list of `one` becomes that one."""
 
@@ -255,6 +270,8 @@ SHARED: dict[str, dict[str, Any]] = {
                          "help": "Bins of calibration bias, gap and error  [default: 50 of bias, 10 of the others]"},
     "bandwidth": {"metavar": "B", "default": "scott", "callback": read_by(number_or_name),
                   "help": "Bandwidth of densities: scott, silverman, common, or a share of the score range."},
+    "tolerance": {"metavar": "ID=T", "multiple": True, "callback": read_by(numbers_by_id, together=True),
+                  "help": "How large a gap by this measure may be (a ratio: how small)."},
     "metric": {"metavar": "RATE", "help": "tpr (default), fpr, ppv, selection_rate, f1, …"},
     "unit": {"metavar": "U", "help": "gap (default), score or ratio."},
     "across_groups": {"metavar": "F", "help": "Exponent of a mean (1), or a name such as 'max gap' or fairlib."},
@@ -267,7 +284,7 @@ SHARED: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 COLUMNS = tuple(role.name for role in fields(Roles))
-SCORES = ("ranks", "calibration_bins", "bandwidth")
+SCORES = ("ranks", "calibration_bins", "bandwidth", "tolerance")
 INFERENCE = tuple(setting.name for setting in fields(Inference))
 CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empty")
 USUAL = {

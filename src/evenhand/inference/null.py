@@ -51,6 +51,12 @@ class Null:
     undefined: float = 0.0
     """The share of tables without a value. They count as the largest."""
 
+    @property
+    def at_most(self) -> bool:
+        """Whether none of the tables drawn showed so large a gap: the p-value may be smaller than it is."""
+        draws = self.method.split(" ")[0]
+        return draws.isdigit() and self.p_value <= 1 / (int(draws) + 1)
+
 
 Outward = Callable[[Any], Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,6 +154,21 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     order, ordered = _in_order(p)
     scaled = ordered * len(ordered) / np.arange(1, len(ordered) + 1)
     return _back(order, np.minimum.accumulate(scaled[::-1])[::-1])
+
+
+def counted_once(
+    rule: Callable[[Sequence[float]], list[float]], p: Sequence[float], about: Sequence[Hashable]
+) -> list[float]:
+    """Adjusted p-values where those about the same thing count once, by the largest of them.
+
+    >>> [round(x, 3) for x in counted_once(holm, [0.01, 0.01, 0.04], ["rate", "rate", "score"])]
+    [0.02, 0.02, 0.04]
+    """
+    largest: dict[Hashable, float] = {}
+    for one, thing in zip(p, about, strict=True):
+        largest[thing] = max(one, largest.get(thing, 0.0))
+    adjusted = dict(zip(largest, rule(list(largest.values())), strict=True))
+    return [adjusted[thing] for thing in about]
 
 
 def _in_order(p: Sequence[float]) -> tuple[Ints, Floats]:

@@ -111,6 +111,11 @@ class Measure:
         """The most the gap can be."""
         return float("inf")
 
+    @property
+    def most_tolerated(self) -> float:
+        """The most its value can be, which a tolerance need not exceed."""
+        return self.highest
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -196,6 +201,12 @@ class ScoreMeasure(Measure):
     def signed(self) -> bool:
         return self.single
 
+    @property
+    def of_cdfs(self) -> bool:
+        """Whether it is a distance of two CDFs over the score range, which no other group or weight enters."""
+        own_points = self.view is not None or self.grid is not None
+        return not (own_points or self.ranked or self.single)
+
     def of(self, counts: ScoreCounts, options: ScoreOptions) -> Curve:
         """The exact curve."""
         return self.curve(counts if self.view is None else self.view(counts, options), options, None)
@@ -216,6 +227,10 @@ class ScoreMeasure(Measure):
         if self.scale == "ratio":
             return 1 - size
         return size * size if self.information else size
+
+    @property
+    def most_tolerated(self) -> float:
+        return float(self.outward(np.asarray(self.highest)))
 
     def outward_interval(self, lo: float, hi: float) -> tuple[float, float]:
         """An interval on the scale of the measure; 1 minus a norm turns it round."""

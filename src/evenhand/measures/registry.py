@@ -183,6 +183,21 @@ def documentation_row(m: Measure) -> str:
     return " | ".join((f"| `{m.id}`", m.asks, m.formula.replace("|", "\\|"), tolerance)) + " |"
 
 
+def hypothesis(m: Measure) -> str:
+    """What its test is about: measures that are one number, or whose p-value is another's, have the same.
+
+    The p-value of a ratio of rates is that of their difference, ABCC is the independence bias by score, and W1 and L1
+    are the bias itself.
+
+    >>> hypothesis(MEASURES["disparate_impact"]) == hypothesis(MEASURES["delta_dp_b"])
+    True
+    """
+    if isinstance(m, RateMeasure) and m.other is None:
+        return "+".join(m.components)
+    plain = re.sub("_[wl]1$", "", m.id)
+    return "independence_uniform" if plain == "abcc" else plain
+
+
 _VARIANT = re.compile(r"(\w+)_(uniform|standardized)_(ratio|[wl](?:[0-9]+(?:\.[0-9]+)?|inf))", re.ASCII)
 
 

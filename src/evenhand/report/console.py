@@ -44,9 +44,14 @@ def left_out(data: dict[str, Any]) -> list[RenderableType]:
     return [Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow") for reason, count in rows]
 
 
+def _console(width: int, **how: Any) -> Console:
+    """A console that writes into memory, in a notebook too: there rich would show what is printed instead."""
+    return Console(file=io.StringIO(), width=width, legacy_windows=False, force_jupyter=False, **how)
+
+
 def as_text(drawn: RenderableType, width: int = WIDTH) -> str:
     """Plain text, without spaces at the ends of lines."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    console = _console(width, color_system=None)
     console.print(drawn)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in text.splitlines())
@@ -54,7 +59,7 @@ def as_text(drawn: RenderableType, width: int = WIDTH) -> str:
 
 def as_html(drawn: RenderableType, width: int = WIDTH + 20) -> str:
     """HTML in which all names are escaped."""
-    console = Console(file=io.StringIO(), width=width, record=True, force_terminal=True, color_system="truecolor")
+    console = _console(width, record=True, force_terminal=True, color_system="truecolor")
     console.print(drawn)
     pre = '<pre style="font-family:monospace;line-height:1.25;white-space:pre">{code}</pre>'
     return console.export_html(inline_styles=True, code_format=pre)

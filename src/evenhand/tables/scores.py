@@ -270,6 +270,18 @@ class ScoreView:
         _, level, _ = self._level(t.score, t.mass, cells)
         return t.score[np.flatnonzero(np.diff(level, prepend=-1))]
 
+    def widths(self, cells: int) -> Floats:
+        """At most how wide each level of the counts of all groups in about so many cells is, as a share."""
+        t = self.table
+        assert t.score is not None
+        _, level, _ = self._level(t.score, t.mass, cells)
+        first = np.flatnonzero(np.diff(level, prepend=-1))
+        low, high = t.score[first], t.score[np.append(first[1:], len(level)) - 1]
+        if t.spans is not None:
+            low, high = t.spans.ends(low)[0], t.spans.ends(high)[1]
+        width = position(high, t.score_range, False) - position(low, t.score_range, False)
+        return width[::-1] if t.meaning.risk else width
+
     def _level(self, score: Floats, mass: NDArray[Any], cells: int | None) -> tuple[Bools, Ints, bool]:
         """Of sorted scores: which are new, the level of each, and whether levels put scores together."""
         new = np.concatenate([[True], score[1:] != score[:-1]])

@@ -13,7 +13,7 @@ from evenhand.analyses.audit.evidence import adjusted
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import warnings
-from evenhand.analyses.options import Options, Progress, with_threshold
+from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, shown, shown_name, unknown
 from evenhand.measures.registry import Measure
@@ -139,6 +139,7 @@ def audit_table(
         if measures is None:
             random.spawn(STREAMS)  # so that the others have the intervals they have in a whole audit
             continue
+        measures = tolerating(measures, options.tolerance)
         what = f"comparing the groups of {shown_name(grouping.name)}"
 
         def tell(done: float, i: int = i, what: str = what) -> None:

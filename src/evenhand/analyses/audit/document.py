@@ -36,6 +36,7 @@ def _options(options: Options) -> dict[str, Any]:
         **fields(options, "confidence bootstrap seed"),
         **fields(options.scores, "ranks calibration_bins gap_bins bandwidth"),
         **fields(options, "permutations null interval stratified"),
+        "tolerance": dict(options.tolerance),
     }
 
 
@@ -93,7 +94,7 @@ def _gap(g: Gap) -> dict[str, Any]:
         "left_out_bins": list(getattr(g, "left_out_bins", ())),
         **fields(g, "left_out_share bounds resamples_undefined"),
         **_null(g.null, g.excess),
-        **fields(g, "p_adjusted p_adjusted_bh detectable underpowered"),
+        **fields(g, "p_adjusted p_adjusted_at_most p_adjusted_bh detectable underpowered"),
         "tests": [_test(t) for t in getattr(g, "tests", ())],
         **fields(g, "cohens_h"),
     }

@@ -7,8 +7,16 @@ from dataclasses import replace
 
 from evenhand.analyses.audit.gaps import Gap, RateGap
 from evenhand.inference.power import detectable
-from evenhand.inference.significance import TestResult, benjamini_hochberg, cohens_h, fisher, holm, two_proportion_z
-from evenhand.measures.registry import Profile, RateMeasure
+from evenhand.inference.significance import (
+    TestResult,
+    benjamini_hochberg,
+    cohens_h,
+    counted_once,
+    fisher,
+    holm,
+    two_proportion_z,
+)
+from evenhand.measures.registry import Profile, RateMeasure, hypothesis
 
 
 def with_rate_tests(m: RateMeasure, gap: RateGap, profile: Profile, whole: bool, confidence: float) -> RateGap:
@@ -41,14 +49,19 @@ def too_small(gaps: Sequence[Gap]) -> tuple[str, ...]:
 
 
 def adjusted(gaps: Sequence[Sequence[Gap]]) -> list[tuple[Gap, ...]]:
-    """All gaps of an audit, with p-values adjusted for there being so many."""
-    p = [g.null.p_value for members in gaps for g in members if g.null is not None]
-    pairs = zip(holm(p), benjamini_hochberg(p), strict=True)
+    """All gaps of an audit, with p-values adjusted for there being so many; what is one number counts once."""
+    tested = [(i, g, g.null) for i, members in enumerate(gaps) for g in members if g.null is not None]
+    about = [(i, g.group, hypothesis(g.measure)) for i, g, _ in tested]
+    p = [null.p_value for _, _, null in tested]
+    strict = counted_once(holm, p, about)
+    # the least that more permutations could make of it
+    least = counted_once(holm, [0.0 if null.at_most else null.p_value for _, _, null in tested], about)
+    found = zip(strict, least, counted_once(benjamini_hochberg, p, about), strict=True)
 
     def one(gap: Gap) -> Gap:
         if gap.null is None:
             return gap
-        a, b = next(pairs)
-        return replace(gap, p_adjusted=a, p_adjusted_bh=b)
+        a, low, b = next(found)
+        return replace(gap, p_adjusted=a, p_adjusted_at_most=low < a, p_adjusted_bh=b)
 
     return [tuple(one(g) for g in members) for members in gaps]

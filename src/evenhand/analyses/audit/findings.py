@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.analyses.audit.document import least
-from evenhand.analyses.audit.wording import measure_of, titles
+from evenhand.analyses.audit.wording import measure_of, p_words, titles
 from evenhand.errors import shown_name
 from evenhand.measures.registry import Measure, RateMeasure
-from evenhand.report.format import interval, number, p_words
+from evenhand.report.format import interval, number
 
 KEY = (
     "demographic_parity", "equal_opportunity", "predictive_equality", "predictive_parity", "abcc",
@@ -141,12 +141,15 @@ def _point(m: dict[str, Any], pair: Pair) -> Point:
     judged = {
         True: f"; the whole interval is {how} {tolerance}",
         False: f"; {how} {tolerance}, but the interval reaches across it",
-        None: f"; {how} {tolerance}",
+        None: f"; {how} {tolerance}, without interval",
     }[m["conclusive"]]
     if m["unjudged"]:
         judged = f"; not held to {tolerance}, {m['unjudged']}"
     rest = f": {_rates(measure, pair)}gap {value}{ends}{judged}. {_chance(m)}"
     there = _apart(m, 1.0 if measure.scale == "ratio" else 0.0)
+    if m["p_value"] is None and ci is None:
+        return Point(f"{measure.title[0].upper()}{measure.title[1:]} was neither tested nor has an interval",
+                     rest.rstrip(), False)  # fmt: skip
     return Point(_lead(measure, m, there), rest.rstrip(), m["passes"] is False and there)
 
 
@@ -176,9 +179,9 @@ def _chance(m: dict[str, Any]) -> str:
     if least(m):
         how = f"in none of {m['null_method'].split(',')[0]} as much"
     elif m["p_adjusted"] is not None:
-        how = f"{p_words(m['p_adjusted'])}, adjusted for all comparisons"
+        how = f"{p_words(m, 'p_value')}, {p_words(m)} adjusted for all comparisons"
     else:
-        how = p_words(m["p_value"])
+        how = p_words(m, "p_value")
     return f"Chance alone would show up to {number(m['null_95'])} ({how})."
 
 

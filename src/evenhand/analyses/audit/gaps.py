@@ -55,7 +55,9 @@ class Gap:
     null: Null | None = None
     """What chance alone shows, with its distribution."""
     p_adjusted: float | None = None
-    """Holm's, over all comparisons of the audit."""
+    """Holm's, over all comparisons of the audit; measures that are one number count once."""
+    p_adjusted_at_most: bool | None = None
+    """Whether Holm's may be smaller than it is, because more permutations could make it so."""
     p_adjusted_bh: float | None = None
     """Benjamini and Hochberg's."""
     resolution: float = 0.0
@@ -270,7 +272,7 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
     if gap.unjudged:
         verdict = f"not held to the tolerance of {tolerance} {gap.unjudged}"
     if gap.ci is None:
-        return f"{text}; {verdict}."
+        return f"{text}; {verdict}, without interval."
     interval = f"{100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}"
     if gap.unjudged:
         return f"{text} ({interval}); {verdict}."

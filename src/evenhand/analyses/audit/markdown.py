@@ -72,7 +72,7 @@ def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Itera
     title = escape(f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure")
     yield f"<details><summary>{title}</summary>"
     yield ""
-    heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p adjusted", "tolerance", "verdict"]
+    heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p", "p adjusted", "tolerance", "verdict"]
     yield from table(heads, [_row(m) for m in measures])
     yield "</details>"
     yield ""
@@ -80,9 +80,11 @@ def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Itera
 
 def _row(m: dict[str, Any]) -> list[str]:
     measure = measure_of(m)
-    word = {True: "within", False: "**beyond**", None: "not settled" if m["unjudged"] else "undefined"}[m["passes"]]
-    open_ = ", not settled" if m["conclusive"] is False and m["passes"] is not None else ""
+    sure = "**beyond**" if m["conclusive"] else "beyond"
+    word = {True: "within", False: sure, None: "not settled" if m["unjudged"] else "undefined"}[m["passes"]]
+    known = m["passes"] is not None
+    open_ = {True: "", False: ", not settled", None: ", without interval"}[m["conclusive"]] if known else ""
     return [
         measure.title, gap(measure, m), interval(m["ci"], sign=measure.signed), size(measure, m["null_95"]),
-        p_value(m), tolerated(measure, m["tolerance"]), word + open_,
+        p_value(m, "p_value"), p_value(m), tolerated(measure, m["tolerance"]), word + open_,
     ]  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size, tolerated
+from evenhand.analyses.options import tolerating
 from evenhand.inference.null import Null
 from evenhand.measures.measure import FAMILIES, sized
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, find
@@ -55,17 +57,20 @@ def verdict(m: dict[str, Any]) -> Markup:
     word = "within" if m["passes"] else "beyond"
     if m["conclusive"] is False:
         return cell(f"{word}, not settled", class_="words warn")
+    if m["conclusive"] is None:
+        return cell(f"{word}, without interval", class_="words warn")
     return cell(word, class_=f"words {'good' if m['passes'] else 'bad'}")
 
 
 # ---- what each measure is -------------------------------------------------------------------------------------------
 
 
-def about(ids: list[str]) -> Markup:
-    """What every measure asks, its formula, and how to read it."""
+def about(ids: list[str], tolerance: Mapping[str, float]) -> Markup:
+    """What every measure asks, its formula, and how to read it; with the tolerances that were stated."""
     parts = []
+    measures = tolerating([m for id_ in ids if (m := find(id_)) is not None], tolerance)
     for family, title in FAMILIES.items():
-        members = [m for id_ in ids if (m := find(id_)) is not None and m.family == family]
+        members = [m for m in measures if m.family == family]
         if members:
             parts += [tag("h3", title.heading), *(_about(m) for m in members)]
     return join(parts)

@@ -9,7 +9,7 @@ from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
-from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size
+from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size, tolerances
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.report.charts.registry import Charts
@@ -62,7 +62,7 @@ def _page(document: dict[str, Any], drawn: Drawings, table: Table, others: list[
     ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
     sections += [
         *other_sections(others, room),
-        ("measures", "What each measure asks", about(ids)),
+        ("measures", "What each measure asks", about(ids, document["options"]["tolerance"])),
         ("method", "How it was computed", join(method(document, room.remarks()))),
     ]
     document = {**document, "also": others} if others else document
@@ -89,6 +89,8 @@ def facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if data["label"] is not None:
         yield "Outcome", f"{shown_name(data['label'])}, favourable: {shown_name(data['favorable'])}"
     yield "Favourable decision", shown_name(data["decision_rule"], 120)
+    if stated := tolerances(document["options"]):
+        yield "Tolerances", stated
     for a in document["attributes"]:
         yield f"Groups of {shown_name(a['name'])}", _sizes(a)
     if data["weight"] is not None:
@@ -230,7 +232,7 @@ _REPEATED = (
 
 def method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
     """What it takes to repeat an audit."""
-    options = {k: v for k, v in document["options"].items() if v is not None}
+    options = {k: v for k, v in document["options"].items() if v is not None and k != "tolerance"}
     yield tag("p", _REPEATED)
     rows = [["version", document["version"]], ["hash of the table", tag("code", document["data"]["table"])],
             *([k.replace("_", " "), str(v)] for k, v in options.items())]  # fmt: skip
@@ -256,7 +258,7 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield ("metric", f"{len(ids)} measures, one by one",
            "no single number: they answer different questions and can exclude each other")  # fmt: skip
     yield ("unit", "differences between a group and the reference; ratios where the measure is one",
-           "tolerances of 0.1 and 0.8 are conventions: state your own with evenhand check")  # fmt: skip
+           "tolerances of 0.1 and 0.8 are conventions: state your own with --tolerance")  # fmt: skip
     yield ("aggregation over groups", "none; the most different pair is named where there are more than two",
            "an average would hide the group that fares worst")  # fmt: skip
     drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"

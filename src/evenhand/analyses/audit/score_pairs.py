@@ -1,4 +1,4 @@
-"""Score-level measures on one grouping → every group against the reference and, of few groups, every pair."""
+"""Score-level measures on one grouping → every group against the reference, and the pair that differs most."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from evenhand.analyses.options import Options
 from evenhand.inference.null import PERMUTED_SCORES, Null, score_nulls
 from evenhand.inference.resample import spread_noise
 from evenhand.measures.calibration import blur
+from evenhand.measures.measure import SLACK
 from evenhand.measures.registry import ScoreMeasure
+from evenhand.tables.arrays import Floats
 from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreCounts, ScoreView
 from evenhand.tables.table import Table
@@ -23,7 +25,17 @@ MANY_SCORED = 100
 """Above so many groups, comparisons of scores are not resampled."""
 
 MOST_PAIRS = 300
-"""Above so many pairs of groups, scores are compared with the reference only."""
+"""Above so many pairs of groups, those without the reference are compared but not resampled."""
+
+MOST_COMPARED = 5_000
+"""Above so many pairs of groups, only distances of CDFs are known for all of them."""
+
+MOST_GROUPS = 2_000
+"""Above so many groups, not even these."""
+
+CDF_CELLS = 4_000_000
+"""Groups times scores at which CDFs are compared; more scores are put together, and the pairs that can be the most
+different compared exactly."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ def compare_scores(
     rng: tuple[np.random.Generator, np.random.Generator],
     tell: Callable[[float], None],
 ) -> ScoreComparisons:
-    """Compare every group with the reference and, where there are few groups, every pair."""
+    """Compare every group with the reference, and find the pair that differs most."""
     if not measures:
         return ScoreComparisons({}, {})
     count = len(grouping.groups)
@@ -53,7 +65,8 @@ def compare_scores(
         options = replace(options, bootstrap=0, permutations=0)
     pairs = [(g, reference) for g in range(count) if g != reference]
     asked = len(pairs)
-    everyone = count > 2 and count * (count - 1) // 2 <= MOST_PAIRS and not options.brief
+    of_pairs = count > 2 and not options.brief
+    everyone = of_pairs and count * (count - 1) // 2 <= MOST_PAIRS
     if everyone:
         pairs += [(a, b) for a in range(count) for b in range(a) if reference not in (a, b)]
     # Pairs that were not asked for only serve to find the largest: many of them share the work.
@@ -82,7 +95,11 @@ def compare_scores(
         for gap in (c.gap for c in of_pair):
             known = null.get(gap.id)
             gaps[gap.id].append(gap if known is None else _tested(gap, known, options.confidence))
-    largest = _largest(measures, compared, pairs, view, options, streams[1][0]) if everyone else {}
+    largest: dict[str, LargestGap] = {}
+    if everyone:
+        largest = _largest(measures, compared, pairs, view, options, streams[1][0])
+    elif of_pairs:
+        largest = largest_of_many(measures, view, replace(options, bootstrap=0), draw)
     return ScoreComparisons(gaps, largest, resolution, blurred)
 
 
@@ -131,3 +148,77 @@ def _largest(
     return with_nulls(
         largest, score_nulls(measures, everybody, options.scores, options.null, fewer, rng, confidence, pairs)
     )
+
+
+# ---- many groups -------------------------------------------------------------------------------------------------
+
+
+def largest_of_many(
+    measures: Sequence[ScoreMeasure], view: ScoreView, options: Options, rng: np.random.Generator
+) -> dict[str, LargestGap]:
+    """The most different pair of many groups by each measure: the value of every pair, and no interval."""
+    count = len(view.grouping.groups)
+    if count * (count - 1) // 2 <= MOST_COMPARED:
+        every = [(a, b) for a in range(count) for b in range(a)]
+        return _exactly(measures, every, view, options, rng)
+    by_cdf = [m for m in measures if m.of_cdfs and count <= MOST_GROUPS]
+    found = _by_cdf(by_cdf, view, options, rng) if by_cdf else {}
+    return {m.id: found.get(m.id) or LargestGap(m.id, m.tolerance, undefined=_too_many(m, count)) for m in measures}
+
+
+def _too_many(m: ScoreMeasure, count: int) -> str:
+    return (
+        f"because its {count * (count - 1) // 2:,} pairs of {count:,} groups are too many to compare by {m.id}: name "
+        "fewer group columns, or put small groups together"
+    )
+
+
+def _exactly(
+    measures: Sequence[ScoreMeasure],
+    pairs: Sequence[tuple[int, int]],
+    view: ScoreView,
+    options: Options,
+    rng: np.random.Generator,
+) -> dict[str, LargestGap]:
+    """The most different of these pairs."""
+    compared = [compare(measures, view(pair), options, rng) for pair in pairs]
+    nothing = [None] * len(pairs)
+    return {
+        m.id: largest_distance(m, [c.gap for c in own], nothing, options.confidence)
+        for m, own in zip(measures, zip(*compared, strict=True), strict=True)
+    }
+
+
+def _by_cdf(
+    measures: Sequence[ScoreMeasure], view: ScoreView, options: Options, rng: np.random.Generator
+) -> dict[str, LargestGap]:
+    """By distances of CDFs: all of them at once, then exactly those of the pairs that can be the most different."""
+    groups = view.grouping.groups
+    cells = CDF_CELLS // len(groups)
+    counts, width = view(range(len(groups)), cells), view.widths(cells)
+    found = {}
+    for m in measures:
+        f = counts.cdf(m.labels[0] if m.labels else None)
+        there = np.flatnonzero(~np.isnan(f[:, -1]))
+        if len(there) < 2 or not counts.has_length or (m.order > 1 and width.any()):
+            continue
+        apart = _apart(f[there, :-1], np.diff(counts.unit), m.order)
+        rise = np.diff(f[there], axis=-1, prepend=0.0) @ width  # in a cell of several scores a CDF may rise anywhere
+        off = rise[:, None] + rise
+        first, second = np.nonzero(np.tril(apart + off >= (apart - off).max() - SLACK, -1))
+        if len(first) <= MOST_COMPARED:
+            pairs = list(zip(there[first].tolist(), there[second].tolist(), strict=True))
+            left_out = tuple(np.delete(np.array(groups, object), there))
+            mean = None if width.any() else float(apart[np.tril_indices(len(there), -1)].mean())
+            found[m.id] = replace(_exactly([m], pairs, view, options, rng)[m.id], left_out=left_out, mean=mean)
+    return found
+
+
+def _apart(f: Floats, weight: Floats, order: float) -> Floats:
+    """Distances of CDFs (group, score) from each other."""
+    from scipy.spatial.distance import cdist
+
+    if order == np.inf:
+        return np.asarray(cdist(f, f, "chebyshev"))
+    return np.asarray(cdist(f * weight, f * weight, "cityblock") if order == 1 else
+                      cdist(f, f, "minkowski", p=order, w=weight))  # fmt: skip

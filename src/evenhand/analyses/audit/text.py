@@ -9,7 +9,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.wording import gap, impossibility, measure_of, p_value, rates_of, share, size, tolerated
+from evenhand.analyses.audit.wording import (
+    gap,
+    impossibility,
+    measure_of,
+    p_value,
+    rates_of,
+    share,
+    size,
+    tolerances,
+    tolerated,
+)
 from evenhand.errors import shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
@@ -53,6 +63,8 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text("Evenhand audit", style="bold")
     yield Text(" · ".join(facts))
     yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
+    if stated := tolerances(document["options"]):
+        yield Text(f"Tolerances: {stated}; others as by default")
     yield from left_out(data)
 
 
@@ -126,6 +138,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     yield grid
     if tested:
         yield indented(Text("null: its 95% point if groups are alike; p: adjusted for all comparisons", style="dim"))
+        yield indented(_unadjusted(measures), style="dim")
     if any(m["positive_share"] is not None for m in measures):
         yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
     for m in measures:
@@ -147,6 +160,17 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
             yield indented(f"A gap in selection of {least} would be found 80 times of 100 with these people.")
 
 
+def _unadjusted(measures: list[dict[str, Any]]) -> str:
+    """Every p-value as it was before it was adjusted, those of one size together."""
+    by_size: dict[str, list[str]] = {}
+    for m in measures:
+        if m["p_value"] is not None:
+            by_size.setdefault(p_value(m, "p_value"), []).append(measure_of(m).short)
+    most = max(by_size, key=lambda size: len(by_size[size]))
+    told = [f"{', '.join(names)} {size}" for size, names in by_size.items() if size != most]
+    return f"p before that: {'; '.join([*told, f'all others {most}' if told else most])}"
+
+
 def _summary(measures: list[dict[str, Any]], group: str) -> str:
     """Which gaps are certain, in words."""
     name = shown_name(group)
@@ -159,7 +183,9 @@ def _summary(measures: list[dict[str, Any]], group: str) -> str:
     elif not sure and any(m["conclusive"] is not None for m in measures):
         text = f"No gap of {name} is certainly beyond its tolerance. "
     if unsure:
-        text += f"These data cannot settle: {', '.join(measure_of(m).title for m in unsure)} (marked ?)."
+        text += f"These data cannot settle: {', '.join(measure_of(m).title for m in unsure)} (marked ?). "
+    if any(m["passes"] is not None and m["conclusive"] is None for m in measures):
+        text += "What is marked – is without interval: only its value is compared with the tolerance."
     return text.strip()
 
 
@@ -191,7 +217,7 @@ def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> 
         cells = [_mark(gap(measure_of(own[id_]), own[id_]), own[id_]) for id_ in shown_ids]
         grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
     yield grid
-    legend = f"! all of its {_level(confidence)} is beyond the tolerance, ? not settled"
+    legend = f"! all of its {_level(confidence)} is beyond the tolerance, ? not settled, – without interval"
     left = f"; {len(ids) - len(shown_ids)} more measures are in --json" if len(ids) > len(shown_ids) else ""
     yield indented(legend + left + more)
 
@@ -250,16 +276,16 @@ def _verdict(m: dict[str, Any]) -> Text:
     if m["passes"] is None:
         return Text("undefined", style="dim")
     word = "within" if m["passes"] else "beyond"
-    if m["conclusive"] is False:
-        return Text(word + " ?", style="yellow")
+    if not m["conclusive"]:
+        return Text(word + (" –" if m["conclusive"] is None else " ?"), style="yellow")
     return Text(word, style="green" if m["passes"] else "bold red")
 
 
 def _mark(text: str, m: dict[str, Any]) -> Text:
     if m["passes"] is None and not m["unjudged"]:
         return Text("–", style="dim")
-    if m["conclusive"] is False:
-        return Text(text + "?", style="yellow")
-    if m["passes"] or m["conclusive"] is None:
-        return Text(text + " ", style="green" if m["passes"] else "red")
+    if not m["conclusive"]:
+        return Text(text + ("–" if m["conclusive"] is None else "?"), style="yellow")
+    if m["passes"]:
+        return Text(text + " ", style="green")
     return Text(text + "!", style="bold red")

@@ -11,6 +11,7 @@ from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
 from evenhand.analyses.options import Options, least_resamples
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share
+from evenhand.measures.registry import hypothesis
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import CELLS
 from evenhand.tables.table import Table, far_off
@@ -64,10 +65,13 @@ def _decisions(table: Table, options: Options) -> Iterator[str]:
 def _permutations(options: Options, attributes: Sequence[AttributeAudit]) -> Iterator[str]:
     nulls = [g.null for a in attributes for g in a.measures if g.null is not None]
     drawn = any(null.chance is None and "exact" not in null.method for null in nulls)
-    if drawn and len(nulls) / (1 + options.permutations) > 1 - options.confidence:
-        enough = int(np.ceil(len(nulls) / (1 - options.confidence) / 1000) * 1000)
+    tests = len(
+        {(a.name, g.group, hypothesis(g.measure)) for a in attributes for g in a.measures if g.null is not None}
+    )
+    if drawn and tests / (1 + options.permutations) > 1 - options.confidence:
+        enough = int(np.ceil(tests / (1 - options.confidence) / 1000) * 1000)
         yield (
-            f"with {options.permutations:,} permutations and {len(nulls):,} comparisons, adjusted p-values of scores "
+            f"with {options.permutations:,} permutations and {tests:,} comparisons, adjusted p-values of scores "
             f"may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
         )
 
@@ -126,9 +130,9 @@ def _unjudged(a: AttributeAudit) -> Iterator[str]:
 
 def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:
     count = len(a.groups)
-    if table.score is not None and count * (count - 1) // 2 > MOST_PAIRS:
-        many = f"{shown(a.name)} has {count:,} groups, too many pairs"
-        yield f"{many}: score-level measures were compared with the reference only"
+    if table.score is not None and a.largest and (pairs := count * (count - 1) // 2) > MOST_PAIRS:
+        many = f"{shown(a.name)} has {count:,} groups, too many pairs to resample ({pairs:,})"
+        yield f"{many}: the most different pair by a score-level measure has no interval and no p-value"
 
 
 def _lacking(table: Table) -> Iterator[str]:

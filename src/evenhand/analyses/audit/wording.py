@@ -77,9 +77,24 @@ def tolerated(measure: Measure, tolerance: float, short: bool = False) -> str:
     return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
 
 
+def tolerances(options: dict[str, Any]) -> str:
+    """The tolerances that were stated, by measure; nothing if none was."""
+    stated = [(measure_of({"id": id_}), tolerance) for id_, tolerance in options["tolerance"].items()]
+    return ", ".join(f"{m.title} {tolerated(m, tolerance)}" for m, tolerance in stated)
+
+
 def p_value(m: dict[str, Any], which: str = "p_adjusted") -> str:
-    """A p-value; where no table of permuted group labels came near, it may be smaller than it is written."""
-    return written.p_value(m[which], at_most=least(m))
+    """A p-value; where more permutations of group labels could make it smaller, with ≤."""
+    return written.p_value(m[which], at_most=_at_most(m, which))
+
+
+def p_words(m: dict[str, Any], which: str = "p_adjusted") -> str:
+    """The same in a sentence."""
+    return written.p_words(m[which], at_most=_at_most(m, which))
+
+
+def _at_most(m: dict[str, Any], which: str) -> bool:
+    return bool(m["p_adjusted_at_most"]) if which == "p_adjusted" else m["p_value"] is not None and least(m)
 
 
 def share(m: dict[str, Any], measure: Measure) -> str:

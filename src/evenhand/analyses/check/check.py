@@ -21,7 +21,7 @@ from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.policy_file import rulebook
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.scope import Case, cases_of
-from evenhand.analyses.options import Options, Progress, ScoreArgs, with_threshold
+from evenhand.analyses.options import MeasureArgs, Options, Progress, with_threshold
 from evenhand.errors import shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import ResamplingArgs
@@ -76,7 +76,7 @@ class Verdict(Result):
         return workflow_commands(self.to_dict())
 
 
-class CheckArgs(RolesArgs, ResamplingArgs, ScoreArgs, total=False):
+class CheckArgs(RolesArgs, ResamplingArgs, MeasureArgs, total=False):
     """The options of an audit that rules leave open, for signatures."""
 
     threshold: float | None
@@ -110,7 +110,7 @@ def check(
         What it means if a measure is undefined for a group: "fail" (default), or "skip" to leave that comparison out.
     min_group_size, small_groups
         Groups of fewer people are not judged; that means "fail" (default) or "skip".
-    threshold, reference, ranks, calibration_bins, bandwidth
+    threshold, reference, ranks, calibration_bins, bandwidth, tolerance
         As in `evenhand.audit`. These, the columns and the options of `evenhand.Inference` (but for the level, which
         the rules say) prevail over those of the policy.
 
@@ -269,7 +269,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
         return
     if largest is None:
         why = next((g.undefined for g in audit.measures if g.id == m.id and g.undefined), None)
-        because = why or "because there are too many pairs of groups to compare them all"
+        because = why or "because no two groups can be compared"
         yield unjudged(case.rule, audit.name, (None, None), because, "undefined", case.undefined if why else "fail")
         return
     for name in largest.left_out:

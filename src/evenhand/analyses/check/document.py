@@ -33,6 +33,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
             **fields(options, "bootstrap permutations seed"),
             **fields(options.scores, "ranks calibration_bins gap_bins bandwidth"),
             **fields(options, "null interval stratified"),
+            "tolerance": dict(options.tolerance),
         },
         "policy": {
             "name": book.name,

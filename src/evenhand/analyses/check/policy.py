@@ -20,6 +20,7 @@ OPTIONS = (
     "threshold",
     *(f.name for f in fields(Inference) if f.name not in ("confidence", "seed")),
     *(f.name for f in fields(ScoreOptions)),
+    "tolerance",
 )
 KEYS = (*COLUMNS, *OPTIONS, "reference", "seed")
 """What `[audit]` may say: the options of an audit."""

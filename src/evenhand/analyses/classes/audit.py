@@ -16,7 +16,7 @@ from evenhand.analyses.options import Options, Progress
 from evenhand.errors import UsageError, listed, shown, shown_name, unknown
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import wilson
-from evenhand.inference.significance import fisher, holm
+from evenhand.inference.significance import counted_once, fisher, holm
 from evenhand.measures.aggregation import METRICS, power_mean
 from evenhand.measures.rates import effective, ratio
 from evenhand.report.result import Result
@@ -33,7 +33,7 @@ MOST_CELLS = 200_000
 """Rates of more classes × groups are not compared."""
 USUAL = {
     "threshold": None, "reference": None, "measures": None, "ranks": "published", "calibration_bins": None,
-    "bandwidth": "scott", "null": "concept", "interval": "auto", "stratified": False,
+    "bandwidth": "scott", "null": "concept", "interval": "auto", "stratified": False, "tolerance": None,
 }  # fmt: skip
 
 
@@ -257,7 +257,9 @@ def _deviations(a: Aggregate, counts: ClassCounts, options: Options) -> tuple[De
                       int(n_rest[c, g])).p_value)
         for c, g in places
     ]  # fmt: skip
-    adjusted = holm([p for _, _, p in tested])
+    # of two groups, each is all the others of the other: one test
+    about = [(c, g if len(a.groups) > 2 else 0) for c, g, _ in tested]
+    adjusted = counted_once(holm, [p for _, _, p in tested], about)
     gaps = a.matrix - a.overall[:, None]
     made = [
         Deviation(a.classes[c], a.groups[g], float(gaps[c, g]), p, q)

@@ -13,10 +13,10 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.groups import Estimate
 from evenhand.analyses.models.paired import About, Paired, distance, gap_errors, paired, plain_errors
 from evenhand.inference import interval
-from evenhand.inference.significance import holm
+from evenhand.inference.significance import counted_once, holm
 from evenhand.measures.performance import PERFORMANCES, Performance, why_not
 from evenhand.measures.rates import trials
-from evenhand.measures.registry import RATES, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import RATES, Measure, RateMeasure, ScoreMeasure, find, hypothesis
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.scores import ScoreCounts, ScoreView
 
@@ -194,10 +194,19 @@ def _settled(d: Difference, lower_is_better: bool) -> Difference:
     return replace(d, better=(d.ci[1] < 0) == lower_is_better)
 
 
+def _about(d: Difference) -> tuple[str | None, ...]:
+    """What it is a difference of: measures that are one number have the same."""
+    m = find(d.id)
+    return d.model, d.attribute, d.group, *((d.id,) if m is None else (hypothesis(m), m.scale))
+
+
 def adjusted(differences: list[Difference]) -> list[Difference]:
     """Holm's p-values, over all differences that were tested, and over all signed ones."""
-    plain = iter(holm([d.p_value for d in differences if d.p_value is not None]))
-    signed = iter(holm([d.p_signed for d in differences if d.p_signed is not None]))
+    plain, signed = (
+        iter(counted_once(holm, [getattr(d, p) for d in tested], [_about(d) for d in tested]))
+        for p in ("p_value", "p_signed")
+        for tested in [[d for d in differences if getattr(d, p) is not None]]
+    )
     return [
         replace(
             d,

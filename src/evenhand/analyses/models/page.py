@@ -35,7 +35,7 @@ def _page(document: dict[str, Any], charts: Callable[..., Charts], drawn: Mappin
         sections.append((f"model-{i}", f"Model {shown_name(c['name'])}", join(_model(c, drawn[c["name"]], room))))
     ids = list(dict.fromkeys(m["id"] for a in first["attributes"] for m in a["measures"]))
     sections += [
-        ("measures", "What each measure asks", about(ids)),
+        ("measures", "What each measure asks", about(ids, first["options"]["tolerance"])),
         ("method", "How it was computed", join(method(first, room.remarks()))),
     ]
     names = ", ".join(shown_name(c["name"]) for c in document["candidates"])

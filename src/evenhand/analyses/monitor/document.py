@@ -33,6 +33,7 @@ def document(report: Watch) -> dict[str, Any]:
             "small": report.settings.small,
             "min_people": rule.min_people,
             **fields(options, "confidence bootstrap seed"),
+            "tolerance": dict(options.tolerance),
         },
         "baseline": {
             "name": report.baseline_name,

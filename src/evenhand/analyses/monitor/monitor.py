@@ -10,7 +10,7 @@ from evenhand.analyses.audit.audit import Audit
 from evenhand.analyses.monitor.history import Alarm, History, Period
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, check_alike, merged, one_range, read
-from evenhand.analyses.options import Options, Progress, ScoreArgs, chosen_measures, options_of, with_threshold
+from evenhand.analyses.options import MeasureArgs, Options, Progress, chosen_measures, options_of, with_threshold
 from evenhand.errors import UsageError, is_whole, listed, number, one_of, shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
@@ -85,7 +85,7 @@ class Watch(Result):
         return charts(self.to_dict(), **about)
 
 
-class MonitorArgs(RolesArgs, IntervalArgs, ScoreArgs, total=False):
+class MonitorArgs(RolesArgs, IntervalArgs, MeasureArgs, total=False):
     """Columns, intervals and conventions of scores, for signatures."""
 
 
@@ -124,7 +124,7 @@ def monitor(
     small, min_people
         Periods in which an attribute has fewer than two groups of so many people are put together with the next
         ("merge"), or left as they are ("keep"). Smaller groups are not tested, but those of several periods are.
-    threshold, reference, measures, ranks, calibration_bins, bandwidth
+    threshold, reference, measures, ranks, calibration_bins, bandwidth, tolerance
         As in `evenhand.audit`. The reference is the largest group of the baseline.
     confidence, bootstrap, rng
         Intervals and tests: see `evenhand.Inference`. There are 199 resamples by default.

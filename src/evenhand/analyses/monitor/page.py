@@ -42,7 +42,11 @@ def _page(document: dict[str, Any], room: Room) -> str:
         ("alarms", "What has changed", join(_alarms(document))),
         ("charts", "Over time", tag("div", figures, class_="charts")),
         ("periods", "Every period", _periods(document, shown, room)),
-        ("measures", "What each measure asks", about(list(dict.fromkeys(id_ for _, id_, _ in shown)))),
+        (
+            "measures",
+            "What each measure asks",
+            about(list(dict.fromkeys(id_ for _, id_, _ in shown)), document["options"]["tolerance"]),
+        ),
         ("method", "How it was computed", join(tag("p", _RULE), repeated(document), remarks)),
     ]
     what = document["data"]["score"] or document["data"]["prediction"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from evenhand.analyses.audit.wording import tolerances
 from evenhand.analyses.monitor.new_groups import UNKNOWN, compared
 from evenhand.errors import shown_name
 from evenhand.measures.registry import find
@@ -41,11 +42,13 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 def _facts(document: dict[str, Any]) -> str:
     data, options, base = document["data"], document["options"], document["baseline"]
+    stated = tolerances(options)
     every = f" by {data['every']} of {shown_name(data['time'])}" if data["every"] else ""
     return (
         f"{data['rows']:,} rows in {_periods(document)}{every}. Baseline {shown_name(base['name'])} "
         f"({base['rows']:,} rows). {document['looks']:,} of {options['looks']:,} planned looks; chance of any false "
         f"alarm in all of them at most {100 * options['false_alarms']:g} %."
+        + (f" Tolerances: {stated}; others as by default." if stated else "")
     )
 
 

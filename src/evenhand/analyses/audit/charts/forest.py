@@ -61,7 +61,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        if self.gap.conclusive is False or self.gap.unjudged:
+        if not self.gap.conclusive:  # without interval nothing is settled
             return VERDICTS[2]
         return VERDICTS[0 if self.gap.passes else 1]
 

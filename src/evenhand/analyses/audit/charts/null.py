@@ -30,10 +30,10 @@ def null(s: Subject) -> Chart:
     body = _bars(share, edges, {text: at for text, at in marks.items() if np.isfinite(at)}, title, ratio)
     a, b = s.pair
     how = "its exact distribution" if null_.method == "exact" else null_.method
-    adjusted = "" if gap.p_adjusted is None else f" ({p_words(gap.p_adjusted)} adjusted for all comparisons)"
-    subtitle = (
-        f"{a} and {b} if they were alike: {how}. Observed {number(observed)}, {p_words(null_.p_value)}{adjusted}."
-    )
+    p, q = p_words(null_.p_value, at_most=null_.at_most), gap.p_adjusted
+    bound = bool(gap.p_adjusted_at_most)
+    adjusted = "" if q is None else f" ({p_words(q, at_most=bound)} adjusted for all comparisons)"
+    subtitle = f"{a} and {b} if they were alike: {how}. Observed {number(observed)}, {p}{adjusted}."
     lost = f"{100 * null_.undefined:.2g}% of the tables have no value; they count as the largest"
     return chart(
         "null", f"What chance alone shows: {m.title}", subtitle, subtitle, body,
