@@ -51,10 +51,16 @@ class Columns:
     time: str | None = None
     """Which of the groups is the period."""
     notes: tuple[str, ...] = field(default=())
+    precision: Mapping[str, str] = field(default_factory=dict)
+    """Types of fewer than 64 bits that scores had, by role; they are shortest decimals by now."""
 
 
 def counted(
-    cells: Mapping[str, Any], names: Mapping[str, str], groups: list[str], notes: tuple[str, ...] = ()
+    cells: Mapping[str, Any],
+    names: Mapping[str, str],
+    groups: list[str],
+    notes: tuple[str, ...] = (),
+    precision: Mapping[str, str] | None = None,
 ) -> Columns:
     """Columns from the cells that an engine counted, under the keys score, label, prediction, group_0 …, n."""
     weights = None
@@ -76,6 +82,7 @@ def counted(
         weights=weights,
         further=tuple(cells[role] for role in further_roles(names)),
         notes=notes,
+        precision=precision or {},
     )
 
 
@@ -105,7 +112,10 @@ def count_together(columns: Columns, roles: Reading) -> JointTable:
     cells, further = checked(columns, roles)
     meaning = cells.pop("meaning")
     names = [meaning.score, *(writable(columns.names[role]) for role in further_roles(columns.names))]
-    return JointTable.of_cells([cells.pop("score"), *further], names, replace(meaning, score=None), **cells)
+    cells["provenance"] = replace(cells["provenance"], precision=None)
+    precision = [columns.precision.get(role) for role in ("score", *further_roles(columns.names))]
+    scores = [cells.pop("score"), *further]
+    return JointTable.of_cells(scores, names, replace(meaning, score=None), precision, **cells)
 
 
 def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floats]]:
@@ -175,7 +185,9 @@ def people_of(
         n=tally.kept(n),
         weight=tally.kept(sampled.total) if sampled else None,
         weight2=tally.kept(sampled.squares) if sampled else None,
-        provenance=Provenance(tallied=weights is not None and sampled is None),
+        provenance=Provenance(
+            tallied=weights is not None and sampled is None, precision=columns.precision.get("score")
+        ),
         left_out=tally.by_reason(),
         left_out_groups=tally.by_group(),
         notes=(*columns.notes, *notes, *_suspicious(attributes)),

@@ -20,6 +20,7 @@ from evenhand.ingest.roles import WeightKind
 from evenhand.ingest.values import encode, label_key, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import combined
+from evenhand.tables.decimals import NARROW
 from evenhand.tables.grid import Change, Grid, are_ranges, base_grid, decimals_for
 from evenhand.tables.ranges import Spans, middle
 from evenhand.tables.table import Table, bin_edges
@@ -99,7 +100,7 @@ def count_scores(counting: Counting, roles: Reading) -> Table:
     if roles.grid is None:
         if _few_scores(counting, found, roles):
             return _exact(counting, roles)
-        found = _refined(counting, found, roles, rows, _cuts(lowest, highest, roles))
+        found = _refined(counting, found, roles, rows, _cuts(lowest, highest, roles, totals))
         return _with_neighbours(counting, found, _settled(roles, totals, found), lowest, highest)
     return _table(found, lowest, highest)
 
@@ -212,12 +213,14 @@ def _refined(counting: Counting, found: _Cells, roles: Reading, rows: int, cuts:
     return found
 
 
-def _cuts(lowest: float, highest: float, roles: Reading) -> Floats:
+def _cuts(lowest: float, highest: float, roles: Reading, columns: Columns) -> Floats:
     """Scores that people must be distinguished at: thresholds, and the borders of score bins."""
+    narrow = NARROW.get(columns.precision.get("score", ""))
+    cuts = roles.cuts if narrow is None else [narrow.compared(cut) for cut in roles.cuts]
     ends = _range(lowest, highest, roles)
     usual = [] if ends == (0.0, 1.0) else [float(middle(*ends))]  # the threshold of those who name none
     edges = [bin_edges(ends, bins)[1:-1] for bins in roles.bins if ends[0] < ends[1]]
-    return np.unique(np.concatenate([np.array([*roles.cuts, *usual], np.float64), *edges]))
+    return np.unique(np.concatenate([np.array([*cuts, *usual], np.float64), *edges]))
 
 
 @dataclass(frozen=True)

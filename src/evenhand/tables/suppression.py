@@ -49,6 +49,7 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
     """
     thresholds = check_numbers(below, ranges, keep_thresholds)
     _check_table(table, thresholds)
+    thresholds = np.unique([table.compared(t) for t in thresholds.tolist()]) if len(thresholds) else thresholds
     if below == 1:
         return table
     plan = _Plan.of(table, thresholds, below)

@@ -19,6 +19,7 @@ import numpy as np
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import tidy
+from evenhand.tables.decimals import NARROW
 from evenhand.tables.dense import Counts, Units
 from evenhand.tables.groups import Grouped, Grouping, both, history_of, same, sum_by, sum_of
 from evenhand.tables.invariants import check
@@ -163,9 +164,20 @@ class Table(Grouped):
         score = self._scores_of_cells()
         if threshold is None:
             raise UsageError("a decision needs a threshold, or a prediction column")
+        threshold = self.compared(threshold)
         if self.spans is not None:
             _refuse_inside(self.spans, threshold)
         return (score < threshold) if self.meaning.risk else (score >= threshold)
+
+    def compared(self, threshold: float) -> float:
+        """What a threshold is compared as: scores of 32 bits with its value in 32 bits, as numpy does."""
+        narrow = NARROW.get(self.provenance.precision or "")
+        return threshold if narrow is None else narrow.compared(threshold)
+
+    def above(self, score: float) -> float:
+        """A threshold above this score."""
+        narrow = NARROW.get(self.provenance.precision or "")
+        return float(np.nextafter(score, np.inf)) if narrow is None else narrow.above(score)
 
     def bin_of_cells(self, bins: int) -> Ints:
         """Equal-width bins over the score range, closed on the right, the first on both sides."""

@@ -92,7 +92,9 @@ class Thresholds(Result):
     def current(self) -> Cutoff | None:
         """The threshold in use, if it was told."""
         stated = self.options.threshold
-        return None if stated is None else replace(self.at(self.sweep.index(stated)), threshold=stated)
+        if stated is None:
+            return None
+        return replace(self.at(self.sweep.index(self.table.compared(stated))), threshold=stated)
 
     @property
     def chosen(self) -> Cutoff | None:
