@@ -17,6 +17,7 @@ from evenhand.tables.cells import Attribute
 from evenhand.tables.groups import tally_key
 from evenhand.tables.joint import JointTable
 from evenhand.tables.provenance import Provenance
+from evenhand.tables.ranges import rounded_range
 from evenhand.tables.table import Meaning, Table
 
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
@@ -104,7 +105,16 @@ def weigh(values: Any, column: str) -> Weights:
 
 def count(columns: Columns, roles: Reading) -> Table:
     """Check every column, leave out what must be left out, and count the rest."""
-    return Table.of_cells(**checked(columns, roles)[0])
+    return Table.of_cells(**without_rounding(checked(columns, roles)[0], roles))
+
+
+def without_rounding(cells: dict[str, Any], roles: Reading) -> dict[str, Any]:
+    """The cells with scores that leave their range by rounding inside it, and a note that says so."""
+    score = cells["score"]
+    if score is None:
+        return cells
+    limits, notes = rounded_range(float(score.min()), float(score.max()), roles.score_range)
+    return cells if limits is None else {**cells, "score": np.clip(score, *limits), "notes": (*cells["notes"], *notes)}
 
 
 def count_together(columns: Columns, roles: Reading) -> JointTable:
@@ -114,7 +124,11 @@ def count_together(columns: Columns, roles: Reading) -> JointTable:
     names = [meaning.score, *(writable(columns.names[role]) for role in further_roles(columns.names))]
     cells["provenance"] = replace(cells["provenance"], precision=None)
     precision = [columns.precision.get(role) for role in ("score", *further_roles(columns.names))]
-    scores = [cells.pop("score"), *further]
+    scores = []
+    for score in (cells.pop("score"), *further):
+        settled = without_rounding({"score": score, "notes": ()}, roles)
+        scores.append(settled["score"])
+        cells["notes"] = tuple(dict.fromkeys([*cells["notes"], *settled["notes"]]))
     return JointTable.of_cells(scores, names, replace(meaning, score=None), precision, **cells)
 
 

@@ -32,7 +32,7 @@ class Provenance:
     incomplete: tuple[tuple[str, str], ...] = ()
     """Attribute and name of groups that lack people, since a group by several attributes was withheld."""
     precision: str | None = None
-    """The type of fewer than 64 bits that all scores had: they are its shortest decimals, thresholds are rounded to it."""
+    """The type of fewer than 64 bits that all scores had: they are its shortest decimals, as thresholds must be."""
 
     def __add__(self, other: Provenance) -> Provenance:
         sizes = [p.below for p in (self, other)]

@@ -27,6 +27,10 @@ from evenhand.tables.noise import Noise
 from evenhand.tables.ranges import Spans, united
 
 _ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
+SAME_RANGES = (
+    "share tables in the same ranges (table make --like TABLE or --edges 0,0.1,…; suppressed(…, like=) in Python), or, if "
+    "only decisions matter, add them all the same (--force; evenhand.merge(…, force=True))"
+)
 FAR_OFF = 0.05
 """Noise of so much of all people is worth a remark."""
 
@@ -219,6 +223,16 @@ class Table(Grouped):
     def __add__(self, other: object) -> Table:
         if not isinstance(other, Table):
             return NotImplemented
+        whole = self.added(other)
+        if whole.spans is not None and len(whole.scores) == 1 < max(before := [len(self.scores), len(other.scores)]):
+            raise UsageError(
+                f"the ranges of scores of two tables overlap so that one is left of {before[0]:,} and {before[1]:,}: "
+                f"nothing could be said about scores; {SAME_RANGES}"
+            )
+        return whole
+
+    def added(self, other: Table) -> Table:
+        """The table of all rows of both, even if one range of scores is all that is left."""
         alike = sum_of(self, other, (_schema(self), _schema(other)))
         noise = None
         if self.noise is not None and other.noise is not None:
@@ -293,6 +307,17 @@ class Table(Grouped):
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
         return "Table: " + "; ".join(parts)
+
+
+def observed_range(t: Table) -> str | None:
+    """A remark if nobody stated the range of scores and they leave [0, 1]: then it is the observed one."""
+    if t.score is None or t.meaning.score_range is not None or t.score_range == (0.0, 1.0):
+        return None
+    lo, hi = t.score_range
+    return (
+        f"scores leave [0, 1] and no range was stated, so the observed one is used, {lo:.12g} to {hi:.12g}: uniform "
+        "measures are relative to it; state the range that is possible (score_range=, --score-range)"
+    )
 
 
 def far_off(t: Table) -> str | None:
