@@ -401,3 +401,61 @@ def test_thresholds_and_policies_of_32_bits() -> None:
     assert verdict.findings[0].value == pytest.approx(0.2)
     metric = evenhand.metrics.delta_dp_b(None, s, sensitive_features=words["group"], threshold=0.7)
     assert float(metric) == pytest.approx(0.2)
+
+
+# ---- the range of scores ------------------------------------------------------------------------------------------
+
+
+def test_scores_beyond_their_range_by_rounding(kind: str, tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"s": [-1e-12, 0.25, 0.5, 1.0000001] * 20, "g": ["f", "m", "m", "f"] * 20}
+    data = given(kind, pd.DataFrame(columns), tmp_path)
+    for words in ({}, {"score_range": (0, 1)}):
+        found = evenhand.tabulate(data, score="s", group="g", **words)
+        assert found.scores.tolist() == [0.0, 0.25, 0.5, 1.0]
+        assert found.score_range == (0.0, 1.0)
+        assert any("rounding" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", ["polars", "duckdb", "dict"])
+def test_rounding_on_a_grid(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.ingest.score_cells.EXACT", 500)
+    rng = np.random.default_rng(2)
+    s = np.r_[rng.random(5000), 1 + rng.random(300) * 9e-7, -rng.random(300) * 9e-7]
+    columns = {"s": s, "g": rng.choice(["f", "m"], len(s))}
+    found = evenhand.tabulate(given(kind, pd.DataFrame(columns), tmp_path), score="s", group="g")
+    assert found.spans is not None
+    assert found.extremes == (0.0, 1.0)
+    assert found.score_range == (0.0, 1.0)
+    assert [int(found.n[found.score == end].sum()) for end in (0.0, 1.0)] == [300, 300]
+    assert any("rounding" in note for note in found.notes)
+
+
+def test_an_observed_range_is_said_whatever_else_was_given() -> None:
+    rng = np.random.default_rng(3)
+    g = rng.choice(["f", "m"], 2000)
+    s = np.clip(rng.normal(0.5, 0.15, 2000) - 0.1 * (g == "f"), 0, 1)
+    words: dict[str, Any] = {"group": g, "threshold": 0.5, "bootstrap": 0, "permutations": 0}
+
+    def notes(scores: Any, **more: Any) -> str:
+        return "\n".join(evenhand.audit(score=scores, **words, **more).notes)
+
+    assert "range" not in notes(s)
+    assert "observed one is used" in notes(np.r_[1.00001, s[1:]])
+    assert "outlying" not in notes(np.r_[1.00001, s[1:]])
+    assert "99% of people lie between" in notes(np.r_[60.0, s[1:]])
+    assert "range" not in notes(np.r_[60.0, s[1:]], score_range=(0, 100))
+    table = evenhand.tabulate(score=s[:50], group=g[:50]) + evenhand.tabulate(score=[9.0], group=["f"])
+    assert "outlying" in "\n".join(evenhand.audit(table, bootstrap=0, permutations=0).notes)  # one of 51 people
+    with pytest.raises(evenhand.DataError, match="inside the stated range"):
+        evenhand.audit(score=np.r_[1.00001, s[1:]], **words, score_range=(0, 1))
+    assert "observed one is used" in "\n".join(
+        evenhand.thresholds(score=300 + 500 * s, label=g == "f", group=g, favorable=True).notes
+    )
+
+
+def test_rounding_of_several_models_and_people_compared_one_by_one() -> None:
+    columns = {"a": [0.1, 1.0000001, 0.4, 0.9] * 10, "b": [0.2, 0.3, -1e-9, 0.8] * 10, "g": ["f", "m", "m", "f"] * 10}
+    found = evenhand.audit(columns, score=["a", "b"], group="g", bootstrap=0, permutations=0)
+    assert all(c.audit.table.score_range == (0.0, 1.0) for c in found.candidates)
+    people = {"x": np.arange(40.0), "s": columns["a"]}
+    assert evenhand.individual_fairness(people, score="s").data["score_range"] == (0.0, 1.0)
