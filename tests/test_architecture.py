@@ -163,7 +163,8 @@ def test_no_module_hides_a_public_function() -> None:
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
         "aggregate", "audit", "check", "compare", "compas", "curves", "data", "guide", "load", "monitor", "tabulate",
-        "thresholds", "suppressed", "merge", "privatized", "table_info", "individual_fairness", "counterfactual_fairness",
+        "thresholds", "suppressed", "merge", "privatized", "table_info", "individual_fairness",
+        "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name

@@ -384,6 +384,7 @@ def _table(found: _Cells, roles: Reading, extremes: tuple[float, float]) -> Tabl
     score = np.where(ranges, middle(low, high), low)
     spans = None
     if ranges.any():
-        spans = Spans(*np.unique(np.stack([low, high])[:, ranges], axis=1), *extremes, found.grid)
+        starts, stops = np.unique(np.stack([low, high])[:, ranges], axis=1)
+        spans = Spans(starts, stops, *extremes, found.grid)
     cells = {**found.cells, "score": score, "notes": (*found.cells["notes"], *notes)}
     return Table.of_cells(**cells, spans=spans)

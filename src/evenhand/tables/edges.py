@@ -39,8 +39,8 @@ def edges_of(like: Any) -> Floats:
         raise UsageError("like (--like) is a table with a score, whose ranges are taken: this one has none")
     if table.spans is None and table.provenance.below is None:
         raise UsageError(
-            "like (--like) is a table whose scores are known in ranges, but this one keeps every score: suppress it first "
-            "(--suppress-below), or name the ranges (--edges)"
+            "like (--like) is a table whose scores are known in ranges, but this one keeps every score: suppress it "
+            "first (--suppress-below), or name the ranges (--edges)"
         )
     ends = [] if table.spans is None else [table.spans.low, table.spans.high]
     exact = table.scores if table.spans is None else table.scores[~table.spans.holding(table.scores)]
@@ -105,6 +105,6 @@ def _check_borders(table: Table, borders: Floats, thresholds: Floats) -> None:
         )
     if table.spans is not None and (inside := table.spans.holding(borders)).any():
         raise UsageError(
-            f"the table does not tell scores around {borders[inside][0]:.15g} apart, so no range can start there: count "
-            "the data again with all edges as cuts= (tabulate)"
+            f"the table does not tell scores around {borders[inside][0]:.15g} apart, so no range can start there: "
+            "count the data again with all edges as cuts= (tabulate)"
         )

@@ -32,22 +32,22 @@ class Loss:
 
     @property
     def refused(self) -> bool:
-        """Whether a table could tell something about scores that the sum cannot."""
-        if self.left == 1:
-            return max(self.ranges) > 1
-        known = [r for r in self.resolutions if r is not None]
-        if self.resolution is None or not known:
-            return False
-        return self.resolution >= USELESS and self.resolution > min(known) + 1e-9
+        """Whether ranges were lost, and what is left of them tells nothing."""
+        useless = self.left == 1 or (self.resolution is not None and self.resolution >= USELESS)
+        return useless and self.left < max(self.ranges)
 
     def __str__(self) -> str:
-        before = sorted({f"{n:,}" for n in self.ranges}, key=lambda n: int(n.replace(",", "")))
-        text = f"scores are known in {' to '.join([before[0], *before[1:][-1:]])} ranges in each table, in {self.left:,} in"
-        known = [r for r in self.resolutions if r is not None]
+        ranges = _from_to([f"{n:,}" for n in (min(self.ranges), max(self.ranges))])
+        text = f"scores are known in {ranges} ranges in each table, in {self.left:,} in their sum"
+        known = [min(r, 1.0) for r in self.resolutions if r is not None]
         if self.resolution is None or not known:
-            return f"{text} their sum"
-        worst = " to ".join(dict.fromkeys(f"{min(r, 1.0):.2g}" for r in (min(known), max(known))))
-        return f"{text} their sum; resolution {worst} before, {min(self.resolution, 1.0):.2g} after"
+            return text
+        before = _from_to([f"{r:.2g}" for r in (min(known), max(known))])
+        return f"{text}; resolution {before} before, {min(self.resolution, 1.0):.2g} after"
+
+
+def _from_to(ends: Sequence[str]) -> str:
+    return " to ".join(dict.fromkeys(ends))
 
 
 def merge(tables: Iterable[Table | Confusion], *, force: bool = False) -> Table | Confusion:

@@ -98,7 +98,7 @@ def possible_range(lowest: float, highest: float, stated: tuple[float, float] | 
     """The stated range of scores; else [0, 1] if they leave it by rounding at most; else the observed one."""
     if stated is not None:
         return stated
-    return (0.0, 1.0) if -ROUNDING < lowest and highest < 1 + ROUNDING else (lowest, highest)
+    return (0.0, 1.0) if lowest > -ROUNDING and highest < 1 + ROUNDING else (lowest, highest)
 
 
 def rounded_range(

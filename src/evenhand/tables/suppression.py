@@ -66,8 +66,9 @@ def suppressed(
     ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.0], 55, 6150)
     """
     like = load(like) if isinstance(like, str | os.PathLike) else like
-    below = below_like(like) if below is None else below
+    below = below_like(like) if below is None and like is not None else below
     thresholds = check_numbers(below, ranges, keep_thresholds)
+    assert below is not None  # it is a whole number
     _check_table(table, thresholds)
     thresholds = np.unique([table.compared(t) for t in thresholds.tolist()]) if len(thresholds) else thresholds
     borders = fixed_borders(table, like, edges, thresholds)

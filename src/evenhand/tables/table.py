@@ -28,8 +28,8 @@ from evenhand.tables.ranges import Spans, united
 
 _ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
 SAME_RANGES = (
-    "share tables in the same ranges (table make --like TABLE or --edges 0,0.1,…; suppressed(…, like=) in Python), or, if "
-    "only decisions matter, add them all the same (--force; evenhand.merge(…, force=True))"
+    "share tables in the same ranges (table make --like TABLE or --edges 0,0.1,…; suppressed(…, like=) in Python), or, "
+    "if only decisions matter, add them all the same (--force; evenhand.merge(…, force=True))"
 )
 FAR_OFF = 0.05
 """Noise of so much of all people is worth a remark."""

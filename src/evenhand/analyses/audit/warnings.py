@@ -49,7 +49,7 @@ def _range(table: Table) -> Iterator[str]:
     if share < NARROW:
         yield (
             f"a few outlying scores set that range: {CENTRAL:.0%} of people lie between {low:.6g} and {high:.6g}, "
-            f"{100 * share:.2g}% of it, so uniform measures (ABCC and the like) are small whatever the gap: read those by "
+            f"{100 * share:.2g}% of it, so uniform measures such as ABCC are small whatever the gap: read those by "
             "rank, or state a range without the outliers and leave them out"
         )
 
