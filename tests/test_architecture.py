@@ -51,7 +51,7 @@ PUBLIC = {
     "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness", "Inference",
     "MissingLibrary", "Plan", "ProjectionTest", "Roles", "Table", "TableFileError", "TableInfo", "Thresholds",
     "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check", "compare", "compas",
-    "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness", "load", "metrics",
+    "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness", "load", "merge", "metrics",
     "monitor", "power", "privatized", "projection_test", "schema", "suppressed", "table_info", "tabulate", "thresholds",
 }  # fmt: skip
 
@@ -163,7 +163,8 @@ def test_no_module_hides_a_public_function() -> None:
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
         "aggregate", "audit", "check", "compare", "compas", "curves", "data", "guide", "load", "monitor", "tabulate",
-        "thresholds", "suppressed", "privatized", "table_info", "individual_fairness", "counterfactual_fairness",
+        "thresholds", "suppressed", "merge", "privatized", "table_info", "individual_fairness",
+        "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
         assert ">>> " in (getattr(evenhand, name).__doc__ or ""), name

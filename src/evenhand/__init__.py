@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from evenhand.report.charts.chart import Chart as Chart
     from evenhand.report.document import schema as schema
     from evenhand.tables.confusion import Confusion as Confusion
+    from evenhand.tables.merging import merge as merge
     from evenhand.tables.privacy import privatized as privatized
     from evenhand.tables.storage import load as load
     from evenhand.tables.suppression import suppressed as suppressed
@@ -90,6 +91,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "report.charts.chart": "Chart",
             "report.document": "schema",
             "tables.confusion": "Confusion",
+            "tables.merging": "merge",
             "tables.privacy": "privatized",
             "tables.storage": "load",
             "tables.suppression": "suppressed",

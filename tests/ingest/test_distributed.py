@@ -266,3 +266,20 @@ def test_a_spark_task_that_fails(spark: Any, marker: Path) -> None:
     assert "\n" not in str(caught.value)
     assert len(marker.read_bytes()) > 2
     assert evenhand.tabulate(frame, **WORDS) == wanted
+
+
+def test_scores_of_32_bits(cluster: Any, spark: Any) -> None:
+    rng = np.random.default_rng(4)
+    s = np.r_[rng.random(300), rng.random(300).round(2), 0.7, 0.1].astype(np.float32)
+    columns = {
+        "s": s,
+        "g": rng.choice(["f", "m"], len(s)),
+        "part": (rng.integers(1, 4, len(s)) / 10).astype(np.float32),
+    }
+    expected = evenhand.tabulate(columns, score="s", group=["g", "part"])
+    table = pa.table(columns)
+    for data in (in_dask(table.to_pandas()), in_spark(spark, table)):
+        found = evenhand.tabulate(data, score="s", group=["g", "part"])
+        assert found == expected
+        assert found.attributes[1].groups == ("0.1", "0.2", "0.3")
+        assert found.n[found.selected(float(s[3]))].sum() == (s >= s[3]).sum()

@@ -312,3 +312,150 @@ def test_reading_leaves_no_files_behind(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(evenhand.UsageError):
         evenhand.tabulate(tmp_path / "d.csv", score="zzz", group="g")
     assert list(scratch.iterdir()) == []
+
+
+# ---- scores of 32 bits ------------------------------------------------------------------------------------------
+
+
+def narrow_people(n: int = 900) -> dict[str, Any]:
+    """Decimals and other numbers in 32 bits, with those that 64 bits put on the wrong side of a threshold."""
+    rng = np.random.default_rng(11)
+    s = np.where(rng.random(n) < 0.5, rng.random(n), rng.random(n).round(2)).astype(np.float32)
+    s[:6] = 0.7, 0.1, 0.0, 1.0, 1e-9, 0.3
+    part = rng.integers(1, 4, n).astype(np.float32) / np.float32(10)
+    return {
+        "s": s,
+        "r": rng.random(n).round(1),
+        "y": rng.integers(0, 2, n),
+        "g": rng.choice(["f", "m"], n),
+        "part": part,
+    }
+
+
+WIDENED = ("lists", "csv", "tsv", "semicolons", "gzip", "zstd", "jsonl", "glob")
+"""Text has no bits, and Python's own numbers have 64."""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in [*MEMORY, *FILES] if kind not in WIDENED])
+def test_32_bits_are_compared_in_32_bits(kind: str, tmp_path: Path) -> None:
+    columns = narrow_people()
+    data, s = given(kind, pd.DataFrame(columns), tmp_path), columns["s"]
+    found = evenhand.tabulate(data, score="s", label="y", group="g")
+    assert found == evenhand.tabulate(columns, score="s", label="y", group="g")
+    shortest = np.array([float(str(x)) for x in s])
+    assert (np.repeat(found.score, found.n) == np.sort(shortest)).all()
+    for threshold in (0.7, 0.1, 0.3, float(np.float32(0.1)), float(s[40]), 0.123456789, 0.70000001):
+        assert found.n[found.selected(threshold)].sum() == (s >= np.float32(threshold)).sum()
+    wide = evenhand.tabulate({**columns, "s": shortest}, score="s", label="y", group="g")
+    assert (found, found.digest()) == (wide, wide.digest())
+    assert (found + wide).n.tolist() == (2 * wide.n).tolist()
+    assert evenhand.tabulate(data, score="s", group="g", where={"part": 0.3}).rows == (columns["part"] > 0.25).sum()
+    found.save(tmp_path / "saved.table")
+    loaded = evenhand.load(tmp_path / "saved.table")
+    assert loaded.selected(float(s[40])).tolist() == found.selected(float(s[40])).tolist()
+
+
+@pytest.mark.parametrize("kind", ["polars", "duckdb", "parquet", "dict"])
+def test_32_bits_of_several_models(kind: str, tmp_path: Path) -> None:
+    columns = narrow_people()
+    words: dict[str, Any] = {"score": ["r", "s"], "label": "y", "group": "g", "bootstrap": 99, "permutations": 0}
+    result = evenhand.audit(given(kind, pd.DataFrame(columns), tmp_path), threshold=0.7, **words)
+    rates = [[(columns[m] >= columns[m].dtype.type(0.7))[columns["g"] == g].mean() for g in "fm"] for m in ("r", "s")]
+    for candidate, (f, m) in zip(result.candidates, rates, strict=True):
+        gap = candidate.audit.measure("demographic_parity")
+        assert abs(gap.signed) == pytest.approx(abs(f - m))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "duckdb", "dask", "dict", "parquet"])
+def test_32_bits_on_a_grid(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where scores are many, a decimal of 32 bits is a cell of its own all the same."""
+    monkeypatch.setattr("evenhand.ingest.score_cells.EXACT", 500)
+    columns = narrow_people(6000)
+    frame = pd.DataFrame(columns)
+    cuts = [float(columns["s"][5000])]
+    expected = evenhand.tabulate(columns, score="s", label="y", group="g", cuts=cuts)
+    assert expected.spans is not None
+    found = evenhand.tabulate(given(kind, frame, tmp_path), score="s", label="y", group="g", cuts=cuts)
+    assert found == expected
+    for threshold in (0.7, 0.1, 0.35, *cuts):
+        assert found.n[found.selected(threshold)].sum() == (columns["s"] >= np.float32(threshold)).sum()
+
+
+def test_16_bits_and_lists_of_narrow_numbers() -> None:
+    for kind in (np.float16, np.float32):
+        s = np.array([0.7] * 3 + [0.1] * 5 + [0.69], kind)
+        for score in (s, list(s), np.ma.MaskedArray(s), pd.Series(s)):
+            found = evenhand.tabulate(score=score, group=["f", "m", "m"] * 3)
+            assert found.scores.tolist() == [0.1, 0.69, 0.7]
+            assert found.n[found.selected(0.7)].sum() == 3
+
+
+def test_thresholds_and_policies_of_32_bits() -> None:
+    s = np.array([0.7] * 30 + [0.1] * 70 + [0.7] * 10 + [0.1] * 90, np.float32)
+    words: dict[str, Any] = {"score": s, "label": np.tile([0, 1], 100), "group": ["a"] * 100 + ["b"] * 100}
+    found = evenhand.thresholds(**words, threshold=0.7, fairness="demographic_parity")
+    assert found.current.selection_rate == pytest.approx(0.2)
+    assert found.sweep.thresholds[:2].tolist() == [0.1, 0.7]
+    assert not found.table.selected(found.sweep.thresholds[-1]).any()
+    verdict = evenhand.check(**words, threshold=0.7, require="demographic_parity <= 0.1", bootstrap=0)
+    assert verdict.findings[0].value == pytest.approx(0.2)
+    metric = evenhand.metrics.delta_dp_b(None, s, sensitive_features=words["group"], threshold=0.7)
+    assert float(metric) == pytest.approx(0.2)
+
+
+# ---- the range of scores ------------------------------------------------------------------------------------------
+
+
+def test_scores_beyond_their_range_by_rounding(kind: str, tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"s": [-1e-12, 0.25, 0.5, 1.0000001] * 20, "g": ["f", "m", "m", "f"] * 20}
+    data = given(kind, pd.DataFrame(columns), tmp_path)
+    for words in ({}, {"score_range": (0, 1)}):
+        found = evenhand.tabulate(data, score="s", group="g", **words)
+        assert found.scores.tolist() == [0.0, 0.25, 0.5, 1.0]
+        assert found.score_range == (0.0, 1.0)
+        assert any("rounding" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", ["polars", "duckdb", "dict"])
+def test_rounding_on_a_grid(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.ingest.score_cells.EXACT", 500)
+    rng = np.random.default_rng(2)
+    s = np.r_[rng.random(5000), 1 + rng.random(300) * 9e-7, -rng.random(300) * 9e-7]
+    columns = {"s": s, "g": rng.choice(["f", "m"], len(s))}
+    found = evenhand.tabulate(given(kind, pd.DataFrame(columns), tmp_path), score="s", group="g")
+    assert found.spans is not None
+    assert found.extremes == (0.0, 1.0)
+    assert found.score_range == (0.0, 1.0)
+    assert [int(found.n[found.score == end].sum()) for end in (0.0, 1.0)] == [300, 300]
+    assert any("rounding" in note for note in found.notes)
+
+
+def test_an_observed_range_is_said_whatever_else_was_given() -> None:
+    rng = np.random.default_rng(3)
+    g = rng.choice(["f", "m"], 2000)
+    s = np.clip(rng.normal(0.5, 0.15, 2000) - 0.1 * (g == "f"), 0, 1)
+    words: dict[str, Any] = {"group": g, "threshold": 0.5, "bootstrap": 0, "permutations": 0}
+
+    def notes(scores: Any, **more: Any) -> str:
+        return "\n".join(evenhand.audit(score=scores, **words, **more).notes)
+
+    assert "range" not in notes(s)
+    assert "observed one is used" in notes(np.r_[1.00001, s[1:]])
+    assert "outlying" not in notes(np.r_[1.00001, s[1:]])
+    assert "99% of people lie between" in notes(np.r_[60.0, s[1:]])
+    assert "range" not in notes(np.r_[60.0, s[1:]], score_range=(0, 100))
+    table = evenhand.tabulate(score=s[:50], group=g[:50]) + evenhand.tabulate(score=[9.0], group=["f"])
+    assert "outlying" in "\n".join(evenhand.audit(table, bootstrap=0, permutations=0).notes)  # one of 51 people
+    with pytest.raises(evenhand.DataError, match="inside the stated range"):
+        evenhand.audit(score=np.r_[1.00001, s[1:]], **words, score_range=(0, 1))
+    assert "observed one is used" in "\n".join(
+        evenhand.thresholds(score=300 + 500 * s, label=g == "f", group=g, favorable=True).notes
+    )
+
+
+def test_rounding_of_several_models_and_people_compared_one_by_one() -> None:
+    columns = {"a": [0.1, 1.0000001, 0.4, 0.9] * 10, "b": [0.2, 0.3, -1e-9, 0.8] * 10, "g": ["f", "m", "m", "f"] * 10}
+    found = evenhand.audit(columns, score=["a", "b"], group="g", bootstrap=0, permutations=0)
+    assert all(c.audit.table.score_range == (0.0, 1.0) for c in found.candidates)
+    people = {"x": np.arange(40.0), "s": columns["a"]}
+    assert evenhand.individual_fairness(people, score="s").data["score_range"] == (0.0, 1.0)

@@ -16,6 +16,7 @@ import evenhand
 from evenhand.errors import DataError, UsageError
 from evenhand.ingest import score_cells as counting
 from evenhand.ingest.engines import array_api as spaces, tensor_codes as coding, tensor_passes as passes, tensors
+from evenhand.tables.decimals import narrow_of
 from evenhand.tables.grid import Change, Grid, Piece, base_grid
 
 ROWS = 30_000
@@ -348,7 +349,11 @@ def test_torch_on_the_processor() -> None:
     for kind in (torch.bfloat16, torch.float16, torch.float8_e5m2):
         score = torch.from_numpy(given["score"]).to(kind).requires_grad_()
         found = evenhand.tabulate(**{**moved(given, torch.from_numpy), "score": score[:, None]})
-        assert found == evenhand.tabulate(**{**given, "score": score.detach().double().numpy()})
+        narrow, wide = narrow_of(score), score.detach().double().numpy()
+        assert found == evenhand.tabulate(**{**given, "score": narrow.shortest(wide) if narrow else wide})
+        for threshold in (0.3, 0.7, float(wide[5]), 0.123456789):  # as torch itself compares
+            below = wide < float(torch.tensor(threshold).to(kind)) if narrow else wide < threshold
+            assert found.n[~found.selected(threshold)].sum() == below.sum()
 
 
 @pytest.mark.usefixtures("device")

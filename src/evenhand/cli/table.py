@@ -14,7 +14,7 @@ from evenhand.cli.options import BY_COLUMN, CELLS, NUMBER, NUMBERS, WHOLE, comma
 from evenhand.cli.output import check_place, progress_bar, wanted, write
 from evenhand.errors import UsageError, is_whole, shown
 
-_BELOW, _PRIVATE = ("keep_threshold", "ranges"), ("cells", "groups")
+_BELOW, _PRIVATE = ("keep_threshold", "ranges", "like", "edges"), ("cells", "groups")
 
 
 _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where to save the table.")
@@ -34,6 +34,8 @@ _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where t
     option("--suppress-below", metavar="K", type=WHOLE, help="No cell of fewer than K people."),
     option("--keep-threshold", metavar="T", multiple=True, callback=NUMBERS, help="Decisions stay exact at T."),
     option("--ranges", metavar="N", type=WHOLE, help="Withhold small groups until scores have N ranges  [default: 5]"),
+    option("--like", metavar="TABLE", help="In the ranges of this shared table, so that both add up without loss."),
+    option("--edges", metavar="E,E…", multiple=True, callback=NUMBERS, help="In ranges with these borders."),
 )
 @under(
     "Sharing with differential privacy",
@@ -54,10 +56,11 @@ def make(data: str, output: str, **options: Any) -> None:
     from evenhand.ingest.tabulation import count_rows
     from evenhand.tables.storage import is_table_file, load
 
+    inputs = [data, *([options["like"]] if options["like"] else [])]
     share, cells = _sharing(options), _cells(options)
     read = given(options)
     roles = picked(Roles, read)
-    check_place("--output", output, {}, [data])
+    check_place("--output", output, {}, inputs)
     if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
         found = _ranged(load(data), roles.score_range)
     else:
@@ -74,18 +77,32 @@ def make(data: str, output: str, **options: Any) -> None:
 
 @command()
 @click.argument("tables", nargs=-1, required=True, metavar="TABLE…")
-@under("Output", _OUTPUT)
-def merge(tables: tuple[str, ...], output: str) -> None:
-    """Add up saved tables. The result is the table of all their rows."""
+@under(
+    "Output",
+    _OUTPUT,
+    option("--force", is_flag=True, help="Add them up even if too little is left of their scores."),
+)
+def merge(tables: tuple[str, ...], output: str, force: bool) -> None:
+    """Add up saved tables. The result is the table of all their rows.
+
+    Ranges of scores that overlap become one. What that loses is said, and refused if nothing useful is left.
+    """
+    from evenhand.tables.merging import added, loss, nothing_left
     from evenhand.tables.storage import load
 
     check_place("--output", output, {}, tables)
-    total: Any = load(tables[0])
-    for path in tables[1:]:
+    parts = [load(path) for path in tables]
+    total: Any = parts[0]
+    for path, part in zip(tables[1:], parts[1:], strict=True):
         try:
-            total = _added(total, load(path))
+            total = added(total, part)
         except UsageError as error:
             raise UsageError(f"cannot add {shown(Path(path).name)}: {error}") from error
+    lost = loss(parts, total)
+    if lost is not None:
+        if lost.refused and not force:
+            raise UsageError(nothing_left(lost))
+        click.echo(str(lost), err=True)
     _save(total, output)
 
 
@@ -106,12 +123,6 @@ def table(context: click.Context) -> None:
     """Make, merge or show saved tables: counts instead of people."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-def _added(a: Any, b: Any) -> Any:
-    if type(a) is not type(b):
-        raise UsageError("one is a table of decisions or scores, the other one of classes (table make has --classes)")
-    return a + b
 
 
 def _save(table: Any, output: str) -> None:
@@ -145,6 +156,8 @@ class _Sharing:
 def _sharing(options: dict[str, Any]) -> _Sharing | None:
     """What makes a table fit to be shared, taken out of the options; None if they do not say so."""
     said = take(options, ("suppress_below", "privacy", *_BELOW, *_PRIVATE))
+    if "like" in said and "suppress_below" not in said and "privacy" not in said:
+        said["suppress_below"] = None  # that of the other table
     if "suppress_below" in said and "privacy" in said:
         raise UsageError("--suppress-below and --privacy are two methods to share a table: choose one")
     for needed, others in (("suppress_below", _BELOW), ("privacy", _PRIVATE)):
@@ -157,12 +170,18 @@ def _sharing(options: dict[str, Any]) -> _Sharing | None:
 
 
 def _suppressing(said: dict[str, Any]) -> _Sharing:
-    from evenhand.tables.suppression import RANGES, check_numbers, suppressed
+    from evenhand.tables.edges import check_edges, edges_of
+    from evenhand.tables.storage import load
+    from evenhand.tables.suppression import RANGES, below_like, check_numbers, suppressed
 
-    below, ranges, thresholds = said["suppress_below"], said.get("ranges", RANGES), said.get("keep_threshold", [])
+    like = load(said["like"]) if "like" in said else None
+    below = below_like(like) if said["suppress_below"] is None else said["suppress_below"]
+    ranges, thresholds = said.get("ranges", RANGES), said.get("keep_threshold", [])
     check_numbers(below, ranges, thresholds)
-    made = partial(suppressed, below=below, ranges=ranges, keep_thresholds=thresholds)
-    return _Sharing(made, lambda _: thresholds)
+    edges = check_edges(said["edges"]).tolist() if "edges" in said else None
+    borders = [*(edges or ()), *([] if like is None else edges_of(like).tolist())]
+    made = partial(suppressed, below=below, ranges=ranges, keep_thresholds=thresholds, like=like, edges=edges)
+    return _Sharing(made, lambda _: [*thresholds, *borders])
 
 
 def _privatizing(said: dict[str, Any]) -> _Sharing:

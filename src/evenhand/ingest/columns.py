@@ -17,6 +17,7 @@ from evenhand.tables.cells import Attribute
 from evenhand.tables.groups import tally_key
 from evenhand.tables.joint import JointTable
 from evenhand.tables.provenance import Provenance
+from evenhand.tables.ranges import rounded_range
 from evenhand.tables.table import Meaning, Table
 
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
@@ -51,10 +52,16 @@ class Columns:
     time: str | None = None
     """Which of the groups is the period."""
     notes: tuple[str, ...] = field(default=())
+    precision: Mapping[str, str] = field(default_factory=dict)
+    """Types of fewer than 64 bits that scores had, by role; they are shortest decimals by now."""
 
 
 def counted(
-    cells: Mapping[str, Any], names: Mapping[str, str], groups: list[str], notes: tuple[str, ...] = ()
+    cells: Mapping[str, Any],
+    names: Mapping[str, str],
+    groups: list[str],
+    notes: tuple[str, ...] = (),
+    precision: Mapping[str, str] | None = None,
 ) -> Columns:
     """Columns from the cells that an engine counted, under the keys score, label, prediction, group_0 …, n."""
     weights = None
@@ -76,6 +83,7 @@ def counted(
         weights=weights,
         further=tuple(cells[role] for role in further_roles(names)),
         notes=notes,
+        precision=precision or {},
     )
 
 
@@ -97,7 +105,16 @@ def weigh(values: Any, column: str) -> Weights:
 
 def count(columns: Columns, roles: Reading) -> Table:
     """Check every column, leave out what must be left out, and count the rest."""
-    return Table.of_cells(**checked(columns, roles)[0])
+    return Table.of_cells(**without_rounding(checked(columns, roles)[0], roles))
+
+
+def without_rounding(cells: dict[str, Any], roles: Reading) -> dict[str, Any]:
+    """The cells with scores that leave their range by rounding inside it, and a note that says so."""
+    score = cells["score"]
+    if score is None:
+        return cells
+    limits, notes = rounded_range(float(score.min()), float(score.max()), roles.score_range)
+    return cells if limits is None else {**cells, "score": np.clip(score, *limits), "notes": (*cells["notes"], *notes)}
 
 
 def count_together(columns: Columns, roles: Reading) -> JointTable:
@@ -105,7 +122,14 @@ def count_together(columns: Columns, roles: Reading) -> JointTable:
     cells, further = checked(columns, roles)
     meaning = cells.pop("meaning")
     names = [meaning.score, *(writable(columns.names[role]) for role in further_roles(columns.names))]
-    return JointTable.of_cells([cells.pop("score"), *further], names, replace(meaning, score=None), **cells)
+    cells["provenance"] = replace(cells["provenance"], precision=None)
+    precision = [columns.precision.get(role) for role in ("score", *further_roles(columns.names))]
+    scores = []
+    for score in (cells.pop("score"), *further):
+        settled = without_rounding({"score": score, "notes": ()}, roles)
+        scores.append(settled["score"])
+        cells["notes"] = tuple(dict.fromkeys([*cells["notes"], *settled["notes"]]))
+    return JointTable.of_cells(scores, names, replace(meaning, score=None), precision, **cells)
 
 
 def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floats]]:
@@ -175,7 +199,9 @@ def people_of(
         n=tally.kept(n),
         weight=tally.kept(sampled.total) if sampled else None,
         weight2=tally.kept(sampled.squares) if sampled else None,
-        provenance=Provenance(tallied=weights is not None and sampled is None),
+        provenance=Provenance(
+            tallied=weights is not None and sampled is None, precision=columns.precision.get("score")
+        ),
         left_out=tally.by_reason(),
         left_out_groups=tally.by_group(),
         notes=(*columns.notes, *notes, *_suspicious(attributes)),

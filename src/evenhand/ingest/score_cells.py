@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError
-from evenhand.ingest.columns import Columns, checked
+from evenhand.ingest.columns import Columns, checked, count
 from evenhand.ingest.engines.counting import Counting, check_same_total
 from evenhand.ingest.reading import Reading
 from evenhand.ingest.roles import WeightKind
 from evenhand.ingest.values import encode, label_key, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import combined
+from evenhand.tables.decimals import NARROW
 from evenhand.tables.grid import Change, Grid, are_ranges, base_grid, decimals_for
-from evenhand.tables.ranges import Spans, middle
+from evenhand.tables.ranges import Spans, middle, possible_range, rounded_range
 from evenhand.tables.table import Table, bin_edges
 
 EXACT = 100_000
@@ -99,13 +100,13 @@ def count_scores(counting: Counting, roles: Reading) -> Table:
     if roles.grid is None:
         if _few_scores(counting, found, roles):
             return _exact(counting, roles)
-        found = _refined(counting, found, roles, rows, _cuts(lowest, highest, roles))
-        return _with_neighbours(counting, found, _settled(roles, totals, found), lowest, highest)
-    return _table(found, lowest, highest)
+        found = _refined(counting, found, roles, rows, _cuts(lowest, highest, roles, totals))
+        return _with_neighbours(counting, found, _settled(roles, totals, found), (lowest, highest))
+    return _table(found, roles, (lowest, highest))
 
 
 def _exact(counting: Counting, roles: Reading) -> Table:
-    return Table.of_cells(**checked(counting.exact(), roles)[0])
+    return count(counting.exact(), roles)
 
 
 def _keyed(counting: Counting, grid: Grid, roles: Reading, rows: int, extremes: bool = False) -> _Cells:
@@ -144,15 +145,9 @@ def _small(totals: dict[str, Any]) -> bool:
     return bool(n.max() <= EXACT and n.sum() <= MOST_EXACT)
 
 
-def _range(lowest: float, highest: float, roles: Reading) -> tuple[float, float]:
-    if roles.score_range is not None:
-        return roles.score_range
-    return (0.0, 1.0) if lowest >= 0 and highest <= 1 else (lowest, highest)
-
-
 def _first_grid(lowest: float, highest: float, totals: dict[str, Any], roles: Reading) -> Grid:
     """One number of decimals for all scores; fewer if there are so many groups that the table would get too large."""
-    lo, hi = _range(lowest, highest, roles)
+    lo, hi = possible_range(lowest, highest, roles.score_range)
     decimals = decimals_for(STEP * ((hi - lo) or 1.0), max(abs(lowest), abs(highest)))
     while np.minimum(totals["n"], 2 * (hi - lo) * 10.0**decimals).sum() > MOST_CELLS:
         decimals -= 1
@@ -212,12 +207,14 @@ def _refined(counting: Counting, found: _Cells, roles: Reading, rows: int, cuts:
     return found
 
 
-def _cuts(lowest: float, highest: float, roles: Reading) -> Floats:
+def _cuts(lowest: float, highest: float, roles: Reading, columns: Columns) -> Floats:
     """Scores that people must be distinguished at: thresholds, and the borders of score bins."""
-    ends = _range(lowest, highest, roles)
+    narrow = NARROW.get(columns.precision.get("score", ""))
+    cuts = roles.cuts if narrow is None else [narrow.compared(cut) for cut in roles.cuts]
+    ends = possible_range(lowest, highest, roles.score_range)
     usual = [] if ends == (0.0, 1.0) else [float(middle(*ends))]  # the threshold of those who name none
     edges = [bin_edges(ends, bins)[1:-1] for bins in roles.bins if ends[0] < ends[1]]
-    return np.unique(np.concatenate([np.array([*roles.cuts, *usual], np.float64), *edges]))
+    return np.unique(np.concatenate([np.array([*cuts, *usual], np.float64), *edges]))
 
 
 @dataclass(frozen=True)
@@ -338,12 +335,12 @@ def _smoothed(keys: Floats, piece: Ints, decimals: Ints, reach: int) -> Ints:
     return np.repeat(np.maximum.reduceat(decimals, starts), np.diff(np.append(starts, len(keys))))
 
 
-def _with_neighbours(counting: Counting, found: _Cells, roles: Reading, lowest: float, highest: float) -> Table:
+def _with_neighbours(counting: Counting, found: _Cells, roles: Reading, extremes: tuple[float, float]) -> Table:
     """The table, with every score apart where people crowd on neighbouring floats, which no decimals tell apart."""
     crowds = _crowds(found)
     stuck = np.flatnonzero((crowds.decimals >= crowds.most) & ~crowds.single)
     if not len(stuck):
-        return _table(found, lowest, highest)
+        return _table(found, roles, extremes)
     keys = crowds.keys[stuck]
     gaps = np.sort(np.diff(keys))
     far = max(64.0, gaps[-MOST_RANGES + 1] if len(gaps) >= MOST_RANGES else 0.0)
@@ -355,12 +352,15 @@ def _with_neighbours(counting: Counting, found: _Cells, roles: Reading, lowest: 
     for start, end in ranges:
         inside |= (low >= start) & (high <= end) & ~((low == high) & ((low == start) | (low == end)))
     cells = checked(counting.within(ranges), roles)[0]
+    limits, _ = rounded_range(*extremes, roles.score_range)
+    if limits is not None:
+        cells["score"] = np.clip(cells["score"], *limits)
     apart = Table.of_cells(**{**cells, "left_out": {}, "left_out_groups": {}, "notes": ()})
     check_same_total(apart.rows, int(found.n[inside].sum()))
     if inside.all():
         return apart
     cells = {name: a[..., ~inside] if isinstance(a, np.ndarray) else a for name, a in found.cells.items()}
-    return apart + _table(replace(found, cells=cells), lowest, highest)
+    return apart.added(_table(replace(found, cells=cells), roles, extremes))
 
 
 def _settled(roles: Reading, totals: Columns, found: _Cells) -> Reading:
@@ -374,11 +374,17 @@ def _settled(roles: Reading, totals: Columns, found: _Cells) -> Reading:
 # ---- the table ------------------------------------------------------------------------------------------------
 
 
-def _table(found: _Cells, lowest: float, highest: float) -> Table:
+def _table(found: _Cells, roles: Reading, extremes: tuple[float, float]) -> Table:
     low, high = found.grid.ends(found.keys)
+    limits, notes = rounded_range(*extremes, roles.score_range)
+    if limits is not None:
+        low, high = np.clip(low, *limits), np.clip(high, *limits)
+        extremes = max(extremes[0], limits[0]), min(extremes[1], limits[1])
     ranges = low < high
     score = np.where(ranges, middle(low, high), low)
     spans = None
     if ranges.any():
-        spans = Spans(*found.grid.ends(np.unique(found.keys[ranges])), lowest, highest, found.grid)
-    return Table.of_cells(**{**found.cells, "score": score}, spans=spans)
+        starts, stops = np.unique(np.stack([low, high])[:, ranges], axis=1)
+        spans = Spans(starts, stops, *extremes, found.grid)
+    cells = {**found.cells, "score": score, "notes": (*found.cells["notes"], *notes)}
+    return Table.of_cells(**cells, spans=spans)

@@ -262,7 +262,7 @@ def _rows_of(
         own, values = arrays.picked(columns, value, "group")
         groups.append((name or own, values))
     _with_cluster([name for name, _ in groups], cluster if isinstance(cluster, str) else None)
-    yield arrays.rows_in(roles, dict(groups))
+    yield arrays.rows_in(roles, dict(groups), arrays.narrow_scores(columns, given))
 
 
 def _with_cluster(group: Any, cluster: str | None) -> list[str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import DataError, listed, nearest, shown
 from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.decimals import narrow_of
 
 # Spellings of "nothing" that programs write into text columns of numbers and labels.
 NO_VALUE = frozenset({"", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "<NA>", "None"})
@@ -33,7 +34,7 @@ def name_of(value: Any) -> str | None:
     ['01', '1', '1', 'True', '2024-05-01', None, None]
     """
     if isinstance(value, np.generic):
-        value = value.item()
+        value = value.item() if narrow_of(value) is None else float(decimals(np.array([value]))[0])
     if value is None or _is_nan(value):
         return None
     if isinstance(value, str):
@@ -112,12 +113,12 @@ def encode(values: Any) -> tuple[Ints, list[Any]]:
     if isinstance(values, Encoded):
         return values.codes, values.distinct
     if isinstance(values, np.ma.MaskedArray):
-        values = _unmasked(values)
+        values = _unmasked(np.ma.MaskedArray(decimals(values.data), values.mask))
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and len(values):
         return _encode_whole(values)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         distinct, codes = np.unique(values, return_inverse=True)
-        return codes.reshape(-1), distinct.tolist()
+        return codes.reshape(-1), decimals(distinct).tolist()
     if isinstance(values, np.ndarray):
         # nanoseconds would become whole numbers
         values = values.astype("M8[us]").astype(object) if values.dtype.kind == "M" else values
@@ -247,15 +248,21 @@ def _too_many(column: str, role: str, present: Sequence[str]) -> str:
     return f"a {role} has two values, but column {shown(column)} has {len(present)} ({listed(present, 5)}): {way_out}"
 
 
+def decimals(values: Any) -> Any:
+    """Numbers of fewer bits than 64 as the shortest decimals that stand for them; anything else as it is."""
+    narrow = narrow_of(values)
+    return values if narrow is None else narrow.shortest(values)
+
+
 def to_floats(values: Any, column: str, role: str) -> Floats:
     """Numbers as float64; NaN where a value is missing. Text is refused: it would have to be guessed."""
     if isinstance(values, np.ma.MaskedArray):
         if values.dtype.kind in "biuf":
-            return np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
+            return np.where(np.ma.getmaskarray(values), np.nan, to_floats(values.data, column, role))
         values = _unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.dtype.kind in "biuf":
-        return array.astype(np.float64, copy=False)
+        return (decimals(array) if role == "score" else array).astype(np.float64, copy=False)
     if array.dtype.kind in "mMcSUV":
         raise DataError(_not_number(array[0] if len(array) else array.dtype, column, role))
     return np.fromiter((_to_float(v, column, role) for v in array.tolist()), np.float64, len(array))

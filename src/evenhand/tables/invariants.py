@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import DataError, listed, shown
+from evenhand.tables.decimals import NARROW
 
 if TYPE_CHECKING:
     from evenhand.tables.confusion import Confusion
@@ -102,6 +103,7 @@ def _check_provenance(t: Table | Confusion, rule: Rule) -> None:
     p = t.provenance
     flags = (p.tallied, p.withheld, p.untold, p.untold_groups)
     rule(all(isinstance(flag, bool) for flag in flags), "a provenance that says yes or no")
+    rule(p.precision is None or p.precision in NARROW, f"scores of a type that it knows ({listed(NARROW)})")
     rule(p.below is None or (type(p.below) is int and p.below >= 1), "a whole number of people that no cell is below")
 
 

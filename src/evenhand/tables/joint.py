@@ -25,13 +25,22 @@ class JointTable(Asked):
     """The cells, with the number of a combination in place of a score."""
     meaning: Meaning
     """How to read each of the scores."""
+    precision: tuple[str | None, ...] = ()
+    """The type of fewer than 64 bits that each score had, if any."""
 
     @classmethod
-    def of_cells(cls, scores: Sequence[Floats], names: Sequence[str], meaning: Meaning, **cells: Any) -> JointTable:
+    def of_cells(
+        cls,
+        scores: Sequence[Floats],
+        names: Sequence[str],
+        meaning: Meaning,
+        precision: Sequence[str | None] = (),
+        **cells: Any,
+    ) -> JointTable:
         """From cells in any order, some of which may be the same."""
         combined, which = _distinct(np.stack(scores, axis=1) + 0.0)  # negative zero is zero
         index = Table.of_cells(score=which.astype(np.float64), meaning=replace(meaning, score_range=None), **cells)
-        return cls(tuple(names), combined, index, meaning)
+        return cls(tuple(names), combined, index, meaning, tuple(precision) or (None,) * len(names))
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -51,7 +60,7 @@ class JointTable(Asked):
         """The table of one model alone."""
         t = self.index
         return Table.of_cells(
-            **t._same_people(),
+            **t._same_people() | {"provenance": replace(t.provenance, precision=self.precision[model])},
             score=self.score_of_cells(model),
             label=t.label,
             cluster=t.cluster,

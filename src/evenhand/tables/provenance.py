@@ -31,6 +31,8 @@ class Provenance:
     """and whether it is not told of which groups."""
     incomplete: tuple[tuple[str, str], ...] = ()
     """Attribute and name of groups that lack people, since a group by several attributes was withheld."""
+    precision: str | None = None
+    """The type of fewer than 64 bits that all scores had: they are its shortest decimals, as thresholds must be."""
 
     def __add__(self, other: Provenance) -> Provenance:
         sizes = [p.below for p in (self, other)]
@@ -41,12 +43,13 @@ class Provenance:
             untold=self.untold or other.untold,
             untold_groups=self.untold_groups or other.untold_groups,
             incomplete=tuple(sorted({*self.incomplete, *other.incomplete})),
+            precision=self.precision if self.precision == other.precision else None,
         )
 
     @property
     def untallied(self) -> Provenance:
-        """The same of rows that are one person each."""
-        return replace(self, tallied=False)
+        """The same of rows that are one person each, their scores in 64 bits: the same counts make the same table."""
+        return replace(self, tallied=False, precision=None)
 
     @property
     def notes(self) -> tuple[str, ...]:

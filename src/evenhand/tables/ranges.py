@@ -90,6 +90,36 @@ class Spans:
         return np.where(place >= 0, self.score[np.maximum(place, 0)], scores) if len(self.low) else scores
 
 
+ROUNDING = 1e-6
+"""Scores that leave their range by less than this share of it do so by rounding."""
+
+
+def possible_range(lowest: float, highest: float, stated: tuple[float, float] | None) -> tuple[float, float]:
+    """The stated range of scores; else [0, 1] if they leave it by rounding at most; else the observed one."""
+    if stated is not None:
+        return stated
+    return (0.0, 1.0) if lowest > -ROUNDING and highest < 1 + ROUNDING else (lowest, highest)
+
+
+def rounded_range(
+    lowest: float, highest: float, stated: tuple[float, float] | None
+) -> tuple[tuple[float, float] | None, tuple[str, ...]]:
+    """The range into which scores are to be clipped, and the note that says so; None if they lie in it, or far beyond.
+
+    >>> rounded_range(-1e-12, 0.9, None)[0], rounded_range(0.1, 1.1, None)[0]
+    ((0.0, 1.0), None)
+    """
+    lo, hi = stated or (0.0, 1.0)
+    slack = ROUNDING * (hi - lo)
+    inside = lo <= lowest and highest <= hi
+    if inside or not (lo - slack < lowest and highest < hi + slack):
+        return None, ()
+    note = (
+        f"scores that leave [{lo:g}, {hi:g}] by less than {slack:g} are rounding: they are taken as {lo:g} and {hi:g}"
+    )
+    return (lo, hi), (note,)
+
+
 def middle(low: Any, high: Any) -> Any:
     """The middle of intervals, which lies inside them if any number does."""
     return low + (high - low) / 2

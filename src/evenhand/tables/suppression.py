@@ -7,8 +7,10 @@ its labels or decisions would have rates that look real and are wrong.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,11 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, shown, whole_number
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
+from evenhand.tables.edges import fixed_borders
 from evenhand.tables.groups import added, added_groups, sum_by, tally_key
 from evenhand.tables.provenance import Provenance, harmless
 from evenhand.tables.ranges import Spans, middle
+from evenhand.tables.storage import load
 from evenhand.tables.table import Table
 
 WITHHELD = "of groups too small to share"
@@ -27,18 +31,32 @@ RANGES = 5
 MOST = 10**9
 
 
-def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (), ranges: int = RANGES) -> Table:
+def suppressed(
+    table: Table,
+    *,
+    below: int | None = None,
+    keep_thresholds: Iterable[float] = (),
+    ranges: int = RANGES,
+    like: Any = None,
+    edges: Iterable[float] | None = None,
+) -> Table:
     """The table with no cell of fewer than `below` people.
 
     Parameters
     ----------
     below
-        Every cell of joint group × label × decision × score is empty or holds at least so many people.
+        Every cell of joint group × label × decision × score is empty or holds at least so many people. With `like`
+        it may be left out, and is that of the other table.
     keep_thresholds
         Scores at which decisions must still be possible exactly: no range goes across them.
     ranges
         Groups are withheld, the smallest first, until scores are known in so many ranges at least (between two
         thresholds that are kept: together), or in as many as the two largest groups allow.
+    like
+        A suppressed table, or the path of one, whose ranges of scores are used, so that both add up without loss.
+        Where a range would have a small cell it is joined with its neighbour, both with theirs, and so on.
+    edges
+        The borders of ranges instead, rising, in the units of the data.
 
     Examples
     --------
@@ -47,11 +65,18 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
     >>> shared.scores.tolist(), int(shared.n.min()), shared.rows
     ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.0], 55, 6150)
     """
+    like = load(like) if isinstance(like, str | os.PathLike) else like
+    below = below_like(like) if below is None and like is not None else below
     thresholds = check_numbers(below, ranges, keep_thresholds)
+    assert below is not None  # it is a whole number
     _check_table(table, thresholds)
+    thresholds = np.unique([table.compared(t) for t in thresholds.tolist()]) if len(thresholds) else thresholds
+    borders = fixed_borders(table, like, edges, thresholds)
     if below == 1:
+        if borders is not None:
+            raise UsageError("ranges are there to hide small cells: let below (--suppress-below) be at least 2")
         return table
-    plan = _Plan.of(table, thresholds, below)
+    plan = _Plan.of(table, thresholds, below, borders)
     kept, cut = _chosen(table, plan, ranges)
     cells = kept[plan.group]
     tallies = _Tallies.of(table, ~cells, below)
@@ -71,6 +96,14 @@ def suppressed(table: Table, *, below: int, keep_thresholds: Iterable[float] = (
         left_out_groups=tallies.by_group,
         notes=(*harmless(table.notes), *provenance.notes),
     )
+
+
+def below_like(like: Any) -> int:
+    """The least number of people of the cells of a suppressed table."""
+    below = like.provenance.below if isinstance(like, Table) else None
+    if below is None:
+        raise UsageError("say how many people a cell must hold at least: below= (--suppress-below)")
+    return int(below)
 
 
 def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
@@ -130,9 +163,11 @@ class _Plan:
     below: int
     least: Ints
     """Of each group, the people of its smallest stratum between two thresholds."""
+    borders: Floats | None = None
+    """Of ranges that were fixed beforehand: they are the levels then."""
 
     @classmethod
-    def of(cls, table: Table, thresholds: Floats, below: int) -> _Plan:
+    def of(cls, table: Table, thresholds: Floats, below: int, borders: Floats | None = None) -> _Plan:
         grouping = table.groupings[-1]
         stratum = grouping.codes.astype(np.int64)
         for flag in (table.label, table.decision):
@@ -141,6 +176,9 @@ class _Plan:
         stratum = np.unique(stratum, return_inverse=True)[1].reshape(-1)
         if table.score is None:
             level, segment = np.zeros(table.cells, np.int64), np.zeros(1, np.int64)
+        elif borders is not None:
+            level = np.searchsorted(borders[1:-1], table.cutoff_of_cells, side="right")
+            segment = np.searchsorted(thresholds, borders[:-1], side="right")
         else:
             level = np.cumsum(np.diff(table.score, prepend=table.score[0]) > 0)
             segment = np.searchsorted(thresholds, table.cutoffs, side="right")
@@ -151,15 +189,42 @@ class _Plan:
         owner = np.empty(int(stratum.max()) + 1, np.int64)
         owner[stratum] = grouping.codes
         np.minimum.at(least, owner[part // segments], people)
-        return cls(grouping.codes, stratum, level, segment, table.n, below, least)
+        return cls(grouping.codes, stratum, level, segment, table.n, below, least, borders)
 
     def cut(self, kept: Bools) -> Ints:
         """At which levels ranges start when these groups are kept."""
         own = kept[self.group]
         level, stratum, n = self.level[own], self.stratum[own], self.n[own]
+        if self.borders is not None:
+            return _halved(level, stratum, n, self.segment, self.below)
         ends = np.flatnonzero(np.diff(self.segment[level])) + 1
         parts = zip(*(np.split(a, ends) for a in (level, stratum, n)), strict=True)
         return np.concatenate([_starts(where, who, people, self.below) for where, who, people in parts])
+
+
+def _halved(level: Ints, stratum: Ints, n: Ints, segment: Ints, below: int) -> Ints:
+    """Where ranges start if all of them are halved, as near to the middle as leaves no small stratum on either side.
+
+    Where people are many, halves and quarters are the same in every table, so that what two tables put together is
+    nested. Neighbours joined one after the other would differ, and chain up to one range in the sum of tables.
+    """
+    strata, who = np.unique(stratum, return_inverse=True)
+    people = sum_by(who.reshape(-1) * len(segment) + level, n, len(strata) * len(segment))
+    upto = np.cumsum(np.pad(people.reshape(len(strata), -1), ((0, 0), (1, 0))), axis=1)
+
+    def fit(held: Ints) -> Bools:
+        return np.asarray(((held == 0) | (held >= below)).all(0))
+
+    def starts(first: int, last: int) -> list[int]:
+        inner = upto[:, first + 1 : last]
+        fits = np.flatnonzero(fit(inner - upto[:, [first]]) & fit(upto[:, [last]] - inner)) + first + 1
+        if len(fits):
+            nearest = int(fits[np.abs(2 * fits - first - last).argmin()])
+            return starts(first, nearest) + starts(nearest, last)
+        return [first] if (upto[:, last] > upto[:, first]).any() else []
+
+    ends = np.flatnonzero(np.diff(segment, prepend=-1, append=-1))
+    return np.array([start for first, last in pairwise(ends.tolist()) for start in starts(first, last)])
 
 
 def _starts(level: Ints, stratum: Ints, n: Ints, below: int) -> Ints:
@@ -241,6 +306,8 @@ def _chosen(table: Table, plan: _Plan, ranges: int) -> tuple[Bools, Ints]:
 def _ranged(table: Table, plan: _Plan, starts: Ints, cells: Bools, thresholds: Floats) -> tuple[Floats, Spans | None]:
     """The score of each kept cell, and the ranges: those of one score stay exact."""
     assert table.score is not None
+    if plan.borders is not None:
+        return _fixed(table, plan, starts, cells)
     level = plan.level[cells]
     present = np.unique(level)
     first = np.searchsorted(present, starts)
@@ -253,6 +320,27 @@ def _ranged(table: Table, plan: _Plan, starts: Ints, cells: Bools, thresholds: F
     low, high = np.where(single, ends[0][first], low), np.where(single, ends[1][last], high)
     wide = low < high
     stands = np.where(wide, middle(low, high), low)[np.searchsorted(starts, level, side="right") - 1]
+    return stands, Spans(low[wide], high[wide], lowest, highest) if wide.any() else None
+
+
+def _fixed(table: Table, plan: _Plan, starts: Ints, cells: Bools) -> tuple[Floats, Spans | None]:
+    """The same for ranges fixed beforehand, some of them joined; one in which everybody has one score stays exact."""
+    assert table.score is not None
+    assert plan.borders is not None
+    lowest, highest = float(plan.borders[0]), float(plan.borders[-1])
+    level, own = plan.level[cells], np.searchsorted(starts, plan.level[cells], side="right") - 1
+    last = np.zeros(len(starts), np.int64)
+    np.maximum.at(last, own, level)
+    closed = np.append(plan.borders[:-1], np.nextafter(highest, np.inf))  # the highest score belongs to the last
+    low, high = plan.borders[starts], closed[last + 1]
+    first_score, last_score = np.full(len(starts), np.inf), np.full(len(starts), -np.inf)
+    ends = (table.score, table.score) if table.spans is None else table.spans.ends(table.score)
+    np.minimum.at(first_score, own, ends[0][cells])
+    np.maximum.at(last_score, own, ends[1][cells])
+    exact = first_score == last_score
+    low, high = np.where(exact, first_score, low), np.where(exact, first_score, high)
+    wide = low < high
+    stands = np.where(wide, middle(low, high), low)[own]
     return stands, Spans(low[wide], high[wide], lowest, highest) if wide.any() else None
 
 

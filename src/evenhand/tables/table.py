@@ -20,6 +20,7 @@ import numpy as np
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import tidy
+from evenhand.tables.decimals import NARROW
 from evenhand.tables.dense import Counts, Units
 from evenhand.tables.groups import Grouped, Grouping, both, history_of, same, sum_by, sum_of
 from evenhand.tables.invariants import check
@@ -27,6 +28,10 @@ from evenhand.tables.noise import Noise
 from evenhand.tables.ranges import Spans, united
 
 _ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
+SAME_RANGES = (
+    "share tables in the same ranges (table make --like TABLE or --edges 0,0.1,…; suppressed(…, like=) in Python), or, "
+    "if only decisions matter, add them all the same (--force; evenhand.merge(…, force=True))"
+)
 FAR_OFF = 0.05
 """Noise of so much of all people is worth a remark."""
 
@@ -165,9 +170,20 @@ class Table(Grouped):
         score = self._scores_of_cells()
         if threshold is None:
             raise UsageError("a decision needs a threshold, or a prediction column")
+        threshold = self.compared(threshold)
         if self.spans is not None:
             _refuse_inside(self.spans, threshold)
         return (score < threshold) if self.meaning.risk else (score >= threshold)
+
+    def compared(self, threshold: float) -> float:
+        """What a threshold is compared as: scores of 32 bits with its value in 32 bits, as numpy does."""
+        narrow = NARROW.get(self.provenance.precision or "")
+        return threshold if narrow is None else narrow.compared(threshold)
+
+    def above(self, score: float) -> float:
+        """A threshold above this score."""
+        narrow = NARROW.get(self.provenance.precision or "")
+        return float(np.nextafter(score, np.inf)) if narrow is None else narrow.above(score)
 
     def bin_of_cells(self, bins: int) -> Ints:
         """Equal-width bins over the score range, closed on the right, the first on both sides."""
@@ -209,6 +225,16 @@ class Table(Grouped):
     def __add__(self, other: object) -> Table:
         if not isinstance(other, Table):
             return NotImplemented
+        whole = self.added(other)
+        if whole.spans is not None and len(whole.scores) == 1 < max(before := [len(self.scores), len(other.scores)]):
+            raise UsageError(
+                f"the ranges of scores of two tables overlap so that one is left of {before[0]:,} and {before[1]:,}: "
+                f"nothing could be said about scores; {SAME_RANGES}"
+            )
+        return whole
+
+    def added(self, other: Table) -> Table:
+        """The table of all rows of both, even if one range of scores is all that is left."""
         alike = sum_of(self, other, (_schema(self), _schema(other)))
         noise = None
         if self.noise is not None and other.noise is not None:
@@ -283,6 +309,17 @@ class Table(Grouped):
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.left_out.items())
             parts.append(f"left out: {reasons}")
         return "Table: " + "; ".join(parts)
+
+
+def observed_range(t: Table) -> str | None:
+    """A remark if nobody stated the range of scores and they leave [0, 1]: then it is the observed one."""
+    if t.score is None or t.meaning.score_range is not None or t.score_range == (0.0, 1.0):
+        return None
+    lo, hi = t.score_range
+    return (
+        f"scores leave [0, 1] and no range was stated, so the observed one is used, {lo:.12g} to {hi:.12g}: uniform "
+        "measures are relative to it; state the range that is possible (score_range=, --score-range)"
+    )
 
 
 def far_off(t: Table) -> str | None:

@@ -72,7 +72,8 @@ def _counted(
     table: Table, references: dict[str, str], threshold: float | None, most: int, groups: int
 ) -> dict[str, Any]:
     decides = table.decision is None
-    stops = stops_of(table, most, threshold if decides else None)
+    policy = table.compared(threshold) if decides and threshold is not None else None
+    stops = stops_of(table, most, policy)
     groupings, gap = [], 0.0
     lacking = {name for name, _ in table.provenance.incomplete}
     for grouping in table.groupings:
@@ -89,7 +90,7 @@ def _counted(
         "risk": table.meaning.risk,
         "labels": 1 if table.label is None else 2,
         "threshold": threshold if decides else None,
-        "policy": int(np.searchsorted(stops.scores, threshold)) if decides and threshold is not None else None,
+        "policy": None if policy is None else int(np.searchsorted(stops.scores, policy)),
         "groupings": groupings,
     }
 

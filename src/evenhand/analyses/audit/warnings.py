@@ -14,7 +14,7 @@ from evenhand.measures.rates import share
 from evenhand.measures.registry import hypothesis
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import CELLS
-from evenhand.tables.table import Table, far_off
+from evenhand.tables.table import Table, far_off, observed_range
 
 MOST_UNJUDGED = 4
 """So many reasons why something is not judged are notes; the comparisons themselves have all."""
@@ -22,13 +22,50 @@ FEW_CUTOFFS = 50
 """So many thresholds are listed where others are impossible."""
 
 
+CENTRAL = 0.99
+"""If so many of the people"""
+NARROW = 0.2
+"""fill less than this share of the observed range, a few outlying scores set the scale of uniform measures."""
+
+
 def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
     """About the scores, the options and the decisions, then about each attribute, then about what the table lacks."""
-    notes = [*_score_and_resamples(table, options), *_decisions(table, options), *_permutations(options, attributes)]
+    notes = [
+        *_range(table),
+        *_score_and_resamples(table, options),
+        *_decisions(table, options),
+        *_permutations(options, attributes),
+    ]
     for a in attributes:
         notes += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
         notes += _unjudged(a)
     return [*notes, *_lacking(table)]
+
+
+def _range(table: Table) -> Iterator[str]:
+    """Which range was observed, and whether a few scores made it."""
+    observed = observed_range(table)
+    if observed is None or table.extremes[0] == table.extremes[1]:
+        return
+    yield observed
+    low, high = central(table, CENTRAL)
+    share = (high - low) / (table.extremes[1] - table.extremes[0])
+    if share < NARROW:
+        yield (
+            f"a few outlying scores set that range: {CENTRAL:.0%} of people lie between {low:.6g} and {high:.6g}, "
+            f"{100 * share:.2g}% of it, so uniform measures such as ABCC are small whatever the gap: read those by "
+            "rank, or state a range without the outliers and leave them out"
+        )
+
+
+def central(table: Table, share: float) -> tuple[float, float]:
+    """Between which scores the central people lie, at least one being left out on each side."""
+    assert table.score is not None
+    upto = np.cumsum(table.mass, dtype=np.float64)  # cells are sorted by score
+    aside = max((1 - share) / 2 * upto[-1], upto[-1] / table.rows)
+    places = np.searchsorted(upto, [aside * (1 + 1e-9), upto[-1] - aside * (1 + 1e-9)])
+    low, high = table.score[np.minimum(places, len(upto) - 1)]
+    return float(low), max(float(low), float(high))
 
 
 def _score_and_resamples(table: Table, options: Options) -> Iterator[str]:

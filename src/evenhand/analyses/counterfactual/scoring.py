@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
-from evenhand.ingest.values import name_of
+from evenhand.ingest.values import decimals, name_of
 from evenhand.tables.arrays import Floats
 
 SAID = 400
@@ -111,7 +111,7 @@ def _checked(returned: Any, count: int, where: str) -> Floats:
             scores = scores[:, 0]
         if scores.dtype.kind in "US" or (scores.dtype.kind == "O" and any(isinstance(s, str) for s in scores.ravel())):
             raise TypeError
-        scores = scores.astype(np.float64)
+        scores = np.asarray(decimals(scores)).astype(np.float64)
     except (TypeError, ValueError):
         raise DataError(
             f"{rule}, but for {where} it returned {shown(returned)}: name the value that is good for a person "

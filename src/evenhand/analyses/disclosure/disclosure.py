@@ -13,12 +13,11 @@ from evenhand.report.result import Result
 from evenhand.tables.arrays import Bools, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.groups import Grouping, sum_by
-from evenhand.tables.scores import ScoreView
+from evenhand.tables.merging import resolution_of
 from evenhand.tables.storage import format_of, load
 from evenhand.tables.table import Table
 
 SMALL = (5, 10)
-MANY_GROUPS = 50
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,8 @@ def table_info(data: Any) -> TableInfo:
     if not isinstance(data, Table | Confusion):
         raise UsageError(f"this takes a table or the name of a saved one, not {shown(data)}")
     private = isinstance(data, Table) and data.noise is not None
-    return TableInfo(data, format_of(data), None if private else _disclosure(data), _resolution(data))
+    resolution = resolution_of(data) if isinstance(data, Table) else None
+    return TableInfo(data, format_of(data), None if private else _disclosure(data), resolution)
 
 
 def _disclosure(table: Table | Confusion) -> Disclosure:
@@ -109,16 +109,3 @@ def _uniform(table: Table | Confusion, grouping: Grouping, label: Ints | None) -
     groups = np.unique(grouping.codes[_alone(grouping.codes.astype(np.int64), label)]).tolist()
     sizes = sum_by(grouping.codes, table.n, len(grouping.groups))
     return tuple((grouping.groups[g], int(sizes[g])) for g in groups)
-
-
-def _resolution(table: Table | Confusion) -> float | None:
-    """The bound of the first attribute, each group against the largest; None if it is not asked of so many groups."""
-    if isinstance(table, Confusion) or table.score is None:
-        return None
-    if table.spans is None:
-        return 0.0
-    grouping = table.groupings[0]
-    if not 2 <= len(grouping.groups) <= MANY_GROUPS:
-        return None
-    view, largest = ScoreView(table, grouping), int(table.sizes(grouping).argmax())
-    return max(view((g, largest)).resolution for g in range(len(grouping.groups)) if g != largest)

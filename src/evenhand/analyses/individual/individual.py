@@ -19,6 +19,7 @@ from evenhand.inference.resample import generator
 from evenhand.ingest.roles import Roles, check_known, picked
 from evenhand.report.result import Result, write
 from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.ranges import possible_range, rounded_range
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -243,15 +244,12 @@ def _limits(
     low, high = float(score.min()), float(score.max())
     if max(-low, high) > LARGEST:
         raise DataError(f"scores from {low:g} to {high:g} are too large to be added up: divide them by their largest")
-    if score_range is not None:
-        start, end = score_range
-        if low < start or high > end:
-            raise UsageError(
-                f"score_range must hold all scores, {low:g} to {high:g}, but is {start:g} to {end:g}: widen it"
-            )
-        low, high = start, end
-    elif low >= 0 and high <= 1:
-        low, high = 0.0, 1.0
+    start, end = possible_range(low, high, score_range)
+    if (low < start or high > end) and rounded_range(low, high, score_range)[0] is None:
+        raise UsageError(
+            f"score_range must hold all scores, {low:g} to {high:g}, but is {start:g} to {end:g}: widen it"
+        )
+    low, high = start, end
     span = high - low or 1.0
     epsilon = 0.05 * span if epsilon is None else _number("epsilon", epsilon)
     if epsilon < 0:

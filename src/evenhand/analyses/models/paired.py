@@ -158,7 +158,7 @@ class _View:
         lowest = view.lowest(cells)
         level = np.searchsorted(lowest, score, side="right") - 1
         self.layouts = [
-            layout(score < threshold if risk else score >= threshold, 2),
+            layout(score < table.compared(threshold) if risk else score >= table.compared(threshold), 2),
             layout(equal_bins(score, table.score_range, options.gap_bins, risk), options.gap_bins),
             layout(len(lowest) - 1 - level if risk else level, len(lowest)),
         ]

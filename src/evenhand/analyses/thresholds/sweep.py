@@ -168,7 +168,7 @@ def listed_thresholds(table: Table) -> Floats:
     highest = float(table.scores[-1] if table.spans is None else table.spans.ends(table.scores[-1:])[1][0])
     if highest == np.finfo(np.float64).max:
         raise UsageError(f"a threshold above every score is needed, but no number is above {highest:g}: rescale them")
-    return np.append(table.cutoffs, np.nextafter(highest, np.inf))
+    return np.append(table.cutoffs, table.above(highest))
 
 
 def counted(table: Table, grouping: Grouping) -> Iterator[Counts]:

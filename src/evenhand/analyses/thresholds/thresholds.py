@@ -31,7 +31,7 @@ from evenhand.measures.registry import RateMeasure
 from evenhand.report.result import Result
 from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.groups import Grouping
-from evenhand.tables.table import Table
+from evenhand.tables.table import Table, observed_range
 
 FAIRNESS = "demographic_parity"
 
@@ -92,7 +92,9 @@ class Thresholds(Result):
     def current(self) -> Cutoff | None:
         """The threshold in use, if it was told."""
         stated = self.options.threshold
-        return None if stated is None else replace(self.at(self.sweep.index(stated)), threshold=stated)
+        if stated is None:
+            return None
+        return replace(self.at(self.sweep.index(self.table.compared(stated))), threshold=stated)
 
     @property
     def chosen(self) -> Cutoff | None:
@@ -196,7 +198,9 @@ def thresholds(
     if by_group:
         limits = [r.limit for r in asked.requirements if r.measure.id == asked.fairness.id]
         result = replace(result, by_group=separate(table, grouping, ref, goal, asked.fairness, limits))
-    return replace(result, notes=(*table.notes, *notes, *_remarks(result)))
+    observed = observed_range(table)
+    about = () if observed is None else (observed,)
+    return replace(result, notes=(*table.notes, *about, *notes, *_remarks(result)))
 
 
 @dataclass(frozen=True)

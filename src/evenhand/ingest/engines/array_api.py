@@ -208,7 +208,7 @@ def on_host(values: Any, name: str) -> NDArray[Any]:
             values = values.detach().cpu()
             return np.asarray(_plain_torch(values).resolve_conj().resolve_neg().numpy())
         if str(values.dtype).startswith(("bfloat", "float8", "float4")):  # numpy has no such numbers
-            values = values.astype("float32")
+            return np.asarray(values.astype("float32"), np.float64)
         if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
             return np.asarray(values.get())
         return np.asarray(values) if hasattr(values, "__array__") else np.from_dlpack(values)
@@ -219,7 +219,7 @@ def on_host(values: Any, name: str) -> NDArray[Any]:
 def _plain_torch(tensor: Any) -> Any:
     """Numbers of 8 or 16 bits that numpy does not have, as wider ones."""
     narrow = tensor.dtype.is_floating_point and not str(tensor.dtype).endswith(("float16", "float32", "float64"))
-    return tensor.float() if narrow or str(tensor.dtype).endswith("bfloat16") else tensor
+    return tensor.double() if narrow or str(tensor.dtype).endswith("bfloat16") else tensor
 
 
 def space_on(kind: int, number: int) -> Space | None:

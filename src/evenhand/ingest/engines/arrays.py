@@ -18,6 +18,7 @@ from evenhand.ingest.engines.tensors import SMALL, Tensors
 from evenhand.ingest.values import Encoded, encode, to_floats
 from evenhand.ingest.where import taken
 from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.decimals import Narrow, narrow_of
 from evenhand.tables.grid import Grid
 
 
@@ -86,8 +87,22 @@ def _flat(values: Any, name: str) -> Any:
     return array
 
 
-def rows_in(named: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any]) -> Counting:
+def narrow_scores(columns: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Narrow]:
+    """Which scores, given by name or as arrays, have fewer than 64 bits."""
+    found = {
+        role: narrow_of((columns or {}).get(value) if isinstance(value, str) else value)
+        for role, value in given.items()
+        if role.startswith("score")
+    }
+    return {role: narrow for role, narrow in found.items() if narrow is not None}
+
+
+def rows_in(
+    named: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any], narrow: Mapping[str, Narrow] | None = None
+) -> Counting:
     """Columns by role, with their names, and groups, ready to be counted where they are."""
+    resident = {role: values.array for role, (_, values) in named.items() if isinstance(values, Resident)}
+    narrow = {**(narrow or {}), **narrow_scores(None, resident)}
     every = [*named.values(), *groups.items()]
     lengths = [(name, len(values)) for name, values in every]
     if len({length for _, length in lengths}) > 1:
@@ -96,9 +111,13 @@ def rows_in(named: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any]) -> 
     rows = lengths[0][1]
     if on_device([values for _, values in every]):
         if rows > SMALL and "cluster" not in named and not further_roles(named):
-            return Tensors(named, groups)
+            return Tensors(named, groups, narrow.get("score"))
         named = {role: (name, brought(values)) for role, (name, values) in named.items()}
         groups = {name: brought(values) for name, values in groups.items()}
+    named = {
+        role: (name, narrow[role].shortest(to_floats(values, name, "")) if role in narrow else values)
+        for role, (name, values) in named.items()
+    }
     return Rows(
         Columns(
             names={role: name for role, (name, _) in named.items()},
@@ -107,6 +126,7 @@ def rows_in(named: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any]) -> 
             weights=weigh(named["weight"][1], named["weight"][0]) if "weight" in named else None,
             **{role: named[role][1] for role in ("score", "label", "prediction", "cluster") if role in named},
             further=tuple(named[role][1] for role in further_roles(named)),
+            precision={role: kind.name for role, kind in narrow.items()},
         )
     )
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
-from evenhand.ingest.engines.arrays import Rows
+from evenhand.ingest.engines.arrays import Rows, narrow_scores
 from evenhand.ingest.engines.sources import ACCEPTED, check_columns, problem
 from evenhand.ingest.values import encode, name_of
+from evenhand.tables.decimals import FLOAT32, STAGES
 from evenhand.tables.grid import Grid
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
@@ -134,6 +135,7 @@ class FrameCounting:
         spelt = {k: _day(c, schema[c]) if c == by_day else _key(k, c, schema[c]) for k, c in self.keys.items()}
         self.select = {**spelt, **_weight_columns(names)}
         self.by = [*self.keys, *(["state"] if "weight" in names else [])]
+        self.narrow = [role for role in names if role.startswith("score") and schema[names[role]] == nw.Float32]
 
     @property
     def length(self) -> int | None:
@@ -187,7 +189,7 @@ class FrameCounting:
     ) -> Columns:
         sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in self.names}
         with _counted_by(self.frame):
-            selected = rows(self.frame.select(**self.select))
+            selected = rows(self._selected())
             cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums, **more)
             if isinstance(cells, nw.LazyFrame):
                 cells = cells.collect()
@@ -203,7 +205,35 @@ class FrameCounting:
                 columns[key] = _truth(columns[key])
             elif self.schema[column].is_decimal():
                 columns[key] = [None if name_of(v) is None else Decimal(v) for v in columns[key]]
-        return counted(columns, names, self.groups)
+        return counted(columns, names, self.groups, precision=dict.fromkeys(self.narrow, FLOAT32.name))
+
+    def _selected(self) -> Any:
+        """The columns to count by; scores of 32 bits as their shortest decimals."""
+        selected: Any = self.frame.select(**self.select)
+        if not self.narrow:
+            return selected
+        selected = selected.with_columns(**{f"scale_{role}": scale_of(nw.col(role)) for role in self.narrow})
+        return selected.with_columns(**{role: shortest(nw.col(role), nw.col(f"scale_{role}")) for role in self.narrow})
+
+
+def scale_of(x: nw.Expr) -> nw.Expr:
+    """The scale of each 32-bit number as `Narrow.scales` has it."""
+    found: nw.Expr = nw.lit(0.0)
+    size = nw.when(x < 0.0).then(-x).otherwise(x)
+    for start, scale in zip(FLOAT32.starts[::-1].tolist(), FLOAT32.scales[-2::-1].tolist(), strict=True):
+        found = nw.when(size < start).then(nw.lit(scale)).otherwise(found)
+    return found
+
+
+def shortest(x: nw.Expr, scale: nw.Expr) -> nw.Expr:
+    """The shortest decimal of each 32-bit number as `Narrow.shortest` has it."""
+    found = x
+    for stage in reversed(STAGES):
+        up = nw.when(scale > 0.0).then(scale * stage).otherwise(nw.lit(1.0))
+        decimal = (x * up + 0.5).floor() / up
+        fits = (decimal.cast(nw.Float32).cast(nw.Float64) == x) & (scale > 0.0)
+        found = nw.when(fits).then(decimal).otherwise(found)
+    return found
 
 
 def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
@@ -315,6 +345,7 @@ def _rows(frame: nw.DataFrame[Any], names: Mapping[str, str], groups: list[str])
         **{role: columns[names[role]] for role in ("score", "label", "prediction") if role in names},
         weights=weigh(columns[names["weight"]], names["weight"]) if "weight" in names else None,
         further=tuple(columns[names[role]] for role in further_roles(names)),
+        precision={role: kind.name for role, kind in narrow_scores(columns, names).items()},
     )
 
 

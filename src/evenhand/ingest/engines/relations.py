@@ -17,6 +17,7 @@ from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, cou
 from evenhand.ingest.engines.sources import Source, check_columns, column_names, opened, problem
 from evenhand.ingest.progress import followed
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
+from evenhand.tables.decimals import FLOAT32
 from evenhand.tables.grid import Grid, number
 from evenhand.tables.storage import is_table_file
 
@@ -73,6 +74,8 @@ class Relation:
                 "count(*) FILTER (w <> floor(w)) AS fractional",
             ]
         self.rows = source.relation.project(", ".join(chosen))
+        typed = self.scores if source.values == "typed" else []
+        self.precision = {role: FLOAT32.name for role in typed if source.type_of(names[role]) == "FLOAT"}
 
     def size(self) -> int:
         count = self.source.relation.aggregate("count(*)")
@@ -110,7 +113,8 @@ class Relation:
         try:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
             cells = rows.aggregate(", ".join([*shown_by, *self.sums, *more]), ", ".join(by))
-            columns = counted(dict(_fetched(cells, by, self.source)), names, self.groups, self.source.notes)
+            found = dict(_fetched(cells, by, self.source))
+            columns = counted(found, names, self.groups, self.source.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():
                     refuse_words(self.source, names[role])
@@ -145,7 +149,8 @@ def as_number(source: Source, name: str, role: str) -> str:
     type_ = source.type_of(name)
     if not type_.startswith(_NUMBERS) or type_.endswith("]"):
         raise DataError(f"{role} column {shown(name)} must hold numbers, but holds {type_}: convert or repair it")
-    return f"CAST({source.column(name)} AS DOUBLE)"
+    column = source.column(name)
+    return FLOAT32.sql(column) if role == "score" and type_ == "FLOAT" else f"CAST({column} AS DOUBLE)"
 
 
 def as_name(source: Source, name: str) -> str:

@@ -16,6 +16,7 @@ from evenhand.ingest.engines.array_api import Space
 from evenhand.ingest.engines.tensor_passes import SPAN
 from evenhand.ingest.values import encode, group_codes, to_floats
 from evenhand.tables.arrays import Ints
+from evenhand.tables.decimals import narrow_of
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,8 @@ def _floats(space: Space, array: Any) -> Coded:
         return or_else(space, space.floats(array[piece]), np.inf)
 
     found = passes.distinct(space, len(array), part)
-    values = [v if math.isfinite(v) else None for v in space.down(found).tolist()]
+    narrow, wide = narrow_of(array), space.down(found)
+    values = [v if math.isfinite(v) else None for v in (narrow.shortest(wide) if narrow else wide).tolist()]
     return looked_up(space, len(array), found, part, values)
 
 

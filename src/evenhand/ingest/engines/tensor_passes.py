@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.ingest.engines.array_api import Space
 from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.decimals import STAGES, Narrow
 from evenhand.tables.grid import Grid
 
 DENSE = 1 << 27
@@ -86,6 +87,25 @@ def keys(space: Space, grid: Grid, x: Any) -> Any:
     place = space.floor(x * up / down + 0.5)
     found = 2 * place + _side(space, x, place * down / up) + shifts[own]
     return space.where(x == pins[own], offsets[own], found)
+
+
+def shortest(space: Space, score: Any, narrow: Narrow) -> Any:
+    """`Narrow.shortest` of scores of few bits, operation by operation."""
+    starts, scales = map(space.up, (narrow.starts, narrow.scales))
+    kind = score.dtype
+
+    def part(piece: slice) -> Any:
+        x = space.floats(score[piece])
+        scale = scales[space.places(starts, space.where(x < 0, -x, x), right=True)]
+        found = x
+        for stage in reversed(STAGES):
+            up = space.where(scale > 0, scale * stage, 1.0)
+            decimal = space.floor(x * up + 0.5) / up
+            fits = (space.floats(space.cast(decimal, kind)) == x) & (scale > 0)
+            found = space.where(fits, decimal, found)
+        return found
+
+    return made(space, len(score), part)
 
 
 def tables(grid: Grid) -> list[Floats]:

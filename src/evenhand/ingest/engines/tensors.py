@@ -18,6 +18,7 @@ from evenhand.ingest.engines.tensor_codes import Coded, Resident, coded, looked_
 from evenhand.ingest.engines.tensor_passes import SPAN
 from evenhand.ingest.values import Encoded
 from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.decimals import Narrow
 from evenhand.tables.grid import Grid
 
 SMALL = 100_000
@@ -29,7 +30,9 @@ class Tensors:
 
     split = False
 
-    def __init__(self, columns: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any]) -> None:
+    def __init__(
+        self, columns: Mapping[str, tuple[str, Any]], groups: Mapping[str, Any], narrow: Narrow | None = None
+    ) -> None:
         self.names = {role: name for role, (name, _) in columns.items()}
         self.groups = list(groups)
         given = [values for _, values in [*columns.values(), *groups.items()]]
@@ -40,6 +43,9 @@ class Tensors:
             cast(Any, numbers(self.space, roles[r], self.names[r], r) if r in roles else None)
             for r in ("score", "weight")
         )
+        self.precision = {} if narrow is None else {"score": narrow.name}
+        if narrow is not None:
+            self.score = passes.shortest(self.space, self.score, narrow)
         self.parts: dict[str, Coded] = {
             role: coded(self.space, roles[role], self.names[role]) for role in ("prediction", "label") if role in roles
         }
@@ -226,4 +232,5 @@ class Tensors:
             prediction=of("prediction"),
             weights=weights,
             further=further,
+            precision=self.precision,
         )
