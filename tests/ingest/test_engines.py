@@ -160,7 +160,7 @@ def test_weights(kind: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.weight2, expected.weight2, rtol=1e-12)
     assert dict(found.left_out) == {"of weight zero in 'w'": 5}
     repeated = {c: np.repeat(v, columns["k"]) for c, v in columns.items()}
-    people_counted = evenhand.tabulate(source, score="s", label="y", group="g", weight="k")
+    people_counted = evenhand.tabulate(source, score="s", label="y", group="g", weight="k", weight_kind="frequency")
     rows = evenhand.tabulate(repeated, score="s", label="y", group="g")
     assert (people_counted.n == rows.n).all()
     assert (people_counted.score == rows.score).all()
