@@ -75,7 +75,8 @@ class Metric:
     sample_weight
         Weights; whole numbers count people, survey weights need `weight_kind="sampling"`.
     options
-        What `evenhand.audit` takes: `reference`, `cluster`, `missing`, `weight_kind`, and how intervals and tests are made.
+        What `evenhand.audit` takes: `reference`, `cluster`, `missing`, `weight_kind`, and how intervals and
+        tests are made.
 
     With two groups the value is that of the group against the reference; with more, that of the most
     different pair (for a ratio the lower rate over the higher).

@@ -193,8 +193,8 @@ def test_the_criterion_holds_after_the_shift_on_random_tables() -> None:
         g[:4], y[:4] = (0, 0, 1, 1), (0, 1, 0, 1)
         n = rng.integers(1, 1000 if rng.random() < 0.3 else 4, m)
         t = projection_test(
-            logit=z + g * rng.normal(0, width), group=g, label=y, weight=n, weight_kind="frequency", criterion="equalized_odds",
-            beta_norm=10 ** rng.uniform(-4, 4), reference=0,
+            logit=z + g * rng.normal(0, width), group=g, label=y, weight=n, weight_kind="frequency",
+            criterion="equalized_odds", beta_norm=10 ** rng.uniform(-4, 4), reference=0,
         )  # fmt: skip
         s = t.shifts
         assert max(abs(criterion_gap(t, label)) for label in ("favourable", "unfavourable")) < 1e-8

@@ -50,7 +50,9 @@ class Roles:
     prediction: Any = _role("Column with the decision, instead of a threshold.", "COL")
     weight: Any = _role("Column with weights: numbers of people, or survey weights.", "COL")
     weight_kind: WeightKind = _role(
-        "How weights are meant; auto takes whole numbers for numbers of people, or asks.", default="auto", choices=WEIGHT_KINDS
+        "How weights are meant; auto takes whole ones for numbers of people, or asks.",
+        default="auto",
+        choices=WEIGHT_KINDS,
     )
     cluster: Any = _role("Column that tells which rows belong to one person.", "COL")
     favorable: Any = _role("The good value of label and prediction.", "V", UNSAID)

@@ -150,7 +150,7 @@ def audit_classes(
         )
     if choices.recipe.classes.kind == "binary":
         raise UsageError(
-            f"'binary' is about one class, but an audit compares all {len(table.classes)} ({listed(table.classes, 40)}): "
+            f"'binary' is about one class, but an audit compares {len(table.classes)} ({listed(table.classes, 40)}): "
             "use evenhand.aggregate with positive= (evenhand aggregate --positive), or audit its of_class(…)"
         )
     groupings, notes = _comparable(table)

@@ -19,6 +19,7 @@ def document(test: ProjectionTest) -> dict[str, Any]:
         **fields(test, "criterion statistic theta critical_value p_value gamma rejects level"),
         **fields(test, "attribute group reference n beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
+        "p_permuted": test.p_permuted,
         "ranges": None if test.ranges is None else fields(test.ranges, "means p_values"),
         "data": dict(test.data),
         "interpretation": sentence(test),

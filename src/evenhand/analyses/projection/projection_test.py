@@ -28,8 +28,6 @@ from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
 
 CRITERIA = {"equal_opportunity": (1,), "equalized_odds": (1, 0)}
-FEW = 30
-"""With fewer people of a label in a group, the limit law is not to be relied on."""
 _NO_BETA = (
     "no ‖β‖ was given, so distances are in logits (score space, ‖β‖ = 1): this is not the distance in the model's "
     "feature space; the p-value and the moves are the same for any ‖β‖"
@@ -219,6 +217,8 @@ def _tested(
     limit, p_value = critical(level, theta), tail(statistic, theta)
     sign = -1.0 if risk else 1.0
     logit = sign * z
+    few = any(min(sample.effective(part.label)) < sample.few(part.label) for part in parts)
+    permuted = sample.permuted(CRITERIA[criterion]) if few else None
     ranges = within_ranges(table, pair, sample, logits, CRITERIA[criterion], beta_norm)
     plan = Shifts(
         groups=names,
@@ -252,10 +252,14 @@ def _tested(
             "left_out": dict(table.left_out),
         },
         notes=(
-            *table.notes, *notes, *mistaken_risk(sample, risk), *in_ranges(ranges, level),
-            *_remarks(parts, names, sample, p_value, level, sum(wald)),
-        ),  # fmt: skip
+            *table.notes,
+            *notes,
+            *mistaken_risk(sample, risk),
+            *in_ranges(ranges, level),
+            *_remarks(parts, names, sample, p_value, level, sum(wald), permuted),
+        ),
         ranges=ranges,
+        p_permuted=permuted,
         _plan=plan,
     )
 
@@ -275,18 +279,23 @@ def _part(found: Projection, sample: Sample, rows: Ints, y: int, risk: bool) -> 
     )  # fmt: skip
 
 
+def _instead(permuted: float | None) -> str:
+    return "" if permuted is None else f". Permuting group labels within the label gives p = {permuted:.3g}"
+
+
 def _remarks(
-    parts: list[LabelProjection], names: tuple[str, str], sample: Sample, p_value: float, level: float, wald: float
-) -> list[str]:
+    parts: list[LabelProjection], names: tuple[str, str], sample: Sample, p_value: float, level: float, wald: float,
+    permuted: float | None,
+) -> list[str]:  # fmt: skip
     notes = []
     for part in parts:
-        sizes = zip(names, part.people, sample.effective(part.label), strict=True)
-        few = [f"{shown(g)} ({n:,})" for g, n, known in sizes if known < FEW]
+        sizes, enough = zip(names, part.people, sample.effective(part.label), strict=True), sample.few(part.label)
+        few = [f"{shown(g)} ({n:,})" for g, n, known in sizes if known < enough]
         if few:
             notes.append(
-                f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples, and "
-                "with so few people the test may reject a fair score nearly twice as often as its level if scores are "
-                "skewed, and more rarely if they are not"
+                f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples; "
+                "with so few people the test rejects too rarely if scores are symmetric or groups alike in size, and too "
+                "often if scores are skewed and one group is much smaller" + _instead(permuted)
             )
         if part.theta == 0:
             notes.append(f"the score is constant among people with the {part.label} label")

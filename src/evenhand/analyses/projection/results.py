@@ -73,6 +73,8 @@ class ProjectionTest(Result):
     data: Mapping[str, Any]
     notes: tuple[str, ...]
     _plan: Shifts = field(compare=False)
+    p_permuted: float | None = None
+    """By permuting group labels among people with the same label, where these are too few for the limit law."""
     ranges: Ranges | None = None
     """What scores known in ranges leave open; None if they are exact."""
 

@@ -10,10 +10,16 @@ import numpy as np
 from evenhand.analyses.projection.inputs import logits_of, scores_of
 from evenhand.analyses.projection.shifts import LABELS, sigma
 from evenhand.inference.chi2_mixture import tail
+from evenhand.inference.permutation import permuted_means
 from evenhand.inference.wasserstein_projection import Projection, project
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.table import Table
 
+FEW = 30
+"""With fewer people of a label in a group, the limit law is not to be relied on."""
+MANY = 1000
+"""With so many it is."""
+PERMUTATIONS = 1999
 FURTHEST = 36.0
 """A score of 0 or 1 has no logit; this one is as near as a float can tell."""
 
@@ -53,6 +59,28 @@ class Sample:
         group, reference = (float(n[side].sum() ** 2 / squares[side].sum()) for side in sides)
         return group, reference
 
+    def few(self, label: str) -> float:
+        """With fewer people a mean is not normal enough: Cochran's rule, 25 times the squared skewness of scores."""
+        own = self.label == LABELS.index(label)
+        h, w = sigma(self.z[own]), self.n[own] / self.n[own].sum()
+        deviation = h - (w * h).sum()
+        spread = float((w * deviation**2).sum())
+        skewness = float((w * deviation**3).sum()) / spread**1.5 if spread > 1e-200 else 0.0
+        return min(max(FEW, 25 * skewness**2), MANY)
+
+    def permuted(self, labels: Sequence[int]) -> float | None:
+        """The p-value by permuting group labels among people with the same label; None of survey weights."""
+        if self.squares is not None:
+            return None
+        rng = np.random.default_rng(0)
+        here, null = 0.0, np.zeros(PERMUTATIONS)
+        for y in labels:
+            own = np.flatnonzero(self.label == y)
+            n = np.rint(self.n[own]).astype(np.int64)
+            one, more = permuted_means(sigma(self.z[own]), n, self.in_group[own], PERMUTATIONS, rng)
+            here, null = here + one, null + more
+        return float((1 + (null >= here * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
+
     def mean(self, y: int) -> float:
         """Mean score of everybody with a label."""
         own = self.label == y
@@ -64,14 +92,17 @@ def mistaken_risk(sample: Sample, risk: bool) -> Iterator[str]:
     if sample.label.all() or not sample.label.any():
         return
     good, bad = sample.mean(1), sample.mean(0)
-    if bad > good:
-        means = f"{bad:.3f}) than those with the favourable one ({good:.3f}"
-        if risk:
-            means = f"{1 - bad:.3f}) than those with the favourable one ({1 - good:.3f}"
+    if bad <= good:
+        return
+    if risk:
         yield (
-            f"people with the unfavourable label have a {'lower mean risk' if risk else 'higher mean score'} ({means}): "
-            f"check which value is favourable, and if this is {'no ' if risk else 'a '}risk score"
-            f"{'' if risk else ' (risk=True, --risk)'}"
+            f"people with the unfavourable label have a lower mean risk ({1 - bad:.3f}) than those with the favourable "
+            f"one ({1 - good:.3f}): check which value is favourable, and if this is a risk score"
+        )
+    else:
+        yield (
+            f"people with the unfavourable label have a higher mean score ({bad:.3f}) than those with the favourable "
+            f"one ({good:.3f}): check which value is favourable, and if this is a risk score (--risk)"
         )
 
 
@@ -82,7 +113,7 @@ class Ranges:
     means: float
     """How far a mean score may be from the exact one, at most."""
     p_values: tuple[float, float]
-    """The lowest and highest p-value, with all scores at those ends of their ranges that part the groups or join them."""
+    """The lowest and highest p-value, with scores at those ends of their ranges that part the groups or join them."""
 
 
 def within_ranges(
@@ -119,7 +150,7 @@ def in_ranges(ranges: Ranges | None, level: float) -> Iterator[str]:
         return
     low, high = ranges.p_values
     yield (
-        f"scores are known in ranges: mean scores are within {ranges.means:.1g} of the exact ones, and the p-value lies "
+        f"scores are known in ranges: mean scores are within {ranges.means:.1g} of the exact ones, and the p-value is "
         f"between {low:.2g} and {high:.2g}"
         + (f", so that the ranges decide whether the test rejects at {100 * level:g} %" if low < level <= high else "")
     )
