@@ -115,9 +115,9 @@ def survey(replications: int, rng: np.random.Generator) -> dict[str, dict[str, f
             cell = [rng.choice(400, n, p=drawn[:, g].ravel() / drawn[:, g].sum()) for g, n in enumerate((400, 600))]
             level, y = np.divmod(np.concatenate(cell), 2)
             a = evenhand.audit(
-                score=SCORES[level], label=y, group=np.repeat(["a", "b"], [400, 600]), reference="b", score_range=(0, 1),
-                weight=by_score[level] * rng.choice([1, 4], 1000, p=[0.8, 0.2]), weight_kind="sampling",
-                bootstrap=199, permutations=0, rng=i,
+                score=SCORES[level], label=y, group=np.repeat(["a", "b"], [400, 600]), reference="b",
+                score_range=(0, 1), weight=by_score[level] * rng.choice([1, 4], 1000, p=[0.8, 0.2]),
+                weight_kind="sampling", bootstrap=199, permutations=0, rng=i,
             )  # fmt: skip
             assert isinstance(a, evenhand.Audit)
             for id_ in IDS:

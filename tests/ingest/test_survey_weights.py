@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 
 import evenhand
+from conftest import called as run
 from evenhand import metrics
 from evenhand.errors import DataError
 from evenhand.ingest import score_cells
-from tests.cli.test_cli import run
-from tests.ingest.test_engines import FILES, MEMORY, given
 
 ALIKE = {"s": [0.2, 0.2, 0.8, 0.8], "y": [1, 1, 0, 1], "g": [*"aabb"], "w": [3, 7, 5, 5]}
 WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "weight": "w"}
@@ -26,23 +25,6 @@ def survey(n: int = 400, seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     s, g = rng.random(n), rng.choice(["a", "b"], n)
     return {"s": s, "y": (rng.random(n) < s).astype(int), "g": g, "w": rng.integers(1, 300, n)}
-
-
-@pytest.mark.parametrize("kind", [*MEMORY, *FILES])
-def test_every_engine_refuses_the_same(kind: str, tmp_path: Path) -> None:
-    messages = set()
-    for name, columns in (("alike", ALIKE), ("own", survey())):
-        (tmp_path / name).mkdir()
-        source = given(kind, pd.DataFrame(columns), tmp_path / name)
-        with pytest.raises(DataError, match=ASKS) as caught:
-            evenhand.tabulate(source, **WORDS)
-        with pytest.raises(DataError, match=ASKS) as expected:
-            evenhand.tabulate(columns, **WORDS)
-        assert str(caught.value) == str(expected.value)
-        messages.add(str(caught.value))
-        assert evenhand.tabulate(source, **WORDS, weight_kind="sampling").weight is not None
-        assert evenhand.tabulate(source, **WORDS, weight_kind="frequency").n.sum() == sum(columns["w"])
-    assert len(messages) == 2
 
 
 def test_what_is_found_is_said() -> None:
@@ -128,7 +110,7 @@ def test_every_command_with_weights_asks_and_takes_the_answer(tmp_path: Path) ->
     policy = tmp_path / "policy.toml"
     columns = 'score = "s"\nlabel = "y"\ngroup = ["g"]\nweight = "w"\nbootstrap = 19\n'
     for kind, code in (("", 2), ('weight_kind = "sampling"\n', 0)):
-        policy.write_text(f'[audit]\n{columns}{kind}\n[[rule]]\nmeasure = "demographic_parity"\nat_most = 1.0\n')
+        policy.write_text(f'[audit]\n{columns}{kind}\n[[rule]]\nmeasure = "demographic_parity"\nat_most = 0.9\n')
         assert run("check", str(tmp_path / "people.csv"), "--policy", str(policy)).returncode == code
     how = ["--score", "s", "--label", "y", "--group", "g", "--weight", "w"]
     for command, *more in (["projection-test"], ["tabulate", "--output", str(tmp_path / "people.table")]):

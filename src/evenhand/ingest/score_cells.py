@@ -97,7 +97,7 @@ def count_scores(counting: Counting, roles: Reading) -> Table:
         )
     found = _keyed(counting, grid, roles, rows)
     if cells["provenance"].tallied and roles.weight_kind == "auto":
-        _look_at_weights(counting, found, replace(_settled(roles, totals, found), weight_kind="auto"))
+        _look_at_weights(counting, found, replace(_settled(roles, totals, found), weight_kind="auto"), rows)
     if roles.grid is None:
         if _few_scores(counting, found, roles):
             return _exact(counting, roles)
@@ -194,12 +194,12 @@ def _places_to_peek(people: Floats) -> list[slice]:
     return [slice(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
-def _look_at_weights(counting: Counting, found: _Cells, roles: Reading) -> None:
+def _look_at_weights(counting: Counting, found: _Cells, roles: Reading, rows: int) -> None:
     """Refuse survey weights that nobody called so, by the single scores of a few places."""
     keys, place = np.unique(found.keys, return_inverse=True)
     low, high = found.grid.ends(keys)
-    people = np.bincount(place.reshape(-1), weights=found.n)
-    looked = _places_to_peek(np.asarray(people, np.float64))
+    people = np.asarray(np.bincount(place.reshape(-1), weights=found.n), np.float64)
+    looked = _places_to_peek(people * (rows / people.sum()))  # enough rows, however heavy they are
     ends = [(np.nextafter(low[some][0], -np.inf), np.nextafter(high[some][-1], np.inf)) for some in looked]
     checked(counting.within([(float(a), float(b)) for a, b in ends]), roles)
 

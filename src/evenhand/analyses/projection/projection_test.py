@@ -294,8 +294,8 @@ def _remarks(
         if few:
             notes.append(
                 f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples; "
-                "with so few people the test rejects too rarely if scores are symmetric or groups alike in size, and too "
-                "often if scores are skewed and one group is much smaller" + _instead(permuted)
+                "with so few people the test rejects too rarely if scores are symmetric or groups alike in size, and "
+                "too often if scores are skewed and one group is much smaller" + _instead(permuted)
             )
         if part.theta == 0:
             notes.append(f"the score is constant among people with the {part.label} label")
