@@ -377,7 +377,7 @@ def _settled(
             if not usual:
                 raise UsageError(
                     f"'binary' is about one class, but there are {len(table.classes)} ({listed(table.classes, 40)}): "
-                    "say which is the positive one with positive= (--positive)"
+                    "say which is positive= (--positive)"
                 )
             positive = usual[0]
         place = table.class_named(positive)
