@@ -108,6 +108,32 @@ def coverage(replications: int, interval: str, rng: np.random.Generator) -> dict
     return found
 
 
+def survey(replications: int, rng: np.random.Generator) -> dict[str, dict[str, float]]:
+    """Coverage with whole survey weights: who has a low score, and half of all people, is drawn more rarely."""
+    found: dict[str, dict[str, float]] = {}
+    by_score = np.where(SCORES < 0.3, 60, np.where(SCORES < 0.6, 20, 5))
+    for name in ("parity", "moderate gap"):
+        shares, goal = SITUATIONS[name][0], truth(SITUATIONS[name][0], [400, 600])
+        drawn = shares / by_score[:, None, None]
+        hits, seen = dict.fromkeys(IDS, 0), dict.fromkeys(IDS, 0)
+        for i in range(replications):
+            cell = [rng.choice(400, n, p=drawn[:, g].ravel() / drawn[:, g].sum()) for g, n in enumerate((400, 600))]
+            level, y = np.divmod(np.concatenate(cell), 2)
+            a = evenhand.audit(
+                score=SCORES[level], label=y, group=np.repeat(["a", "b"], [400, 600]), reference="b",
+                score_range=(0, 1), weight=by_score[level] * rng.choice([1, 4], 1000, p=[0.8, 0.2]),
+                weight_kind="sampling", bootstrap=199, permutations=0, rng=i,
+            )  # fmt: skip
+            assert isinstance(a, evenhand.Audit)
+            for id_ in IDS:
+                ci = a.measure(id_).ci
+                if ci is not None:
+                    seen[id_] += 1
+                    hits[id_] += ci[0] - 1e-12 <= goal[id_] <= ci[1] + 1e-12
+        found[f"{name}, whole survey weights"] = {id_: 100 * hits[id_] / max(seen[id_], 1) for id_ in IDS}
+    return found
+
+
 def rejection(replications: int, rng: np.random.Generator) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for kind, draw in KINDS.items():
@@ -146,6 +172,7 @@ def main() -> None:
     how = parser.parse_args()
     show("coverage in %", coverage(how.replications, how.interval, np.random.default_rng(0)))
     if how.interval == "auto":
+        show("coverage in %", survey(how.replications, np.random.default_rng(2)))
         show("rejected in %, groups alike", rejection(how.replications, np.random.default_rng(1)))
 
 

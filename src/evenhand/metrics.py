@@ -58,6 +58,7 @@ class MetricOptions(InferenceArgs, ScoreArgs, total=False):
     reference: str | None
     cluster: Any
     missing: str
+    weight_kind: str
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,13 @@ class Metric:
     sensitive_features
         The group of each person.
     sample_weight
-        Weights; whole numbers count people.
+        Weights; whole numbers count people, survey weights need `weight_kind="sampling"`.
     tolerance
         How large the gap may be to pass (of a ratio, how small): a number. What other libraries call the threshold of
         a metric is this; here a `threshold` is that of scores, and refused where there is nothing to decide.
     options
-        What `evenhand.audit` takes: `reference`, `cluster`, `missing`, and how intervals and tests are made.
+        What `evenhand.audit` takes: `reference`, `cluster`, `missing`, `weight_kind`, and how intervals and
+        tests are made.
 
     With two groups the value is that of the group against the reference; with more, that of the most
     different pair (for a ratio the lower rate over the higher).

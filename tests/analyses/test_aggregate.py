@@ -181,6 +181,11 @@ def test_binary_is_one_class_and_agrees_with_the_audit_of_it() -> None:
     assert a.value == pytest.approx(one.attributes[0].largest[0].value)
     with pytest.raises(evenhand.UsageError, match="say which is positive="):
         evenhand.aggregate(t, across_classes="binary", **QUICK)
+    numbered = evenhand.tabulate({"y": [0, 1, 2, 2], "p": [0, 1, 2, 1], "g": list("abab")}, **WORDS)
+    with pytest.raises(
+        evenhand.UsageError, match=r"there are 3 \('0', '1', '2'\).*--positive"
+    ):  # "1" is a name like others
+        evenhand.aggregate(numbered, across_classes="binary", **QUICK)
     two = evenhand.tabulate({"y": [0, 1, 1, 1], "p": [1, 1, 0, 1], "g": list("abab")}, **WORDS)
     b = evenhand.aggregate(two, across_classes="binary", across_groups="max difference", **QUICK)
     assert (b.value, b.choices.recipe.positive) == (1.0, 1)

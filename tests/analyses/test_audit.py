@@ -133,6 +133,8 @@ def test_favourable_values_of_every_spelling(labels: list[Any], favorable: Any) 
 
 def test_whole_weights_count_people() -> None:
     columns = people(200)
+    columns["s"] = (np.arange(200) // 8 + 1) / 30  # every combination at most once
+    columns["g"], columns["y"] = np.array([*"aabbccdd"] * 25), np.arange(200) % 2
     columns["k"] = np.arange(200) % 5 + 1
     expanded = {c: np.repeat(v, columns["k"]) for c, v in columns.items()}
     weighted = evenhand.audit(columns, **WORDS, weight="k").to_dict()

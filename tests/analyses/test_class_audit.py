@@ -231,6 +231,8 @@ def test_answers_about_classes_need_classes() -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
     plain = run("guide", "--no-ground-truth", "--legal", stdin="").stdout
     assert max(map(len, plain.splitlines())) <= 80
+    assert "abcc" in plain
+    assert "only the decisions" not in plain  # scores need no labels either
 
 
 @pytest.mark.parametrize(

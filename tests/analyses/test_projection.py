@@ -17,7 +17,9 @@ from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.chi2_mixture import critical, tail
+from evenhand.inference.permutation import permuted_means
 from evenhand.inference.wasserstein_projection import FOLD, descend, project, switch
+from evenhand.tables.ranges import Spans
 
 Array = np.ndarray[Any, Any]
 
@@ -172,7 +174,9 @@ HARD = {
 @pytest.mark.parametrize("name", HARD)
 def test_the_criterion_holds_after_the_shift_on_hard_tables(name: str) -> None:
     z, n, g = HARD[name]
-    t = projection_test(logit=z, weight=n, group=list(g), label=[1] * len(z), reference="m", beta_norm=3.0)
+    t = projection_test(
+        logit=z, weight=n, weight_kind="frequency", group=list(g), label=[1] * len(z), reference="m", beta_norm=3.0
+    )
     assert abs(criterion_gap(t, "favourable")) < 1e-8
     assert t.statistic >= 0
     assert 0 < t.p_value <= 1
@@ -191,8 +195,8 @@ def test_the_criterion_holds_after_the_shift_on_random_tables() -> None:
         g[:4], y[:4] = (0, 0, 1, 1), (0, 1, 0, 1)
         n = rng.integers(1, 1000 if rng.random() < 0.3 else 4, m)
         t = projection_test(
-            logit=z + g * rng.normal(0, width), group=g, label=y, weight=n, criterion="equalized_odds",
-            beta_norm=10 ** rng.uniform(-4, 4), reference=0,
+            logit=z + g * rng.normal(0, width), group=g, label=y, weight=n, weight_kind="frequency",
+            criterion="equalized_odds", beta_norm=10 ** rng.uniform(-4, 4), reference=0,
         )  # fmt: skip
         s = t.shifts
         assert max(abs(criterion_gap(t, label)) for label in ("favourable", "unfavourable")) < 1e-8
@@ -629,7 +633,6 @@ GOOD: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "beta_norm": 1
         ({}, {"criterion": None}, "criterion must be"),
         ({}, {"risk": "no"}, "risk is True or False"),
         ({}, {"missing": "skip"}, "'refuse', 'drop'"),
-        ({"w": [0.5, 1.5, 1.0, 1.0]}, {"weight": "w"}, "sampling weights"),
         ({"p": [1e200, 0.0, 1.0, 1.0]}, {"score": None, "logit": "p"}, "check that they are logits"),
     ],
 )
@@ -767,3 +770,100 @@ def test_the_command_tests(tmp_path: Path) -> None:
         done = run("test", file, *bad, *words)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), bad
     assert run("test", file, "--score", "p", "--criterion", "parity", *words).returncode == 2
+
+
+# ---- risk scores, survey weights, few people, ranges ----------------------------------------------------------------
+
+
+def test_a_risk_score_is_shown_as_it_was_given() -> None:
+    people = some_people()
+    people["pd"] = 1 - people["p"]
+    t = projection_test(people, score="pd", label="y", group="g", risk=True)
+    groups, good = t.to_dict()["labels"][0]["groups"], people["y"] == 1
+    for g in groups:
+        own = people["pd"][good & (np.array(people["g"]).astype(str) == g["name"])]
+        assert g["mean"] == pytest.approx(own.mean())
+        assert (g["move"] > 0) == (g["mean_after"] > g["mean"])
+    higher = groups[0]["mean"] > groups[1]["mean"]
+    assert f"{'higher (less' if higher else 'lower (more'} favourable)" in t.interpretation
+    assert (t.labels[0].gap < 0) == higher
+
+
+def test_a_forgotten_risk_is_pointed_out() -> None:
+    people = some_people()
+    people["pd"] = 1 - people["p"]
+    assert not any("risk" in note for note in projection_test(people, score="p", label="y", group="g").notes)
+    assert any("--risk" in note for note in projection_test(people, score="pd", label="y", group="g").notes)
+    wrong = projection_test(people, score="p", label="y", group="g", risk=True)
+    assert any("lower mean risk" in note for note in wrong.notes)
+
+
+def test_survey_weights_of_one_size_change_nothing() -> None:
+    people = some_people()
+    words: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "criterion": "equalized_odds"}
+    plain = projection_test(people, **words)
+    people["w"] = np.full(len(people["y"]), 70)
+    heavy = projection_test(people, **words, weight="w", weight_kind="sampling")
+    assert numbers(heavy) == pytest.approx(numbers(plain))
+    assert heavy.n == plain.n
+    with pytest.raises(EvenhandError, match="--weight-kind sampling"):
+        projection_test(people, **words, weight="w")
+
+
+@pytest.mark.parametrize("replications", [150, pytest.param(2000, marks=pytest.mark.full)])
+def test_survey_weights_keep_the_level(replications: int) -> None:
+    rng = np.random.default_rng(4)
+    rejected = 0
+    for _ in range(replications):
+        w = np.ceil(rng.lognormal(3, 1, 400))
+        t = projection_test(
+            logit=rng.normal(0, 1.2, 400), label=np.ones(400, int), group=rng.integers(0, 2, 400), weight=w,
+            weight_kind="sampling",
+        )  # fmt: skip
+        rejected += t.rejects
+    assert rejected / replications <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / replications)
+
+
+def test_few_people_are_permuted() -> None:
+    rng = np.random.default_rng(0)
+    p = np.clip(rng.beta(0.5, 8, 220), 1e-6, 1)
+    t = projection_test(score=p, label=np.ones(220, int), group=np.repeat([1, 0], [20, 200]), reference=0)
+    assert t.p_permuted is not None
+    assert any("too often if scores are skewed" in note and "Permuting group labels" in note for note in t.notes)
+    assert "permuting group labels" in str(t)
+    assert projection_test(some_people(), score="p", label="y", group="g").to_dict()["p_permuted"] is None
+
+
+def test_permuting_keeps_the_level_where_the_limit_law_does_not() -> None:
+    rng = np.random.default_rng(2)
+    group, ones = np.arange(220) < 20, np.ones(220, np.int64)
+    rejected = 0
+    for _ in range(400):
+        here, null = permuted_means(1 / (1 + np.exp(4 - 2 * rng.normal(size=220))), ones, group, 99, rng)
+        rejected += (1 + (null >= here).sum()) / 100 <= 0.05
+    assert rejected / 400 <= 0.08
+
+
+def test_ranges_state_their_bound() -> None:
+    rng = np.random.default_rng(1)
+    g, z = rng.integers(0, 2, 4000), rng.normal(0, 1, 4000)
+    p = sigma(z + 0.03 * g)
+    people = {"p": p, "y": (rng.random(4000) < p).astype(int), "g": g}
+    words: dict[str, Any] = {"score": "p", "label": "y", "group": "g"}
+    exact = projection_test(people, **words)
+    assert exact.ranges is None
+    for step in (0.002, 0.1):
+        edges = np.arange(0, 1 + step / 2, step)
+        table = evenhand.tabulate(people, **words)
+        spans = Spans(edges[:-1], edges[1:], float(p.min()), float(p.max()))
+        cells = {name: getattr(table, name) for name in ("attributes", "codes", "n", "score", "label", "meaning")}
+        t = projection_test(evenhand.Table.of_cells(spans=spans, **cells))
+        assert t.ranges is not None
+        low, high = t.ranges.p_values
+        assert low <= exact.p_value <= high
+        assert low <= t.p_value <= high
+        moved = np.abs(np.subtract(t.labels[0].means, exact.labels[0].means))
+        assert moved.max() <= t.ranges.means <= step
+        assert any("known in ranges" in note for note in t.notes)
+        check_schema(t.to_dict(), evenhand.schema("projection"))
+    assert "cannot be told" in t.interpretation

@@ -15,6 +15,7 @@ import pytest
 
 import evenhand
 from conftest import people
+from evenhand.errors import DataError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -160,10 +161,30 @@ def test_weights(kind: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.weight2, expected.weight2, rtol=1e-12)
     assert dict(found.left_out) == {"of weight zero in 'w'": 5}
     repeated = {c: np.repeat(v, columns["k"]) for c, v in columns.items()}
-    people_counted = evenhand.tabulate(source, score="s", label="y", group="g", weight="k")
+    people_counted = evenhand.tabulate(source, score="s", label="y", group="g", weight="k", weight_kind="frequency")
     rows = evenhand.tabulate(repeated, score="s", label="y", group="g")
     assert (people_counted.n == rows.n).all()
     assert (people_counted.score == rows.score).all()
+
+
+def test_whole_survey_weights_are_refused_alike(kind: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    s = rng.random(400)
+    own = {"s": s, "y": (rng.random(400) < s).astype(int), "g": rng.choice(["a", "b"], 400)}
+    alike = {**own, "s": s.round(1)}
+    weight = rng.integers(1, 300, 400)
+    words: dict[str, Any] = {"score": "s", "label": "y", "group": "g", "weight": "w"}
+    for name, columns, found in (("own", own, "a score of its own"), ("alike", alike, "with different weights")):
+        columns["w"] = weight
+        (tmp_path / name).mkdir()
+        source = given(kind, pd.DataFrame(columns), tmp_path / name)
+        with pytest.raises(DataError, match=found) as refused:
+            evenhand.tabulate(source, **words)
+        with pytest.raises(DataError) as expected:
+            evenhand.tabulate(columns, **words)
+        assert str(refused.value) == str(expected.value)
+        assert evenhand.tabulate(source, **words, weight_kind="sampling").rows == 400
+        assert evenhand.tabulate(source, **words, weight_kind="frequency").rows == weight.sum()
 
 
 @pytest.mark.parametrize("kind", [k for k in (*MEMORY, *FILES) if k != "jsonl"])  # JSON has neither NaN nor infinity

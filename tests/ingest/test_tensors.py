@@ -366,7 +366,7 @@ def test_torch_counts_as_numpy_does(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(8)
     for group in GROUPS.values():
         same(on=torch.from_numpy, **{**columns(), "group": group(rng)}, missing="drop")
-    same(on=torch.from_numpy, **columns(), weight=rng.integers(1, 5, ROWS))
+    same(on=torch.from_numpy, **columns(), weight=rng.integers(1, 5, ROWS), weight_kind="frequency")
 
 
 def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

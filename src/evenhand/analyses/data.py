@@ -148,7 +148,7 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) 
         "refuse" rows with a missing or infinite value, or "drop" and report them.
     weight_kind
         "frequency": a row stands for that many people. "sampling": a survey weight. "auto" takes whole
-        numbers for the former.
+        numbers for the former, and refuses them if they look like the latter.
     cluster
         A column, or an array, that tells which rows belong together, such as several rows of one person. Intervals and
         tests then take the cluster for the unit.

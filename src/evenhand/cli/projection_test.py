@@ -17,7 +17,7 @@ from evenhand.cli.output import wanted, write
     option("--logit", metavar="COL", help="Column of its logits, instead of the probabilities."),
     "label",
     shared("group", metavar="COL", callback=None, help="Column of groups."),
-    shared("weight", help="Column of numbers of people."),
+    "weight", "weight_kind",
     shared("favorable", help="Favourable value of the label  [default: 1]"),
     "risk", "missing",
 )  # fmt: skip

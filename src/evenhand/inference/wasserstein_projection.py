@@ -59,17 +59,20 @@ class Projection:
     k: Floats
 
 
-def project(z: Floats, n: Floats, group: Bools, people: float, beta_norm: float) -> Projection:
+def project(
+    z: Floats, n: Floats, group: Bools, people: float, beta_norm: float, squares: Floats | None = None
+) -> Projection:
     """Project cells of n people with logits z, in the group or its reference, all with one label.
 
-    `people` are all people, also those with the other label.
+    `people` are all people, also those with the other label. Of survey weights, `n` are those of each cell, scaled so
+    that everybody's add up to `people`, and `squares` the sums of their squares: by these the means vary.
 
     >>> import numpy as np
     >>> p = project(np.array([1.0, -1.0]), np.ones(2), np.array([True, False]), 2, 1.0)
     >>> np.abs(p.shifted).round(9).tolist(), round(p.statistic, 9), round(p.gamma, 9)
     ([0.0, 0.0], 2.0, 4.0)
     """
-    sides = [_Side.of(z, n, which, people) for which in (group, ~group)]
+    sides = [_Side.of(z, n, n if squares is None else squares, which, people) for which in (group, ~group)]
     order: Any = np.concatenate([s.cell for s in sides])
     still = Projection(0.0, 0.0, 0.0, (0.0, 0.0), 0.0, order, n[order], z[order], np.zeros(len(z)))
     pooled = sum(s.p * s.mean(s.t) for s in sides) / sum(s.p for s in sides)
@@ -79,8 +82,8 @@ def project(z: Floats, n: Floats, group: Bools, people: float, beta_norm: float)
     values = [_value(s.t, pooled > 0.5) for s in sides]
     means = [_sum(s.w, v) for s, v in zip(sides, values, strict=True)]
     gap = means[0] - means[1]
-    about = [_sum(s.w, (v - m) ** 2) for s, v, m in zip(sides, values, means[::-1], strict=True)]
-    variance = [_sum(s.w, (v - m) ** 2) for s, v, m in zip(sides, values, means, strict=True)]
+    about = [_sum(s.w2, (v - m) ** 2) for s, v, m in zip(sides, values, means[::-1], strict=True)]
+    variance = [_sum(s.w2, (v - m) ** 2) for s, v, m in zip(sides, values, means, strict=True)]
     steep = sum(_sum(s.w, _slope(s.t) ** 2) / s.p for s in sides)  # T/‖β‖² of Taskesen et al.
     theta = math.inf if steep < 1e-280 else sum(v / s.p for v, s in zip(about, sides, strict=True)) / steep
     theta = theta / beta_norm / beta_norm
@@ -118,27 +121,28 @@ class _Side:
 
     t: Floats
     w: Floats
-    """Their weights, which add up to 1."""
+    """Their weights, which add up to 1,"""
+    w2: Floats
+    """and their squares, scaled so that they are the same where everybody counts once."""
     p: float
     """Share of all people, p̂."""
     cell: Ints
 
     @classmethod
-    def of(cls, z: Floats, n: Floats, which: Bools, people: float) -> _Side:
+    def of(cls, z: Floats, n: Floats, squares: Floats, which: Bools, people: float) -> _Side:
         cell = np.flatnonzero(which)
-        t, w = z[cell], n[cell].astype(np.float64)
-        if (t[1:] < t[:-1]).any():
-            order = np.argsort(t, kind="stable")
-            t, w, cell = t[order], w[order], cell[order]
+        if (z[cell][1:] < z[cell][:-1]).any():
+            cell = cell[np.argsort(z[cell], kind="stable")]
+        w = n[cell].astype(np.float64)
         total = float(w.sum())
-        return cls(t, w / total, total / people, cell)
+        return cls(z[cell], w / total, squares[cell] / total, total / people, cell)
 
     def mean(self, z: Floats) -> float:
         return _sum(self.w, _value(z, False))
 
     def mirrored(self) -> _Side:
         # copies: sums over reversed views are slow
-        return _Side(-self.t[::-1], self.w[::-1].copy(), self.p, self.cell[::-1].copy())
+        return _Side(-self.t[::-1], self.w[::-1].copy(), self.w2[::-1].copy(), self.p, self.cell[::-1].copy())
 
     def coarse(self) -> _Side:
         """Neighbours put together, for a good guess at little cost."""
@@ -150,7 +154,7 @@ class _Side:
         place = np.clip((self.t - lo) * (BINS / max(hi - lo, 1e-300)), -1, BINS).astype(np.int64) + 1
         w: Floats = np.bincount(place, self.w).astype(np.float64)
         some = w > 0
-        return _Side(np.bincount(place, self.w * self.t)[some] / w[some], w[some], self.p, self.cell[:0])
+        return _Side(np.bincount(place, self.w * self.t)[some] / w[some], w[some], self.w2[:0], self.p, self.cell[:0])
 
 
 @dataclass(frozen=True)

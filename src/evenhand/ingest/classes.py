@@ -9,8 +9,10 @@ import numpy as np
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.ingest.columns import Columns, people_of
 from evenhand.ingest.roles import UNSAID, Roles
+from evenhand.ingest.survey_weights import Seen
 from evenhand.ingest.values import encode, label_key, writable
 from evenhand.tables.arrays import Bools, Ints
+from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import NO_CLUSTERS, Confusion
 from evenhand.tables.table import Meaning
 
@@ -59,7 +61,8 @@ def count_classes(columns: Columns, roles: Roles) -> Confusion:
         (f"without a label {shown(names['label'])}", true < 0),
         (f"without a prediction {shown(names['prediction'])}", predicted < 0),
     ]
-    cells, kept = people_of(columns, roles, faults)
+    classes = [Attribute(names[role], tuple(place)) for role in ("label", "prediction")]
+    cells, kept = people_of(columns, roles, faults, Seen([*zip(classes, (true, predicted), strict=True)]))
     weight = None if cells["weight"] is None else writable(names["weight"])
     table = Confusion.of_cells(
         **cells,

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.errors import DataError, shown, shown_name
 from evenhand.ingest.reading import Reading
 from evenhand.ingest.roles import Roles, WeightKind
+from evenhand.ingest.survey_weights import Seen, refuse_survey_weights
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import Attribute
@@ -103,9 +104,9 @@ def weigh(values: Any, column: str) -> Weights:
     return Weights(total, squares, state, (finite & (np.floor(total) != total)).astype(np.int64))
 
 
-def count(columns: Columns, roles: Reading) -> Table:
+def count(columns: Columns, roles: Reading, alike: bool = True) -> Table:
     """Check every column, leave out what must be left out, and count the rest."""
-    return Table.of_cells(**without_rounding(checked(columns, roles)[0], roles))
+    return Table.of_cells(**without_rounding(checked(columns, roles, alike)[0], roles))
 
 
 def without_rounding(cells: dict[str, Any], roles: Reading) -> dict[str, Any]:
@@ -132,8 +133,11 @@ def count_together(columns: Columns, roles: Reading) -> JointTable:
     return JointTable.of_cells(scores, names, replace(meaning, score=None), precision, **cells)
 
 
-def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floats]]:
-    """What a table is made of, and the scores of further models."""
+def checked(columns: Columns, roles: Reading, alike: bool = True) -> tuple[dict[str, Any], list[Floats]]:
+    """What a table is made of, and the scores of further models.
+
+    Rows of one entry are `alike` in all that an audit sees, unless scores or times were put together before.
+    """
     if not len(columns.n):
         raise DataError("there are no rows to count")
     faults: list[tuple[str, Bools]] = []
@@ -155,7 +159,9 @@ def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floa
         decision = outcomes(columns.prediction, roles.favorable, name, "prediction", known)
         faults.append((f"without a prediction {shown(name)}", decision.missing))
     outcome = label or decision
-    cells, kept = people_of(columns, roles, faults)
+    flags = [(columns.names[role], o) for role, o in (("label", label), ("prediction", decision)) if o is not None]
+    seen = [(Attribute(name, (f"not {o.wanted}", o.wanted)), o.favourable) for name, o in flags]
+    cells, kept = people_of(columns, roles, faults, Seen(seen, _one_score(score, further)) if alike else None)
     unused = {*further_roles(columns.names), *(() if cells["weight"] is not None else ("weight",))}
     cells |= dict(
         score=kept(score),
@@ -171,10 +177,21 @@ def checked(columns: Columns, roles: Reading) -> tuple[dict[str, Any], list[Floa
     return cells, [kept(score) for score in further]
 
 
+def _one_score(score: Floats | None, further: list[Floats]) -> Floats | None:
+    """Several scores as one: numbers that differ where one of them does."""
+    if score is None or not further:
+        return score
+    together = np.stack([score, *further])
+    return np.unique(together, axis=1, return_inverse=True)[1].reshape(-1).astype(np.float64)
+
+
 def people_of(
-    columns: Columns, roles: Roles, faults: list[tuple[str, Bools]]
+    columns: Columns, roles: Roles, faults: list[tuple[str, Bools]], seen: Seen | None
 ) -> tuple[dict[str, Any], Callable[[Any], Any]]:
-    """Groups, clusters and numbers of people, and what picks the entries that are kept: those without a fault."""
+    """Groups, clusters and numbers of people, and what picks the entries that are kept: those without a fault.
+
+    Whether whole weights count people is told by what an audit has seen of rows alike; None if they are not.
+    """
     attributes, codes = [], []
     for name, values in columns.groups.items():
         code, groups = group_codes(values, name)
@@ -192,6 +209,10 @@ def people_of(
         faults.append((f"of weight zero in {shown(columns.names['weight'])}", weights.state == ZERO))
     tally = _Tally(faults, tuple(attributes), codes, n)
     tally.refuse_unless(roles.missing)
+    if seen is not None and weights is not None and notes:  # nobody said how they are meant
+        everything = Seen([*zip(attributes, codes, strict=True), *seen.values], seen.score)
+        entries = everything.kept(tally.kept, n=columns.n, weight=weights.total, weight2=weights.squares)
+        refuse_survey_weights(columns.names["weight"], entries)
     sampled = weights if n is columns.n else None
     cells = dict(
         attributes=tuple(attributes),

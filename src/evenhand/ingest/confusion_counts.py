@@ -35,7 +35,9 @@ def counts_roles(data: Any, roles: Roles) -> Roles:
 
     usual = Roles(**{**LONG, **roles.said()})
     if "split" in names_of(data) and "split" not in [*(roles.where or {}), *as_list(usual.group)]:
-        splits = count_rows(data, replace(usual, group="split"), classes=True).attributes[0].groups
+        # what the counts are is not the question here, and without groups the same classes stand in several rows
+        told = replace(usual, group="split", weight_kind="sampling")
+        splits = count_rows(data, told, classes=True).attributes[0].groups
         if len(splits) > 1:
             raise UsageError(
                 f"the counts are of several splits ({listed(splits)}): choose one with where={{'split': "

@@ -100,6 +100,15 @@ def by_period(columns: Columns, time: str, every: Every) -> tuple[Columns, tuple
     return replace(columns, groups=groups, time=time), tuple(order), remarks, unfinished
 
 
+def told_apart(columns: Columns, time: str, every: Every) -> Columns:
+    """The columns with times as every engine tells them apart: days where periods are those of a calendar."""
+    if every.unit not in CALENDAR:
+        return columns
+    codes, distinct = encode(columns.groups[time])
+    days = [None if t is None else CALENDAR["day"](t) for t in _moments(distinct, time)]
+    return replace(columns, groups={**columns.groups, time: Encoded(np.asarray(codes), days)}, time=time)
+
+
 def in_order(names: Any) -> list[str]:
     """Numbers by size, other names with the numbers in them by size.
 

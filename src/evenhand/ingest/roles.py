@@ -48,9 +48,11 @@ class Roles:
     label: Any = _role("Column with the true outcome.", "COL")
     group: Any = _role("Column(s) that divide people into groups.", "COL[,COL…]")
     prediction: Any = _role("Column with the decision, instead of a threshold.", "COL")
-    weight: Any = _role("Column with weights; whole numbers count people.", "COL")
+    weight: Any = _role("Column with weights: numbers of people, or survey weights.", "COL")
     weight_kind: WeightKind = _role(
-        "How weights are meant; auto takes whole numbers for numbers of people.", default="auto", choices=WEIGHT_KINDS
+        "How weights are meant; auto takes whole ones for numbers of people, or asks.",
+        default="auto",
+        choices=WEIGHT_KINDS,
     )
     cluster: Any = _role("Column that tells which rows belong to one person.", "COL")
     favorable: Any = _role("The good value of label and prediction.", "V", UNSAID)

@@ -83,7 +83,7 @@ def count_scores(counting: Counting, roles: Reading) -> Table:
         return _exact(counting, roles)
     totals = counting.totals()
     rows = int(totals.n.sum())
-    cells, ends = checked(totals, roles)
+    cells, ends = checked(totals, roles, alike=False)
     if counting.split:
         cells, ends = _gathered(cells, ends, np.zeros(len(cells["n"])))
     lowest, highest = float(cells["score"].min()) + 0.0, float(ends[0].max()) + 0.0
@@ -97,6 +97,8 @@ def count_scores(counting: Counting, roles: Reading) -> Table:
             f"scores from {lowest:g} to {highest:g} lie too far from those the grid was made for: leave it out"
         )
     found = _keyed(counting, grid, roles, rows)
+    if cells["provenance"].tallied and roles.weight_kind == "auto":
+        _look_at_weights(counting, found, replace(_settled(roles, totals, found), weight_kind="auto"), rows)
     if roles.grid is None:
         if _few_scores(counting, found, roles):
             return _exact(counting, roles)
@@ -112,7 +114,7 @@ def _exact(counting: Counting, roles: Reading) -> Table:
 def _keyed(counting: Counting, grid: Grid, roles: Reading, rows: int, extremes: bool = False) -> _Cells:
     columns = counting.keyed(grid, extremes)
     check_same_total(int(columns.n.sum()), rows)
-    cells, ends = checked(columns, roles)
+    cells, ends = checked(columns, roles, alike=False)
     if counting.split:
         cells, ends = _gathered(cells, ends, cells["score"])
     return _Cells(cells, grid, (ends[0], ends[1]) if extremes else None)
@@ -172,14 +174,29 @@ def _few_scores(counting: Counting, found: _Cells, roles: Reading) -> bool:
         return False
     low, high = found.grid.ends(keys)
     peeks, cells, rows = [], 0, 0.0
-    for start in np.linspace(0, len(keys), PEEKED + 2)[1:-1].astype(np.int64).tolist():
-        more = max(int(np.searchsorted(np.cumsum(people[start:]), EXACT / 10)), 1)
-        looked = slice(start, start + more)
+    for looked in _places_to_peek(people.astype(np.float64)):
         cells, rows = cells + len(keys[looked]), rows + float(people[looked].sum())
         peeks.append((float(low[looked][0]), float(high[looked][-1])))
     scores = np.unique(to_floats(counting.within(peeks).score, "score", "score"))
     distinct = int(are_ranges(found.grid.keys(scores)).sum())
     return distinct <= rows / 2 and distinct / cells * len(keys) <= EXACT
+
+
+def _places_to_peek(people: Floats) -> list[slice]:
+    """Neighbouring cells at a few places, each of some people."""
+    starts = np.linspace(0, len(people), PEEKED + 2)[1:-1].astype(np.int64).tolist()
+    ends = [start + max(int(np.searchsorted(np.cumsum(people[start:]), EXACT / 10)), 1) for start in starts]
+    return [slice(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _look_at_weights(counting: Counting, found: _Cells, roles: Reading, rows: int) -> None:
+    """Refuse survey weights that nobody called so, by the single scores of a few places."""
+    keys, place = np.unique(found.keys, return_inverse=True)
+    low, high = found.grid.ends(keys)
+    people = np.asarray(np.bincount(place.reshape(-1), weights=found.n), np.float64)
+    looked = _places_to_peek(people * (rows / people.sum()))  # enough rows, however heavy they are
+    ends = [(np.nextafter(low[some][0], -np.inf), np.nextafter(high[some][-1], np.inf)) for some in looked]
+    checked(counting.within([(float(a), float(b)) for a, b in ends]), roles)
 
 
 def _smooth(keys: Floats, people: Floats) -> bool:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, shown
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
-from evenhand.ingest.columns import Columns, count, count_together
+from evenhand.ingest.columns import Columns, checked, count, count_together
 from evenhand.ingest.confusion_counts import as_list, refuse_counts_as_rows
 from evenhand.ingest.engines import arrays, engine_of
 from evenhand.ingest.engines.counting import Adjusted, Counting
-from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period
+from evenhand.ingest.periods import CALENDAR, Every, InTime, by_period, told_apart
 from evenhand.ingest.reading import reading
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.ingest.score_cells import count_scores
@@ -154,8 +154,11 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
         columns = rows.exact()
     if roles.prediction is not None and are_classes(columns, roles):
         raise UsageError(f"a monitored prediction has two values, but {shown(columns.names['prediction'])} has classes")
+    read = reading(roles)
+    if columns.weights is not None:  # counts are often those of a day, and a period has many
+        checked(told_apart(columns, name, every), read)
     columns, names, remarks, unfinished = by_period(columns, name, every)
-    return InTime(count(columns, reading(roles)), names, remarks, unfinished)
+    return InTime(count(columns, read, alike=False), names, remarks, unfinished)
 
 
 def _time_and_groups(data: Any, time: Any, group: Any) -> tuple[str, Any]:

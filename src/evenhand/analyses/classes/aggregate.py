@@ -372,9 +372,13 @@ def _settled(
     place = 0
     if how.classes.kind == "binary":
         if positive is None:
-            usual = [c for c in (table.meaning.favorable, "1") if c in table.classes]
+            # of two classes the favourable one is 1 unless said; of more, "1" is a name like any other
+            usual = [c for c in (table.meaning.favorable, "1") if c in table.classes and len(table.classes) == 2]
             if not usual:
-                raise UsageError(f"'binary' is about one class: say which is positive= ({listed(table.classes)})")
+                raise UsageError(
+                    f"'binary' is about one class, but there are {len(table.classes)} ({listed(table.classes, 40)}): "
+                    "say which is positive= (--positive)"
+                )
             positive = usual[0]
         place = table.class_named(positive)
     elif positive is not None:

@@ -149,7 +149,10 @@ def audit_classes(
             "leave that out, or audit one class against the rest (Confusion.of_class, or a label of two values)"
         )
     if choices.recipe.classes.kind == "binary":
-        raise UsageError("'binary' is about one class: use evenhand.aggregate with positive=, or audit its of_class(…)")
+        raise UsageError(
+            f"'binary' is about one class, but an audit compares {len(table.classes)} ({listed(table.classes, 40)}): "
+            "use evenhand.aggregate with positive= (evenhand aggregate --positive), or audit its of_class(…)"
+        )
     groupings, notes = _comparable(table)
     attributes = []
     streams = dict(zip((g.name for g in table.groupings), streams_of(table, rng), strict=True))

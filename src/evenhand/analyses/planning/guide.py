@@ -96,9 +96,9 @@ def guide(
     `extremes` count or all groups; do groups and classes matter "equally", those worst off most ("worst-most"), or only
     "one" class.
 
-    >>> print(guide(ground_truth=False, legal=True))
-    Look at: demographic_parity, disparate_impact
-    Without labels only the decisions themselves can be compared. The four-fifths rule asks for disparate_impact >= 0.8.
+    >>> print(guide(ground_truth=False))
+    Look at: demographic_parity, abcc
+    Without labels decisions can be compared, and whole scores (abcc).
     >>> guide(ground_truth=True, priority="errors").measures
     ('equalized_odds',)
     >>> advice = guide(classes=True, focus="between-groups", scale="absolute", extremes=True)
@@ -123,8 +123,8 @@ def guide(
             raise UsageError(
                 f"without ground truth there is nothing to choose: leave the priority {shown(priority)} out"
             )
-        why = "Without labels only the decisions themselves can be compared."
-        return Advice(("demographic_parity", *extra), why + rule)
+        why = "Without labels decisions can be compared, and whole scores (abcc)."
+        return Advice(("demographic_parity", "abcc", *extra), why + rule)
     if not isinstance(priority, str) or priority not in PRIORITIES:
         raise UsageError(
             f"with ground truth the priority is one of {listed(PRIORITIES)}, not {shown(priority)}"

@@ -19,6 +19,8 @@ def document(test: ProjectionTest) -> dict[str, Any]:
         **fields(test, "criterion statistic theta critical_value p_value gamma rejects level"),
         **fields(test, "attribute group reference n beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
+        "p_permuted": test.p_permuted,
+        "ranges": None if test.ranges is None else fields(test.ranges, "means p_values"),
         "data": dict(test.data),
         "interpretation": sentence(test),
         "notes": list(test.notes),
@@ -26,12 +28,12 @@ def document(test: ProjectionTest) -> dict[str, Any]:
 
 
 def _label(part: LabelProjection, names: tuple[str, str]) -> dict[str, Any]:
-    pairs = zip(names, part.people, part.means, part.means_after, part.moves, strict=True)
+    pairs = zip(names, part.people, part.as_given(), strict=True)
     return {
         **fields(part, "label gap statistic theta gamma"),
         "groups": [
             {"name": name, "n": n, "mean": mean, "mean_after": after, "move": move}
-            for name, n, mean, after, move in pairs
+            for name, n, (mean, after, move) in pairs
         ],
     }
 
@@ -41,15 +43,28 @@ def sentence(test: ProjectionTest) -> str:
     name, group, ref = test.criterion.replace("_", " "), shown_name(test.group), shown_name(test.reference)
     gaps = []
     for part in test.labels:
-        what = f"{abs(part.gap):.3f} {'higher' if part.gap > 0 else 'lower'} than" if part.gap else "the same as"
-        gaps.append(f"{what} {ref} among people with the {part.label} label")
-    means = f"{group} score on average " + " and ".join(gaps)
+        gaps.append(f"{_compared(part)} {ref} among people with the {part.label} label")
+    means = f"{group} {'are given a risk' if test.data['risk'] else 'score'} on average " + " and ".join(gaps)
+    if test.ranges is not None and test.ranges.p_values[0] < test.level <= test.ranges.p_values[1]:
+        return (
+            f"whether {name} is rejected at {100 * test.level:g} % cannot be told: {means}, but scores are known in "
+            "ranges, and these decide. Test the scores themselves."
+        )
     if test.rejects:
         return f"{name} is rejected at {100 * test.level:g} %: {means}. Chance does not explain that."
     return (
         f"{name} is not rejected at {100 * test.level:g} %: {means}. Chance alone could explain that, which does not "
         "show that the score is fair."
     )
+
+
+def _compared(part: LabelProjection) -> str:
+    """How the group's mean compares with its reference's, in the direction of the score given."""
+    if not part.gap:
+        return "the same as"
+    if part.risk:  # who is given the lower risk is favoured
+        return f"{abs(part.gap):.3f} {'lower (more favourable)' if part.gap > 0 else 'higher (less favourable)'} than"
+    return f"{abs(part.gap):.3f} {'higher' if part.gap > 0 else 'lower'} than"
 
 
 def frame(test: ProjectionTest, library: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""What a projection test is given: a table of people who count once, two groups, and their logits."""
+"""What a projection test is given: a table of people, two groups, and their logits."""
 
 from __future__ import annotations
 
@@ -21,11 +21,6 @@ def labels_of(table: Table) -> Bools:
     """Label of each cell, of a table that the limit law is for."""
     if table.label is None:
         raise UsageError(f"{NEEDS_LABEL}, but the table has none: count it again with label=")
-    if table.weight is not None:
-        raise DataError(
-            f"the limit law of the projection test is for people who count once, not for sampling weights "
-            f"({shown(table.meaning.weight)}): leave the weights out"
-        )
     if table.noise is not None:
         raise DataError(
             "the limit law of the projection test is for true counts, and the table is private: it has noise"
@@ -74,28 +69,29 @@ def scores_of(table: Table) -> Floats:
     return table.score
 
 
-def logits_of(table: Table, logits: bool) -> Floats:
-    """Logit of each cell, higher = more favourable."""
-    score = scores_of(table)
+def logits_of(table: Table, score: Floats, logits: bool) -> Floats:
+    """Logits of scores that the cells have, higher = more favourable."""
     name = shown(table.meaning.score)
     if logits:
         if np.abs(score).max() > LARGEST:
             raise DataError(f"logits {name} beyond ±{LARGEST:g} cannot be computed with: check that they are logits")
         z = score
     else:
-        lo, hi = float(score[0]), float(score[-1])
+        lo, hi = float(score.min()), float(score.max())
         if lo < 0 or hi > 1:
             raise DataError(
                 f"the score {name} must be a probability between 0 and 1, but goes from {lo:g} to {hi:g}: pass logits "
                 "as logit= (for a table logit=True), or turn the score into the model's probability"
             )
-        extreme = int(table.n[(score == 0) | (score == 1)].sum())
+        own = scores_of(table)  # the ends of a range may be 0 and 1
+        extreme = int(table.n[(own == 0) | (own == 1)].sum())
         if extreme:
             raise DataError(
                 f"a score of exactly 0 or 1 has no logit, and {extreme:,} people have one in {name}: pass the logits "
                 "themselves as logit=, or clip the scores, such as to 1e-6 … 1 − 1e-6"
             )
-        z = np.log(score) - np.log1p(-score)
+        with np.errstate(divide="ignore"):
+            z = np.log(score) - np.log1p(-score)
     return -z if table.meaning.risk else z
 
 

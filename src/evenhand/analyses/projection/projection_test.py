@@ -15,20 +15,19 @@ import numpy as np
 from evenhand.analyses.projection.inputs import NEEDS_LABEL, check_people, compared, labels_of, logits_of, scores_of
 from evenhand.analyses.projection.logistic import LARGEST, linear_part
 from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
+from evenhand.analyses.projection.sample import Sample, in_ranges, mistaken_risk, within_ranges
 from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
 from evenhand.errors import DataError, UsageError, number, one_of, shown
 from evenhand.inference.chi2_mixture import critical, tail
-from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection, project
+from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.report.document import fields
-from evenhand.tables.arrays import Bools, Floats
+from evenhand.tables.arrays import Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
 
 CRITERIA = {"equal_opportunity": (1,), "equalized_odds": (1, 0)}
-FEW = 30
-"""With fewer people of a label in a group, the limit law is not to be relied on."""
 _NO_BETA = (
     "no ‖β‖ was given, so distances are in logits (score space, ‖β‖ = 1): this is not the distance in the model's "
     "feature space; the p-value and the moves are the same for any ‖β‖"
@@ -56,7 +55,8 @@ class _ProjectionTest:
         ‖β‖₂ of the model, without the intercept. Without it distances are in logits, not in the feature space; the
         p-value is the same.
     label, group and the other columns
-        As in `evenhand.data`: one group column; whole weights count people. Of a risk score, 1 − score is compared.
+        As in `evenhand.data`: one group column; weights count people, or are survey weights. Of a risk score, 1 − score
+        is compared.
     reference, compare
         The group to compare with, by default the largest; and which group, if there are more than two.
     criterion
@@ -192,11 +192,13 @@ def _tested(
     criterion, level = how
     labels = labels_of(table)
     grouping, group, ref = compared(table, reference, compare)
-    z = logits_of(table, logits)
+    z = logits_of(table, scores_of(table), logits)
     pair = np.flatnonzero((grouping.codes == group) | (grouping.codes == ref))
-    z, n, label, in_group = z[pair], table.n[pair].astype(np.float64), labels[pair], grouping.codes[pair] == group
     names = (grouping.groups[group], grouping.groups[ref])
-    people, beta_norm = float(n.sum()), 1.0 if norm is None else norm
+    sample = Sample.of(table, pair, z[pair], labels[pair], grouping.codes[pair] == group)
+    z, n, label, in_group = sample.z, sample.n, sample.label, sample.in_group
+    people, beta_norm = int(table.n[pair].sum()), 1.0 if norm is None else norm
+    risk = table.meaning.risk
     parts, plans, wald = [], [], []
     for y in (1, 0):
         cells = np.flatnonzero(label == y)
@@ -205,16 +207,19 @@ def _tested(
             plans.append(Projection(0, 0, 0, (0, 0), 0, cells, n[cells], z[cells], zeros))
             continue
         check_people(table, names, in_group[cells], criterion, y)
-        found = project(z[cells], n[cells], in_group[cells], people, beta_norm)
+        found = sample.projected(y, beta_norm)
         if not math.isfinite(found.theta) or not math.isfinite(found.statistic):
             raise DataError(TOO_NEAR)
-        parts.append(_part(found, z[cells], in_group[cells], y))
+        parts.append(_part(found, sample, table.n[pair], y, risk))
         wald.append(found.wald)
         plans.append(replace(found, cell=cells[found.cell]))  # its cells counted among all of them
     theta, statistic = tuple(p.theta for p in parts), sum(p.statistic for p in parts)
     limit, p_value = critical(level, theta), tail(statistic, theta)
-    sign = -1.0 if table.meaning.risk else 1.0
+    sign = -1.0 if risk else 1.0
     logit = sign * z
+    few = any(min(sample.effective(part.label)) < sample.few(part.label) for part in parts)
+    permuted = sample.permuted(CRITERIA[criterion]) if few else None
+    ranges = within_ranges(table, pair, sample, logits, CRITERIA[criterion], beta_norm)
     plan = Shifts(
         groups=names,
         score=sigma(logit) if logits else scores_of(table)[pair],
@@ -236,7 +241,7 @@ def _tested(
         attribute=grouping.name,
         group=names[0],
         reference=names[1],
-        n=int(people),
+        n=people,
         beta_norm=beta_norm,
         space="score" if norm is None else "features",
         labels=tuple(parts),
@@ -246,34 +251,51 @@ def _tested(
             **fields(table.meaning, "risk label favorable"),
             "left_out": dict(table.left_out),
         },
-        notes=(*table.notes, *notes, *_remarks(parts, names, p_value, level, sum(wald))),
+        notes=(
+            *table.notes,
+            *notes,
+            *mistaken_risk(sample, risk),
+            *in_ranges(ranges, level),
+            *_remarks(parts, names, sample, p_value, level, sum(wald), permuted),
+        ),
+        ranges=ranges,
+        p_permuted=permuted,
         _plan=plan,
     )
 
 
-def _part(found: Projection, z: Floats, in_group: Bools, y: int) -> LabelProjection:
+def _part(found: Projection, sample: Sample, rows: Ints, y: int, risk: bool) -> LabelProjection:
+    cells = np.flatnonzero(sample.label == y)
     after, moves, sizes = [], [], []
-    for which in (in_group[found.cell], ~in_group[found.cell]):
+    for side in (sample.in_group[cells], ~sample.in_group[cells]):
+        which = side[found.cell]
         n, cell, x = found.n[which], found.cell[which], found.shifted[which]
-        sizes.append(round(float(n.sum())))
+        sizes.append(int(rows[cells[side]].sum()))
         after.append(float((n * sigma(x)).sum() / n.sum()))
-        moves.append(float((n * (x - z[cell])).sum() / n.sum()))
+        moves.append(float((n * (x - sample.z[cells][cell])).sum() / n.sum()))
     return LabelProjection(
         LABELS[y], (sizes[0], sizes[1]), found.means, (after[0], after[1]), (moves[0], moves[1]), found.statistic,
-        found.theta, found.gamma,
+        found.theta, found.gamma, risk,
     )  # fmt: skip
 
 
+def _instead(permuted: float | None) -> str:
+    return "" if permuted is None else f". Permuting group labels within the label gives p = {permuted:.3g}"
+
+
 def _remarks(
-    parts: list[LabelProjection], names: tuple[str, str], p_value: float, level: float, wald: float
-) -> list[str]:
+    parts: list[LabelProjection], names: tuple[str, str], sample: Sample, p_value: float, level: float, wald: float,
+    permuted: float | None,
+) -> list[str]:  # fmt: skip
     notes = []
     for part in parts:
-        few = [f"{shown(g)} ({n:,})" for g, n in zip(names, part.people, strict=True) if n < FEW]
+        sizes, enough = zip(names, part.people, sample.effective(part.label), strict=True), sample.few(part.label)
+        few = [f"{shown(g)} ({n:,})" for g, n, known in sizes if known < enough]
         if few:
             notes.append(
-                f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples, and "
-                "with so few people the test rejects too rarely"
+                f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples; "
+                "with so few people the test rejects too rarely if scores are symmetric or groups alike in size, and "
+                "too often if scores are skewed and one group is much smaller" + _instead(permuted)
             )
         if part.theta == 0:
             notes.append(f"the score is constant among people with the {part.label} label")

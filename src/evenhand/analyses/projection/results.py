@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.analyses.projection.sample import Ranges
 from evenhand.analyses.projection.shifts import Shifts
 from evenhand.errors import DataError
 from evenhand.ingest.engines.dataframes import as_values
@@ -34,11 +35,18 @@ class LabelProjection:
     theta: float
     gamma: float
     """The multiplier of the projection; positive if the group has the higher mean."""
+    risk: bool = False
+    """Whether the score given is a risk, which is high where these means are low."""
 
     @property
     def gap(self) -> float:
-        """Mean score of the group minus that of its reference."""
+        """Mean score of the group minus that of its reference; for a risk score, of 1 − score: positive is favoured."""
         return self.means[0] - self.means[1]
+
+    def as_given(self) -> list[tuple[float, float, float]]:
+        """For the group and its reference: mean, mean after and mean move of the score as it was given."""
+        own = zip(self.means, self.means_after, self.moves, strict=True)
+        return [(1 - mean, 1 - after, -move) if self.risk else (mean, after, move) for mean, after, move in own]
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +73,10 @@ class ProjectionTest(Result):
     data: Mapping[str, Any]
     notes: tuple[str, ...]
     _plan: Shifts = field(compare=False)
+    p_permuted: float | None = None
+    """By permuting group labels among people with the same label, where these are too few for the limit law."""
+    ranges: Ranges | None = None
+    """What scores known in ranges leave open; None if they are exact."""
 
     @property
     def theta(self) -> tuple[float, ...]:

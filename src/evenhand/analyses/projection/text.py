@@ -39,6 +39,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         f"  statistic {document['statistic']:.4g} · critical value {document['critical_value']:.4g} "
         f"({100 * document['level']:g} %) · p-value {p_value(document['p_value'])}"
     )
+    if document["p_permuted"] is not None:
+        yield f"  p-value by permuting group labels {p_value(document['p_permuted'])} (few people)"
     features = document["space"] == "features"
     where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if features else "in logits (score space)"
     yield f"  distance to the nearest fair distribution {document['distance']:.4g} {where}"

@@ -1,0 +1,156 @@
+"""The people of both groups as the projection sees them, and what is to be said of their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.analyses.projection.inputs import logits_of, scores_of
+from evenhand.analyses.projection.shifts import LABELS, sigma
+from evenhand.inference.chi2_mixture import tail
+from evenhand.inference.permutation import permuted_means
+from evenhand.inference.wasserstein_projection import Projection, project
+from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.table import Table
+
+FEW = 30
+"""With fewer people of a label in a group, the limit law is not to be relied on."""
+MANY = 1000
+"""With so many it is."""
+PERMUTATIONS = 1999
+FURTHEST = 36.0
+"""A score of 0 or 1 has no logit; this one is as near as a float can tell."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Cells of the group and its reference."""
+
+    z: Floats
+    """Logits, higher = more favourable."""
+    n: Floats
+    """People; of survey weights, their sums, scaled so that all of them add up to the number of rows,"""
+    squares: Floats | None
+    """and the sums of their squares."""
+    label: Bools
+    in_group: Bools
+
+    @classmethod
+    def of(cls, table: Table, pair: Ints, z: Floats, label: Bools, in_group: Bools) -> Sample:
+        n = table.n[pair].astype(np.float64)
+        if table.weight is None or table.weight2 is None:
+            return cls(z, n, None, label, in_group)
+        scale = n.sum() / table.weight[pair].sum()
+        return cls(z, table.weight[pair] * scale, table.weight2[pair] * scale * scale, label, in_group)
+
+    def projected(self, y: int, beta_norm: float) -> Projection:
+        """The projection among people with one label."""
+        own = np.flatnonzero(self.label == y)
+        squares = None if self.squares is None else self.squares[own]
+        return project(self.z[own], self.n[own], self.in_group[own], float(self.n.sum()), beta_norm, squares)
+
+    def effective(self, label: str) -> tuple[float, float]:
+        """How many people of the group and of its reference know as much, of those with a label (Kish 1965)."""
+        own = self.label == LABELS.index(label)
+        n, squares = self.n, self.n if self.squares is None else self.squares
+        sides = [own & self.in_group, own & ~self.in_group]
+        group, reference = (float(n[side].sum() ** 2 / squares[side].sum()) for side in sides)
+        return group, reference
+
+    def few(self, label: str) -> float:
+        """With fewer people a mean is not normal enough: Cochran's rule, 25 times the squared skewness of scores."""
+        own = self.label == LABELS.index(label)
+        h, w = sigma(self.z[own]), self.n[own] / self.n[own].sum()
+        deviation = h - (w * h).sum()
+        spread = float((w * deviation**2).sum())
+        skewness = float((w * deviation**3).sum()) / spread**1.5 if spread > 1e-200 else 0.0
+        return min(max(FEW, 25 * skewness**2), MANY)
+
+    def permuted(self, labels: Sequence[int]) -> float | None:
+        """The p-value by permuting group labels among people with the same label; None of survey weights."""
+        if self.squares is not None:
+            return None
+        rng = np.random.default_rng(0)
+        here, null = 0.0, np.zeros(PERMUTATIONS)
+        for y in labels:
+            own = np.flatnonzero(self.label == y)
+            n = np.rint(self.n[own]).astype(np.int64)
+            one, more = permuted_means(sigma(self.z[own]), n, self.in_group[own], PERMUTATIONS, rng)
+            here, null = here + one, null + more
+        return float((1 + (null >= here * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
+
+    def mean(self, y: int) -> float:
+        """Mean score of everybody with a label."""
+        own = self.label == y
+        return float((self.n[own] * sigma(self.z[own])).sum() / self.n[own].sum())
+
+
+def mistaken_risk(sample: Sample, risk: bool) -> Iterator[str]:
+    """As the audit does: a score that is higher for people with the unfavourable label may be a risk."""
+    if sample.label.all() or not sample.label.any():
+        return
+    good, bad = sample.mean(1), sample.mean(0)
+    if bad <= good:
+        return
+    if risk:
+        yield (
+            f"people with the unfavourable label have a lower mean risk ({1 - bad:.3f}) than those with the favourable "
+            f"one ({1 - good:.3f}): check which value is favourable, and if this is a risk score"
+        )
+    else:
+        yield (
+            f"people with the unfavourable label have a higher mean score ({bad:.3f}) than those with the favourable "
+            f"one ({good:.3f}): check which value is favourable, and if this is a risk score (--risk)"
+        )
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What scores that are known in ranges leave open."""
+
+    means: float
+    """How far a mean score may be from the exact one, at most."""
+    p_values: tuple[float, float]
+    """The lowest and highest p-value, with scores at those ends of their ranges that part the groups or join them."""
+
+
+def within_ranges(
+    table: Table, pair: Ints, sample: Sample, logits: bool, labels: Sequence[int], beta_norm: float
+) -> Ranges | None:
+    """What is left open where scores are known in ranges."""
+    if table.spans is None or not len(table.spans.low):
+        return None
+    ends = [logits_of(table, end, logits)[pair] for end in table.spans.ends(scores_of(table))]
+    low, high = (np.clip(f(*ends), -FURTHEST, FURTHEST) for f in (np.minimum, np.maximum))
+    low, high = np.where(low < high, low, sample.z), np.where(low < high, high, sample.z)
+    least: list[tuple[float, float]] = []
+    most: list[tuple[float, float]] = []
+    far = 0.0
+    for y in labels:
+        a, b = (
+            replace(sample, z=np.where(sample.in_group, up, down)).projected(y, beta_norm)
+            for up, down in ((high, low), (low, high))
+        )
+        middle = sample.projected(y, beta_norm)
+        found = sorted(((p.statistic, p.theta) for p in (a, b, middle)), key=lambda pair: pair[0] / (pair[1] or 1.0))
+        crossing = (a.means[0] - a.means[1]) * (b.means[0] - b.means[1]) <= 0
+        least.append((0.0, middle.theta) if crossing else found[0])
+        most.append(found[-1])
+        moved = zip((*a.means, *b.means), middle.means * 2, strict=True)
+        far = max(far, *(abs(end - mean) for end, mean in moved))
+    lowest, highest = (tail(sum(s for s, _ in x), tuple(t for _, t in x)) for x in (most, least))
+    return Ranges(far, (lowest, highest))
+
+
+def in_ranges(ranges: Ranges | None, level: float) -> Iterator[str]:
+    """How far the test may be off where scores are known in ranges."""
+    if ranges is None:
+        return
+    low, high = ranges.p_values
+    yield (
+        f"scores are known in ranges: mean scores are within {ranges.means:.1g} of the exact ones, and the p-value is "
+        f"between {low:.2g} and {high:.2g}"
+        + (f", so that the ranges decide whether the test rejects at {100 * level:g} %" if low < level <= high else "")
+    )
