@@ -23,11 +23,6 @@ from evenhand.analyses.monitor.sequential import Key
 from evenhand.inference.interval import z_value
 from evenhand.tables.arrays import Floats, Ints
 
-LEAST_SPREAD = 0.3
-"""Intervals of distances are wide on purpose; periods show their noise, but are not trusted to show less than this."""
-ENOUGH = 6
-"""Periods that show their noise."""
-
 
 @dataclass(frozen=True)
 class Shift:
@@ -196,8 +191,7 @@ def _series(periods: Sequence[Period], key: Key, baseline: Gap, confidence: floa
         rows.insert(0, (-1, *point, "baseline"))
     places, values, weights = (np.array([row[k] for row in rows]) for k in range(3))
     count = sum(status == "baseline" for *_, status in rows)
-    found = Series(places.astype(np.int64), values, weights, count)
-    return found if baseline.measure.signed or baseline.scale == "ratio" else _scaled(found)
+    return Series(places.astype(np.int64), values, weights, count)
 
 
 def _point(gap: Gap, confidence: float) -> tuple[float, float] | None:
@@ -208,15 +202,6 @@ def _point(gap: Gap, confidence: float) -> tuple[float, float] | None:
         value, *ends = (np.log(x) if gap.scale == "ratio" else x for x in (gap.estimate, *gap.ci))
     spread = max(ends[1] - value, value - ends[0], 1e-6) / float(z_value(confidence))
     return (float(value), float(1 / spread**2)) if np.isfinite(value) and np.isfinite(spread) else None
-
-
-def _scaled(series: Series) -> Series:
-    """Weights by the noise that the periods themselves show, from one to the next: a single change moves one step."""
-    if len(series.values) < ENOUGH:
-        return series
-    steps = np.diff(series.values) ** 2 / (1 / series.weights[1:] + 1 / series.weights[:-1])
-    noise = float(np.median(steps) / 0.4549)  # the median of chi-squared with one degree of freedom
-    return replace(series, weights=series.weights / np.clip(noise, LEAST_SPREAD**2, 1.0))
 
 
 def _cuts(key: Key, series: Series, latest: int, doubt: float, confidence: float) -> list[Cut]:
@@ -230,11 +215,17 @@ def _cuts(key: Key, series: Series, latest: int, doubt: float, confidence: float
     if not any(series.places[k] <= latest for k in at):
         stop = at[0] if at else count
         at = sorted([*at, _best(series, 0, stop, latest)])
-    for _ in range(2):  # each again, now that its neighbours are known
+    while True:
+        for _ in range(2):  # each again, now that its neighbours are known
+            edges = [0, *at, count]
+            at = [_best(series, *edges[k : k + 3 : 2], latest if k == 0 else None) for k in range(len(at))]
         edges = [0, *at, count]
-        at = [_best(series, *edges[k : k + 3 : 2], latest if k == 0 else None) for k in range(len(at))]
-    edges = [0, *dict.fromkeys(at), count]
-    return [_cut(key, series, *edges[k : k + 3], confidence) for k in range(len(edges) - 2)]
+        found = [_cut(key, series, *edges[k : k + 3], confidence) for k in range(len(at))]
+        weakest = int(np.argmin([c.gain for c in found]))
+        rest = at[:weakest] + at[weakest + 1 :]
+        if found[weakest].gain >= needed or not any(series.places[k] <= latest for k in rest):
+            return found
+        at = rest  # what seemed to be a change on the way to another one
 
 
 def _split(series: Series, start: int, stop: int, needed: float) -> list[int]:
