@@ -56,7 +56,7 @@ def drawn(rng: np.random.Generator, sizes: tuple[int, int]) -> Table:
 def true_gap(id_: str, threshold: float) -> float:
     """In the population."""
     labels = slice(1, 2) if id_ == "equal_opportunity" else slice(None)
-    rates = [p[SCORES >= threshold, labels].sum() / p[:, labels].sum() for p in PEOPLE]
+    rates = [p[threshold <= SCORES, labels].sum() / p[:, labels].sum() for p in PEOPLE]
     return float(rates[0] / rates[1] if id_ == "disparate_impact" else rates[0] - rates[1])
 
 

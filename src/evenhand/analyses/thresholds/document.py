@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.thresholds.by_group import ByGroup, Separate
     from evenhand.analyses.thresholds.selection import Check, Cutoff, Policy
     from evenhand.analyses.thresholds.thresholds import Thresholds
-    from evenhand.tables.arrays import Bools, Ints
+    from evenhand.tables.arrays import Ints
 
 POINTS = 1000
 FRONT = 500

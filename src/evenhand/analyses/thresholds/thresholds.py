@@ -199,7 +199,8 @@ def thresholds(
     swept = sweep(table, grouping, ref, goal, asked.measures)
     result = Thresholds(
         table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness, swept,
-        asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), asked.choose, library=library_of(data),
+        asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), asked.choose,
+        library=library_of(data),
     )  # fmt: skip
     if asked.requirements:
         result = replace(result, policy=choose_best(result, ref, asked.required, generator(options.get("rng"))))
@@ -328,8 +329,8 @@ def _about_by_group(result: Thresholds, own: ByGroup) -> list[str]:
     notes = [
         "thresholds by group are an analysis of what they would achieve: using them treats people differently by "
         "group, which the law forbids in many places (in the USA for credit and hiring)",
-        "thresholds by group were searched on these people and no interval allows for that: on new people their gap may "
-        "be beyond the limit, and their performance lower",
+        "thresholds by group were searched on these people and no interval allows for that: on new people their gap "
+        "may be beyond the limit, and their performance lower",
     ]
     if not own.exact:
         notes.append(
