@@ -62,7 +62,10 @@ def true_gap(id_: str, threshold: float) -> float:
 
 def report(rule: str, sizes: tuple[int, int], choose: str, runs: int, draws: int) -> str:
     (requirement,) = required(rule)
-    holds, said, covers, lost = [], [], [], []
+    holds: list[float] = []
+    said: list[float] = []
+    covers: list[float] = []
+    lost: list[float] = []
     for seed in range(runs):
         table = drawn(np.random.default_rng(seed), sizes)
         policy = evenhand.thresholds(
@@ -73,11 +76,11 @@ def report(rule: str, sizes: tuple[int, int], choose: str, runs: int, draws: int
             continue
         gap = true_gap(requirement.measure.id, policy.chosen.threshold)
         holds.append(bool(requirement.meets(sized(requirement.measure, gap))))
-        said.append(policy.chance)
+        said.append(policy.chance or 0.0)
         ci = policy.checks[0].gap.ci
         assert ci is not None
         covers.append(ci[0] <= gap <= ci[1])
-        lost.append(policy.lost)
+        lost.append(policy.lost or 0.0)
     shown = [f"{100 * np.mean(x):.1f} %" for x in (holds, said, covers)]
     return (
         f"| `{rule}` | {sizes[0]:,} + {sizes[1]:,} | {choose} | {len(holds)} | "

@@ -235,7 +235,8 @@ def test_what_no_interval_shows_is_not_chosen() -> None:
 def test_weights_and_clusters_are_chosen_by_the_interval_too() -> None:
     data = people(600)
     data["who"] = np.arange(600) // 2
-    for words in ({"weight": "w"}, {"cluster": "who"}):
+    each: list[dict[str, Any]] = [{"weight": "w"}, {"cluster": "who"}]
+    for words in each:
         got = evenhand.thresholds(data, **WORDS, **words, require="demographic_parity <= 0.9", bootstrap=99)
         assert got.policy is not None
         assert got.policy.settled

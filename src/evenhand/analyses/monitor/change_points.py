@@ -218,9 +218,9 @@ def _cuts(key: Key, series: Series, latest: int, doubt: float, confidence: float
     while True:
         for _ in range(2):  # each again, now that its neighbours are known
             edges = [0, *at, count]
-            at = [_best(series, *edges[k : k + 3 : 2], latest if k == 0 else None) for k in range(len(at))]
+            at = [_best(series, edges[k], edges[k + 2], latest if k == 0 else None) for k in range(len(at))]
         edges = [0, *at, count]
-        found = [_cut(key, series, *edges[k : k + 3], confidence) for k in range(len(at))]
+        found = [_cut(key, series, edges[k], edges[k + 1], edges[k + 2], confidence) for k in range(len(at))]
         weakest = int(np.argmin([c.gain for c in found]))
         rest = at[:weakest] + at[weakest + 1 :]
         if found[weakest].gain >= needed or not any(series.places[k] <= latest for k in rest):
@@ -252,5 +252,5 @@ def _cut(key: Key, series: Series, start: int, k: int, stop: int, confidence: fl
     gain = series.gain(start, stop)[first - start - 1 :]
     own = float(gain[k - first])
     near = np.flatnonzero(gain >= own + 2 * np.log(1 - np.sqrt(confidence)))
-    places = series.places[[k, first + int(near[0]), first + int(near[-1])]].tolist()
-    return Cut(key, *places, own, series.level(start, k), series.level(k, stop))
+    place, low, high = (int(series.places[i]) for i in (k, first + near[0], first + near[-1]))
+    return Cut(key, place, low, high, own, series.level(start, k), series.level(k, stop))

@@ -110,7 +110,7 @@ def _level(z: float) -> float:
 
 
 def _all_met(requirements: Sequence[Requirement], sizes: dict[str, Floats]) -> Bools:
-    return np.logical_and.reduce([r.meets(sizes[r.measure.id]) for r in requirements])
+    return np.asarray(np.logical_and.reduce([r.meets(sizes[r.measure.id]) for r in requirements]))
 
 
 def _further(m: RateMeasure, size: Floats, reach: Floats) -> Floats:
