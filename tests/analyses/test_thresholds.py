@@ -148,7 +148,7 @@ def test_many_distinct_scores() -> None:
 def test_the_choice_is_what_trying_all_gives(seed: int, most: float, least: float, trivial: bool) -> None:
     table = some(seed, 50, 3, 8)
     rules = [f"demographic_parity <= {most}", f"disparate_impact >= {least}"]
-    got = found(table, require=rules, allow_trivial=trivial)
+    got = found(table, require=rules, allow_trivial=trivial, choose="value")
     assert got.policy is not None
     s = got.sweep
     good = [
@@ -177,23 +177,110 @@ def test_the_choice_is_what_trying_all_gives(seed: int, most: float, least: floa
         assert "No threshold meets the policy" in got.to_dict()["interpretation"]
 
 
+def compas(**how: Any) -> Thresholds:
+    return evenhand.thresholds(evenhand.compas(), reference="Caucasian", **how)
+
+
 def test_compas_and_its_interval() -> None:
-    got = evenhand.thresholds(evenhand.compas(), reference="Caucasian", require="disparate_impact >= 0.8", threshold=5)
+    got = compas(require="disparate_impact >= 0.8", threshold=5, choose="value")
     assert got.policy is not None
+    assert got.policy.level is not None
     assert got.chosen is not None
-    (check,) = got.policy.checks
-    audit = evenhand.audit(evenhand.compas(), reference="Caucasian", threshold=8, measures=["disparate_impact"])
-    assert check.gap.ci == audit.measure("disparate_impact").ci
     assert got.chosen.threshold == 8
-    assert got.policy.settled is False  # 0.795 to 0.834 holds 0.8
+    (check,) = got.policy.checks
+    audit = evenhand.audit(
+        evenhand.compas(), reference="Caucasian", threshold=8, measures=["disparate_impact"],
+        confidence=got.policy.level,
+    )  # fmt: skip
+    assert got.policy.level > 0.98  # for all thresholds together
+    assert check.gap.ci == audit.measure("disparate_impact").ci
+    assert got.policy.settled is False
     assert got.policy.lost_to_current == pytest.approx(0.6507 - 0.6267, abs=1e-3)
     assert got.policy.trivial == (np.nextafter(10, 11),)
-    looser = evenhand.thresholds(evenhand.compas(), reference="Caucasian", require="disparate_impact >= 0.75")
+    assert got.policy.chance is not None
+    assert 0.5 < got.policy.chance < 0.98
+    assert any("fresh sample" in note for note in got.notes)
+
+
+def test_the_choice_is_by_the_interval_unless_told_otherwise() -> None:
+    got = compas(require="disparate_impact >= 0.8")
+    assert got.policy is not None
+    assert got.chosen is not None
+    assert (got.choose, got.chosen.threshold, got.policy.settled) == ("interval", 9, True)
+    assert got.policy.chance is not None
+    assert got.policy.chance > 0.95
+    assert "keeps to the policy on new people more than 99 times of 100" in got.to_dict()["interpretation"]
+    looser = compas(require="disparate_impact >= 0.75")
     assert looser.chosen is not None
-    assert looser.policy is not None
     assert looser.chosen.threshold == 8
-    assert looser.policy.settled is True
-    assert any("fresh sample" in note for note in looser.notes)
+    with pytest.raises(UsageError, match="choose"):
+        compas(require="disparate_impact >= 0.8", choose="luck")
+
+
+def test_what_no_interval_shows_is_not_chosen() -> None:
+    got = found(some(0, 60), require="demographic_parity <= 0.2")
+    assert got.policy is not None
+    assert got.chosen is None
+    assert got.policy.feasible > 0
+    assert got.policy.undefined == "because no threshold is shown to meet the policy"
+    assert got.policy.nearest is not None
+    assert got.policy.missed_by is not None
+    assert 0 < got.policy.missed_by["demographic_parity <= 0.2"] < 1
+    assert got.policy.settled is False
+    assert "is shown to meet the policy" in repr(got).replace("\n", " ")
+    check_schema(got.to_dict(), evenhand.schema("thresholds"))
+    assert found(some(0, 60), require="demographic_parity <= 0.2", choose="value").chosen is not None
+
+
+def test_weights_and_clusters_are_chosen_by_the_interval_too() -> None:
+    data = people(600)
+    data["who"] = np.arange(600) // 2
+    each: list[dict[str, Any]] = [{"weight": "w"}, {"cluster": "who"}]
+    for words in each:
+        got = evenhand.thresholds(data, **WORDS, **words, require="demographic_parity <= 0.9", bootstrap=99)
+        assert got.policy is not None
+        assert got.policy.settled
+        assert got.policy.level is not None
+        assert got.policy.level > 0.95
+
+
+def drawn(seed: int, n: int) -> tuple[evenhand.Table, Any]:
+    """People of two groups with the score as their chance of a favourable outcome, and the true shares at a score."""
+    rng = np.random.default_rng(seed)
+    scores = (np.arange(100) + 0.5) / 100
+    chances = [scores ** (a - 1) * (1 - scores) ** (b - 1) for a, b in ((2.2, 2.6), (2.8, 2.2))]
+    chances = [c / c.sum() for c in chances]
+    s = np.concatenate([rng.choice(scores, n, p=c) for c in chances])
+    data = {"s": s, "y": (rng.random(2 * n) < s).astype(int), "g": ["a"] * n + ["b"] * n}
+    return evenhand.tabulate(data, **WORDS), lambda t: [float(c[scores >= t].sum()) for c in chances]
+
+
+@pytest.mark.parametrize("size", [24, pytest.param(400, marks=pytest.mark.full)])
+def test_the_choice_holds_on_new_people_as_often_as_it_says(size: int) -> None:
+    held: dict[str, list[bool]] = {"interval": [], "value": []}
+    said: dict[str, list[float]] = {"interval": [], "value": []}
+    covered = []
+    for seed in range(size):
+        table, rates = drawn(seed, 1000)
+        for choose in held:
+            got = evenhand.thresholds(
+                table, reference="b", require="demographic_parity <= 0.1", choose=choose, bootstrap=99, rng=seed
+            )
+            assert got.policy is not None
+            assert got.policy.chance is not None
+            assert got.chosen is not None
+            ci = got.policy.checks[0].gap.ci
+            assert ci is not None
+            a, b = rates(got.chosen.threshold)
+            held[choose].append(abs(a - b) <= 0.1)
+            said[choose].append(got.policy.chance)
+            covered.append(ci[0] <= a - b <= ci[1])
+    assert np.mean(held["interval"]) >= 0.95
+    assert np.mean(covered) >= 0.94
+    assert np.mean(held["value"]) < 0.8  # the old choice: hardly better than a coin
+    for choose in held:
+        noise = 3 * np.sqrt(0.25 / size)
+        assert abs(np.mean(said[choose]) - np.mean(held[choose])) < 0.1 + (noise if size < 100 else 0)
 
 
 def test_trivial_thresholds_are_never_recommended_unasked() -> None:
@@ -487,7 +574,7 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 def test_the_rule_is_printed_as_it_is() -> None:
     data = {"s": [100000.1, 100000.2, 100000.3, 100000.4] * 5, "y": [0, 0, 1, 1] * 5, "g": ["a"] * 12 + ["b"] * 8}
-    got = evenhand.thresholds(data, score="s", label="y", group="g", require="demographic_parity <= 0.1", bootstrap=0)
+    got = found(evenhand.tabulate(data, **WORDS), require="demographic_parity <= 0.1", choose="value")
     assert "s ≥ 100000.3 meets the policy" in got.to_dict()["interpretation"]
     assert str(required("disparate_impact >= 0.9999999")[0]) == "disparate_impact >= 0.9999999"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
+
 from evenhand.cli.options import COLUMNS, NUMBERS, ONE_OR_NAMES, command, option, references, shared, take, under
 from evenhand.cli.output import progress_bar, wanted, write
 from evenhand.errors import UsageError
@@ -18,6 +20,8 @@ from evenhand.errors import UsageError
            help="Compare by this group column; several for their intersection."),
     "reference",
     option("--require", metavar="RULE", multiple=True, help="The policy, such as 'disparate_impact >= 0.8'."),
+    option("--choose", type=click.Choice(["interval", "value"]), default="interval",
+           help="The best threshold whose intervals meet the policy, or whose values do."),
     option("--fairness", metavar="ID", help="Measure of decisions  [default: that required, or demographic_parity]"),
     option("--performance", metavar="P", default="accuracy", help="Or balanced_accuracy."),
     option("--cost", metavar="FP,FN", callback=NUMBERS,

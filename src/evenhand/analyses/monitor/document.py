@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import shown_name
+from evenhand.errors import listed, shown_name
 from evenhand.measures.registry import find
 from evenhand.report.document import fields, header
 from evenhand.report.frame import rows_frame
 
 if TYPE_CHECKING:
+    from evenhand.analyses.monitor.change_points import Change, Shift
     from evenhand.analyses.monitor.history import Alarm, Comparison, Period
     from evenhand.analyses.monitor.monitor import Watch
+
+
+MOST_GROUPS = 4
 
 
 def document(report: Watch) -> dict[str, Any]:
@@ -42,6 +47,7 @@ def document(report: Watch) -> dict[str, Any]:
             "comparisons": [_gap(a.name, g) for a in report.baseline.attributes for g in a.measures],
         },
         "looks": sum(p.status == "tested" for p in report.periods),
+        "changes": [_change(c, report.alarms) for c in report.changes],
         "alarms": [_alarm(a) for a in report.alarms],
         "periods": [_period(p) for p in report.periods],
         "notes": list(report.notes),
@@ -65,7 +71,49 @@ def _period(p: Period) -> dict[str, Any]:
 
 def _alarm(a: Alarm) -> dict[str, Any]:
     shown = fields(a, "attribute id group reference period since window direction before after change ci_change")
-    return {**shown, **fields(a, "p_adjusted last looks"), "interpretation": sentence(a)}
+    return {**shown, **fields(a, "p_adjusted last looks window_start"), "interpretation": sentence(a)}
+
+
+def _change(c: Change, alarms: Sequence[Alarm]) -> dict[str, Any]:
+    keys = {(s.attribute, s.id, s.group) for s in c.shifts}
+    own = [i for i, a in enumerate(alarms) if (a.attribute, a.id, a.group) in keys and a.since == c.since]
+    shown = "attribute id group reference direction before after"
+    return {
+        "since": c.since,
+        "interval": list(c.interval),
+        **fields(c, "direction alarm last"),
+        "comparisons": [fields(s, shown) for s in c.shifts],
+        "alarms": own,
+        "interpretation": change_sentence(c),
+    }
+
+
+def change_sentence(c: Change) -> str:
+    """A change in words: when, by what, and who else shows it."""
+    first = c.shifts[0]
+    measure = find(first.id)
+    assert measure is not None
+    when = f"Since {shown_name(c.since)}"
+    if c.interval[0] != c.interval[1]:
+        when += f" (begun between {shown_name(c.interval[0])} and {shown_name(c.interval[1])})"
+    far = "further from parity" if first.direction == "worse" else "nearer to parity"
+    seen = "" if c.alarm is None else f" First alarm in {shown_name(c.alarm)}."
+    return (
+        f"{when} {measure.title} of {shown_name(first.group)} against {shown_name(first.reference)} is {far}: "
+        f"{first.before:.3f} before, {first.after:.3f} since.{_also(c.shifts)}{seen}"
+    )
+
+
+def _also(shifts: Sequence[Shift]) -> str:
+    """The other comparisons that show a change, by group."""
+    by_group: dict[tuple[str, str], list[str]] = {}
+    for s in shifts[1:]:
+        by_group.setdefault((s.attribute, s.group), []).append(s.id)
+    if not by_group:
+        return ""
+    named = [f"{listed(ids)} of {shown_name(group)}" for (_, group), ids in list(by_group.items())[:MOST_GROUPS]]
+    more = len(by_group) - len(named)
+    return f" Also by {'; '.join(named)}{f' and {more} more groups' if more else ''}."
 
 
 def sentence(a: Alarm) -> str:
@@ -76,7 +124,7 @@ def sentence(a: Alarm) -> str:
     before, after = ("undefined" if value is None else f"{value:.3f}" for value in (a.before, a.after))
     where = f"in {shown_name(a.period)}"
     if a.window > 1:
-        where = f"from {shown_name(a.since)} to {shown_name(a.period)}"
+        where = f"from {shown_name(a.window_start)} to {shown_name(a.period)}"
     return (
         f"{measure.title} of {shown_name(a.group)} against {shown_name(a.reference)} was {before} in the "
         f"baseline and {after} {where}: {far} (p = {a.p_adjusted:.1g} over all looks)."

@@ -72,8 +72,9 @@ class Alarm:
     period: str
     """When it was raised."""
     since: str
-    """The first period of the window that shows it."""
+    """The most likely first period of the change."""
     window: int
+    """So many periods up to that one show it together."""
     direction: str
     """worse or better: further from parity, or nearer to it."""
     before: float | None
@@ -85,6 +86,8 @@ class Alarm:
     """The last period at which it was (still) seen."""
     looks: int
     """At how many looks."""
+    window_start: str
+    """The first period of the window that shows it."""
 
 
 class History:
@@ -115,7 +118,7 @@ class History:
         self.progress(0.0, "auditing the baseline")
         (random,) = self.audits.spawn(1)
         first = audit_table(self.start.table, self.options, self.chosen, Pinned(self.references), random)
-        before = {key: gap for key, gap in _gaps(first)}
+        before = dict(gaps_of(first))
         looked = [s for s in self.spans[self.start.stop :] if s.finished]
         found = findings(self.yardsticks, [s.table for s in looked], self.rule, self.testing)
         periods = []
@@ -151,7 +154,7 @@ class History:
         measures = chosen or self.chosen
         reasons = {y.name: self._undefined(table, y) for y in self.yardsticks}
         defined = {name: measures for name, because in reasons.items() if because is None}
-        yield from _gaps(audit_table(table, self.options, defined, Pinned(self.references), rng))
+        yield from gaps_of(audit_table(table, self.options, defined, Pinned(self.references), rng))
         for name, because in reasons.items():
             reference = self.references[name]
             for m in measures if because is not None else ():
@@ -240,7 +243,7 @@ class History:
                     continue
                 alarms[key, direction] = Alarm(
                     *key, new.reference, name, spans[0].name, window, direction, old.estimate, new.estimate, change, ci,
-                    small[key].p_adjusted, name, 1,
+                    small[key].p_adjusted, name, 1, spans[0].name,
                 )  # fmt: skip
         return raised
 
@@ -261,7 +264,8 @@ def _references(table: Table, groupings: Sequence[Grouping], stated: Any) -> dic
     return found
 
 
-def _gaps(audit: Audit) -> Iterator[tuple[Key, Gap]]:
+def gaps_of(audit: Audit) -> Iterator[tuple[Key, Gap]]:
+    """Every comparison of an audit."""
     for a in audit.attributes:
         for gap in a.measures:
             yield (a.name, gap.id, gap.group), gap

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from evenhand.analyses.audit.audit import Audit
-from evenhand.analyses.monitor.history import Alarm, History, Period
+from evenhand.analyses.monitor.change_points import Change, dated
+from evenhand.analyses.monitor.history import Alarm, History, Period, gaps_of
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, check_alike, merged, one_range, read
 from evenhand.analyses.options import MeasureArgs, Options, Progress, chosen_measures, options_of, with_threshold
@@ -55,6 +56,8 @@ class Watch(Result):
     left_out: Mapping[str, int]
     notes: tuple[str, ...]
     library: str | None = None
+    changes: tuple[Change, ...] = ()
+    """What the alarms are about: every change once, with its date."""
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report as one self-contained page, also written to a file if a path is given."""
@@ -141,6 +144,8 @@ def monitor(
     ...                           measures=["demographic_parity"], baseline=8)
     >>> [(a.id, a.period, a.direction) for a in report.alarms]
     [('demographic_parity', '16', 'worse')]
+    >>> [(c.since, c.interval, c.direction) for c in report.changes]
+    [('16', ('16', '16'), 'worse')]
     """
     check_known(options, MonitorArgs.__optional_keys__, monitor)
     settings = options_of({"bootstrap": 199, **options}, threshold, permutations=0)
@@ -165,10 +170,11 @@ def monitor(
         spans, start, settings, chosen, reference, rule, generator(options.get("rng")), progress or (lambda *_: None)
     )
     periods, alarms, first = work.done()
+    alarms, changes = dated(periods, alarms, dict(gaps_of(first)), rule.false_alarms, settings.confidence)
     notes = (*stream.notes, *remarks, *more, *work.notes, *_remarks(periods, start, how, first, work.yardsticks))
     return Watch(
         first, start.name, periods, alarms, settings, how, dict(stream.left_out or {}),
-        tuple(dict.fromkeys(notes)), library_of(data),
+        tuple(dict.fromkeys(notes)), library_of(data), changes,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from evenhand.report.page.shell import fitted, page
 
 MOST_CHARTS = 12
 MOST_ALARMS = 30
+MOST_CHANGES = 30
 MOST_PERIODS = 400
 
 Comparison = tuple[str, str, str]
@@ -84,19 +85,35 @@ def _alarms(document: dict[str, Any]) -> Iterator[Markup]:
     if not document["alarms"]:
         text = f"No gap is shown to have changed since the baseline, in {document['looks']:,} looks."
         yield tag("div", tag("h3", "No alarm"), tag("p", text), class_="finding good")
-    for a in document["alarms"][:MOST_ALARMS]:
-        what = title(a["id"])
-        far = "further from parity" if a["direction"] == "worse" else "nearer to parity"
-        head = f"{what[0].upper()}{what[1:]} of {shown_name(a['group'])} is {far} since "
-        lasted = f" Seen at {a['looks']:,} looks, the last {shown_name(a['last'])}." if a["looks"] > 1 else ""
-        kind = "bad" if a["direction"] == "worse" else "good"
-        told = a["interpretation"], lasted, _now(a)
-        yield tag("div", tag("h3", head, name(a["since"])), tag("p", *told), class_=f"finding {kind}")
-    if len(document["alarms"]) > MOST_ALARMS:
-        yield tag("p", f"{len(document['alarms']) - MOST_ALARMS:,} more alarms are in the JSON.")
+    for c in document["changes"][:MOST_CHANGES]:
+        first = c["comparisons"][0]
+        what = title(first["id"])
+        far = "further from parity" if first["direction"] == "worse" else "nearer to parity"
+        head = f"{what[0].upper()}{what[1:]} of {shown_name(first['group'])} is {far} since "
+        kind = "good" if c["direction"] == "better" else "bad"
+        own = [document["alarms"][i] for i in c["alarms"]]
+        yield tag(
+            "div", tag("h3", head, name(c["since"])), tag("p", c["interpretation"], _now(first)), *_folded(own),
+            class_=f"finding {kind}",
+        )  # fmt: skip
+    if len(document["changes"]) > MOST_CHANGES:
+        yield tag("p", f"{len(document['changes']) - MOST_CHANGES:,} more changes are in the JSON.")
     yield tag("p", f"If nothing changes, the chance of any false alarm over all planned looks is at most {chance}.",
               class_="note")  # fmt: skip
     yield from notes_of(document)
+
+
+def _folded(alarms: list[dict[str, Any]]) -> Iterator[Markup]:
+    """The alarms of a change."""
+    if alarms:
+        many = f"{len(alarms)} alarm{'' if len(alarms) == 1 else 's'}"
+        texts = [tag("li", a["interpretation"], _lasted(a)) for a in alarms[:MOST_ALARMS]]
+        more = [tag("li", f"{len(alarms) - MOST_ALARMS:,} more are in the JSON")] if len(alarms) > MOST_ALARMS else []
+        yield tag("details", tag("summary", many), tag("ul", [*texts, *more]))
+
+
+def _lasted(a: dict[str, Any]) -> str:
+    return f" Seen at {a['looks']:,} looks, the last {shown_name(a['last'])}." if a["looks"] > 1 else ""
 
 
 def _now(a: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ SHOWN = ("demographic_parity", "equal_opportunity", "predictive_equality", "cali
 """Measures that the report shows of every period, where nothing has changed: two of them."""
 MOST_PERIODS = 40
 MOST_GROUPS = 4
+MOST_CHANGES = 20
 
 
 def render(document: dict[str, Any]) -> Text:
@@ -58,18 +59,23 @@ def _periods(document: dict[str, Any]) -> str:
 
 
 def _alarms(document: dict[str, Any]) -> Iterator[str]:
-    alarms = document["alarms"]
+    alarms, changes = document["alarms"], document["changes"]
     if not alarms:
         tested = document["looks"]
         yield "No alarm: no gap is shown to be another than in the baseline." if tested else "No period was tested."
         return
-    yield f"{len(alarms)} {'alarm' if len(alarms) == 1 else 'alarms'}"
-    for a in alarms[:20]:
-        more = f" Seen at {a['looks']} looks, last in {shown_name(a['last'])}." if a["looks"] > 1 else ""
-        text = a["interpretation"]
-        yield from wrapped(f"! {a['direction'].upper()} {shown_name(a['attribute'])}: {text}{more}", "  ")
-    if len(alarms) > 20:
-        yield f"  and {len(alarms) - 20} more"
+    yield told(document)
+    for c in changes[:MOST_CHANGES]:
+        more = f" Last seen in {shown_name(c['last'])}." if c["last"] not in (None, c["alarm"]) else ""
+        yield from wrapped(f"! {c['direction'].upper()} {c['interpretation']}{more}", "  ")
+    if len(changes) > MOST_CHANGES:
+        yield f"  and {len(changes) - MOST_CHANGES} more"
+
+
+def told(document: dict[str, Any]) -> str:
+    """How many changes, shown by how many alarms."""
+    changes, alarms = len(document["changes"]), len(document["alarms"])
+    return f"{changes} change{'' if changes == 1 else 's'}, by {alarms} alarm{'' if alarms == 1 else 's'}"
 
 
 def _shown(document: dict[str, Any]) -> list[str]:

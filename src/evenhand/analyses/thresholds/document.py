@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.analyses.thresholds.selection import spread
 from evenhand.errors import shown_name
 from evenhand.report.document import fields, header, number
 from evenhand.report.frame import plain_frame
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.thresholds.by_group import ByGroup, Separate
     from evenhand.analyses.thresholds.selection import Check, Cutoff, Policy
     from evenhand.analyses.thresholds.thresholds import Thresholds
-    from evenhand.tables.arrays import Bools, Ints
+    from evenhand.tables.arrays import Ints
 
 POINTS = 1000
 FRONT = 500
@@ -75,6 +76,7 @@ def _options(result: Thresholds) -> dict[str, Any]:
         "require": [str(r) for r in result.requirements],
         "threshold": result.options.threshold,
         "allow_trivial": result.allow_trivial,
+        "choose": result.choose,
         **fields(result.options, "confidence bootstrap seed"),
     }
 
@@ -106,6 +108,7 @@ def _policy(p: Policy) -> dict[str, Any]:
         "settled": p.settled,
         "nearest": _optional(p.nearest),
         "missed_by": None if p.missed_by is None else {text: number(by) for text, by in p.missed_by.items()},
+        **fields(p, "level chance"),
     }
 
 
@@ -142,18 +145,6 @@ def _kept(result: Thresholds) -> Ints:
     others = np.ones(len(s.thresholds), np.bool_)
     others[must] = False
     return np.sort(np.concatenate([must, spread(others, POINTS - len(must))]))
-
-
-def spread(among: Bools, most: int) -> Ints:
-    """At most so many of the places that are true, evenly, with both ends.
-
-    >>> spread(np.array([True, False, True, True, True, True]), 3).tolist()
-    [0, 3, 5]
-    """
-    places = np.flatnonzero(among)
-    if len(places) <= most:
-        return places
-    return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).round().astype(np.int64))])
 
 
 def frame(result: Thresholds, library: str | None) -> Any:
@@ -209,7 +200,15 @@ def _verdict(result: Thresholds, p: Policy) -> str:
         }[p.settled]
         return (
             f"{_rule(result, p.chosen)} meets the policy ({asked}) with the best {result.goal.title}: "
-            f"{p.chosen.performance:.3f}, {lost}. {sure}"
+            f"{p.chosen.performance:.3f}, {lost}. {sure}{_likely(p)}"
+        )
+    if p.nearest is not None and p.feasible:
+        meet = "threshold meets" if p.feasible == 1 else "thresholds meet"
+        missed = " and ".join(f"{text} by {by:.2g}" for text, by in (p.missed_by or {}).items() if by > 0)
+        return (
+            f"No threshold is shown to meet the policy ({asked}): {p.feasible:,} {meet} it among these people, but the "
+            f"interval of a gap reaches beyond the limit. {_rule(result, p.nearest)} comes nearest: its interval "
+            f"misses {missed or asked}."
         )
     if p.nearest is not None and p.missed_by is not None:
         missed = " and ".join(f"{text} by {by:.2g}" for text, by in p.missed_by.items() if by > 0) or asked
@@ -221,6 +220,15 @@ def _verdict(result: Thresholds, p: Policy) -> str:
     if p.feasible:
         return f"{p.feasible:,} thresholds meet the policy ({asked}); which is best is undefined {p.undefined}."
     return f"Whether a threshold meets the policy ({asked}) is undefined {p.undefined}."
+
+
+def _likely(p: Policy) -> str:
+    """How often such a choice keeps to its policy, in words."""
+    if p.chance is None:
+        return ""
+    times = round(100 * p.chance)
+    often = "more than 99 times of 100" if times == 100 else f"about {times} times of 100"
+    return f" A threshold chosen like this keeps to the policy on new people {often}, by resamples."
 
 
 def _rule(result: Thresholds, c: Cutoff) -> str:

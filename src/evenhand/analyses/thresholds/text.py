@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,8 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.thresholds.document import ANALYSIS, exact, spread
+from evenhand.analyses.thresholds.document import ANALYSIS, exact
+from evenhand.analyses.thresholds.selection import spread
 from evenhand.errors import shown_name
 from evenhand.measures.registry import find
 from evenhand.report.console import indented, points
@@ -113,10 +115,19 @@ def _shown_policy(document: dict[str, Any]) -> Iterator[RenderableType]:
         gained = number(-policy["lost_to_current"], sign=True)
         yield _aside(f"against the current threshold {gained} {options['performance']}")
     for c in policy["checks"]:
-        ci = "no interval" if c["ci"] is None else f"{100 * options['confidence']:g}% interval {interval(c['ci'])}"
+        ci = "no interval" if c["ci"] is None else f"{_percent(policy['level'])} interval {interval(c['ci'])}"
         sure = {True: "settled", False: "not settled", None: "not known how sure"}[c["settled"]]
         group = shown_name(c["group"])
         yield _aside(f"{c['requirement'].split()[0]} of {group}: {number(c['value'])} ({ci}), {sure}")
+    if policy["checks"] and policy["level"] is not None:
+        whole = f"{100 * options['confidence']:g}%"
+        yield _aside(
+            f"intervals at {_percent(policy['level'])}, so that those of all thresholds hold together at {whole}"
+        )
+
+
+def _percent(level: float) -> str:
+    return f"{math.floor(1000 * level) / 10:g}%"
 
 
 def _stretches(policy: dict[str, Any]) -> str:

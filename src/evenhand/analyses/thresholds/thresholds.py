@@ -13,13 +13,14 @@ from evenhand.analyses.reference import grouping_named, reference_group
 from evenhand.analyses.requirement import Requirement, required
 from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group as separate
 from evenhand.analyses.thresholds.selection import (
+    CHOICES,
     Cutoff as Cutoff,  # part of what the result is to those who use it
     Policy as Policy,
     best_of,
-    choose,
+    choose as choose_best,
 )
 from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
-from evenhand.errors import UsageError, shown, shown_name
+from evenhand.errors import UsageError, one_of, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of
@@ -58,6 +59,8 @@ class Thresholds(Result):
     """Which thresholds no other is better than in both performance and fairness."""
     dto: Floats
     """Distance to perfect performance and fairness."""
+    choose: str = "interval"
+    """What of the chosen threshold meets the policy: its whole interval, or its value."""
     policy: Policy | None = None
     by_group: ByGroup | None = None
     notes: tuple[str, ...] = ()
@@ -136,6 +139,7 @@ def thresholds(
     cost: tuple[float, float] | None = None,
     fairness: str | None = None,
     require: str | Sequence[str] = (),
+    choose: str = "interval",
     threshold: float | None = None,
     allow_trivial: bool = False,
     by_group: bool = False,
@@ -159,6 +163,10 @@ def thresholds(
     require
         The policy: texts such as "disparate_impact >= 0.8" and "equal_opportunity <= 0.05". A ratio is the lower
         rate over the higher, a difference its magnitude.
+    choose
+        "interval": the best threshold at which the whole interval of every gap meets the policy, at a level that allows
+        for the search; or "value": the best at which the gaps of these people do, often by luck. Either way
+        `policy.chance` says how likely such a choice keeps to the policy on new people.
     threshold
         The threshold in use, to compare with.
     allow_trivial
@@ -176,11 +184,13 @@ def thresholds(
     >>> result.best.threshold, round(result.best.performance, 3), round(result.best.value, 3)
     (6.0, 0.656, 0.681)
     >>> result.chosen.threshold, round(result.chosen.value, 3), round(result.policy.lost, 3), result.policy.settled
-    (8.0, 0.814, 0.029, False)
+    (9.0, 0.878, 0.059, True)
     """
     check_known(options, ThresholdsArgs.__optional_keys__, thresholds)
     intervals = {word: value for word, value in options.items() if word in IntervalArgs.__optional_keys__}
-    asked = checked_options(performance, cost, fairness, require, threshold, allow_trivial, by_group, **intervals)
+    asked = checked_options(
+        performance, cost, fairness, require, threshold, allow_trivial, by_group, choose=choose, **intervals
+    )
     table = as_table(data, picked(Roles, options), cuts_of(asked.options))
     _check_table(table, asked.measures)
     if asked.options.threshold is not None:
@@ -191,10 +201,11 @@ def thresholds(
     swept = sweep(table, grouping, ref, goal, asked.measures)
     result = Thresholds(
         table, grouping, grouping.groups[ref], asked.options, goal, asked.cost, asked.fairness, swept,
-        asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), library=library_of(data),
+        asked.requirements, bool(allow_trivial), *_weighed(swept, asked, allow_trivial), asked.choose,
+        library=library_of(data),
     )  # fmt: skip
     if asked.requirements:
-        result = replace(result, policy=choose(result, ref, asked.required, generator(options.get("rng"))))
+        result = replace(result, policy=choose_best(result, ref, asked.required, generator(options.get("rng"))))
     if by_group:
         limits = [r.limit for r in asked.requirements if r.measure.id == asked.fairness.id]
         result = replace(result, by_group=separate(table, grouping, ref, goal, asked.fairness, limits))
@@ -213,6 +224,7 @@ class Asked:
     fairness: RateMeasure
     requirements: tuple[Requirement, ...]
     required: tuple[RateMeasure, ...]
+    choose: str = "interval"
 
     @property
     def measures(self) -> list[RateMeasure]:
@@ -227,18 +239,20 @@ def checked_options(
     threshold: Any,
     allow_trivial: Any,
     by_group: Any,
+    choose: Any = "interval",
     **intervals: Any,
 ) -> Asked:
     """What was asked for, if it makes sense; better known before ten minutes of counting."""
     for word, value in (("allow_trivial", allow_trivial), ("by_group", by_group)):
         if not isinstance(value, bool | np.bool_):
             raise UsageError(f"{word} is True or False, not {shown(value)}")
+    one_of("choose", choose, CHOICES)
     options = checked(threshold, **intervals, permutations=0)
     kind, costs = checked_goal(performance, cost)
     requirements = required(require)
     measures = tuple(decided_measure(r.measure) for r in requirements)
     named = fairness if fairness is not None else measures[0] if measures else FAIRNESS
-    return Asked(options, kind, costs, decided_measure(named), requirements, measures)
+    return Asked(options, kind, costs, decided_measure(named), requirements, measures, choose)
 
 
 def _weighed(s: Sweep, asked: Asked, allow_trivial: bool) -> tuple[Bools, Bools, Bools, Floats]:
@@ -283,10 +297,15 @@ def _remarks(result: Thresholds) -> list[str]:
             "group has nobody to compare: they are on no front and meet no requirement"
         )
     notes += _about_trivial(result)
-    if result.chosen is not None:
+    if result.chosen is not None and result.choose == "value":
         notes.append(
             "the threshold was chosen on the same people that it is judged by, which flatters it: confirm it on a "
-            "fresh sample"
+            "fresh sample, or choose by the interval (--choose interval)"
+        )
+    elif result.chosen is not None:
+        notes.append(
+            "the intervals allow for the search over thresholds; the performance does not, and was chosen on the same "
+            "people: confirm it on a fresh sample"
         )
     if s.selection_rates is None:
         notes.append(f"{len(result.grouping.groups):,} groups and {len(s.thresholds):,} thresholds: selection rates by "
@@ -313,7 +332,9 @@ def _about_trivial(result: Thresholds) -> list[str]:
 def _about_by_group(result: Thresholds, own: ByGroup) -> list[str]:
     notes = [
         "thresholds by group are an analysis of what they would achieve: using them treats people differently by "
-        "group, which the law forbids in many places (in the USA for credit and hiring)"
+        "group, which the law forbids in many places (in the USA for credit and hiring)",
+        "thresholds by group were searched on these people and no interval allows for that: on new people their gap "
+        "may be beyond the limit, and their performance lower",
     ]
     if not own.exact:
         notes.append(
