@@ -40,8 +40,8 @@ from evenhand.cli.output import progress_bar, wanted, write
     "Causal model",
     option("--graph", metavar="G", multiple=True,
            help="What causes what: a file, or 'sex -> job -> pay'; several for a range."),
-    option("--mechanisms", type=click.Choice(["linear", "boosted"]), default="linear",
-           help="How variables follow from their causes."),
+    option("--mechanisms", type=click.Choice(["auto", "linear", "flexible", "boosted"]), default="auto",
+           help="How variables follow from their causes; auto is what does better held out."),
     option("--confounding", metavar="S[,S…]", callback=NUMBERS,
            help="Shares that a hidden cause may account for  [default: -0.5 to 1]"),
 )  # fmt: skip

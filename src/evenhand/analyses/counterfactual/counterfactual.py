@@ -15,12 +15,14 @@ import numpy as np
 from evenhand.analyses.counterfactual.assumptions import assumptions_of, remarks_on
 from evenhand.analyses.counterfactual.effects import Rule
 from evenhand.analyses.counterfactual.graph import Graph, graphs_of, subgraph_of
+from evenhand.analyses.counterfactual.mechanism_choice import judge
 from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.preparation import inputs_of, people_of, simulator_of
 from evenhand.analyses.counterfactual.results import (
     Answer,
     Range,
     WorldAnswer,
+    alternatives_of,
     answer_of,
     curves_of,
     paths_of,
@@ -29,7 +31,7 @@ from evenhand.analyses.counterfactual.results import (
 from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
-from evenhand.analyses.counterfactual.structural_model import StructuralModel, explained_shares, structural_model_of
+from evenhand.analyses.counterfactual.structural_model import FORMS, StructuralModel, structural_model_of
 from evenhand.analyses.options import Options, Progress, options_of
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
@@ -119,7 +121,7 @@ def counterfactual_fairness(
     attribute: str,
     graph: Any = None,
     features: Sequence[str] | None = None,
-    mechanisms: str | Mapping[str, Any] = "linear",
+    mechanisms: str | Mapping[str, Any] = "auto",
     threshold: float = 0.5,
     tolerance: float = 0.05,
     confounding: Sequence[float] = GRID,
@@ -147,8 +149,9 @@ def counterfactual_fairness(
     features
         The columns the model takes, in its order; by default those it was fitted on, else all.
     mechanisms
-        How variables follow from their causes: "linear" (categories: multinomial logistic), "boosted", or a dict from a
-        variable to a mechanism of gcm.
+        How variables follow from their causes: "linear" (categories: multinomial logistic), "flexible" (the same on
+        splines and products of causes), "auto" (whichever is better in people it was not fitted to), "boosted", or a
+        dict from a variable to one of these or to a mechanism of gcm.
     threshold, favorable, risk
         The decision is favourable at scores ≥ threshold (risk scores: below); `favorable` is the good class of a
         classifier.
@@ -247,7 +250,12 @@ def _answer(
     because = None
     if not first and not takes:
         because = f"the graph has no way from {shown_name(simulator.attribute)} to anything the model takes"
-    outcome = run(structure, scenarios, range(1, 1 + len(paths)), rng=rng)
+    judged = judge(structure, rng.spawn(1)[0])
+    forms = {m.node: m.form for m in judged}
+    wanted = {form: {m.node: form if m.chosen else m.form for m in judged} for form in FORMS}
+    others = {form: structure.decided(other) for form, other in wanted.items() if other != forms}
+    structure = structure.decided(forms)
+    outcome = run(structure, scenarios, range(1, 1 + len(paths)), others, rng=rng)
     fitted = structure.fit(structure.seen(np.arange(len(simulator.own))))
     vias = [("direct", 1, None if takes else "the model does not take the attribute")]
     vias += [(node, 2 + k, None) for k, node in enumerate(first)]
@@ -259,9 +267,9 @@ def _answer(
         answer_of(simulator, outcome, exact=because is not None),
         paths_of(simulator, outcome, vias),
         curves_of(simulator, outcome, places, fitted) if places else (),
-        explained_shares(fitted, rng),
-        {m.node: m.kind for m in structure.mechanisms},
-        tuple(assumptions_of(graph, structure, simulator.attribute, takes)),
+        judged,
+        alternatives_of(simulator, outcome),
+        tuple(assumptions_of(graph, structure, simulator.attribute, takes, any(m.chosen for m in judged))),
         because,
         outcome.scores,
     )
