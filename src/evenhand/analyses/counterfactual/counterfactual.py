@@ -6,7 +6,7 @@ Kusner, Loftus, Russell & Silva (2017). The answer is about a causal graph as mu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -37,7 +37,7 @@ from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of, names_of
-from evenhand.ingest.people import as_columns, chosen_columns
+from evenhand.ingest.people import Types, as_columns, chosen_columns
 from evenhand.ingest.roles import Roles, check_known, picked
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, write
@@ -112,6 +112,7 @@ class CounterfactualArgs(IntervalArgs, total=False):
     missing: str
     categories: Sequence[str]
     numbers: Sequence[str]
+    text: Sequence[str]
 
 
 def counterfactual_fairness(
@@ -164,7 +165,9 @@ def counterfactual_fairness(
     confounding
         Shares of the fitted effects that a hidden cause may account for: the curve.
     categories, numbers
-        Columns of the graph to be taken as names, or as numbers.
+        Columns to be taken as names, or as numbers.
+    text
+        Columns of a file that are text even if they hold digits only; the model gets them as text.
     trust, unsafe_pickle
         Types of a .skops file that are known to be harmless; whether a pickle may be loaded, which can run any code.
     rng
@@ -186,17 +189,19 @@ def counterfactual_fairness(
     check_known(options, CounterfactualArgs.__optional_keys__, counterfactual_fairness)
     settings = options_of({"bootstrap": 100, **options}, threshold)
     roles = picked(Roles, options)
-    categories, numbers = options.get("categories", ()), options.get("numbers", ())
+    types = Types(*(tuple(options.get(kind, ())) for kind in ("numbers", "categories", "text")))
     rule = Rule(float(threshold), roles.risk, _tolerance(tolerance))
     shares = _shares(confounding)
     scorer = scorer_of(model, favorable=roles.favorable, risk=roles.risk, trust=trust, unsafe_pickle=unsafe_pickle)
     columns = names_of(as_columns(data))
     inputs = inputs_of(scorer, columns, features)
-    chosen_columns(columns, [attribute, *categories, *numbers], ())
+    chosen_columns(columns, [attribute, *types.numbers, *types.names], ())
+    types = types.checked(as_columns(data))
     graphs = [] if graph is None else graphs_of(graph)
     parts = [subgraph_of(g, attribute, inputs, columns) for g in graphs]
-    people = people_of(data, attribute, graphs, parts, mechanisms, categories, numbers, roles.missing)
-    rows = Inputs(data, people, inputs, matrix=scorer.matrix)
+    people = people_of(data, attribute, graphs, parts, mechanisms, types, roles.missing)
+    known = replace(types, categories=(*types.categories, attribute))
+    rows = Inputs(data, people, inputs, matrix=scorer.matrix, types=known)
     simulator, notes = simulator_of(scorer, rows, people, attribute, rule)
     first, *streams = generator(options.get("rng")).spawn(len(graphs) + 1)
     run = partial(
