@@ -28,6 +28,8 @@ from evenhand.tables.arrays import Floats, Ints
 FORMS = ("linear", "flexible")
 """Of a mechanism, between which people it was not fitted to decide: flexible is linear in splines and products."""
 KINDS = ("auto", *FORMS, "boosted")
+MOST_EXACT = 16
+"""Categories up to which a flexible mechanism is fitted with exact second derivatives, of which there are many."""
 Values = dict[str, Any]
 """Numbers, or codes of categories, of some people by column."""
 
@@ -288,6 +290,8 @@ def _ours(gcm: Any, people: People, node: str, kind: str) -> Any:
             return GumbelMax(len(categories), lambda: gcm.ml.create_hist_gradient_boost_classifier(random_state=0))
         # So weak a penalty moves nothing but what the data leave open, such as a category that only one group has.
         how = {"C": 10.0, "max_iter": 300, "solver": "newton-cg", "warm_start": True}
+        if kind != "linear" and len(categories) <= MOST_EXACT:
+            how |= {"solver": "newton-cholesky", "tol": 1e-3}  # two or three exact steps from where the last fit ended
         return GumbelMax(len(categories), lambda: gcm.ml.create_logistic_regression_classifier(**how))
     if kind == "boosted":
         return gcm.AdditiveNoiseModel(gcm.ml.create_hist_gradient_boost_regressor(random_state=0))
