@@ -51,7 +51,7 @@ def numbers_of(name: str, values: Encoded) -> Floats:
             "these rows out (missing='drop', --missing drop)"
         )
     read = [float(v) if k == "number" else np.nan for v, k in zip(values.distinct, kinds, strict=True)]
-    return np.array(read or [np.nan])[values.codes]
+    return np.asarray(np.array(read or [np.nan])[values.codes])
 
 
 def holds_dates(categories: tuple[Any, ...]) -> bool:
@@ -62,7 +62,9 @@ def holds_dates(categories: tuple[Any, ...]) -> bool:
 
 def _strays(name: str, codes: Ints, distinct: list[Any], odd: Any) -> str:
     found = [distinct[c] for c in dict.fromkeys(codes[odd].tolist())]
-    return f"column {shown(name)} must hold numbers, but {int(odd.sum()):,} of {len(odd):,} rows hold {listed(found, 5)}"
+    return (
+        f"column {shown(name)} must hold numbers, but {int(odd.sum()):,} of {len(odd):,} rows hold {listed(found, 5)}"
+    )
 
 
 _OR_TRUTH = {"", "gap", "number", "truth"}

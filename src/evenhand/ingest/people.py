@@ -170,7 +170,8 @@ def read_people(
 ) -> People:
     """These columns of any data. `numbers` must be numbers, `categories` are taken as names even if they are numbers.
 
-    Columns of `text` are names as a file has them: digits do not become numbers. Columns `beside` the others may have gaps: they are shown, and nothing is computed from them.
+    Columns of `text` are names as a file has them: digits do not become numbers. Columns `beside` the others may have
+    gaps: they are shown, and nothing is computed from them.
 
     >>> people = read_people({"age": [30, 41], "job": ["cook", "smith"]}, ["age", "job"])
     >>> people["age"].values.tolist(), people["job"].categories

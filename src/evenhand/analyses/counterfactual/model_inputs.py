@@ -15,6 +15,8 @@ from evenhand.ingest.rows import read_rows
 from evenhand.ingest.values import Encoded, encode
 from evenhand.tables.arrays import Floats, Ints
 
+UNSAID = Types()
+
 
 class Inputs:
     """Rows for a model.
@@ -23,7 +25,7 @@ class Inputs:
     """
 
     def __init__(
-        self, data: Any, people: People, features: Sequence[str], *, matrix: bool = False, types: Types = Types()
+        self, data: Any, people: People, features: Sequence[str], *, matrix: bool = False, types: Types = UNSAID
     ) -> None:
         self.people, self.features, self.matrix = people, tuple(features), matrix
         self.held = _held(data, list(features), types)

@@ -192,7 +192,9 @@ def paths_of(simulator: Simulator, outcome: Outcome, vias: Sequence[tuple[str, i
 def alternatives_of(simulator: Simulator, outcome: Outcome) -> tuple[Alternative, ...]:
     """Of every pair, by the forms that mechanisms do not have."""
     return tuple(
-        Alternative(form, simulator.names[a], simulator.names[b], *figures[simulator.place(a, b), [MEAN, SIZE]].tolist())
+        Alternative(
+            form, simulator.names[a], simulator.names[b], *figures[simulator.place(a, b), [MEAN, SIZE]].tolist()
+        )
         for form, figures in sorted(outcome.others.items())
         for a, b in simulator.pairs
     )

@@ -131,7 +131,7 @@ class Outcome(NamedTuple):
     spread: Spread
     scores: Floats
     """Axes (other, person, draw)."""
-    others: dict[str, Floats] = {}
+    others: Mapping[str, Floats] = MappingProxyType({})
     """Figures of the first scenario by mechanisms of other forms."""
 
     def estimate(self, figure: int, place: tuple[int, int], people: float, share: float = 1.0) -> Estimate:
@@ -168,7 +168,8 @@ def simulate(
     fitted = _fitted(structure)
     figures, scores = _everybody(simulator, fitted, scenarios, parts, draws, rng)
     flexible = _fitted(others.get("flexible"))
-    beside, by_form = figures, {}
+    beside = figures
+    by_form: dict[str, Floats] = {}
     if flexible is not None:
         beside, _ = _everybody(simulator, flexible, scenarios, parts, draws, rng)
         by_form["flexible"] = beside[0]

@@ -263,8 +263,8 @@ def _kind(mechanisms: Any, graph: Graph) -> tuple[str, dict[str, Any]]:
         return KINDS[0], given
     if not isinstance(mechanisms, str) or mechanisms not in KINDS:
         raise UsageError(
-            f"mechanisms must be one of {listed(KINDS)}, or a dict from a variable to one of these or to a mechanism of "
-            f"gcm, not {shown(mechanisms)}"
+            f"mechanisms must be one of {listed(KINDS)}, or a dict from a variable to one of these or to a mechanism "
+            f"of gcm, not {shown(mechanisms)}"
         )
     return mechanisms, given
 
