@@ -325,6 +325,7 @@ def test_noise_that_the_attribute_spreads_is_told() -> None:
     data["skill"] = data["skill"] * np.where(data["sex"] == "m", 3, 1)
     found = asked(curved, data, bootstrap=2, **BENT)
     assert found.worlds[0].mechanisms[0].spread.sure
+    jsonschema.validate(json.loads(found.to_json()), schema("counterfactual"))
     assert any("its noise is not a person's own" in note for note in found.notes)
 
 

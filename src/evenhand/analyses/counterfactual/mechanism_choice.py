@@ -150,4 +150,5 @@ def _told(causes: Floats, residuals: Floats, folds: list[Ints]) -> Told:
         guess = tree.fit(causes[rest], residuals[rest]).predict(causes[here]).reshape(-1, residuals.shape[1])
         gain[here] = (residuals[here] ** 2 - (residuals[here] - guess) ** 2).sum(1)
     share = float(gain.sum()) / total
-    return Told(share, share > TOLD and gain.mean() > BEYOND_NOISE * gain.std() / np.sqrt(len(gain)))
+    beyond = gain.mean() > BEYOND_NOISE * gain.std() / np.sqrt(len(gain))
+    return Told(share, bool(share > TOLD and beyond))
