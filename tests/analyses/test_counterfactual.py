@@ -255,6 +255,93 @@ def test_boosted_mechanisms() -> None:
     assert 0.1 < found.answer.changes[0].mean.value < 0.5
 
 
+def bent(n: int, seed: int = 0, strength: float = 0.6) -> dict[str, Any]:
+    """Sex bends how skill follows from age: what it moves is nothing on average, and a lot in size."""
+    rng = np.random.default_rng(seed)
+    sex, age = rng.integers(0, 2, n), rng.normal(size=n)
+    skill = strength * sex * (age**2 - 1) + 0.3 * age + rng.normal(size=n)
+    return {"sex": np.array(["f", "m"])[sex], "age": age, "skill": skill}
+
+
+def curved(p: Any) -> Any:
+    return 0.3 + 0.1 * p["skill"] + 0.05 * p["skill"] ** 2
+
+
+BENT: dict[str, Any] = {"graph": "sex -> skill; age -> skill", "features": ["skill"]}
+
+
+def test_a_bent_mechanism_is_found_held_out_and_the_linear_one_is_told() -> None:
+    """The true mean change is 0.036 and its mean size 0.089; a linear mechanism says 0 with an interval around it."""
+    found = asked(curved, bent(2000), **BENT)
+    world = found.worlds[0]
+    (skill,) = world.mechanisms
+    assert (skill.form, skill.chosen) == ("flexible", True)
+    assert skill.held_out["flexible"] > skill.held_out["linear"] + 0.1
+    assert not skill.misfit.sure
+    women = world.answer.changes[0]
+    assert held(women.mean, 0.036)
+    assert held(women.size, 0.089)
+    other = next(a for a in world.alternatives if (a.form, a.group) == ("linear", "f"))
+    assert other.size < 0.01
+    document = found.to_dict()["worlds"][0]
+    assert document["mechanisms"][0]["held_out"] == [
+        {"form": form, "explained": share} for form, share in skill.held_out.items()
+    ]
+    for shown in (" ".join(repr(found).split()), found.to_html()):
+        assert "With linear mechanisms only" in shown
+    assert "mechanism of skill (number, flexible)" in " ".join(repr(found).split())
+
+
+def test_a_linear_mechanism_that_misfits_is_not_silent() -> None:
+    found = asked(curved, bent(2000), mechanisms="linear", **BENT)
+    assert not held(found.worlds[0].answer.changes[0].size, 0.089)
+    assert found.worlds[0].mechanisms[0].misfit.sure
+    assert any("the linear mechanism of 'skill' misfits" in note for note in found.notes)
+    assert "misfits: causes tell" in " ".join(repr(found).split())
+    assert found.worlds[0].alternatives == ()
+
+
+def test_a_straight_mechanism_stays_linear_and_keeps_its_value() -> None:
+    data = people(2000)
+    auto, linear = (asked(curved, data, mechanisms=m, **BENT).worlds[0] for m in ("auto", "linear"))
+    assert auto.mechanisms[0].form == "linear"
+    assert auto.answer.changes[0].mean.value == linear.answer.changes[0].mean.value
+    assert not auto.mechanisms[0].misfit.sure
+    assert not auto.mechanisms[0].spread.sure
+    assert {a.form for a in auto.alternatives} == {"flexible"}
+
+
+def test_forms_can_be_fixed_for_all_or_for_one() -> None:
+    data = bent(400)
+    for said in ("flexible", {"skill": "flexible"}):
+        (skill,) = asked(curved, data, mechanisms=said, bootstrap=2, **BENT).worlds[0].mechanisms
+        assert (skill.form, skill.chosen, list(skill.held_out)) == ("flexible", False, ["flexible"])
+    alone = asked(curved, data, graph="sex -> skill", features=["skill"], bootstrap=2).worlds[0].mechanisms[0]
+    assert (alone.form, alone.chosen) == ("linear", False)  # two means are as flexible as it gets
+
+
+def test_noise_that_the_attribute_spreads_is_told() -> None:
+    data = people(2000)
+    data["skill"] = data["skill"] * np.where(data["sex"] == "m", 3, 1)
+    found = asked(curved, data, bootstrap=2, **BENT)
+    assert found.worlds[0].mechanisms[0].spread.sure
+    jsonschema.validate(json.loads(found.to_json()), schema("counterfactual"))
+    assert any("its noise is not a person's own" in note for note in found.notes)
+
+
+def test_a_bent_category_takes_the_flexible_form() -> None:
+    rng = np.random.default_rng(0)
+    sex, age = rng.integers(0, 2, 2000), rng.normal(size=2000)
+    boss = rng.random(2000) < 1 / (1 + np.exp(-(2 * sex - 1) * (age**2 - 1)))
+    data = {"sex": np.array(["f", "m"])[sex], "age": age, "job": np.where(boss, "boss", "clerk")}
+    found = asked(lambda p: 1.0 * (p["job"] == "boss"), data, graph="sex -> job; age -> job", features=["job"])
+    (job,) = found.worlds[0].mechanisms
+    assert (job.kind, job.form) == ("category", "flexible")
+    assert not job.misfit.sure
+    moved = 1 / (1 + np.exp(1 - age**2)) - 1 / (1 + np.exp(age**2 - 1))
+    assert held(found.worlds[0].answer.changes[0].size, float(abs(moved).mean()))
+
+
 # ---- manners ------------------------------------------------------------------------------------------------
 
 
@@ -489,6 +576,30 @@ def test_command(folder: Path) -> None:
         assert bad.returncode == 2, bad.stderr
         assert said in bad.stderr
         assert len(bad.stderr.splitlines()) == 1
+
+
+def test_digits_reach_the_model_as_what_they_are_said_to_be(folder: Path) -> None:
+    (folder / "codes.csv").write_text("sex,zip,code\n" + "f,007,1\nm,010,2\n" * 20)
+    (folder / "strict.py").write_text(
+        "def score(p):\n"
+        "    assert all(isinstance(v, str) for v in p['code']) and set(p['code']) == {'1', '2'}, list(p['code'])[:3]\n"
+        "    return 0.01 * p['zip']\n"
+    )
+    words = ("counterfactual", "codes.csv", "--attribute", "sex", "--model", "strict:score", "--bootstrap", 2)
+    told = run(*words, "--text", "code", "--numbers", "zip", "--json", "-", cwd=folder)
+    assert told.returncode == 0, told.stderr
+    assert run(*words, "--numbers", "zip", cwd=folder).returncode == 2
+    both = run(*words, "--text", "zip", "--numbers", "zip", cwd=folder)
+    assert (both.returncode, "cannot be both numbers and names" in both.stderr) == (2, True)
+    with (folder / "codes.csv").open("a") as file:
+        file.write("f,x,3\n")
+    stray = run(*words, "--text", "code", "--numbers", "zip", cwd=folder)
+    assert (stray.returncode, "1 of 41 rows hold 'x'" in stray.stderr) == (2, True)
+
+
+def test_text_is_said_of_files_only() -> None:
+    with pytest.raises(UsageError, match=r"these data have types of their own: make column 'job' text"):
+        asked(data=people(60), text=["job"])
 
 
 # ---- Adult --------------------------------------------------------------------------------------------------

@@ -130,3 +130,58 @@ def test_columns_are_chosen_by_name():
         chosen_columns(["age", "job"], None, ["aeg"])
     with pytest.raises(UsageError, match="named in columns= and in exclude="):
         chosen_columns(["a", "b"], ["a"], ["a"])
+
+
+STRAYS = {
+    "text": (["x"], "1 of 41 rows hold 'x'"),
+    "infinite": (["inf"], "1 of 41 rows hold 'inf'"),
+    "thousands": (["1,200", "12,5"], "2 of 42 rows hold '1,200', '12,5'"),
+    "a word for nothing": (["?", "NULL"], r"2 of 42 rows hold '\?', 'NULL'"),
+}
+
+
+def _text_column(library, values, folder):
+    if library == "csv":
+        (folder / "c.csv").write_text("\n".join(["c", *(f'"{v}"' for v in values)]))
+        return folder / "c.csv"
+    if library == "dict":
+        return {"c": values}
+    if library == "objects":  # numbers beside text, as pandas keeps them
+        return {"c": [float(v) if v.isdigit() else v for v in values]}
+    module = pytest.importorskip(library)
+    return module.table({"c": values}) if library == "pyarrow" else module.DataFrame({"c": values})
+
+
+@pytest.mark.parametrize("library", ["csv", "dict", "objects", "pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("strays", STRAYS)
+def test_numbers_with_strays_are_refused_and_never_names(library, strays, tmp_path):
+    odd, said = STRAYS[strays]
+    data = _text_column(library, [*odd, *map(str, range(40))], tmp_path)
+    with pytest.raises(DataError, match=rf"column 'c' must hold numbers, but {said}.*missing='drop'.*categories="):
+        read_people(data, ["c"])
+    assert read_people(data, ["c"], categories=["c"])["c"].plain()[0] == odd[0]
+
+
+@pytest.mark.parametrize("values", [[True, 1, 2.5, 3], ["true", "1", "0", "1"], np.array([True, 2, 3], object)])
+def test_truth_values_beside_numbers_are_refused(values):
+    with pytest.raises(DataError, match="column 'c' holds both truth values and numbers"):
+        read_people({"c": values}, ["c"])
+
+
+def test_what_a_file_means_can_be_said(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("zip,code,pay\n007,1, 2.5\n123,2,+3\n")
+    plain = read_people(file, ["zip", "code", "pay"])
+    assert [plain[c].plain() for c in plain.names] == [["007", "123"], [1, 2], [2.5, 3]]
+    said = read_people(file, ["zip", "code"], numbers=["zip"], text=["code"])
+    assert [said[c].plain() for c in said.names] == [[7, 123], ["1", "2"]]
+    file.write_text("pay\n1\nx\n")
+    with pytest.raises(DataError, match="'pay' must hold numbers, but 1 of 2 rows hold 'x'"):
+        read_people(file, ["pay"], numbers=["pay"])
+
+
+def test_names_stay_names_and_dates_are_told():
+    people = read_people({"size": ["1", "2", "XL"], "day": ["2024-05-01", "2024-05-02", "2024-05-02"]}, ["size", "day"])
+    assert people["size"].categories == ("1", "2", "XL")
+    assert "'day': dates, taken as names" in people.notes[0]
+    assert not read_people({"day": ["2024-05-01"]}, ["day"], categories=["day"]).notes

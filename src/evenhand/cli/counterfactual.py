@@ -25,8 +25,10 @@ from evenhand.cli.output import progress_bar, wanted, write
     "Columns",
     option("--attribute", metavar="COL", required=True, help="Column of groups."),
     option("--categories", metavar="COL[,COL…]", callback=NAMES,
-           help="Columns of the graph to be taken as names, not numbers."),
-    option("--numbers", metavar="COL[,COL…]", callback=NAMES, help="Columns of the graph that must be numbers."),
+           help="Columns to be taken as names, not numbers."),
+    option("--numbers", metavar="COL[,COL…]", callback=NAMES, help="Columns that must be numbers, such as 007."),
+    option("--text", metavar="COL[,COL…]", callback=NAMES,
+           help="Columns that stay text, also for the model, though they hold digits."),
     shared("missing", help="What to do with people without a value in a column of the graph  [default: refuse]"),
 )  # fmt: skip
 @under(
@@ -40,8 +42,8 @@ from evenhand.cli.output import progress_bar, wanted, write
     "Causal model",
     option("--graph", metavar="G", multiple=True,
            help="What causes what: a file, or 'sex -> job -> pay'; several for a range."),
-    option("--mechanisms", type=click.Choice(["linear", "boosted"]), default="linear",
-           help="How variables follow from their causes."),
+    option("--mechanisms", type=click.Choice(["auto", "linear", "flexible", "boosted"]), default="auto",
+           help="How variables follow from their causes; auto is what does better held out."),
     option("--confounding", metavar="S[,S…]", callback=NUMBERS,
            help="Shares that a hidden cause may account for  [default: -0.5 to 1]"),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.ingest.column_types import holds_dates, numbers_of, refuse_mixed
 from evenhand.ingest.engines import engine_of
 from evenhand.ingest.engines.sources import ACCEPTED
 from evenhand.ingest.rows import read_rows
@@ -42,6 +43,35 @@ class Feature:
 
     def taken(self, rows: Any) -> Feature:
         return replace(self, values=self.values[rows])
+
+
+@dataclass(frozen=True)
+class Types:
+    """What a user says columns are; of the others their values tell."""
+
+    numbers: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    """Names as a file has them: digits do not become numbers."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.categories, *self.text)
+
+    def checked(self, data: Any) -> Types:
+        """Refuse what contradicts itself, and text of data that have types of their own."""
+        twice = [name for name in self.numbers if name in self.names]
+        if twice:
+            raise UsageError(
+                f"column {shown(twice[0])} cannot be both numbers and names: leave it out of numbers= (--numbers), or "
+                "of categories= (--categories) and text= (--text)"
+            )
+        if self.text and engine_of(data).in_memory:
+            raise UsageError(
+                f"text= says that digits in a file are text, but these data have types of their own: make column "
+                f"{shown(self.text[0])} text where they are held"
+            )
+        return self
 
 
 @dataclass(frozen=True)
@@ -134,12 +164,14 @@ def read_people(
     *,
     numbers: Sequence[str] = (),
     categories: Sequence[str] = (),
+    text: Sequence[str] = (),
     beside: Sequence[str] = (),
     missing: str = "refuse",
 ) -> People:
     """These columns of any data. `numbers` must be numbers, `categories` are taken as names even if they are numbers.
 
-    Columns `beside` the others may have gaps: they are shown, and nothing is computed from them.
+    Columns of `text` are names as a file has them: digits do not become numbers. Columns `beside` the others may have
+    gaps: they are shown, and nothing is computed from them.
 
     >>> people = read_people({"age": [30, 41], "job": ["cook", "smith"]}, ["age", "job"])
     >>> people["age"].values.tolist(), people["job"].categories
@@ -147,8 +179,10 @@ def read_people(
     """
     data = as_columns(data)
     every = [*columns, *beside]
-    rows = read_rows(data, {}, [], every)
-    read = [_feature(name, rows.values[name], name in numbers, name in categories) for name in every]
+    rows = read_rows(data, {}, [c for c in every if c in text], [c for c in every if c not in text])
+    names = {*categories, *text}
+    undeclared = {name for name in columns if name not in names}
+    read = [_feature(name, rows.values[name], name in numbers, name in names, name in undeclared) for name in every]
     if not read:
         raise DataError("people need at least one column that tells them apart")
     gone = np.zeros(len(read[0][1]), np.bool_)
@@ -163,7 +197,10 @@ def read_people(
     if not len(kept):
         raise DataError("there is nobody in the data" + (" without a missing value" if len(gone) else ""))
     features = tuple(_compact(f.taken(kept)) for f, _ in read)
-    return People(features, left_out, kept, len(gone), rows.notes)
+    dates = [f.name for f in features if f.name in undeclared and f.categories and holds_dates(f.categories)]
+    note = f"{listed(dates)}: dates, taken as names of which any two are equally different; make them numbers, or name "
+    said = (f"{note}them in categories=",) if dates else ()
+    return People(features, left_out, kept, len(gone), (*rows.notes, *said))
 
 
 def _incomplete(left_out: dict[str, int], n: int) -> str:
@@ -175,14 +212,16 @@ def _incomplete(left_out: dict[str, int], n: int) -> str:
     )
 
 
-def _feature(name: str, values: Any, number: bool, category: bool) -> tuple[Feature, Bools]:
-    """A column and where it has no value."""
+def _feature(name: str, values: Any, number: bool, category: bool, strict: bool) -> tuple[Feature, Bools]:
+    """A column and where it has no value; a `strict` one must not mix numbers with others."""
     if number or (not category and _all_numbers(values)):
-        plain = np.array(values.distinct, object)[values.codes] if isinstance(values, Encoded) else values
+        plain = numbers_of(name, values) if isinstance(values, Encoded) else values
         floats = to_floats(plain, name, "feature")
         if _infinite(floats, plain):
             raise DataError(f"column {shown(name)} holds an infinite number: repair it or leave those rows out")
         return Feature(name, floats), np.isnan(floats)
+    if strict:
+        refuse_mixed(name, values)
     codes, distinct = encode(values)
     absent = np.array([name_of(v) is None for v in distinct] or [True], np.bool_)
     return Feature(name, codes, tuple(distinct)), absent[codes]

@@ -17,7 +17,7 @@ from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
 from evenhand.tables.arrays import Floats
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
 def _read_text(values: Any) -> Encoded:
     """Text that is a number throughout, as numbers; '007' and other text stay what they are."""
     codes, distinct = encode(values)
-    present = [v for v in distinct if v is not None and v not in NO_VALUE]
+    plain = [None if v is None or v.strip() in NO_VALUE else v.strip() for v in distinct]
+    present = [v for v in plain if v is not None]
     for pattern, kind in ((_WHOLE, int), (_NUMBER, float)):
         if present and all(pattern.fullmatch(v) for v in present):
-            read = [kind(v) if v is not None and v not in NO_VALUE else None for v in distinct]
-            return Encoded(codes, read)
+            return Encoded(codes, [None if v is None else kind(v) for v in plain])
     return Encoded(codes, [v or None for v in distinct])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evenhand.analyses.counterfactual.graph import Graph, Subgraph
+from evenhand.analyses.counterfactual.mechanism_choice import Judged
 from evenhand.analyses.counterfactual.results import WorldAnswer
 from evenhand.analyses.counterfactual.structural_model import StructuralModel
 from evenhand.errors import listed, shown, shown_name
@@ -15,8 +16,10 @@ BADLY_EXPLAINED = -0.02
 """Below this share a mechanism is worse than none, and not only by noise."""
 
 
-def assumptions_of(graph: Graph, structure: StructuralModel, attribute: str, takes: bool) -> Iterator[str]:
-    """All of them, the graph first."""
+def assumptions_of(
+    graph: Graph, structure: StructuralModel, attribute: str, takes: bool, chosen: bool
+) -> Iterator[str]:  # fmt: skip
+    """All of them, the graph first; `chosen` is whether the data decided the form of a mechanism."""
     name = shown_name(attribute)
     arrows = [f"{shown_name(a)} → {shown_name(b)}" for a, b in graph.edges[:MOST_EDGES]]
     more = f" and {len(graph.edges) - MOST_EDGES} more" if len(graph.edges) > MOST_EDGES else ""
@@ -33,6 +36,12 @@ def assumptions_of(graph: Graph, structure: StructuralModel, attribute: str, tak
     yield "Columns of the model that are not in the graph, or not below the attribute in it, stay as they are."
     if not takes:
         yield f"The model does not take {name} itself: it can act on a score only through what the model takes."
+    if chosen:
+        yield (
+            "Each mechanism, linear or flexible (splines and products of causes), has the form that does better in "
+            "people it was not fitted to. Intervals are those of the flexible form around the value, so that what is "
+            "not known about the form is in them."
+        )
     if structure.fixed:
         yield "The structural model was given and is taken as true: intervals speak of who is in the sample only."
 
@@ -54,6 +63,22 @@ def _mechanisms(structure: StructuralModel, name: str) -> Iterator[str]:
         )
 
 
+def _misfits(graph: str, m: Judged) -> Iterator[str]:
+    where = f"graph {shown(graph)}: the {m.form} mechanism of {shown(m.node)} misfits"
+    way_out = "what is said about paths through it is doubtful; give one of your own (mechanisms={…})"
+    if m.misfit.sure:
+        yield (
+            f"{where}: in people it was not fitted to, its causes tell {100 * m.misfit.share:.0f}% of what it leaves "
+            f"open; {way_out}"
+        )
+    if m.spread.sure:
+        yield (
+            f"{where}: how far people are from it depends on causes that the attribute touches "
+            f"({100 * m.spread.share:.0f}% of the size of its residuals), so that its noise is not a person's own; "
+            f"{way_out}"
+        )
+
+
 def remarks_on(
     answers: Sequence[WorldAnswer], people: People, parts: Sequence[Subgraph], graphs: Sequence[Graph],
     columns: list[str],
@@ -66,6 +91,8 @@ def remarks_on(
                     f"graph {shown(a.name)}: the mechanism of {shown(node)} is worse than none in people it was not "
                     f"fitted to (explains {share:.2f}): what is said about ways through it is fiction"
                 )
+        for m in a.mechanisms:
+            yield from _misfits(a.name, m)
     order = dict.fromkeys(n for p in parts for n in p.order)
     whole = [n for n in order if people[n].numeric and bool((people[n].values % 1 == 0).all())]
     if whole:

@@ -6,7 +6,7 @@ Kusner, Loftus, Russell & Silva (2017). The answer is about a causal graph as mu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,12 +15,14 @@ import numpy as np
 from evenhand.analyses.counterfactual.assumptions import assumptions_of, remarks_on
 from evenhand.analyses.counterfactual.effects import Rule
 from evenhand.analyses.counterfactual.graph import Graph, graphs_of, subgraph_of
+from evenhand.analyses.counterfactual.mechanism_choice import judge
 from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.preparation import inputs_of, people_of, simulator_of
 from evenhand.analyses.counterfactual.results import (
     Answer,
     Range,
     WorldAnswer,
+    alternatives_of,
     answer_of,
     curves_of,
     paths_of,
@@ -29,13 +31,13 @@ from evenhand.analyses.counterfactual.results import (
 from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
-from evenhand.analyses.counterfactual.structural_model import StructuralModel, explained_shares, structural_model_of
+from evenhand.analyses.counterfactual.structural_model import FORMS, StructuralModel, structural_model_of
 from evenhand.analyses.options import Options, Progress, options_of
 from evenhand.errors import UsageError, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of, names_of
-from evenhand.ingest.people import as_columns, chosen_columns
+from evenhand.ingest.people import Types, as_columns, chosen_columns
 from evenhand.ingest.roles import Roles, check_known, picked
 from evenhand.ingest.values import name_of
 from evenhand.report.result import Result, write
@@ -110,6 +112,7 @@ class CounterfactualArgs(IntervalArgs, total=False):
     missing: str
     categories: Sequence[str]
     numbers: Sequence[str]
+    text: Sequence[str]
 
 
 def counterfactual_fairness(
@@ -119,7 +122,7 @@ def counterfactual_fairness(
     attribute: str,
     graph: Any = None,
     features: Sequence[str] | None = None,
-    mechanisms: str | Mapping[str, Any] = "linear",
+    mechanisms: str | Mapping[str, Any] = "auto",
     threshold: float = 0.5,
     tolerance: float = 0.05,
     confounding: Sequence[float] = GRID,
@@ -147,8 +150,9 @@ def counterfactual_fairness(
     features
         The columns the model takes, in its order; by default those it was fitted on, else all.
     mechanisms
-        How variables follow from their causes: "linear" (categories: multinomial logistic), "boosted", or a dict from a
-        variable to a mechanism of gcm.
+        How variables follow from their causes: "linear" (categories: multinomial logistic), "flexible" (the same on
+        splines and products of causes), "auto" (whichever is better in people it was not fitted to), "boosted", or a
+        dict from a variable to one of these or to a mechanism of gcm.
     threshold, favorable, risk
         The decision is favourable at scores ≥ threshold (risk scores: below); `favorable` is the good class of a
         classifier.
@@ -161,7 +165,9 @@ def counterfactual_fairness(
     confounding
         Shares of the fitted effects that a hidden cause may account for: the curve.
     categories, numbers
-        Columns of the graph to be taken as names, or as numbers.
+        Columns to be taken as names, or as numbers.
+    text
+        Columns of a file that are text even if they hold digits only; the model gets them as text.
     trust, unsafe_pickle
         Types of a .skops file that are known to be harmless; whether a pickle may be loaded, which can run any code.
     rng
@@ -183,17 +189,19 @@ def counterfactual_fairness(
     check_known(options, CounterfactualArgs.__optional_keys__, counterfactual_fairness)
     settings = options_of({"bootstrap": 100, **options}, threshold)
     roles = picked(Roles, options)
-    categories, numbers = options.get("categories", ()), options.get("numbers", ())
+    types = Types(*(tuple(options.get(kind, ())) for kind in ("numbers", "categories", "text")))
     rule = Rule(float(threshold), roles.risk, _tolerance(tolerance))
     shares = _shares(confounding)
     scorer = scorer_of(model, favorable=roles.favorable, risk=roles.risk, trust=trust, unsafe_pickle=unsafe_pickle)
     columns = names_of(as_columns(data))
     inputs = inputs_of(scorer, columns, features)
-    chosen_columns(columns, [attribute, *categories, *numbers], ())
+    chosen_columns(columns, [attribute, *types.numbers, *types.names], ())
+    types = types.checked(as_columns(data))
     graphs = [] if graph is None else graphs_of(graph)
     parts = [subgraph_of(g, attribute, inputs, columns) for g in graphs]
-    people = people_of(data, attribute, graphs, parts, mechanisms, categories, numbers, roles.missing)
-    rows = Inputs(data, people, inputs, matrix=scorer.matrix)
+    people = people_of(data, attribute, graphs, parts, mechanisms, types, roles.missing)
+    known = replace(types, categories=(*types.categories, attribute))
+    rows = Inputs(data, people, inputs, matrix=scorer.matrix, types=known)
     simulator, notes = simulator_of(scorer, rows, people, attribute, rule)
     first, *streams = generator(options.get("rng")).spawn(len(graphs) + 1)
     run = partial(
@@ -247,7 +255,12 @@ def _answer(
     because = None
     if not first and not takes:
         because = f"the graph has no way from {shown_name(simulator.attribute)} to anything the model takes"
-    outcome = run(structure, scenarios, range(1, 1 + len(paths)), rng=rng)
+    judged = judge(structure, rng.spawn(1)[0])
+    forms = {m.node: m.form for m in judged}
+    wanted = {form: {m.node: form if m.chosen else m.form for m in judged} for form in FORMS}
+    others = {form: structure.decided(other) for form, other in wanted.items() if other != forms}
+    structure = structure.decided(forms)
+    outcome = run(structure, scenarios, range(1, 1 + len(paths)), others, rng=rng)
     fitted = structure.fit(structure.seen(np.arange(len(simulator.own))))
     vias = [("direct", 1, None if takes else "the model does not take the attribute")]
     vias += [(node, 2 + k, None) for k, node in enumerate(first)]
@@ -259,9 +272,9 @@ def _answer(
         answer_of(simulator, outcome, exact=because is not None),
         paths_of(simulator, outcome, vias),
         curves_of(simulator, outcome, places, fitted) if places else (),
-        explained_shares(fitted, rng),
-        {m.node: m.kind for m in structure.mechanisms},
-        tuple(assumptions_of(graph, structure, simulator.attribute, takes)),
+        judged,
+        alternatives_of(simulator, outcome),
+        tuple(assumptions_of(graph, structure, simulator.attribute, takes, any(m.chosen for m in judged))),
         because,
         outcome.scores,
     )

@@ -14,6 +14,7 @@ from evenhand.report.frame import plain_frame
 if TYPE_CHECKING:
     from evenhand.analyses.counterfactual.counterfactual import CounterfactualFairness
     from evenhand.analyses.counterfactual.effects import Estimate
+    from evenhand.analyses.counterfactual.mechanism_choice import Judged
     from evenhand.analyses.counterfactual.results import Answer, Change, Path, Range, WorldAnswer
     from evenhand.analyses.counterfactual.sensitivity import Confounding
 
@@ -65,8 +66,17 @@ def _world(w: WorldAnswer, said: dict[str, Any]) -> dict[str, Any]:
         "answer": _answer(w.answer, {**said, "because": w.because}),
         "paths": [_path(p) for p in w.paths],
         "confounding": [_confounding(c) for c in w.confounding],
-        "mechanisms": [{"node": n, "kind": w.kinds[n], "explained": number(x)} for n, x in w.explained.items()],
+        "mechanisms": [_mechanism(m) for m in w.mechanisms],
+        "alternatives": [fields(a, "form group other mean size") for a in w.alternatives],
         "assumptions": list(w.assumptions),
+    }
+
+
+def _mechanism(m: Judged) -> dict[str, Any]:
+    return {
+        **fields(m, "node kind explained form chosen"),
+        "held_out": [{"form": form, "explained": number(x)} for form, x in m.held_out.items()],
+        **{name: fields(told, "share sure") for name, told in (("misfit", m.misfit), ("spread", m.spread))},
     }
 
 

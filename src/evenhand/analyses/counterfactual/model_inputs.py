@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.ingest.people import People, as_array
+from evenhand.ingest.column_types import numbers_of, refuse_mixed
+from evenhand.ingest.people import People, Types, as_array
 from evenhand.ingest.rows import read_rows
+from evenhand.ingest.values import Encoded, encode
 from evenhand.tables.arrays import Floats, Ints
+
+UNSAID = Types()
 
 
 class Inputs:
@@ -20,9 +24,11 @@ class Inputs:
     Another category is copied from a person who has it, so that it is of the same type; another number is a float.
     """
 
-    def __init__(self, data: Any, people: People, features: Sequence[str], *, matrix: bool = False) -> None:
+    def __init__(
+        self, data: Any, people: People, features: Sequence[str], *, matrix: bool = False, types: Types = UNSAID
+    ) -> None:
         self.people, self.features, self.matrix = people, tuple(features), matrix
-        self.held = _held(data, list(features))
+        self.held = _held(data, list(features), types)
         if matrix and not isinstance(self.held, np.ndarray):
             self.held = _as_matrix(self.held, self.features)
         self._example = {
@@ -56,7 +62,7 @@ class Inputs:
         return matrix
 
 
-def _held(data: Any, features: list[str]) -> Any:
+def _held(data: Any, features: list[str], types: Types) -> Any:
     """The data as they are held during the simulation: a matrix, a frame, or a dict of arrays."""
     data = as_array(data)
     if isinstance(data, np.ndarray) and not data.dtype.names:
@@ -65,8 +71,9 @@ def _held(data: Any, features: list[str]) -> Any:
         from evenhand.ingest.engines.dataframes import in_memory
 
         return in_memory(data, features)
-    values = read_rows(data, {}, [], features).values
-    columns = {name: _array(values[name]) for name in features}
+    text = [name for name in features if name in types.text]
+    values = read_rows(data, {}, text, [name for name in features if name not in text]).values
+    columns = {name: _column(name, values[name], types) for name in features}
     if not find_spec("pandas"):
         return columns
     import pandas
@@ -74,8 +81,19 @@ def _held(data: Any, features: list[str]) -> Any:
     return pandas.DataFrame(columns)
 
 
+def _column(name: str, values: Any, types: Types) -> Any:
+    """One column of a file as the user says it is; else numbers if all of them are."""
+    if name in types.numbers and isinstance(values, Encoded):
+        return numbers_of(name, values)
+    if name in types.text:
+        codes, distinct = encode(values)
+        return np.array([v or None for v in distinct], object)[codes]
+    if name not in types.categories:
+        refuse_mixed(name, values)
+    return _array(values)
+
+
 def _array(values: Any) -> Any:
-    """One column as an array: numbers if all of them are."""
     distinct = getattr(values, "distinct", None)
     if distinct is None:
         masked = isinstance(values, np.ma.MaskedArray)

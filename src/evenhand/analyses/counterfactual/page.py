@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.analyses.counterfactual.charts import CHARTS, changes, in_world, worlds
-from evenhand.analyses.counterfactual.sentences import FIGURE, causal_model, explained, share
+from evenhand.analyses.counterfactual.sentences import (
+    FIGURE,
+    alternative_words,
+    causal_model,
+    explained,
+    misfit_words,
+    other_forms,
+    share,
+)
 from evenhand.errors import shown_name
 from evenhand.report.charts.registry import Charts
 from evenhand.report.format import interval, number, p_value
@@ -64,11 +72,13 @@ def _world(document: Document, world: dict[str, Any], room: Room) -> Iterator[An
     yield tag("ul", *(tag("li", sentence) for sentence in world["assumptions"]))
     if world["mechanisms"]:
         rows = [
-            [name(m["node"]), m["kind"], cell("–" if m["explained"] is None else explained(m))]
+            [name(m["node"]), m["kind"], m["form"], cell(explained(m)), other_forms(m) or "–", misfit_words(m) or "–"]
             for m in world["mechanisms"]
         ]
         caption = "How much of each variable its causes explain, in people its mechanism was not fitted to"
-        yield grid(caption, ["variable", "kind", "explained"], rows)
+        yield grid(caption, ["variable", "kind", "form", "explained", "other forms", "misfit"], rows)
+    for form in dict.fromkeys(a["form"] for a in world["alternatives"]):
+        yield tag("p", alternative_words(world, form), class_="note")
 
 
 def _findings(answer: dict[str, Any], document: Document) -> Markup:

@@ -14,7 +14,7 @@ from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.scoring import Scorer
 from evenhand.analyses.counterfactual.simulation import Simulator
 from evenhand.errors import DataError, UsageError, listed, shown
-from evenhand.ingest.people import Feature, People, chosen_columns, read_people
+from evenhand.ingest.people import Feature, People, Types, chosen_columns, read_people
 from evenhand.ingest.values import name_of
 from evenhand.tables.arrays import Floats
 
@@ -37,15 +37,17 @@ def inputs_of(scorer: Scorer, columns: list[str], features: Sequence[str] | None
 
 
 def people_of(
-    data: Any, attribute: str, graphs: list[Graph], parts: list[Subgraph], mechanisms: Any, categories: Sequence[str],
-    numbers: Sequence[str], missing: str,
+    data: Any, attribute: str, graphs: list[Graph], parts: list[Subgraph], mechanisms: Any, types: Types,
+    missing: str,
 ) -> People:  # fmt: skip
     """The columns of the graphs; groups in the order of their names."""
     wanted = list(dict.fromkeys([attribute, *(n for p in parts for n in p.needed)]))
-    if attribute in numbers:
+    if attribute in types.numbers:
         raise UsageError(f"the attribute {shown(attribute)} divides people into groups: it cannot be among numbers=")
-    people = read_people(data, wanted, numbers=numbers, categories=[attribute, *categories], missing=missing)
-    given = {*(mechanisms if isinstance(mechanisms, Mapping) else ()), *numbers}
+    people = read_people(
+        data, wanted, numbers=types.numbers, categories=[attribute, *types.categories], text=types.text, missing=missing
+    )
+    given = {*(mechanisms if isinstance(mechanisms, Mapping) else ()), *types.numbers}
     free = not any(g.given is not None for g in graphs)
     features = [
         _two_valued(f) if free and f.name not in given else f for f in people.features if f.name != attribute

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenhand.analyses.counterfactual.effects import CHANGED, FIGURES, MEAN, SIZE, Estimate, others_of, p_value
+from evenhand.analyses.counterfactual.mechanism_choice import Judged
 from evenhand.analyses.counterfactual.sensitivity import Confounding, Point, biases, correlation, tipping, within
 from evenhand.analyses.counterfactual.simulation import Outcome, Simulator
 from evenhand.analyses.counterfactual.structural_model import StructuralModel
@@ -68,6 +69,16 @@ class Path:
     """Why it is exactly 0."""
 
 
+class Alternative(NamedTuple):
+    """What would be told of a pair, had all mechanisms that were left open this form."""
+
+    form: str
+    group: str
+    other: str
+    mean: float
+    size: float
+
+
 @dataclass(frozen=True)
 class WorldAnswer:
     """What holds if this graph is true."""
@@ -77,14 +88,23 @@ class WorldAnswer:
     answer: Answer
     paths: tuple[Path, ...]
     confounding: tuple[Confounding, ...]
-    explained: dict[str, float]
-    """How much of each variable its mechanism explains, in people it was not fitted to."""
-    kinds: dict[str, str]
+    mechanisms: tuple[Judged, ...]
+    alternatives: tuple[Alternative, ...]
+    """What mechanisms of other forms give."""
     assumptions: tuple[str, ...]
     because: str | None
     """Why nothing can change, if so."""
     scores: Floats
     """Axes (other, person, draw)."""
+
+    @property
+    def explained(self) -> dict[str, float]:
+        """How much of each variable its mechanism explains, in people it was not fitted to."""
+        return {m.node: m.explained for m in self.mechanisms}
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        return {m.node: m.kind for m in self.mechanisms}
 
 
 @dataclass(frozen=True)
@@ -167,6 +187,17 @@ def paths_of(simulator: Simulator, outcome: Outcome, vias: Sequence[tuple[str, i
             mean = NOTHING if because is not None else outcome.estimate(MEAN, (scenario, place), least)
             paths.append(Path(via, simulator.names[a], simulator.names[b], mean, because))
     return tuple(paths)
+
+
+def alternatives_of(simulator: Simulator, outcome: Outcome) -> tuple[Alternative, ...]:
+    """Of every pair, by the forms that mechanisms do not have."""
+    return tuple(
+        Alternative(
+            form, simulator.names[a], simulator.names[b], *figures[simulator.place(a, b), [MEAN, SIZE]].tolist()
+        )
+        for form, figures in sorted(outcome.others.items())
+        for a, b in simulator.pairs
+    )
 
 
 def curves_of(

@@ -75,7 +75,7 @@ def biases(structure: StructuralModel, own: Ints, groups: int) -> Floats:
                 continue
             p = sizes[a] / (sizes[a] + sizes[b])
             shifts = [
-                abs(float((there[m.node] - seen[m.node])[own == a].mean())) / spread[m.node] for m in numbers
+                float(np.abs((there[m.node] - seen[m.node])[own == a]).mean()) / spread[m.node] for m in numbers
             ]  # fmt: skip
             largest[a, b] = max(shifts) * np.sqrt(p * (1 - p))
     return largest

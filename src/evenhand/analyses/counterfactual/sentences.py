@@ -144,4 +144,29 @@ def share(of_people: float) -> str:
 
 def explained(mechanism: dict[str, Any]) -> str:
     """How much of a variable its mechanism explains: less than nothing if it is worse than none."""
-    return f"{number(100 * mechanism['explained'], digits=0)}%"
+    return "–" if mechanism["explained"] is None else f"{number(100 * mechanism['explained'], digits=0)}%"
+
+
+def other_forms(mechanism: dict[str, Any]) -> str:
+    """What the forms that a mechanism does not have explain."""
+    others = [held for held in mechanism["held_out"] if held["form"] != mechanism["form"]]
+    return ", ".join(f"{held['form']} {explained(held)}" for held in others)
+
+
+def misfit_words(mechanism: dict[str, Any]) -> str:
+    """What the causes still tell of what a mechanism leaves open."""
+    parts = {"misfit": "its residuals", "spread": "their size"}
+    sure = [f"{share(mechanism[k]['share'])} of {words}" for k, words in parts.items() if mechanism[k]["sure"]]
+    return f"misfits: causes tell {' and '.join(sure)}" if sure else ""
+
+
+def alternative_words(world: dict[str, Any], form: str) -> str:
+    """What the largest change would be, had all mechanisms another form."""
+    largest = world["answer"]["largest"]
+    a = next(a for a in world["alternatives"] if (a["form"], a["group"], a["other"]) == (form, *largest.values()))
+    found = next(c for c in world["answer"]["changes"] if (c["group"], c["other"]) == tuple(largest.values()))
+    return (
+        f"With {form} mechanisms only, {shown_name(a['group'])} as {shown_name(a['other'])} would change by "
+        f"{number(a['mean'], sign=True)} on average and by {number(a['size'])} in size (here: "
+        f"{number(found['mean']['value'], sign=True)} and {number(found['size']['value'])})."
+    )

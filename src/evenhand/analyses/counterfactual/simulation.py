@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,6 +131,8 @@ class Outcome(NamedTuple):
     spread: Spread
     scores: Floats
     """Axes (other, person, draw)."""
+    others: Mapping[str, Floats] = MappingProxyType({})
+    """Figures of the first scenario by mechanisms of other forms."""
 
     def estimate(self, figure: int, place: tuple[int, int], people: float, share: float = 1.0) -> Estimate:
         """A figure at a place (scenario, pair), with its interval."""
@@ -153,13 +156,43 @@ def draws_for(structure: StructuralModel | None, n: int) -> int:
 
 def simulate(
     simulator: Simulator, structure: StructuralModel | None, scenarios: Sequence[Scenario], parts: Sequence[int] = (),
-    *, confidence: float, bootstrap: int, rng: np.random.Generator, progress: Progress,
+    others: Mapping[str, StructuralModel] = MappingProxyType({}), *, confidence: float, bootstrap: int,
+    rng: np.random.Generator, progress: Progress,
 ) -> Outcome:  # fmt: skip
-    """Every scenario for everybody, and how sure that is; `parts` are scenarios that split the first."""
+    """Every scenario for everybody, and how sure that is; `parts` are scenarios that split the first.
+
+    `others` have mechanisms of other forms. Resamples are made with the flexible one if there is: which form is true is
+    not known for sure either, and the flexible one holds whether it is or not.
+    """
+    draws = draws_for(structure, len(simulator.own))
+    fitted = _fitted(structure)
+    figures, scores = _everybody(simulator, fitted, scenarios, parts, draws, rng)
+    flexible = _fitted(others.get("flexible"))
+    beside = figures
+    by_form: dict[str, Floats] = {}
+    if flexible is not None:
+        beside, _ = _everybody(simulator, flexible, scenarios, parts, draws, rng)
+        by_form["flexible"] = beside[0]
+    if "linear" in others:
+        by_form["linear"] = _everybody(simulator, _fitted(others["linear"]), scenarios[:1], (), draws, rng)[0][0]
+    spread = _spread(
+        simulator, fitted, flexible or fitted, scenarios, parts, figures, beside, draws, confidence, bootstrap, rng,
+        progress,
+    )  # fmt: skip
+    return Outcome(figures, spread, scores, by_form)
+
+
+def _fitted(structure: StructuralModel | None) -> StructuralModel | None:
+    return None if structure is None else structure.fit(structure.seen(np.arange(structure.people.n)))
+
+
+def _everybody(
+    simulator: Simulator, fitted: StructuralModel | None, scenarios: Sequence[Scenario], parts: Sequence[int],
+    draws: int, rng: np.random.Generator,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """The figures of everybody, and the scores of the first scenario."""
     own, groups = simulator.own, simulator.groups
     n = len(own)
-    draws = draws_for(structure, n)
-    fitted = None if structure is None else structure.fit(structure.seen(np.arange(n)))
     sums: Any = 0.0
     people: Any = 0.0
     scores = []
@@ -170,16 +203,18 @@ def simulate(
         more, counted = tally(there, simulator.here[rows], own[rows], groups, simulator.rule)
         sums, people = sums + more, people + counted
         scores.append(there[0])
-    figures = with_rest(average(sums, people), parts)
-    spread = _spread(simulator, fitted, scenarios, parts, figures, draws, confidence, bootstrap, rng, progress)
-    return Outcome(figures, spread, np.concatenate(scores, axis=1))
+    return with_rest(average(sums, people), parts), np.concatenate(scores, axis=1)
 
 
 def _spread(
-    simulator: Simulator, fitted: StructuralModel | None, scenarios: Sequence[Scenario], parts: Sequence[int],
-    figures: Floats, draws: int, confidence: float, bootstrap: int, rng: np.random.Generator, progress: Progress,
+    simulator: Simulator, fitted: StructuralModel | None, resampled: StructuralModel | None,
+    scenarios: Sequence[Scenario], parts: Sequence[int], figures: Floats, beside: Floats, draws: int,
+    confidence: float, bootstrap: int, rng: np.random.Generator, progress: Progress,
 ) -> Spread:  # fmt: skip
-    """Resamples of people, mechanisms fitted to each; and, if any are, to people with permuted group labels."""
+    """Resamples of people, mechanisms fitted to each; and, if any are, to people with permuted group labels.
+
+    `beside` are the figures by the mechanisms that are `resampled`: how far they are from the others counts too.
+    """
     if not bootstrap:
         return Spread(None, None, confidence, 0)
     n = len(simulator.own)
@@ -191,9 +226,9 @@ def _spread(
     for i in range(bootstrap):
         progress(i / bootstrap, "resampling people")
         rows = np.concatenate([rng.choice(m, max(round(len(m) * size / n), 1)) for m in members])
-        resampled = with_rest(_refit(simulator, fitted, scenarios, rows, simulator.own[rows], draws, rng), parts)
-        known = np.isfinite(resampled) & np.isfinite(figures)
-        squares += np.where(known, resampled - figures, 0) ** 2
+        again = with_rest(_refit(simulator, resampled, scenarios, rows, simulator.own[rows], draws, rng), parts)
+        known = np.isfinite(again) & np.isfinite(beside)
+        squares += np.where(known, again - beside, 0) ** 2
         counted += known
         if refits:
             rows = rng.permutation(n)[:size]
@@ -202,7 +237,7 @@ def _spread(
             floors.append(_refit(simulator, fitted, [total], rows, permuted, draws, rng)[0])
     smaller = np.sqrt(size / n)
     with np.errstate(invalid="ignore", divide="ignore"):
-        away = np.sqrt(squares / counted) * smaller
+        away = np.hypot(np.sqrt(squares / counted) * smaller, beside - figures)
     floor = None
     if floors:
         with np.errstate(invalid="ignore"):

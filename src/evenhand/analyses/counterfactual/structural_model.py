@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -18,15 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.analyses.counterfactual.basis import Basis, basis_of
 from evenhand.analyses.counterfactual.graph import Graph, Subgraph
 from evenhand.analyses.counterfactual.gumbel_max import GumbelMax
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, shown
 from evenhand.ingest.people import People
 from evenhand.tables.arrays import Floats, Ints
 
-KINDS = ("linear", "boosted")
-MOST_JUDGED = 10_000
-"""People on whom mechanisms are judged."""
+FORMS = ("linear", "flexible")
+"""Of a mechanism, between which people it was not fitted to decide: flexible is linear in splines and products."""
+KINDS = ("auto", *FORMS, "boosted")
+MOST_EXACT = 16
+"""Categories up to which a flexible mechanism is fitted with exact second derivatives, of which there are many."""
 Values = dict[str, Any]
 """Numbers, or codes of categories, of some people by column."""
 
@@ -76,6 +79,15 @@ class Mechanism:
     """`GumbelMax`, or a mechanism of gcm: fit, estimate_noise, evaluate."""
     own: bool
     """Whether it is ours and takes causes as numbers; a user's takes them as they are."""
+    form: str = "given"
+    """How a variable follows from its causes; "auto" until that is decided."""
+    basis: Basis | None = None
+    """What the flexible form is linear in; None if it is no more than linear."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Those to decide between."""
+        return (self.form,) if self.form != "auto" else FORMS[: 1 + (self.basis is not None)]
 
     @property
     def kind(self) -> str:
@@ -98,6 +110,16 @@ class StructuralModel:
         """Whether several noises are compatible with what is observed of a person."""
         return any(isinstance(m.model, GumbelMax) for m in self.mechanisms)
 
+    def decided(self, forms: Mapping[str, str]) -> StructuralModel:
+        """The same mechanisms with the form of those that were left open."""
+        return replace(self, mechanisms=tuple(
+            replace(m, form=forms[m.node]) if m.form == "auto" else m for m in self.mechanisms
+        ))  # fmt: skip
+
+    def touched(self, m: Mechanism) -> tuple[str, ...]:
+        """The causes of a variable that are others in a counterfactual."""
+        return tuple(p for p in m.parents if p == self.attribute or p in self.part.order)
+
     def seen(self, rows: Ints, attribute: Ints | None = None) -> Values:
         """What is observed of these people; `attribute` may put others in its place."""
         values: Values = {f.name: f.values[rows] for f in self.people.features}
@@ -108,7 +130,7 @@ class StructuralModel:
         if self.fixed or not self.mechanisms:
             return self
         with quiet():
-            fitted = tuple(_fit(m, self.causes(m, seen), seen[m.node]) for m in self.mechanisms)
+            fitted = tuple(fit(m, self.causes(m, seen), seen[m.node]) for m in self.mechanisms)
         return replace(self, mechanisms=fitted)
 
     def abduct(self, seen: Values, rng: np.random.Generator) -> dict[str, Any]:
@@ -120,8 +142,8 @@ class StructuralModel:
                 if isinstance(m.model, GumbelMax):
                     noise[m.node] = m.model.estimate_noise(seen[m.node], causes, rng)
                 else:
-                    residual = _ask(m, "estimate_noise", seen[m.node], causes)
-                    noise[m.node] = residual, _ask(m, "evaluate", causes, residual)
+                    residual = ask(m, "estimate_noise", seen[m.node], causes)
+                    noise[m.node] = residual, ask(m, "evaluate", causes, residual)
         return noise
 
     def act(self, seen: Values, noise: Mapping[str, Any], other: Ints, weights: Mapping[str, Floats]) -> Values:
@@ -141,37 +163,45 @@ class StructuralModel:
                     there[m.node] = m.model.chosen(here, away, weight, noise[m.node])
                     continue
                 own, before = noise[m.node]
-                stays = _ask(m, "evaluate", here, own)
-                goes = stays if away is here else _ask(m, "evaluate", away, own)
+                stays = ask(m, "evaluate", here, own)
+                goes = stays if away is here else ask(m, "evaluate", away, own)
                 there[m.node] = seen[m.node] + (stays - before) + weight * (goes - stays)
         return {m.node: there[m.node] for m in self.mechanisms}
 
     def causes(self, m: Mechanism, values: Values) -> Any:
-        """The causes of a variable as a matrix: numbers scaled, categories as 0 and 1; as they are for a user's own."""
-        features = [self.people[name] for name in m.parents]
+        """The causes of a variable as its mechanism takes them: as they are for a user's own."""
         if not m.own:
+            features = [self.people[name] for name in m.parents]
             plain = [
                 values[f.name] if f.categories is None else np.array(f.categories, object)[values[f.name]]
                 for f in features
             ]
             return np.column_stack(plain)
-        columns = []
-        for f in features:
-            if f.categories is None:
-                spread = float(f.values.std()) or 1.0
-                columns.append(((values[f.name] - f.values.mean()) / spread)[:, None])
-            else:
-                columns.append(np.eye(len(f.categories))[:, 1:][values[f.name]])
-        return np.concatenate(columns, axis=1)
+        blocks = blocks_of(self.people, m.parents, values)
+        flexible = m.form == "flexible" and m.basis is not None
+        return m.basis(blocks) if flexible else np.concatenate(blocks, axis=1)
 
 
-def _ask(m: Mechanism, method: str, *arguments: Any) -> Floats:
+def blocks_of(people: People, names: Sequence[str], values: Values) -> list[Floats]:
+    """Columns as numbers, a block for each: numbers scaled, categories as 0 and 1."""
+    blocks = []
+    for f in (people[name] for name in names):
+        if f.categories is None:
+            spread = float(f.values.std()) or 1.0
+            blocks.append(((values[f.name] - f.values.mean()) / spread)[:, None])
+        else:
+            blocks.append(np.eye(len(f.categories))[:, 1:][values[f.name]])
+    return blocks
+
+
+def ask(m: Mechanism, method: str, *arguments: Any) -> Floats:
     """What a mechanism answers; one that fails is named."""
     with _named(m, "used", " (a given structural model must be fitted)"):
         return np.asarray(getattr(m.model, method)(*arguments), np.float64).ravel()
 
 
-def _fit(m: Mechanism, causes: Any, values: Any) -> Mechanism:
+def fit(m: Mechanism, causes: Any, values: Any) -> Mechanism:
+    """A mechanism, fitted anew."""
     if isinstance(m.model, GumbelMax):
         return replace(m, model=m.model.refit(causes, values))
     model = m.model.clone() if hasattr(m.model, "clone") else deepcopy(m.model)
@@ -199,31 +229,44 @@ def structural_model_of(
     gcm = causal_library() if part.order and graph.given is None else None
 
     def mechanism(node: str) -> Mechanism:
+        parents = graph.parents[node]
         if graph.given is not None:
-            return Mechanism(node, graph.parents[node], _given(graph, node), own=False)
-        own = node not in given
-        return Mechanism(node, graph.parents[node], _ours(gcm, people, node, kind) if own else given[node], own)
+            return Mechanism(node, parents, _given(graph, node), own=False)
+        form = given.get(node, kind)
+        if not isinstance(form, str):
+            return Mechanism(node, parents, form, own=False)
+        return Mechanism(node, parents, _ours(gcm, people, node, form), True, form, _basis(people, parents, touched))
 
+    touched = {attribute, *part.order}
     return StructuralModel(attribute, part, people, tuple(map(mechanism, part.order)), graph.given is not None)
 
 
+def _basis(people: People, parents: Sequence[str], touched: set[str]) -> Basis | None:
+    blocks = blocks_of(people, parents, {name: people[name].values for name in parents})
+    return basis_of(blocks, [people[p].numeric for p in parents], [p in touched for p in parents])
+
+
 def _kind(mechanisms: Any, graph: Graph) -> tuple[str, dict[str, Any]]:
+    """The form of all mechanisms, and what was given for single ones: a form, or a mechanism of gcm."""
     given = dict(mechanisms) if isinstance(mechanisms, Mapping) else {}
     odd = [n for n in given if n not in graph.parents]
     if odd:
         raise UsageError(f"mechanisms name {shown(odd[0])}, which is not in the graph (it has: {listed(graph.nodes)})")
     for node, model in given.items():
-        if not all(hasattr(model, method) for method in ("fit", "estimate_noise", "evaluate")):
+        whole = all(hasattr(model, method) for method in ("fit", "estimate_noise", "evaluate"))
+        if not whole and not (isinstance(model, str) and model in KINDS):
             raise UsageError(
-                f"the mechanism of {shown(node)} must be one of gcm whose noise can be found, such as "
-                f"AdditiveNoiseModel, not {shown(type(model).__name__)}"
+                f"the mechanism of {shown(node)} must be one of {listed(KINDS)}, or one of gcm whose noise can be "
+                f"found, such as AdditiveNoiseModel, not {shown(model)}"
             )
-    if not given and mechanisms not in KINDS and not isinstance(mechanisms, Mapping):
+    if isinstance(mechanisms, Mapping):
+        return KINDS[0], given
+    if not isinstance(mechanisms, str) or mechanisms not in KINDS:
         raise UsageError(
-            f"mechanisms must be one of {listed(KINDS)}, or a dict from a variable to a mechanism of gcm, not "
-            f"{shown(mechanisms)}"
+            f"mechanisms must be one of {listed(KINDS)}, or a dict from a variable to one of these or to a mechanism "
+            f"of gcm, not {shown(mechanisms)}"
         )
-    return (KINDS[0] if isinstance(mechanisms, Mapping) else str(mechanisms)), given
+    return mechanisms, given
 
 
 def _given(graph: Graph, node: str) -> Any:
@@ -247,40 +290,9 @@ def _ours(gcm: Any, people: People, node: str, kind: str) -> Any:
             return GumbelMax(len(categories), lambda: gcm.ml.create_hist_gradient_boost_classifier(random_state=0))
         # So weak a penalty moves nothing but what the data leave open, such as a category that only one group has.
         how = {"C": 10.0, "max_iter": 300, "solver": "newton-cg", "warm_start": True}
+        if kind != "linear" and len(categories) <= MOST_EXACT:
+            how |= {"solver": "newton-cholesky", "tol": 1e-3}  # two or three exact steps from where the last fit ended
         return GumbelMax(len(categories), lambda: gcm.ml.create_logistic_regression_classifier(**how))
-    if kind == "linear":
-        return gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor())
-    return gcm.AdditiveNoiseModel(gcm.ml.create_hist_gradient_boost_regressor(random_state=0))
-
-
-def explained_shares(structure: StructuralModel, rng: np.random.Generator) -> dict[str, float]:
-    """How much of each variable its causes explain in people that its mechanism was not fitted to.
-
-    Of a number R², of a category the share of the log-loss; NaN of what does not vary. Each half of the people is
-    judged by the mechanism of the other half; a mechanism that the user fitted is judged on everybody.
-    """
-    n = structure.people.n
-    sample = rng.permutation(n)[:MOST_JUDGED]
-    folds = [sample[::2], sample[1::2]]
-    losses: dict[str, list[float]] = {m.node: [0.0, 0.0] for m in structure.mechanisms}
-    for learnt, judged in (folds, folds[::-1]):
-        if not len(learnt) or not len(judged):
-            return {node: float("nan") for node in losses}
-        seen, known = structure.seen(judged), structure.seen(learnt)
-        fitted = structure.fit(known)
-        for m in fitted.mechanisms:
-            with quiet():
-                left, all_ = _losses(m, fitted.causes(m, seen), seen[m.node], known[m.node])
-            losses[m.node][0] += left
-            losses[m.node][1] += all_
-    return {node: 1 - left / all_ if all_ > 0 else float("nan") for node, (left, all_) in losses.items()}
-
-
-def _losses(m: Mechanism, causes: Any, values: Any, learnt: Any) -> tuple[float, float]:
-    """What the mechanism leaves open, and what is open without its causes."""
-    if isinstance(m.model, GumbelMax):
-        plain = (np.bincount(learnt, minlength=m.model.size) + 0.5) / (len(learnt) + 0.5 * m.model.size)
-        own = m.model.utilities(causes)[np.arange(len(values)), values]
-        return -float(own.sum()), -float(np.log(plain[values]).sum())
-    noise = _ask(m, "estimate_noise", values, causes)
-    return float(noise @ noise), float(((values - learnt.mean()) ** 2).sum()) if np.ptp(values) > 0 else 0.0
+    if kind == "boosted":
+        return gcm.AdditiveNoiseModel(gcm.ml.create_hist_gradient_boost_regressor(random_state=0))
+    return gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor())

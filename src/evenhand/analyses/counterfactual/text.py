@@ -8,7 +8,16 @@ from typing import Any
 from rich.text import Text
 
 from evenhand.analyses.counterfactual.document import FLIP
-from evenhand.analyses.counterfactual.sentences import causal_model, explained, interval_words, share, via
+from evenhand.analyses.counterfactual.sentences import (
+    alternative_words,
+    causal_model,
+    explained,
+    interval_words,
+    misfit_words,
+    other_forms,
+    share,
+    via,
+)
 from evenhand.errors import shown_name
 from evenhand.report.console import WIDTH, wrapped
 from evenhand.report.format import interval, number, p_value
@@ -74,8 +83,18 @@ def _model_lines(world: dict[str, Any]) -> Iterator[str]:
     for sentence in world["assumptions"]:
         yield from wrapped(f"• {shown_name(sentence, 2000)}", "  ")
     for m in world["mechanisms"]:
-        told = "does not vary" if m["explained"] is None else f"{explained(m)} explained by its causes"
-        yield from wrapped(f"• mechanism of {shown_name(m['node'])} ({m['kind']}): {told}", "  ")
+        yield from wrapped(f"• {_mechanism(m)}", "  ")
+    for form in dict.fromkeys(a["form"] for a in world["alternatives"]):
+        yield from wrapped(f"• {alternative_words(world, form)}", "  ")
+
+
+def _mechanism(m: dict[str, Any]) -> str:
+    told = "does not vary" if m["explained"] is None else f"{explained(m)} explained by its causes"
+    others, misfit = other_forms(m), misfit_words(m)
+    return (
+        f"mechanism of {shown_name(m['node'])} ({m['kind']}, {m['form']}): {told}{f' ({others})' if others else ''}"
+        f"{f'; {misfit}' if misfit else ''}"
+    )
 
 
 def _path(p: dict[str, Any]) -> str:

@@ -110,7 +110,8 @@ def _read(
 ) -> Compared:  # fmt: skip
     needed = list(dict.fromkeys([*features, score, *([group] if group is not None else [])]))
     beside = [name for name in present if name not in needed]
-    people = read_people(data, needed, numbers=[score], categories=categories, beside=beside, missing=missing)
+    names = [*categories, *([group] if group is not None and group not in features else [])]
+    people = read_people(data, needed, numbers=[score], categories=names, beside=beside, missing=missing)
     constant = tuple(name for name in features if people[name].constant)
     if features and len(constant) == len(features):
         raise DataError(f"all people are the same in every column compared ({listed(features)}): there is no distance")
