@@ -242,7 +242,8 @@ class ScoreView:
             low, high = (scores, last) if t.spans is None else (t.spans.ends(scores)[0], t.spans.ends(last)[1])
             width = position(high, t.score_range, False) - position(low, t.score_range, False)
             resolution = _resolution(array, np.minimum(width, 1.0), person)
-            ends = tuple(np.clip(position(x, t.score_range, t.meaning.risk), 0.0, 1.0) for x in (low, high))
+            low, high = (np.clip(position(x, t.score_range, t.meaning.risk), 0.0, 1.0) for x in (low, high))
+            ends = low, high
         if many:
             mean = np.bincount(level, weights=score * mass) / np.bincount(level, weights=mass)
             scores = np.clip(mean, scores, last)  # a cell of one score keeps it to the last digit

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, streams_of
-from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways, exact
+from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways
 from evenhand.analyses.classes.matrix import Matrix, matrix
 from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
 from evenhand.errors import UsageError, listed, shown, shown_name, unknown
 from evenhand.inference import class_resample as tables
-from evenhand.inference.interval import wilson
+from evenhand.inference.interval import exact, wilson
 from evenhand.inference.significance import counted_once, fisher, holm
 from evenhand.measures.aggregation import METRICS, power_mean
 from evenhand.measures.rates import effective, ratio

@@ -189,7 +189,7 @@ def counterfactual_fairness(
     check_known(options, CounterfactualArgs.__optional_keys__, counterfactual_fairness)
     settings = options_of({"bootstrap": 100, **options}, threshold)
     roles = picked(Roles, options)
-    types = Types(*(tuple(options.get(kind, ())) for kind in ("numbers", "categories", "text")))
+    types = Types(*map(tuple, (options.get("numbers", ()), options.get("categories", ()), options.get("text", ()))))
     rule = Rule(float(threshold), roles.risk, _tolerance(tolerance))
     shares = _shares(confounding)
     scorer = scorer_of(model, favorable=roles.favorable, risk=roles.risk, trust=trust, unsafe_pickle=unsafe_pickle)

@@ -178,8 +178,9 @@ class StructuralModel:
             ]
             return np.column_stack(plain)
         blocks = blocks_of(self.people, m.parents, values)
-        flexible = m.form == "flexible" and m.basis is not None
-        return m.basis(blocks) if flexible else np.concatenate(blocks, axis=1)
+        if m.form == "flexible" and m.basis is not None:
+            return m.basis(blocks)
+        return np.concatenate(blocks, axis=1)
 
 
 def blocks_of(people: People, names: Sequence[str], values: Values) -> list[Floats]:

@@ -102,7 +102,8 @@ class Yardstick:
         self.name, self.groups, self.reference = grouping.name, grouping.groups, reference
         self.options = options
         possible = [m for m in measures if table.label is not None or not m.needs_label]
-        self.rates = [m for m in possible if isinstance(m, RateMeasure) and (m.levels == "decision" or _binned(table))]
+        binned = _binned(table, options.scores.gap_bins)
+        self.rates = [m for m in possible if isinstance(m, RateMeasure) and (m.levels == "decision" or binned)]
         scored = [m for m in possible if isinstance(m, ScoreMeasure)]
         few = len(self.groups) <= MANY and options.bootstrap > 0
         self.scored = scored if table.score is not None and few else []
@@ -133,7 +134,8 @@ class Yardstick:
         grouping = self._aligned(table)
         inside = range(len(self.groups))
         decisions = table.decisions(grouping, self.options.threshold).only(inside)
-        bins = table.binned(grouping, self.options.scores.gap_bins).only(inside) if _binned(table) else None
+        count = self.options.scores.gap_bins
+        bins = table.binned(grouping, count).only(inside) if _binned(table, count) else None
         sample = None
         if self.cells is not None and self.lowest is not None:
             counts = table.dense(self._level(table), len(self.lowest), grouping).only(inside)
@@ -226,10 +228,10 @@ def _middles(table: Table, lowest: Floats) -> Floats:
     return np.asarray(np.clip(mean, lowest, ends))
 
 
-def _binned(table: Table) -> bool:
+def _binned(table: Table, bins: int) -> bool:
     if table.score is None or table.label is None:
         return False
-    return table.spans is None or not table.spans.across(bin_edges(table.score_range, BINS)[1:-1])
+    return table.spans is None or not table.spans.across(bin_edges(table.score_range, bins)[1:-1])
 
 
 @dataclass(frozen=True)
