@@ -293,7 +293,7 @@ def _against_nobody(gap: Gap, rule: Rule, audit: AttributeAudit) -> Gap:
 def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
     because = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless or undecided(case.rule, gap)
     if because is None:
-        return judged(case.rule, case.grouping.name, gap, sizes, case.confidence)
+        return judged(case.rule, case.grouping.name, gap, sizes, case.confidence, case.resamples)
     names = (gap.group, gap.reference) if isinstance(gap, Gap) else gap.pair or (None, None)
     found = unjudged(case.rule, case.grouping.name, names, because, "undefined", case.undefined)
     return replace(found, n=sizes.get(names[0] or ""), n_reference=sizes.get(names[1] or ""))
