@@ -67,6 +67,7 @@ FAIR = {
     "Beta(2, 2)": lambda rng, n: logits_of(rng.beta(2, 2, n)),
     "Beta(0.5, 8)": lambda rng, n: logits_of(rng.beta(0.5, 8, n)),
     "σ(−4 + 2x)": lambda rng, n: rng.normal(-4, 2, n),
+    "Beta(0.3, 20)": lambda rng, n: logits_of(rng.beta(0.3, 20, n)),
 }
 
 

@@ -25,6 +25,7 @@ from evenhand.ingest.periods import every_of, in_order, moment
 from evenhand.ingest.roles import Roles
 from evenhand.ingest.tabulation import tabulate_in_time
 from evenhand.measures.registry import MEASURES, RateMeasure
+from evenhand.report.format import p_words
 from evenhand.tables.dense import Counts
 
 WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g"}
@@ -653,3 +654,21 @@ def test_a_shift_of_a_tenth_is_found_within_a_few_periods(scenario: str, size: i
     delays = [min(f.values(), default=99) - described.shift_at + 1 for f in found]
     assert min(delays) >= 1
     assert np.median(delays) <= 6
+
+
+def test_an_alarm_says_its_p_value_and_that_over_all_looks() -> None:
+    rng = np.random.default_rng(0)
+    week = np.repeat(np.arange(12), 1000)
+    sex = rng.choice(["f", "m"], len(week))
+    hired = rng.random(len(week)) < 0.5 - 0.15 * ((week >= 9) & (sex == "f"))
+    data = {"hired": hired.astype(int), "sex": sex, "week": week}
+    report = evenhand.monitor(
+        data, time="week", every="value", prediction="hired", group="sex", measures=["demographic_parity"], baseline=6
+    )
+    (alarm,) = report.alarms
+    assert 0 < 200 * alarm.p_value <= alarm.p_adjusted
+    assert report.to_dict()["alarms"][0]["p_value"] == alarm.p_value
+    assert f"({p_words(alarm.p_value)}, over all looks {p_words(alarm.p_adjusted)})" in str(
+        report.to_dict()["alarms"][0]["interpretation"]
+    )
+    check_schema(report.to_dict(), evenhand.schema("monitor"))

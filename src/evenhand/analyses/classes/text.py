@@ -14,7 +14,7 @@ from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, und
 from evenhand.errors import shown_name
 from evenhand.measures.aggregation import METRICS
 from evenhand.report.console import headed, indented, left_out, points
-from evenhand.report.format import interval, number, p_value, p_words
+from evenhand.report.format import interval, number, p_value, p_values, p_words
 
 MOST_GROUPS = 30
 
@@ -96,13 +96,13 @@ def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
 
 
 def _worst(attribute: dict[str, Any]) -> Grid:
-    grid = _grid("class", "group", "n", "rate", "overall", "difference", "p", text=2)
+    grid = _grid("class", "group", "n", "rate", "overall", "difference", "p", "adjusted", text=2)
     cells = {(c["name"], cell["group"]): (c, cell) for c in attribute["classes"] for cell in c["cells"]}
     for d in attribute["worst"]:
         c, cell = cells[d["class"], d["group"]]
         grid.add_row(
             Text(shown_name(d["class"], 20)), Text(shown_name(d["group"], 20)), f"{cell['n']:,}",
-            _number(cell["value"]), _number(c["overall"]), number(d["difference"], sign=True), p_value(d["p_adjusted"]),
+            _number(cell["value"]), _number(c["overall"]), number(d["difference"], sign=True), *p_values(d),
         )  # fmt: skip
     return fitted(grid, 2)
 
