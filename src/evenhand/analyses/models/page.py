@@ -86,18 +86,8 @@ def _differences(document: dict[str, Any]) -> Iterator[Markup]:
     gaps = [d for d in known if d["group"] is not None][:MOST_DIFFERENCES]
     others = [d for d in known if d["group"] is None][:MOST_DIFFERENCES]
     yield tag("p", f"Every model against {against}, paired: the same people are scored by both.")
-    heads = [
-        "what",
-        "group",
-        "model",
-        f"of {against}",
-        "of the model",
-        "change",
-        "interval",
-        "p",
-        "adjusted p",
-        "better",
-    ]
+    heads = ["what", "group", "model", f"of {against}", "of the model", "change", "interval", "p", "adjusted p",
+             "better"]  # fmt: skip
     if others:
         yield grid("Performance, the surest difference first", heads, [_difference(d) for d in others])
     yield grid("Sizes of gaps, the surest difference first", heads, [_difference(d) for d in gaps])

@@ -136,7 +136,8 @@ _TYPES = {
     "period": "str", "status": "str", "rows": "float", "attribute": "str", "id": "str", "group": "str",
     "reference": "str", "value": "float", "signed": "float", "ci_low": "float", "ci_high": "float",
     "tolerance": "float", "passes": "bool", "conclusive": "bool", "change": "float", "change_low": "float",
-    "change_high": "float", "window": "float", "p_value": "float", "p_adjusted": "float", "alarm": "bool", "undefined": "str",
+    "change_high": "float", "window": "float", "p_value": "float", "p_adjusted": "float", "alarm": "bool",
+    "undefined": "str",
 }  # fmt: skip
 
 
