@@ -33,6 +33,7 @@ class Part:
 class Known:
     """How well a value is known, however large the sample: scores may be known in ranges, people not be compared."""
 
+    id: str
     value: float
     undefined: str | None
     null: Null | None
@@ -42,6 +43,13 @@ class Known:
     smoothing: float | None = None
 
     @property
+    def measure(self) -> Measure:
+        """The measure that found it."""
+        entry = find(self.id)
+        assert entry is not None
+        return entry
+
+    @property
     def systematic(self) -> float:
         """How much of the interval no larger sample would take away."""
         return self.resolution + (self.smoothing or 0.0)
@@ -49,7 +57,9 @@ class Known:
     def possible(self, times: float = 1.0) -> Pair:
         """Between what the exact value lies, if it may be off by so many times its resolution."""
         low, high = self.bounds or (self.value, self.value)
-        return max(low - times * self.resolution, 0.0), high + times * self.resolution
+        if not self.resolution:
+            return low, high
+        return max(low - times * self.resolution, 0.0), min(high + times * self.resolution, self.measure.most)
 
     @property
     def open_because(self) -> str | None:
@@ -115,13 +125,6 @@ class Gap(Known):
         """A comparison that does not exist is listed with its reason, not passed over."""
         sentence = f"{m.title} of {shown_name(group)} against {shown_name(reference)} is undefined {because}."
         return cls(m.id, group, reference, m.tolerance, undefined=because, interpretation=sentence, **known)
-
-    @property
-    def measure(self) -> Measure:
-        """The measure that found it."""
-        entry = find(self.id)
-        assert entry is not None
-        return entry
 
     @property
     def scale(self) -> str:
