@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def test_quarters_that_were_merged_pass_no_rule_about_scores() -> None:
     true = gap_of(merged, "abcc").value
     assert true > 0.08
     shared = [evenhand.suppressed(q, below=10) for q in quarters]
-    table = shared[0] + shared[1] + shared[2] + shared[3]
+    table = evenhand.merge(shared, force=True)
+    assert isinstance(table, Table)
     gap = gap_of(table, "abcc")
     assert gap.resolution > 0.05
     assert gap.ci is not None
@@ -66,6 +68,23 @@ def test_quarters_that_were_merged_pass_no_rule_about_scores() -> None:
             assert verdict.exit_code == 1
             assert verdict.findings[0].status == "undefined"
             assert "known in ranges" in verdict.findings[0].interpretation
+
+
+def test_ranges_and_people_left_out_count_together() -> None:
+    id_, because = "calibration_standardized", "because nobody of b is there"
+    gap = ScoreGap(id_, "a", "b", 0.1, value=0.06, resolution=0.03, bounds=(0.05, 0.08), lacking=because)
+    assert gap.passes is None
+    assert gap.unjudged == f"{because}, and because the scores are known in ranges: the value may be off by 0.03"
+    assert replace(gap, resolution=0.0).passes is True
+    assert replace(gap, bounds=None).passes is True
+    assert replace(gap, bounds=(0.05, 0.3), resolution=0.0).unjudged == because
+
+
+@pytest.mark.parametrize(("id_", "tolerance"), [("abcc", 0.1), ("independence_uniform_ratio", 0.8)])
+def test_what_may_be_anything_is_not_called_beyond(id_: str, tolerance: float) -> None:
+    gap = ScoreGap(id_, "a", "b", tolerance, value=0.5, resolution=0.9)
+    assert gap.possible() == (0, 1)
+    assert gap.passes is None
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -94,7 +94,7 @@ def test_calibration_bins_reach_the_gap_and_the_errors() -> None:
 def test_a_value_is_not_judged_where_many_cannot_be_compared() -> None:
     a = evenhand.audit(**people(12), **QUICK)
     gap = a.measure("calibration_gap")
-    assert (gap.value, gap.passes, gap.conclusive, gap.bounds) == (0, None, None, (0, 1))
+    assert (gap.value, gap.passes, gap.conclusive, gap.bounds) == (0, None, False, (0, 1))
     assert gap.left_out_bins == ("(0.9, 1]",)  # type: ignore[attr-defined]
     assert gap.left_out_share == pytest.approx(12 / 72)
     assert gap.ci is not None

@@ -133,7 +133,7 @@ def checked_tolerance(stated: Any) -> dict[str, float]:
         m = find(id_) if isinstance(id_, str) else None
         if m is None:
             raise unknown("there is no measure", id_, MEASURES, 40)
-        ratio, most = m.scale == "ratio", m.most_tolerated
+        ratio, most = m.scale == "ratio", m.most
         fits = 0 < number(value) <= 1 if ratio else 0 <= number(value) <= most and np.isfinite(number(value))
         if not fits:
             what = "the lower rate over the higher, above 0 and up to 1" if ratio else f"a number from 0 to {most:.3g}"

@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.errors import UsageError, shown, unknown
 from evenhand.measures.measure import SLACK, worst_of_interval
-from evenhand.measures.registry import MEASURES, Measure, ScoreMeasure, find
+from evenhand.measures.registry import MEASURES, Measure, find
 from evenhand.tables.arrays import Bools, Floats
 
 _FORM = re.compile(r"\s*([^<>=≤≥\s]+)\s*([<>=≤≥]+)\s*([^<>=≤≥]*?)\s*", re.DOTALL)
@@ -157,7 +157,6 @@ def checked_bound(m: Measure, comparison: str, bound: float, text: str) -> float
         )
     if m.scale != "ratio" and not (bound > 0 or (bound == 0 and comparison == "<=")):
         raise UsageError(f"{m.id} is the size of a gap, so its limit is not below 0, and 0 only with <=: {shown(text)}")
-    most = m.most if isinstance(m, ScoreMeasure) else m.highest
-    if m.scale != "ratio" and (bound > most or (bound == most and comparison == "<=")):
-        raise UsageError(f"{m.id} is never above {most:.3g}, so this limit would mean nothing: {shown(text)}")
+    if m.scale != "ratio" and (bound > m.most or (bound == m.most and comparison == "<=")):
+        raise UsageError(f"{m.id} is never above {m.most:.3g}, so this limit would mean nothing: {shown(text)}")
     return bound

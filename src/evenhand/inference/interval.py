@@ -6,12 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from evenhand.tables.arrays import Floats
+from evenhand.tables.arrays import Floats, Ints
 
 Interval = tuple[Floats, Floats]
 Number = Floats | float
 
-_PAIRS_AT_ONCE = 1_000_000
 _QUARTER = 0.25
 """Of a person: by so much a count may be off by being whole, without an end failing more than 3 % of the time."""
 _FARTHEST, _HALVINGS = 35.0, 36
@@ -162,17 +161,33 @@ def largest_pair(values: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
     """
     known = ~np.isnan(values)
     v, low, high = values[known], lo[known], hi[known]
-    least, most = [0.0], [0.0]
-    for first in range(0, len(v), _PAIRS_AT_ONCE // max(len(v), 1) + 1):
-        rows = slice(first, first + _PAIRS_AT_ONCE // max(len(v), 1) + 1)
-        own, own_low, own_high = (x[rows, None] for x in (v, low, high))
-        with np.errstate(invalid="ignore"):
-            near, far = difference(own, (own_low, own_high), v, (low, high))
-            near, far = np.where(np.isnan(near), own_low - high, near), np.where(np.isnan(far), own_high - low, far)
-        others = np.arange(len(v))[rows, None] != np.arange(len(v))
-        least.append(float(near.max(where=others & ~np.isnan(near), initial=0.0)))
-        most.append(float(far.max(where=others & ~np.isnan(far), initial=0.0)))
-    return max(least), max(most)
+    # either end of an interval grows with the value and that end of the first, and falls with the second's
+    least, _ = _of_pairs(v, low, high, _foremost(v, low), _foremost(-v, -high))
+    _, most = _of_pairs(v, low, high, _foremost(v, high), _foremost(-v, -low))
+    return least, most
+
+
+def _of_pairs(v: Floats, low: Floats, high: Floats, first: Ints, second: Ints) -> tuple[float, float]:
+    """The largest lower and the largest upper end of the differences of these pairs, 0 at least."""
+    i, j = first[:, None], second
+    with np.errstate(invalid="ignore"):
+        near, far = difference(v[i], (low[i], high[i]), v[j], (low[j], high[j]))
+        near, far = np.where(np.isnan(near), low[i] - high[j], near), np.where(np.isnan(far), high[i] - low[j], far)
+    least, most = (float(end.max(where=(i != j) & ~np.isnan(end), initial=0.0)) for end in (near, far))
+    return least, most
+
+
+def _foremost(a: Floats, b: Floats) -> Ints:
+    """Which are not exceeded in both by two others: of thousands of groups, the few that the largest pair is among."""
+    found = []
+    for some in (np.flatnonzero(np.isfinite(a)), np.flatnonzero(~np.isfinite(a))):
+        for _ in range(2):
+            ordered = some[np.lexsort((-b[some], -a[some]))]
+            ahead = b[ordered][1:] > np.maximum.accumulate(b[ordered])[:-1]
+            front = ordered[:1] if len(ordered) < 2 else ordered[np.append(True, ahead)]
+            found.append(front)
+            some = np.setdiff1d(some, front)
+    return np.concatenate(found)
 
 
 @cache

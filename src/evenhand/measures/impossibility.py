@@ -6,7 +6,7 @@ Three theorems, each of which is stated only where its premises hold in the data
 - Calibration within groups and equal mean scores of actual positives and of actual negatives (Kleinberg, Mullainathan &
   Raghavan 2016): calibrated scores have the mean p, so p·μ₁ + (1−p)·μ₀ = p; if prediction is not perfect. It is about
   mean scores, not about TPR and FPR at a threshold.
-- Selection rate, TPR and FPR: the selection rate is p·TPR + (1−p)·FPR, if decisions tell the two outcomes apart.
+- Selection rate, TPR and FPR: the selection rate is p·TPR + (1−p)·FPR, if TPR and FPR differ.
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ class Measure:
         return float("inf")
 
     @property
-    def most_tolerated(self) -> float:
-        """The most its value can be, which a tolerance need not exceed."""
+    def most(self) -> float:
+        """The most the value can be."""
         return self.highest
 
 
@@ -228,10 +228,6 @@ class ScoreMeasure(Measure):
             return 1 - size
         return size * size if self.information else size
 
-    @property
-    def most_tolerated(self) -> float:
-        return float(self.outward(np.asarray(self.highest)))
-
     def outward_interval(self, lo: float, hi: float) -> tuple[float, float]:
         """An interval on the scale of the measure; 1 minus a norm turns it round."""
         ends = sorted(float(self.outward(np.asarray(end))) for end in (lo, hi))
@@ -251,7 +247,6 @@ class ScoreMeasure(Measure):
 
     @property
     def most(self) -> float:
-        """The most the value can be."""
         return 1.0 if self.scale == "ratio" else float(self.outward(np.asarray(self.highest)))
 
     @property

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from evenhand.tables.confusion import Confusion
 from evenhand.tables.edges import fixed_borders
 from evenhand.tables.groups import added, added_groups, sum_by, tally_key
 from evenhand.tables.provenance import Provenance, harmless
+from evenhand.tables.range_starts import halved, joined
 from evenhand.tables.ranges import Spans, middle
 from evenhand.tables.storage import load
 from evenhand.tables.table import Table
@@ -196,69 +196,10 @@ class _Plan:
         own = kept[self.group]
         level, stratum, n = self.level[own], self.stratum[own], self.n[own]
         if self.borders is not None:
-            return _halved(level, stratum, n, self.segment, self.below)
+            return halved(level, stratum, n, self.segment, self.below)
         ends = np.flatnonzero(np.diff(self.segment[level])) + 1
         parts = zip(*(np.split(a, ends) for a in (level, stratum, n)), strict=True)
-        return np.concatenate([_starts(where, who, people, self.below) for where, who, people in parts])
-
-
-def _halved(level: Ints, stratum: Ints, n: Ints, segment: Ints, below: int) -> Ints:
-    """Where ranges start if all of them are halved, as near to the middle as leaves no small stratum on either side.
-
-    Where people are many, halves and quarters are the same in every table, so that what two tables put together is
-    nested. Neighbours joined one after the other would differ, and chain up to one range in the sum of tables.
-    """
-    strata, who = np.unique(stratum, return_inverse=True)
-    people = sum_by(who.reshape(-1) * len(segment) + level, n, len(strata) * len(segment))
-    upto = np.cumsum(np.pad(people.reshape(len(strata), -1), ((0, 0), (1, 0))), axis=1)
-
-    def fit(held: Ints) -> Bools:
-        return np.asarray(((held == 0) | (held >= below)).all(0))
-
-    def starts(first: int, last: int) -> list[int]:
-        inner = upto[:, first + 1 : last]
-        fits = np.flatnonzero(fit(inner - upto[:, [first]]) & fit(upto[:, [last]] - inner)) + first + 1
-        if len(fits):
-            nearest = int(fits[np.abs(2 * fits - first - last).argmin()])
-            return starts(first, nearest) + starts(nearest, last)
-        return [first] if (upto[:, last] > upto[:, first]).any() else []
-
-    ends = np.flatnonzero(np.diff(segment, prepend=-1, append=-1))
-    return np.array([start for first, last in pairwise(ends.tolist()) for start in starts(first, last)])
-
-
-def _starts(level: Ints, stratum: Ints, n: Ints, below: int) -> Ints:
-    """Where ranges start between two thresholds: from below or from above, whichever makes more of them."""
-    up = _walk(level.tolist(), stratum.tolist(), n.tolist(), below)
-    down = _walk((-level[::-1]).tolist(), stratum[::-1].tolist(), n[::-1].tolist(), below)
-    if len(up) >= len(down):
-        return np.array(up)
-    tops = -np.array(down)[::-1]  # of each range but the last, the next one starts after it
-    present = np.unique(level)
-    return np.append(present[0], present[np.searchsorted(present, tops[:-1]) + 1])
-
-
-def _walk(level: list[int], stratum: list[int], n: list[int], below: int) -> list[int]:
-    """Each range ends as soon as no stratum in it is small; what is left over at the end joins the ones before."""
-    closed: list[tuple[int, dict[int, int]]] = []  # where each range starts, and the people of each stratum in it
-    held: dict[int, int] = {}
-    begin = now = level[0]
-    short = 0  # how many strata are small
-    for where, who, people in zip(level, stratum, n, strict=True):
-        if where != now:
-            if not short:
-                closed.append((begin, held))
-                held, begin = {}, where
-            now = where
-        before = held.get(who, 0)
-        after = held[who] = before + people
-        short += (after < below) - (0 < before < below)
-    while short and closed:
-        begin, earlier = closed.pop()
-        for who, people in earlier.items():
-            held[who] = held.get(who, 0) + people
-        short = sum(people < below for people in held.values())
-    return [first for first, _ in closed] + [begin]
+        return np.concatenate([joined(where, who, people, self.below) for where, who, people in parts])
 
 
 def _largest(table: Table, plan: _Plan) -> int:

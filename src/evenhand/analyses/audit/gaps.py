@@ -30,8 +30,57 @@ class Part:
     ci: Pair | None
 
 
+class Known:
+    """How well a value is known, however large the sample: scores may be known in ranges, people not be compared."""
+
+    id: str
+    value: float
+    undefined: str | None
+    null: Null | None
+    resolution: float
+    bounds: Pair | None
+    lacking: str | None
+    smoothing: float | None = None
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that found it."""
+        entry = find(self.id)
+        assert entry is not None
+        return entry
+
+    @property
+    def systematic(self) -> float:
+        """How much of the interval no larger sample would take away."""
+        return self.resolution + (self.smoothing or 0.0)
+
+    def possible(self, times: float = 1.0) -> Pair:
+        """Between what the exact value lies, if it may be off by so many times its resolution."""
+        low, high = self.bounds or (self.value, self.value)
+        if not self.resolution:
+            return low, high
+        return max(low - times * self.resolution, 0.0), min(high + times * self.resolution, self.measure.most)
+
+    @property
+    def open_because(self) -> str | None:
+        """Why the exact value may lie elsewhere."""
+        if not self.resolution:
+            return self.lacking
+        ranges = f"because the scores are known in ranges: the value may be off by {self.resolution:.2g}"
+        return ranges if self.bounds is None else f"{self.lacking}, and {ranges}"
+
+    def by_size(self, limit: float) -> str | None:
+        """Why a value beyond a limit says nothing: groups of these sizes that are alike may show as much."""
+        if self.undefined or self.smoothing is None:
+            return None
+        alike = self.smoothing if self.null is None else self.null.high
+        if not limit + SLACK < self.value <= alike:
+            return None
+        return f"because groups of these sizes that are alike show up to {alike:.3g}"
+
+
 @dataclass(frozen=True)
-class Gap:
+class Gap(Known):
     """How one group differs from the reference by one measure: a `RateGap` or a `ScoreGap`."""
 
     id: str
@@ -78,13 +127,6 @@ class Gap:
         return cls(m.id, group, reference, m.tolerance, undefined=because, interpretation=sentence, **known)
 
     @property
-    def measure(self) -> Measure:
-        """The measure that found it."""
-        entry = find(self.id)
-        assert entry is not None
-        return entry
-
-    @property
     def scale(self) -> str:
         """difference, or ratio."""
         return self.measure.scale
@@ -100,17 +142,13 @@ class Gap:
         return float(sized(self.measure, self.value))
 
     @property
-    def systematic(self) -> float:
-        """How much of the interval no larger sample would take away."""
-        return self.resolution
-
-    @property
     def unjudged(self) -> str | None:
         """Why a value is not held to its tolerance."""
         if self.undefined:
             return None
-        decided = passes(self.measure, self.value, self.bounds, self.tolerance) is not None
-        return blurred(self.value, self.tolerance, self.resolution) or (None if decided else self.lacking)
+        if passes(self.measure, self.value, self.possible(), self.tolerance) is None:
+            return self.open_because
+        return self.by_size(self.tolerance)
 
     @property
     def passes(self) -> bool | None:
@@ -187,18 +225,6 @@ class ScoreGap(Gap):
     """What the two bandwidths alone would show of groups that are alike, of a measure of densities."""
 
     @property
-    def systematic(self) -> float:
-        return self.resolution + (self.smoothing or 0.0)
-
-    @property
-    def unjudged(self) -> str | None:
-        return super().unjudged or self.by_size(self.tolerance)
-
-    def by_size(self, limit: float) -> str | None:
-        """Why a value beyond a limit says nothing: groups of these sizes that are alike may show as much."""
-        return None if self.undefined else by_size(self.value, limit, self.smoothing, self.null)
-
-    @property
     def negative_share(self) -> float | None:
         """What favours the reference, as a share of the whole."""
         return None if self.positive_share is None else 1 - self.positive_share
@@ -219,26 +245,9 @@ def within_tolerance(m: Measure, value: float, tolerance: float) -> bool:
     return low - SLACK <= value <= high + SLACK
 
 
-def by_size(value: float, limit: float, smoothing: float | None, null: Null | None) -> str | None:
-    """Why a value beyond a limit says nothing, where a gap depends on the sizes of groups by its `smoothing`."""
-    if smoothing is None:
-        return None
-    alike = smoothing if null is None else null.high
-    if not limit + SLACK < value <= alike:
-        return None
-    return f"because groups of these sizes that are alike show up to {alike:.3g}"
-
-
-def blurred(value: float, limit: float, resolution: float) -> str | None:
-    """Why a value is not held to a limit: it is not known so well."""
-    if not resolution or abs(value - limit) > resolution:
-        return None
-    return f"because the scores are known in ranges: the value may be off by {resolution:.2g}"
-
-
-def passes(m: Measure, value: float, bounds: Pair | None, tolerance: float) -> bool | None:
-    """Whether a value is within a tolerance, wherever between its bounds it is; None if that decides."""
-    answers = {within_tolerance(m, one, tolerance) for one in (value, *(bounds or ()))}
+def passes(m: Measure, value: float, possible: Pair, tolerance: float) -> bool | None:
+    """Whether a value is within a tolerance, wherever the exact one may lie; None if that decides."""
+    answers = {within_tolerance(m, one, tolerance) for one in (value, *possible)}
     return answers.pop() if len(answers) == 1 else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, by_size, passes
+from evenhand.analyses.audit.gaps import Gap, Known, RateGap, ScoreGap, passes
 from evenhand.analyses.audit.left_out import left_out as people_left_out
 from evenhand.inference import interval
 from evenhand.inference.null import Null, apart_by, null_of, permuted_within, rate_outward, recentred, share_at_least
@@ -26,7 +26,7 @@ PAIRS = "exact intervals of all pairs"
 
 
 @dataclass(frozen=True)
-class LargestGap:
+class LargestGap(Known):
     """The pair of groups that differ most by one measure."""
 
     id: str
@@ -66,10 +66,6 @@ class LargestGap:
     def excess(self) -> float | None:
         """The value minus what chance alone shows on average."""
         return None if self.null is None else self.value - self.null.mean
-
-    def by_size(self, limit: float) -> str | None:
-        """Why a value beyond a limit says nothing: groups of these sizes that are alike may show as much."""
-        return None if self.undefined else by_size(self.value, limit, self.smoothing, self.null)
 
 
 def with_nulls(largest: Mapping[str, LargestGap], nulls: Mapping[str, Null]) -> dict[str, LargestGap]:
@@ -231,7 +227,7 @@ def largest_gap(
     bounds, lacking = None, None
     if out is not None:
         ci, bounds, lacking = (ci[0], 1.0), out.bounds(value), out.because
-    within = passes(m, value, bounds, m.tolerance)
+    within = passes(m, value, bounds or (value, value), m.tolerance)
     mean, ci_mean = None, None
     if m.signed:
         mean = float(_mean_gap(values[0]))

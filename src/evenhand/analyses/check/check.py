@@ -291,11 +291,13 @@ def _against_nobody(gap: Gap, rule: Rule, audit: AttributeAudit) -> Gap:
 
 
 def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
-    because = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless or undecided(case.rule, gap)
+    undefined = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless
+    because = undefined or undecided(case.rule, gap)
     if because is None:
         return judged(case.rule, case.grouping.name, gap, sizes, case.confidence, case.resamples)
     names = (gap.group, gap.reference) if isinstance(gap, Gap) else gap.pair or (None, None)
-    found = unjudged(case.rule, case.grouping.name, names, because, "undefined", case.undefined)
+    outcome = case.undefined if undefined else "fail"  # what is there and not known well enough is not to be skipped
+    found = unjudged(case.rule, case.grouping.name, names, because, "undefined", outcome)
     return replace(found, n=sizes.get(names[0] or ""), n_reference=sizes.get(names[1] or ""))
 
 

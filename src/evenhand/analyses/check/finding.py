@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap, blurred
+from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
@@ -95,17 +95,12 @@ def judged(
     value = float(sized(m, gap.value))
     chance = None if gap.null is None else gap.null.mean
     shift = _shift(rule, chance)
-    # what chance shows is read from the same ranges, and may be off by twice as much
-    off = blurred(value + shift, limit.bound, gap.resolution * (3 if rule.judge == "excess" else 1))
-    if off is not None:
-        found = Finding(rule, attribute, group, reference, "undefined", because=off)
-        return replace(found, n=sizes.get(group or ""), n_reference=sizes.get(reference or ""))
     ci = None if gap.ci is None else _without_direction(m, gap.ci)
     far, near = (math.nan, math.nan) if ci is None else ci if m.scale == "ratio" else ci[::-1]
     seen, far, near = value + shift, far + shift, near + shift
     number = far if rule.judge == "interval" else seen
     point, whole = bool(limit.meets(seen)), bool(limit.meets(number))
-    by_size = None if point else _by_size(gap, limit.bound)
+    by_size = None if point else gap.by_size(limit.bound)
     status: Status = "satisfied" if whole else "not shown" if point or by_size or math.isnan(seen) else "violated"
     conclusive = None
     if not math.isnan(far):
@@ -122,19 +117,13 @@ def judged(
     return _with_sample(found, nearer, None if gap.lacking else reach_of(m, gap, shift))
 
 
-def _by_size(gap: Gap | LargestGap, limit: float) -> str | None:
-    """Why a gap beyond the limit is none that was shown."""
-    return gap.by_size(limit) if isinstance(gap, ScoreGap | LargestGap) else None
-
-
 def undecided(rule: Rule, gap: Gap | LargestGap) -> str | None:
-    """Why a gap cannot be held to its rule: because people who could not be compared would decide it."""
-    if gap.bounds is None:
-        return None
+    """Why a gap cannot be held to its rule: because what is not known of its value would decide it."""
     shift = _shift(rule, None if gap.null is None else gap.null.mean)
-    ends = sized(rule.measure, (gap.value, *gap.bounds)) + shift
-    kept = rule.requirement.meets(ends)
-    return gap.lacking if kept.any() and not kept.all() else None
+    # what chance shows is read from the same ranges, and may be off by twice as much
+    possible = gap.possible(3 if rule.judge == "excess" else 1)
+    kept = rule.requirement.meets(sized(rule.measure, (gap.value, *possible)) + shift)
+    return gap.open_because if kept.any() and not kept.all() else None
 
 
 def _shift(rule: Rule, chance: float | None) -> float:

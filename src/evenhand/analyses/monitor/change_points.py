@@ -4,7 +4,7 @@ An alarm says that a gap is another one than in the baseline, and comes late whe
 since when. So the gaps of all periods of a comparison with an alarm are cut where that explains them best: constant
 before and after, with the noise that their intervals tell (maximum likelihood). The periods at which a cut explains
 them nearly as well are the interval of the date: the likelihood ratio at the true one exceeds −2 ln(1 − √level), 7.35
-for 95 %, no more often than said, because its largest value on either side has an exponential tail (Eo and Morley
+for 95 %, no more often than said, because its largest value on either side has an exponential tail (Eo & Morley
 2015). More cuts are made where each is beyond doubt. Comparisons whose intervals overlap show the same change.
 
 Nothing here raises an alarm, or takes one back.

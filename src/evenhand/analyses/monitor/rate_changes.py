@@ -1,7 +1,7 @@
 """Whether gaps between rates have changed: closed forms that hold far out in the tails, where an alarm has to look.
 
 The change of a gap is a sum and difference of four rates (the group and its reference, now and before). Its interval
-comes from an exact interval of each (Clopper and Pearson) by the square-and-add rule (Newcombe; Zou and Donner), and
+comes from an exact interval of each (Clopper and Pearson) by the square-and-add rule (Newcombe; Donner & Zou), and
 the p-value is the level at which that interval begins to hold 0. Wilson's intervals, which are better at 95 %, are much
 too short at the levels used here when a rate is near 0 or 1.
 

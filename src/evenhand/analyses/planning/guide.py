@@ -98,7 +98,7 @@ def guide(
 
     >>> print(guide(ground_truth=False))
     Look at: demographic_parity, abcc
-    Without labels decisions can be compared, and whole scores (abcc).
+    Without labels decisions can be compared, and scores at all thresholds (abcc).
     >>> guide(ground_truth=True, priority="errors").measures
     ('equalized_odds',)
     >>> advice = guide(classes=True, focus="between-groups", scale="absolute", extremes=True)
@@ -123,7 +123,7 @@ def guide(
             raise UsageError(
                 f"without ground truth there is nothing to choose: leave the priority {shown(priority)} out"
             )
-        why = "Without labels decisions can be compared, and whole scores (abcc)."
+        why = "Without labels decisions can be compared, and scores at all thresholds (abcc)."
         return Advice(("demographic_parity", "abcc", *extra), why + rule)
     if not isinstance(priority, str) or priority not in PRIORITIES:
         raise UsageError(

@@ -23,7 +23,7 @@ from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.report.document import fields
-from evenhand.tables.arrays import Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
 
@@ -196,41 +196,13 @@ def _tested(
     pair = np.flatnonzero((grouping.codes == group) | (grouping.codes == ref))
     names = (grouping.groups[group], grouping.groups[ref])
     sample = Sample.of(table, pair, z[pair], labels[pair], grouping.codes[pair] == group)
-    z, n, label, in_group = sample.z, sample.n, sample.label, sample.in_group
     people, beta_norm = int(table.n[pair].sum()), 1.0 if norm is None else norm
-    risk = table.meaning.risk
-    parts, plans, wald = [], [], []
-    for y in (1, 0):
-        cells = np.flatnonzero(label == y)
-        if y not in CRITERIA[criterion]:
-            zeros = np.zeros(len(cells))
-            plans.append(Projection(0, 0, 0, (0, 0), 0, cells, n[cells], z[cells], zeros))
-            continue
-        check_people(table, names, in_group[cells], criterion, y)
-        found = sample.projected(y, beta_norm)
-        if not math.isfinite(found.theta) or not math.isfinite(found.statistic):
-            raise DataError(TOO_NEAR)
-        parts.append(_part(found, sample, table.n[pair], y, risk))
-        wald.append(found.wald)
-        plans.append(replace(found, cell=cells[found.cell]))  # its cells counted among all of them
+    parts, plans = _projected(table, pair, sample, names, criterion, beta_norm)
     theta, statistic = tuple(p.theta for p in parts), sum(p.statistic for p in parts)
     limit, p_value = critical(level, theta), tail(statistic, theta)
-    sign = -1.0 if risk else 1.0
-    logit = sign * z
     few = any(min(sample.effective(part.label)) < sample.few(part.label) for part in parts)
     permuted = sample.permuted(CRITERIA[criterion]) if few else None
     ranges = within_ranges(table, pair, sample, logits, CRITERIA[criterion], beta_norm)
-    plan = Shifts(
-        groups=names,
-        score=sigma(logit) if logits else scores_of(table)[pair],
-        logit=logit,
-        which=(~in_group).astype(np.int64),
-        label=label,
-        cell=np.concatenate([p.cell for p in plans]),
-        n=np.concatenate([p.n for p in plans]),
-        shifted=sign * np.concatenate([p.shifted for p in plans]),
-        k=np.concatenate([p.k for p in plans]),
-    )
     return ProjectionTest(
         criterion=criterion,
         statistic=statistic,
@@ -254,13 +226,52 @@ def _tested(
         notes=(
             *table.notes,
             *notes,
-            *mistaken_risk(sample, risk),
+            *mistaken_risk(sample, table.meaning.risk),
             *in_ranges(ranges, level),
-            *_remarks(parts, names, sample, p_value, level, sum(wald), permuted),
+            *_remarks(parts, names, sample, p_value, level, sum(p.wald for p in plans), permuted),
         ),
         ranges=ranges,
         p_permuted=permuted,
-        _plan=plan,
+        _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table.meaning.risk),
+    )
+
+
+def _projected(
+    table: Table, pair: Ints, sample: Sample, names: tuple[str, str], criterion: str, beta_norm: float
+) -> tuple[list[LabelProjection], list[Projection]]:
+    """The projection among people with each label that the criterion is about; everybody else stays."""
+    parts, plans = [], []
+    for y in (1, 0):
+        cells = np.flatnonzero(sample.label == y)
+        if y not in CRITERIA[criterion]:
+            zeros = np.zeros(len(cells))
+            plans.append(Projection(0, 0, 0, (0, 0), 0, cells, sample.n[cells], sample.z[cells], zeros))
+            continue
+        check_people(table, names, sample.in_group[cells], criterion, y)
+        found = sample.projected(y, beta_norm)
+        if not math.isfinite(found.theta) or not math.isfinite(found.statistic):
+            raise DataError(TOO_NEAR)
+        parts.append(_part(found, sample, table.n[pair], y, table.meaning.risk))
+        plans.append(replace(found, cell=cells[found.cell]))  # its cells counted among all of them
+    return parts, plans
+
+
+def _shifts(
+    sample: Sample, plans: list[Projection], names: tuple[str, str], score: Floats, logits: bool, risk: bool
+) -> Shifts:
+    """Who goes where, in the units of the score as it was given."""
+    sign = -1.0 if risk else 1.0
+    logit = sign * sample.z
+    return Shifts(
+        groups=names,
+        score=sigma(logit) if logits else score,
+        logit=logit,
+        which=(~sample.in_group).astype(np.int64),
+        label=sample.label,
+        cell=np.concatenate([p.cell for p in plans]),
+        n=np.concatenate([p.n for p in plans]),
+        shifted=sign * np.concatenate([p.shifted for p in plans]),
+        k=np.concatenate([p.k for p in plans]),
     )
 
 

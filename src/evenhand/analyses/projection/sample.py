@@ -60,7 +60,7 @@ class Sample:
         return group, reference
 
     def few(self, label: str) -> float:
-        """With fewer people a mean is not normal enough: Cochran's rule, 25 times the squared skewness of scores."""
+        """With fewer people a mean is not normal enough: 25 times the squared skewness of scores (Cochran 1977)."""
         own = self.label == LABELS.index(label)
         h, w = sigma(self.z[own]), self.n[own] / self.n[own].sum()
         deviation = h - (w * h).sum()

@@ -134,12 +134,14 @@ def choose(result: Thresholds, reference: int, measures: Sequence[RateMeasure], 
         return replace(policy, undefined=result.goal.undefined)
     if result.choose == "value":
         return _chosen(result, policy, _cheapest(result, feasible), gaps, search)
-    tried = _in_order(result, feasible)
-    for place in tried:
-        sure = result.sweep.trivial[place]  # who selects everybody or nobody on purpose treats all groups alike
-        if sure or all(c.settled for c in _checks(result, gaps(float(result.sweep.thresholds[place]), quick=True))):
-            return _chosen(result, policy, int(place), gaps, search)
-    return _unshown(result, policy, tried, gaps)
+    short: dict[int, float] = {}
+    for place in _in_order(result, feasible).tolist():
+        trivial = result.sweep.trivial[place]  # who selects everybody or nobody on purpose treats all groups alike
+        checks = () if trivial else _checks(result, gaps(float(result.sweep.thresholds[place]), quick=True))
+        if all(c.settled for c in checks):
+            return _chosen(result, policy, place, gaps, search)
+        short[place] = max(c.shortfall for c in checks)
+    return _unshown(result, policy, min(short, key=short.__getitem__), gaps)
 
 
 def _gaps(
@@ -184,13 +186,8 @@ def _in_order(result: Thresholds, feasible: Bools) -> Ints:
     return places[np.lexsort((away, -np.round(s.performance[places], 12)))]
 
 
-def _unshown(result: Thresholds, policy: Policy, tried: Ints, gaps: Gaps) -> Policy:
+def _unshown(result: Thresholds, policy: Policy, place: int, gaps: Gaps) -> Policy:
     """Values meet the rules, but no interval does: the threshold whose intervals miss by the least."""
-    short = []
-    for place in tried:
-        checks = _checks(result, gaps(float(result.sweep.thresholds[place]), quick=True))
-        short.append(max((c.shortfall for c in checks), default=np.inf))
-    place = int(tried[int(np.argmin(short))])
     checks = _checks(result, gaps(float(result.sweep.thresholds[place])))
     missed = {str(r): max(c.shortfall for c in checks if c.requirement == r) for r in result.requirements}
     why = "because no threshold is shown to meet the policy"
