@@ -81,7 +81,10 @@ def _summary(found: dict[str, Any]) -> str:
         return f"FAIL: nothing was judged, because every comparison was skipped ({total:,})."
     if found["passed"]:
         unsure = sum(f["passes"] is True and f["conclusive"] is False for f in found["findings"])
-        doubt = f", {unsure:,} of them not for certain" if unsure else ""
+        bare = sum(f["passes"] is True and f["ci"] is None for f in found["findings"])
+        doubts = {"not for certain": unsure, "without an interval": bare}
+        said = " and ".join(f"{count:,} of them {what}" for what, count in doubts.items() if count)
+        doubt = f", {said}" if said else ""
         kept = sum(r["passed"] is True for r in found["rules"])
         return f"PASS: {kept} of {rules} rules met in {_several(judged, 'comparison')}{doubt}{skipped}."
     kinds = ", ".join(f"{n:,} {status}" for status, n in tally.items() if n and status not in ("satisfied", "skipped"))

@@ -211,7 +211,7 @@ def _verdict(f: Finding) -> str:
 
 
 def _aside(f: Finding, interval: str) -> str:
-    return "" if f.ci is None else f" ({interval.removeprefix('its ')} {_span(f)})"
+    return " (without an interval)" if f.ci is None else f" ({interval.removeprefix('its ')} {_span(f)})"
 
 
 def _beyond(f: Finding) -> str:
