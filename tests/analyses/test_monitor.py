@@ -282,7 +282,16 @@ def test_several_changes_are_told_once_each() -> None:
     found = watch_hired(hired(falls, 30), baseline=8, measures=["demographic_parity"])
     assert [(c.since, c.direction) for c in found.changes] == [("10", "worse"), ("16", "better"), ("22", "worse")]
     assert found.changes[1].alarm is None  # back to what it was
+    assert [(c.alarm, c.last) for c in found.changes[::2]] == [("10", "15"), ("22", "29")]
     assert found.changes[1].shifts[0].after == pytest.approx(0, abs=0.04)
+
+
+def test_a_change_within_the_baseline_is_said() -> None:
+    steady = watch_hired(hired(lambda k: 0.2 * (k >= 10), 16), baseline=8)
+    late = watch_hired(hired(lambda k: 0.2 * (k >= 6), 16), baseline=8)
+    assert not [note for note in steady.notes if "within the baseline" in note]
+    (note,) = (note for note in late.notes if "within the baseline" in note)
+    assert "most likely in 6" in note
 
 
 def test_no_alarm_no_change() -> None:

@@ -32,7 +32,7 @@ def impossibility(attribute: dict[str, Any]) -> tuple[str, list[str]]:
     criteria = attribute["impossibility"]
     p = written.p_words(criteria["p_value"])
     if not criteria["base_rates_differ"]:
-        return f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.", []
+        return f"Base rates are not shown to differ ({p}), so criteria are not shown to exclude each other either.", []
     if not criteria["statements"]:
         return f"Base rates differ ({p}), but nothing else that would make criteria exclude each other is shown.", []
     lines = [_excluded(one, criteria["equalised_to"]) for one in criteria["statements"]]

@@ -14,7 +14,7 @@ from evenhand.analyses.audit.attribute import AttributeAudit
 from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
-from evenhand.analyses.audit.warnings import too_small_note
+from evenhand.analyses.audit.warnings import too_small_note, unjudged_notes
 from evenhand.analyses.check.data import counted
 from evenhand.analyses.check.finding import FAILING, Finding, judged, undecided, unjudged
 from evenhand.analyses.check.policy import Rulebook
@@ -213,10 +213,13 @@ class _Audits:
             self._note(audit)
 
     def _note(self, audit: Audit) -> None:
-        """What an audit remarks; small groups are put together, because each audit knows its own measures only."""
+        """What an audit remarks, but for its own tolerances: rules have their limits, and their findings say why.
+
+        Small groups are put together, because each audit knows its own measures only.
+        """
         for a in audit.attributes:
             self.too_small.setdefault(a.name, {}).update(dict.fromkeys(a.too_small))
-        own = {too_small_note(a.name, a.too_small) for a in audit.attributes}
+        own = {note for a in audit.attributes for note in (too_small_note(a.name, a.too_small), *unjudged_notes(a))}
         self.notes.update(dict.fromkeys(note for note in audit.notes if note not in own))
 
     def remarks(self) -> tuple[str, ...]:
