@@ -108,10 +108,10 @@ SCENARIOS = {
 }
 
 
-def falling(by: float, **how: int) -> Scenario:
+def falling(by: float, back_at: int = MANY) -> Scenario:
     """The selection rate of one group falls from 0.5."""
     even, lowered = decided(0.5), decided(0.5 - by)
-    return Scenario((500, 500), 8, (even, even), (lowered, even), **{"shift_at": 6, **how})
+    return Scenario((500, 500), 8, (even, even), (lowered, even), 6, back_at)
 
 
 def scored(cells: int) -> Scenario:

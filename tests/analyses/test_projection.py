@@ -829,7 +829,7 @@ def test_few_people_are_permuted() -> None:
     p = np.clip(rng.beta(0.5, 8, 220), 1e-6, 1)
     t = projection_test(score=p, label=np.ones(220, int), group=np.repeat([1, 0], [20, 200]), reference=0)
     assert t.p_permuted is not None
-    assert any("too often if scores are skewed" in note and "Permuting group labels" in note for note in t.notes)
+    assert any("too often if scores are very skewed" in note and "Permuting group labels" in note for note in t.notes)
     assert "permuting group labels" in str(t)
     assert projection_test(some_people(), score="p", label="y", group="g").to_dict()["p_permuted"] is None
 

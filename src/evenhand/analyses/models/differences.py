@@ -213,8 +213,10 @@ def adjusted(differences: list[Difference]) -> list[Difference]:
         tested = [d for d in differences if getattr(d, p) is not None]
         values, bounds = ([getattr(d, key) for d in tested] for key in (p, f"{p}_at_most"))
         found = iter(holm_of_bounds(values, bounds, [_about(d) for d in tested]))
-        differences = [
-            d if getattr(d, p) is None else replace(d, **dict(zip((name, f"{name}_at_most"), next(found), strict=True)))
-            for d in differences
-        ]
+        differences = [d if getattr(d, p) is None else _with(d, name, *next(found)) for d in differences]
     return differences
+
+
+def _with(d: Difference, name: str, p: float, at_most: bool) -> Difference:
+    known: dict[str, Any] = {name: p, f"{name}_at_most": at_most}
+    return replace(d, **known)

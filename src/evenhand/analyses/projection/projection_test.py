@@ -23,6 +23,7 @@ from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.report.document import fields
+from evenhand.report.format import p_words
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
@@ -291,7 +292,7 @@ def _part(found: Projection, sample: Sample, rows: Ints, y: int, risk: bool) -> 
 
 
 def _instead(permuted: float | None) -> str:
-    return "" if permuted is None else f". Permuting group labels within the label gives p = {permuted:.3g}"
+    return "" if permuted is None else f". Permuting group labels within the label gives {p_words(permuted)}"
 
 
 def _remarks(
@@ -305,8 +306,8 @@ def _remarks(
         if few:
             notes.append(
                 f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples; "
-                "with so few people the test rejects too rarely if scores are symmetric or groups alike in size, and "
-                "too often if scores are skewed and one group is much smaller" + _instead(permuted)
+                "with so few people the test mostly rejects too rarely, but somewhat too often if scores are very "
+                "skewed and one group is much smaller" + _instead(permuted)
             )
         if part.theta == 0:
             notes.append(f"the score is constant among people with the {part.label} label")
