@@ -156,6 +156,16 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     return _back(order, np.minimum.accumulate(scaled[::-1])[::-1])
 
 
+def is_bound(p_value: float | None, method: str | None) -> bool:
+    """Whether none of so many permutations showed so large a gap: the p-value may be smaller than it is.
+
+    >>> is_bound(0.001, "999 permutations"), is_bound(0.002, "999 permutations"), is_bound(0.001, "exact")
+    (True, False, False)
+    """
+    draws = (method or "").split(" ")[0]
+    return p_value is not None and draws.isdigit() and p_value <= 1 / (int(draws) + 1)
+
+
 def counted_once(
     rule: Callable[[Sequence[float]], list[float]], p: Sequence[float], about: Sequence[Hashable]
 ) -> list[float]:
