@@ -563,6 +563,33 @@ def test_without_intervals_nothing_is_shown() -> None:
     assert evenhand.check(evenhand.compas(), require="abcc <= 0.99", bootstrap=0).passed
 
 
+@pytest.mark.parametrize("how", ["option", "policy"])
+def test_without_resamples_no_view_looks_certain(compas: Path, how: str) -> None:
+    options: dict[str, Any] = {"bootstrap": 0, "require": ["abcc <= 0.2", "equal_opportunity <= 0.3"]}
+    if how == "policy":
+        rules = [{"measure": "abcc", "at_most": 0.2}, {"measure": "equal_opportunity", "at_most": 0.3}]
+        options = {"policy": {"audit": {"bootstrap": 0}, "rule": rules}}
+    verdict = evenhand.check(compas, threshold=5, **options)
+    document = verdict.to_dict()
+    assert [f["without_interval"] for f in document["findings"]] == [True, False]
+    assert "without interval" in document["findings"][0]["interpretation"]
+    assert document["interpretation"].endswith("2 comparisons, 1 of them without interval.")
+    assert "satisfied, without interval" in verdict.to_markdown()
+    assert verdict.to_annotations().count("::warning ") == 1
+    assert "(without interval)" in verdict.to_annotations()
+    assert "(without interval)" in verdict.to_junit()
+    assert "satisfied race" in str(verdict)
+    check_schema(document, evenhand.schema("check"))
+
+
+def test_without_resamples_the_reason_is_said(compas: Path) -> None:
+    at_95 = run("check", compas, "--require", "abcc <= 0.2 at 95%", "--bootstrap", 0)
+    ended(at_95, 1, "1 not shown", "no interval to judge by: no resamples are drawn (bootstrap = 0)")
+    ended(
+        run("check", compas, "--require", "abcc <= 0.1", "--bootstrap", 0), 1, "violated race", "(without interval)",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("threshold", [-1.0, 2.0])
 def test_a_decision_that_is_the_same_for_all_is_no_reason_to_pass(threshold: float) -> None:
     rule = ["demographic_parity <= 0.1", "abcc <= 0.99"]

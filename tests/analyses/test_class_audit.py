@@ -12,6 +12,7 @@ import pytest
 import evenhand
 from conftest import WORDS, called as run, evenhand as process, jobs
 from evenhand.inference.significance import fisher, holm
+from evenhand.report.format import p_values
 
 QUICK: dict[str, Any] = {"bootstrap": 99, "permutations": 99}
 
@@ -83,6 +84,16 @@ def test_the_worst_cells_have_exact_tests_adjusted_for_all(audit: evenhand.Class
         assert d.p_adjusted == pytest.approx(adjusted)
     order = [d.p_value for d in audit.attributes[0].deviations]
     assert np.round(order, 12).tolist() == sorted(np.round(order, 12).tolist())
+
+
+def test_p_values_are_raw_and_adjusted_and_bounds_where_they_are(audit: evenhand.ClassAudit) -> None:
+    worst = audit.attributes[0].deviations[0]
+    assert any(line.split()[-2:] == list(p_values(vars(worst))) for line in str(audit).splitlines())
+    columns = jobs(600)
+    columns["p"] = np.where(columns["g"] == columns["g"][0], columns["y"], columns["y"][::-1])
+    far = evenhand.aggregate(columns, label="y", prediction="p", group="g", permutations=99, bootstrap=0)
+    assert far.p_value == 0.01
+    assert "(p ≤ .010)" in far.to_dict()["interpretation"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "duckdb"])

@@ -635,3 +635,20 @@ def test_the_worked_example(data_folder: Path) -> None:
     assert found.flip.changes[0].mean.value < 0.03
     ways = {p.via: p.mean.value for p in found.worlds[0].paths if p.group == "Female"}
     assert max(ways, key=lambda w: ways[w]) == "marital"
+
+
+def test_people_who_are_alike_are_counted_for_a_category_and_tell_the_same() -> None:
+    gcm = causal_library()
+    rng = np.random.default_rng(0)
+    causes = rng.integers(0, 4, (600, 2)).astype(float)
+    values = (rng.gumbel(size=(600, 3)) + causes[:, :1] * [0.0, 0.5, -0.5]).argmax(1)
+
+    def make() -> Any:
+        return gcm.ml.create_logistic_regression_classifier(C=10.0, tol=1e-8, solver="newton-cholesky")
+
+    counted, repeated = (GumbelMax(3, make, counts=counts).refit(causes, values) for counts in (True, False))
+    assert np.allclose(counted.utilities(causes), repeated.utilities(causes), atol=1e-6)
+    assert counted.classifier.sklearn_model.n_iter_.max() > 0
+    apart = rng.normal(size=(600, 2))  # nobody is alike: as before, to the last digit
+    one, other = (GumbelMax(3, make, counts=counts).refit(apart, values) for counts in (True, False))
+    assert np.array_equal(one.utilities(apart), other.utilities(apart))

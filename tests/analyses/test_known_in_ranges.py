@@ -232,3 +232,11 @@ def test_a_common_bandwidth_is_scotts_for_groups_alike_in_size_and_spread() -> N
         for b in ("scott", "common")
     ]
     assert values[0] == pytest.approx(values[1], rel=1e-9)
+
+
+def test_a_rule_that_is_met_is_not_said_to_be_unjudged() -> None:
+    table = ranged(people(np.random.default_rng(0)), [0, 0.25, 0.5, 0.75, 1])
+    assert gap_of(table, "abcc").unjudged
+    verdict = evenhand.check(table, "abcc <= 0.9 at 95%", bootstrap=99)
+    assert verdict.passed
+    assert not [note for note in verdict.notes if "not judged" in note]

@@ -517,3 +517,27 @@ def test_bad_calls_are_refused() -> None:
     for score in (["a", None], ["a", 3], [], {"": data["a"]}):
         with pytest.raises(UsageError, match=r"score"):
             evenhand.audit(data, score=score, label="y", group="g", **QUICK)
+
+
+# ---- p-values in every view ------------------------------------------------------------------------------------
+
+
+def test_p_values_at_the_floor_of_their_resamples_are_bounds_in_every_view() -> None:
+    data = people(60, a=4.0, b=0.0, own=0.05)
+    found = compared(data, bootstrap=99, measures=["demographic_parity", "abcc"])
+    document = found.to_dict()
+    (bound,) = (d for d in document["differences"] if d["id"] == "abcc")
+    assert bound["p_value"] == 0.02
+    assert bound["p_value_at_most"] is bound["p_adjusted_at_most"] is True
+    assert bound["p_adjusted"] > bound["p_value"]
+    both = f"≤.020    ≤{bound['p_adjusted']:.3f}".replace("≤0", "≤")
+    assert both in str(found)
+    assert "≤.020" in found.to_html()
+    check_schema(json.loads(found.to_json()), evenhand.schema("candidates"))
+
+
+def test_a_p_value_that_was_counted_is_no_bound() -> None:
+    errors = np.random.default_rng(0).normal(size=(1, 99))
+    assert paired(0.0, errors, 0.95, 40).at_most is False
+    assert paired(9.0, errors, 0.95, 40).at_most is True
+    assert paired(9.0, errors, 0.95, 10_000).at_most is False  # by a normal tail

@@ -25,6 +25,7 @@ from evenhand.ingest.periods import every_of, in_order, moment
 from evenhand.ingest.roles import Roles
 from evenhand.ingest.tabulation import tabulate_in_time
 from evenhand.measures.registry import MEASURES, RateMeasure
+from evenhand.report.format import p_words
 from evenhand.tables.dense import Counts
 
 WORDS: dict[str, Any] = {"score": "s", "label": "y", "group": "g"}
@@ -281,7 +282,16 @@ def test_several_changes_are_told_once_each() -> None:
     found = watch_hired(hired(falls, 30), baseline=8, measures=["demographic_parity"])
     assert [(c.since, c.direction) for c in found.changes] == [("10", "worse"), ("16", "better"), ("22", "worse")]
     assert found.changes[1].alarm is None  # back to what it was
+    assert [(c.alarm, c.last) for c in found.changes[::2]] == [("10", "15"), ("22", "29")]
     assert found.changes[1].shifts[0].after == pytest.approx(0, abs=0.04)
+
+
+def test_a_change_within_the_baseline_is_said() -> None:
+    steady = watch_hired(hired(lambda k: 0.2 * (k >= 10), 16), baseline=8)
+    late = watch_hired(hired(lambda k: 0.2 * (k >= 6), 16), baseline=8)
+    assert not [note for note in steady.notes if "within the baseline" in note]
+    (note,) = (note for note in late.notes if "within the baseline" in note)
+    assert "most likely in 6" in note
 
 
 def test_no_alarm_no_change() -> None:
@@ -653,3 +663,21 @@ def test_a_shift_of_a_tenth_is_found_within_a_few_periods(scenario: str, size: i
     delays = [min(f.values(), default=99) - described.shift_at + 1 for f in found]
     assert min(delays) >= 1
     assert np.median(delays) <= 6
+
+
+def test_an_alarm_says_its_p_value_and_that_over_all_looks() -> None:
+    rng = np.random.default_rng(0)
+    week = np.repeat(np.arange(12), 1000)
+    sex = rng.choice(["f", "m"], len(week))
+    hired = rng.random(len(week)) < 0.5 - 0.15 * ((week >= 9) & (sex == "f"))
+    data = {"hired": hired.astype(int), "sex": sex, "week": week}
+    report = evenhand.monitor(
+        data, time="week", every="value", prediction="hired", group="sex", measures=["demographic_parity"], baseline=6
+    )
+    (alarm,) = report.alarms
+    assert 0 < 200 * alarm.p_value <= alarm.p_adjusted
+    assert report.to_dict()["alarms"][0]["p_value"] == alarm.p_value
+    assert f"({p_words(alarm.p_value)}, over all looks {p_words(alarm.p_adjusted)})" in str(
+        report.to_dict()["alarms"][0]["interpretation"]
+    )
+    check_schema(report.to_dict(), evenhand.schema("monitor"))

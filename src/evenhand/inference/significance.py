@@ -156,10 +156,10 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     return _back(order, np.minimum.accumulate(scaled[::-1])[::-1])
 
 
-def is_bound(p_value: float | None, method: str | None) -> bool:
-    """Whether none of so many permutations showed so large a gap: the p-value may be smaller than it is.
+def at_floor(p_value: float | None, method: str | None) -> bool:
+    """Whether none of the tables drawn, whose number a method begins with, showed as much: p may be smaller.
 
-    >>> is_bound(0.001, "999 permutations"), is_bound(0.002, "999 permutations"), is_bound(0.001, "exact")
+    >>> at_floor(0.01, "99 permutations"), at_floor(0.02, "99 permutations"), at_floor(1e-9, "exact")
     (True, False, False)
     """
     draws = (method or "").split(" ")[0]
@@ -179,6 +179,17 @@ def counted_once(
         largest[thing] = max(one, largest.get(thing, 0.0))
     adjusted = dict(zip(largest, rule(list(largest.values())), strict=True))
     return [adjusted[thing] for thing in about]
+
+
+def holm_of_bounds(p: Sequence[float], at_most: Sequence[bool], about: Sequence[Hashable]) -> list[tuple[float, bool]]:
+    """Holm's p-values where some are upper bounds, and whether the adjusted one is a bound by that too.
+
+    >>> holm_of_bounds([0.01, 0.02, 0.5], [True, False, False], ["rate", "score", "label"])
+    [(0.03, True), (0.04, False), (0.5, False)]
+    """
+    least = [0.0 if bound else one for one, bound in zip(p, at_most, strict=True)]
+    found = zip(counted_once(holm, p, about), counted_once(holm, least, about), strict=True)
+    return [(adjusted, low < adjusted) for adjusted, low in found]
 
 
 def _in_order(p: Sequence[float]) -> tuple[Ints, Floats]:

@@ -329,7 +329,8 @@ class _Tally:
                 "out with missing='drop' (--missing drop) and the report will say so"
             )
         if not self.keep.any():
-            raise DataError(f"no rows are left to count: {self.by_reason()} were left out")
+            gone = ", ".join(f"{count:,} rows {reason}" for reason, count in self.by_reason().items())
+            raise DataError(f"no rows are left to count: {gone} were left out")
 
 
 def _suspicious(attributes: list[Attribute]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 MISSING = "–"
 
@@ -51,6 +52,18 @@ def p_value(p: float | None, *, at_most: bool = False) -> str:
     if p < 0.001:
         return "<.001"
     return f"{'≤' if at_most else ''}{p:.3f}".replace("0.", ".", 1)
+
+
+def p_values(shown: Mapping[str, Any]) -> tuple[str, str]:
+    """The raw and the adjusted p-value of a document, side by side; of exact tests no key says that one is a bound.
+
+    >>> p_values({"p_value": 0.0166, "p_value_at_most": True, "p_adjusted": 0.265, "p_adjusted_at_most": True})
+    ('≤.017', '≤.265')
+    >>> p_values({"p_value": 0.02, "p_adjusted": 0.04})
+    ('.020', '.040')
+    """
+    raw, adjusted = (p_value(shown[p], at_most=bool(shown.get(f"{p}_at_most"))) for p in ("p_value", "p_adjusted"))
+    return raw, adjusted
 
 
 def p_words(p: float | None, *, at_most: bool = False) -> str:

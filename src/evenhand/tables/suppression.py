@@ -53,7 +53,7 @@ def suppressed(
         Groups are withheld, the smallest first, until scores are known in so many ranges at least (between two
         thresholds that are kept: together), or in as many as the two largest groups allow.
     like
-        A suppressed table, or the path of one, whose ranges of scores are used, so that both add up without loss.
+        A suppressed table, or the path of one, whose ranges of scores are used, so that both add up.
         Where a range would have a small cell it is joined with its neighbour, both with theirs, and so on.
     edges
         The borders of ranges instead, rising, in the units of the data.

@@ -292,7 +292,7 @@ class Table(Grouped):
             low, high = self.extremes
             parts.append(f"{kind} {shown(self.meaning.score)} ({len(values):,} values, {low:g} to {high:g})")
         if self.spans is not None and len(self.spans.low):
-            parts.append(f"{len(self.spans.low):,} of them short ranges of scores")
+            parts.append(f"{len(self.spans.low):,} of them ranges of scores")
         if self.decision is not None:
             parts.append(f"prediction {shown(self.meaning.prediction)}")
         if self.label is not None:

@@ -13,7 +13,7 @@ from evenhand.inference.significance import (
     cohens_h,
     counted_once,
     fisher,
-    holm,
+    holm_of_bounds,
     two_proportion_z,
 )
 from evenhand.measures.registry import Profile, RateMeasure, hypothesis
@@ -53,15 +53,13 @@ def adjusted(gaps: Sequence[Sequence[Gap]]) -> list[tuple[Gap, ...]]:
     tested = [(i, g, g.null) for i, members in enumerate(gaps) for g in members if g.null is not None]
     about = [(i, g.group, hypothesis(g.measure)) for i, g, _ in tested]
     p = [null.p_value for _, _, null in tested]
-    strict = counted_once(holm, p, about)
-    # the least that more permutations could make of it
-    least = counted_once(holm, [0.0 if null.at_most else null.p_value for _, _, null in tested], about)
-    found = zip(strict, least, counted_once(benjamini_hochberg, p, about), strict=True)
+    strict = holm_of_bounds(p, [null.at_most for _, _, null in tested], about)
+    found = zip(strict, counted_once(benjamini_hochberg, p, about), strict=True)
 
     def one(gap: Gap) -> Gap:
         if gap.null is None:
             return gap
-        a, low, b = next(found)
-        return replace(gap, p_adjusted=a, p_adjusted_at_most=low < a, p_adjusted_bh=b)
+        (a, bound), b = next(found)
+        return replace(gap, p_adjusted=a, p_adjusted_at_most=bound, p_adjusted_bh=b)
 
     return [tuple(one(g) for g in members) for members in gaps]

@@ -38,7 +38,7 @@ def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit
     ]
     for a in attributes:
         notes += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
-        notes += _unjudged(a)
+        notes += unjudged_notes(a)
     return [*notes, *_lacking(table)]
 
 
@@ -152,7 +152,7 @@ def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
         )
 
 
-def _unjudged(a: AttributeAudit) -> Iterator[str]:
+def unjudged_notes(a: AttributeAudit) -> Iterator[str]:
     """Which values are not held to their tolerance, because people who cannot be compared would decide it."""
     reasons: dict[str, list[str]] = {}
     for gap in a.measures:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from evenhand.errors import shown_name
-from evenhand.inference.significance import is_bound
+from evenhand.inference.significance import at_floor
 from evenhand.measures.rates import MAIN_RATES, RATES
 from evenhand.measures.registry import Measure, find
 from evenhand.report import format as written
@@ -32,7 +32,7 @@ def impossibility(attribute: dict[str, Any]) -> tuple[str, list[str]]:
     criteria = attribute["impossibility"]
     p = written.p_words(criteria["p_value"])
     if not criteria["base_rates_differ"]:
-        return f"Base rates are not shown to differ ({p}), so neither is that criteria exclude each other.", []
+        return f"Base rates are not shown to differ ({p}), so criteria are not shown to exclude each other either.", []
     if not criteria["statements"]:
         return f"Base rates differ ({p}), but nothing else that would make criteria exclude each other is shown.", []
     lines = [_excluded(one, criteria["equalised_to"]) for one in criteria["statements"]]
@@ -94,7 +94,7 @@ def p_words(m: dict[str, Any], which: str = "p_adjusted") -> str:
 
 
 def _at_most(m: dict[str, Any], which: str) -> bool:
-    return bool(m["p_adjusted_at_most"]) if which == "p_adjusted" else is_bound(m["p_value"], m["null_method"])
+    return bool(m["p_adjusted_at_most"]) if which == "p_adjusted" else at_floor(m["p_value"], m["null_method"])
 
 
 def share(m: dict[str, Any], measure: Measure) -> str:

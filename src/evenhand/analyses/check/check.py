@@ -14,7 +14,7 @@ from evenhand.analyses.audit.attribute import AttributeAudit
 from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
-from evenhand.analyses.audit.warnings import too_small_note
+from evenhand.analyses.audit.warnings import too_small_note, unjudged_notes
 from evenhand.analyses.check.data import counted
 from evenhand.analyses.check.finding import FAILING, Finding, judged, undecided, unjudged
 from evenhand.analyses.check.policy import Rulebook
@@ -213,10 +213,13 @@ class _Audits:
             self._note(audit)
 
     def _note(self, audit: Audit) -> None:
-        """What an audit remarks; small groups are put together, because each audit knows its own measures only."""
+        """What an audit remarks, but for its own tolerances: rules have their limits, and their findings say why.
+
+        Small groups are put together, because each audit knows its own measures only.
+        """
         for a in audit.attributes:
             self.too_small.setdefault(a.name, {}).update(dict.fromkeys(a.too_small))
-        own = {too_small_note(a.name, a.too_small) for a in audit.attributes}
+        own = {note for a in audit.attributes for note in (too_small_note(a.name, a.too_small), *unjudged_notes(a))}
         self.notes.update(dict.fromkeys(note for note in audit.notes if note not in own))
 
     def remarks(self) -> tuple[str, ...]:
@@ -294,7 +297,7 @@ def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Find
     undefined = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless
     because = undefined or undecided(case.rule, gap)
     if because is None:
-        return judged(case.rule, case.grouping.name, gap, sizes, case.confidence)
+        return judged(case.rule, case.grouping.name, gap, sizes, case.confidence, case.resamples)
     names = (gap.group, gap.reference) if isinstance(gap, Gap) else gap.pair or (None, None)
     outcome = case.undefined if undefined else "fail"  # what is there and not known well enough is not to be skipped
     found = unjudged(case.rule, case.grouping.name, names, because, "undefined", outcome)

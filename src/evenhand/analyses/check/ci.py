@@ -6,6 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+from evenhand.analyses.check.document import doubt_of
 from evenhand.analyses.check.text import who
 
 MOST = 10
@@ -66,7 +67,7 @@ def workflow_commands(document: dict[str, Any]) -> str:
     """An error for all that fails, a warning for all that is doubtful or skipped, and a notice of success."""
     findings, rules = document["findings"], document["rules"]
     failing = [f for f in findings if f["passes"] is False]
-    doubtful = [f for f in findings if f["passes"] is None or (f["passes"] and f["conclusive"] is False)]
+    doubtful = [f for f in findings if f["passes"] is None or doubt_of(f)]
     lines = [
         _command("notice" if document["passed"] else "error", {"title": "evenhand check"}, document["interpretation"])
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.document import data_of
+from evenhand.analyses.check.finding import WITHOUT
 from evenhand.report.document import fields, header
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from evenhand.analyses.check.finding import Finding
     from evenhand.analyses.check.rule import Rule
 
+UNSURE = "not for certain"
+DOUBTS = (UNSURE, WITHOUT)
 STATUSES = ("satisfied", "violated", "not shown", "undefined", "too small", "skipped")
 
 
@@ -64,7 +67,7 @@ def _finding(f: Finding, rule: int) -> dict[str, Any]:
     return {
         "rule": rule,
         **fields(f, "attribute group reference n n_reference status passes value signed ci confidence"),
-        **fields(f, "null_mean judged by conclusive"),
+        **fields(f, "null_mean judged by conclusive without_interval"),
         "needed": None if f.needed is None else fields(f.needed, "n n_reference factor power"),
         **fields(f, "because interpretation"),
     }
@@ -80,13 +83,21 @@ def _summary(found: dict[str, Any]) -> str:
     if not judged:
         return f"FAIL: nothing was judged, because every comparison was skipped ({total:,})."
     if found["passed"]:
-        unsure = sum(f["passes"] is True and f["conclusive"] is False for f in found["findings"])
-        doubt = f", {unsure:,} of them not for certain" if unsure else ""
+        doubts = [doubt_of(f) for f in found["findings"]]
+        counted = [(doubts.count(doubt), doubt) for doubt in DOUBTS]
+        doubt = "".join(f", {unsure:,} of them {doubt}" for unsure, doubt in counted if unsure)
         kept = sum(r["passed"] is True for r in found["rules"])
         return f"PASS: {kept} of {rules} rules met in {_several(judged, 'comparison')}{doubt}{skipped}."
     kinds = ", ".join(f"{n:,} {status}" for status, n in tally.items() if n and status not in ("satisfied", "skipped"))
     failing = f"{counts['failing']} of {rules} rules not met"
     return f"FAIL: {failing}; of {_several(judged, 'comparison')} {kinds}{skipped}."
+
+
+def doubt_of(f: dict[str, Any]) -> str | None:
+    """Why what is kept to is not kept to for certain."""
+    if not f["passes"]:
+        return None
+    return WITHOUT if f["without_interval"] else UNSURE if f["conclusive"] is False else None
 
 
 def _several(n: int, what: str) -> str:

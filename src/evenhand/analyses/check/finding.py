@@ -18,6 +18,7 @@ from evenhand.tables.arrays import Pair
 
 Status = Literal["satisfied", "violated", "not shown", "undefined", "too small", "skipped"]
 FAILING = ("violated", "not shown", "undefined", "too small")
+WITHOUT = "without interval"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ class Finding:
         return None if self.status == "skipped" else self.status not in FAILING
 
     @property
+    def without_interval(self) -> bool:
+        """Whether it was judged by a number of which nobody knows how far it may be off."""
+        return self.status in ("satisfied", "violated") and self.ci is None
+
+    @property
     def interpretation(self) -> str:
         """The finding in words."""
         return " ".join(filter(None, (_verdict(self), self.direction, self.left_out, _open(self))))
@@ -80,8 +86,10 @@ def unjudged(
     return Finding(rule, attribute, *names, what if outcome == "fail" else "skipped", because=because)
 
 
-def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str, int], confidence: float) -> Finding:
-    """A gap that has a value, held to its rule."""
+def judged(
+    rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str, int], confidence: float, resamples: int
+) -> Finding:
+    """A gap that has a value, held to its rule; `resamples` is how many were asked for."""
     m, limit = rule.measure, rule.requirement
     group, reference = _names(gap)
     value = float(sized(m, gap.value))
@@ -101,7 +109,7 @@ def judged(rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str
         rule, attribute, group, reference, status, sizes.get(group or ""), sizes.get(reference or ""), value,
         gap.signed if isinstance(gap, Gap) else None, ci, confidence, chance, number,
         None if math.isnan(number) else float(limit.shortfall(number)), conclusive,
-        _lacking(rule, gap.undefined) if math.isnan(number) else by_size,
+        _lacking(rule, gap.undefined, resamples) if math.isnan(number) else by_size,
         direction=_direction(m, gap), left_out=_left_out(gap),
     )  # fmt: skip
     # no sample would take away that scores are known in ranges, or that people cannot be compared
@@ -139,9 +147,12 @@ def _without_direction(m: Measure, ci: Pair) -> Pair:
     return (far, near) if m.scale == "ratio" else (near, far)
 
 
-def _lacking(rule: Rule, undefined: str | None) -> str:
+def _lacking(rule: Rule, undefined: str | None, resamples: int) -> str:
     what = "no interval" if rule.judge == "interval" else "no table with permuted group labels"
-    why = (undefined or "there are too many groups, too few resamples, or none").removeprefix("because ")
+    unknown = "there are too many groups, or too few resamples"
+    if rule.judge == "interval" and not resamples:
+        unknown = "no resamples are drawn (bootstrap = 0)"
+    why = (undefined or unknown).removeprefix("because ")
     return f"because there is {what} to judge by: {why}"
 
 
@@ -200,7 +211,7 @@ def _verdict(f: Finding) -> str:
 
 
 def _aside(f: Finding, interval: str) -> str:
-    return "" if f.ci is None else f" ({interval.removeprefix('its ')} {_span(f)})"
+    return f" ({WITHOUT})" if f.ci is None else f" ({interval.removeprefix('its ')} {_span(f)})"
 
 
 def _beyond(f: Finding) -> str:

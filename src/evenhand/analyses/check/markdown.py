@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.check.document import STATUSES
+from evenhand.analyses.check.document import STATUSES, doubt_of
+from evenhand.analyses.check.finding import WITHOUT
 from evenhand.analyses.check.text import who
 from evenhand.errors import shown_name
 from evenhand.report.format import interval, number
@@ -48,11 +49,12 @@ def _urgency(f: dict[str, Any]) -> int:
     """What fails comes first, and what is certainly kept to last."""
     if not f["passes"]:
         return STATUSES.index(f["status"])
-    return len(STATUSES) + (f["conclusive"] is not False)
+    return len(STATUSES) + (doubt_of(f) is None)
 
 
 def _comparison(f: dict[str, Any], rule: dict[str, Any]) -> list[str]:
-    status = f["status"] + (", not for certain" if f["passes"] and f["conclusive"] is False else "")
+    doubt = doubt_of(f) or (WITHOUT if f["without_interval"] else None)
+    status = f["status"] + (f", {doubt}" if doubt else "")
     return [
         escaped(shown_name(rule["rule"], 200)), escaped(who(f)),
         number(f["value"]), interval(f["ci"]),

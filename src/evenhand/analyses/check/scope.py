@@ -22,6 +22,7 @@ class Case:
     grouping: Grouping
     confidence: float
     undefined: str
+    resamples: int
     meaningless: str | None = None
     """Why the measure has a value that says nothing."""
 
@@ -34,9 +35,8 @@ def cases_of(table: Table, book: Rulebook, threshold: float | None) -> list[Case
         _check_possible(table, book, rule, undefined)
         for grouping in _groupings(table, book, rule):
             _check_groups(table, book, rule, grouping)
-            cases.append(
-                Case(rule, grouping, rule.confidence or book.confidence, undefined, _constant(table, rule, threshold))
-            )
+            level, nothing = rule.confidence or book.confidence, _constant(table, rule, threshold)
+            cases.append(Case(rule, grouping, level, undefined, book.options.bootstrap, nothing))
     return cases
 
 

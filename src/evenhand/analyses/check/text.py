@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from evenhand.analyses.check.document import STATUSES
+from evenhand.analyses.check.document import STATUSES, doubt_of
 from evenhand.errors import shown_name
 from evenhand.report.console import indented, points
 
@@ -62,7 +62,7 @@ def _of_rule(document: dict[str, Any], rule: dict[str, Any], found: list[dict[st
     if rule["reason"] and not rule["passed"]:
         yield indented(plain(f"Reason for the rule: {rule['reason']}"))
     ordered = sorted(found, key=lambda f: STATUSES.index(f["status"]) if f["status"] != "satisfied" else 99)
-    told = [f for f in ordered if not f["passes"] or f["conclusive"] is False]
+    told = [f for f in ordered if not f["passes"] or doubt_of(f)]
     for f in told[:SHOWN]:
         aside = f["status"] in ("undefined", "too small", "skipped")
         head = who(f) + (f": {plain(f['because'])}" if aside else "")
@@ -71,7 +71,7 @@ def _of_rule(document: dict[str, Any], rule: dict[str, Any], found: list[dict[st
             yield indented(plain(f["interpretation"]), 4)
     if len(told) > SHOWN:
         yield indented(f"and {len(told) - SHOWN:,} more (--json has them)")
-    sure = [f for f in found if f["passes"] and f["conclusive"] is not False]
+    sure = [f for f in found if f["passes"] and not doubt_of(f)]
     if sure:
         yield indented(_nearest(rule, sure))
 

@@ -205,8 +205,8 @@ def sentence(a: Aggregate) -> str:
         how = "chance alone does not explain that"
     else:
         how = "chance alone could explain that, which does not show that groups are alike"
-    mean, p = written.number(a.chance.mean, tiny=True), f"{a.chance.p_value:.3g}"
-    return f"{text}. If groups were alike, it would be {mean} on average: {how} (p = {p})."
+    mean, p = written.number(a.chance.mean, tiny=True), written.p_words(a.chance.p_value, at_most=a.chance.at_most)
+    return f"{text}. If groups were alike, it would be {mean} on average: {how} ({p})."
 
 
 def _what(recipe: Recipe) -> str:

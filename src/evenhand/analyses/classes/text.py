@@ -11,10 +11,10 @@ from rich.text import Text
 
 from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
-from evenhand.inference.significance import is_bound
+from evenhand.inference.significance import at_floor
 from evenhand.measures.aggregation import METRICS
 from evenhand.report.console import headed, indented, left_out, points
-from evenhand.report.format import interval, number, p_value, p_words
+from evenhand.report.format import interval, number, p_value, p_values, p_words
 
 MOST_GROUPS = 30
 
@@ -88,7 +88,7 @@ def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
     for m in attribute["other_metrics"]:
         grid.add_row(
             METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]),
-            p_value(m["p_value"], at_most=is_bound(m["p_value"], m["null_method"])),
+            p_value(m["p_value"], at_most=at_floor(m["p_value"], m["null_method"])),
         )  # fmt: skip
     grid.caption = Text("null 95%: alike groups stay within it 95 times of 100")
     grid.caption_justify = "left"
@@ -96,13 +96,13 @@ def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
 
 
 def _worst(attribute: dict[str, Any]) -> Grid:
-    grid = _grid("class", "group", "n", "rate", "overall", "difference", "p", text=2)
+    grid = _grid("class", "group", "n", "rate", "overall", "difference", "p", "adjusted", text=2)
     cells = {(c["name"], cell["group"]): (c, cell) for c in attribute["classes"] for cell in c["cells"]}
     for d in attribute["worst"]:
         c, cell = cells[d["class"], d["group"]]
         grid.add_row(
             Text(shown_name(d["class"], 20)), Text(shown_name(d["group"], 20)), f"{cell['n']:,}",
-            _number(cell["value"]), _number(c["overall"]), number(d["difference"], sign=True), p_value(d["p_adjusted"]),
+            _number(cell["value"]), _number(c["overall"]), number(d["difference"], sign=True), *p_values(d),
         )  # fmt: skip
     return fitted(grid, 2)
 
@@ -140,7 +140,7 @@ def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str
     yield indented(text)
     if aggregate["p_value"] is not None:
         mean, high = (_number(aggregate[k], 4) for k in ("null_mean", "null_95"))
-        p = p_words(aggregate["p_value"], at_most=is_bound(aggregate["p_value"], aggregate["null_method"]))
+        p = p_words(aggregate["p_value"], at_most=at_floor(aggregate["p_value"], aggregate["null_method"]))
         yield indented(f"null: {mean} on average, {high} at 95%; {p}")
     elif aggregate["untested"] and aggregate["untested"] != "tests were switched off":
         yield indented(f"not tested: {aggregate['untested']}")

@@ -10,6 +10,7 @@ import numpy as np
 from evenhand.analyses.classes.intervals import Moves, Task, interval, norms_by_class
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import student, upper_quantile
+from evenhand.inference.significance import at_floor
 from evenhand.measures.rates import ratio
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.confusion import ClassCounts, Sums
@@ -30,6 +31,11 @@ class Chance:
     """The point that chance stays below 95 times of 100; above, if a smaller number is worse."""
     method: str
     sample: Floats = field(compare=False, repr=False)
+
+    @property
+    def at_most(self) -> bool:
+        """Whether no permutation of group labels showed so much: the p-value may be smaller than it is."""
+        return at_floor(self.p_value, self.method)
 
 
 @dataclass(frozen=True)

@@ -21,22 +21,33 @@ LEAST = 1e-12
 
 
 class GumbelMax:
-    """A category of `size`, by codes. `make` makes gcm's classifier, which learns the probabilities."""
+    """A category of `size`, by codes. `make` makes gcm's classifier, which learns the probabilities.
 
-    def __init__(self, size: int, make: Callable[[], Any]) -> None:
-        self.size, self.make = size, make
+    `counts` says that people who are alike may be counted instead of repeated: it learns the same from them.
+    """
+
+    def __init__(self, size: int, make: Callable[[], Any], counts: bool = False) -> None:
+        self.size, self.make, self.counts = size, make, counts
         self.classifier: Any = None
         self.classes: Ints = np.zeros(0, np.int64)
 
     def refit(self, causes: Floats, values: Ints) -> GumbelMax:
         """Fitted to others; where the same categories occur, starting from what was learnt before, which is faster."""
-        new = GumbelMax(self.size, self.make)
+        new = GumbelMax(self.size, self.make, self.counts)
         new.classes = np.unique(values)
         if len(new.classes) > 1:
             same = self.classifier is not None and np.array_equal(new.classes, self.classes)
             new.classifier = deepcopy(self.classifier) if same else self.make()
-            new.classifier.fit(X=causes, Y=values)
+            new._learn(causes, values)
         return new
+
+    def _learn(self, causes: Floats, values: Ints) -> None:
+        if self.counts:
+            people, n = np.unique(np.column_stack([causes, values]), axis=0, return_counts=True)
+            if 2 * len(n) <= len(values):
+                self.classifier.sklearn_model.fit(people[:, :-1], people[:, -1].astype(np.int64), sample_weight=n)
+                return
+        self.classifier.fit(X=causes, Y=values)
 
     def utilities(self, causes: Floats) -> Floats:
         """The log-probability of every category."""

@@ -17,7 +17,7 @@ from evenhand.analyses.counterfactual.sentences import (
 )
 from evenhand.errors import shown_name
 from evenhand.report.charts.registry import Charts
-from evenhand.report.format import interval, number, p_value
+from evenhand.report.format import interval, number, p_values
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, repeated, tag
 from evenhand.report.page.shell import fitted, page
@@ -95,7 +95,7 @@ def _findings(answer: dict[str, Any], document: Document) -> Markup:
 
 def _changes(answer: dict[str, Any], room: Room) -> Markup:
     heads = ["had been", "people", "mean change", "mean size", "beyond the tolerance", "decided otherwise",
-             "then favourably", "then unfavourably", "p"]  # fmt: skip
+             "then favourably", "then unfavourably", "p", "adjusted p"]  # fmt: skip
     changes = [*answer["changes"][: room.most(MOST_ROWS)], answer["overall"]]
     rows = []
     for c in changes:
@@ -103,10 +103,10 @@ def _changes(answer: dict[str, Any], room: Room) -> Markup:
         rows.append([
             who, cell(f"{c['people']:,}", data_value=c["people"]), _number(c["mean"], sign=True), _number(c["size"]),
             *(_share(c[figure]) for figure in ("moved", "changed", "favoured", "disfavoured")),
-            cell(p_value(c["p_adjusted"]), title=c["undefined"]),
+            *(cell(p, title=c["undefined"]) for p in p_values(c)),
         ])  # fmt: skip
     more = len(answer["changes"]) - len(changes) + 1
-    caption = "Changes with their intervals; p: of no mean change, adjusted for all pairs"
+    caption = "Changes with their intervals; p: of no mean change; adjusted: for all pairs"
     caption += f"; {more:,} more pairs are in the JSON" if more > 0 else ""
     return grid(caption, heads, rows, class_="sortable")
 

@@ -293,7 +293,7 @@ def _ours(gcm: Any, people: People, node: str, kind: str) -> Any:
         how = {"C": 10.0, "max_iter": 300, "solver": "newton-cg", "warm_start": True}
         if kind != "linear" and len(categories) <= MOST_EXACT:
             how |= {"solver": "newton-cholesky", "tol": 1e-3}  # two or three exact steps from where the last fit ended
-        return GumbelMax(len(categories), lambda: gcm.ml.create_logistic_regression_classifier(**how))
+        return GumbelMax(len(categories), lambda: gcm.ml.create_logistic_regression_classifier(**how), counts=True)
     if kind == "boosted":
         return gcm.AdditiveNoiseModel(gcm.ml.create_hist_gradient_boost_regressor(random_state=0))
     return gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor())

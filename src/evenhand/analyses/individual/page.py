@@ -9,7 +9,7 @@ from evenhand.analyses.individual.charts import CHARTS
 from evenhand.analyses.individual.text import differing, told
 from evenhand.errors import shown_name
 from evenhand.report.charts.registry import Charts
-from evenhand.report.format import number, p_value
+from evenhand.report.format import number, p_values
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Cell, Markup, cell, facts_of, grid, join, name, notes_of, repeated, tag
 from evenhand.report.page.shell import fitted, page
@@ -108,7 +108,8 @@ def _contrast(c: dict[str, Any] | None) -> Any:
         return ""
     if c["value"] is None:
         return cell("–", title=c["undefined"])
-    p = "" if c["p_adjusted"] is None else f", p {p_value(c['p_adjusted'])}"
+    raw, adjusted = p_values(c)
+    p = "" if c["p_adjusted"] is None else f", p {raw}, adjusted {adjusted}"
     return cell(f"{number(c['value'], sign=True)}{p}", _bounds(c["ci"], "{:+.3f}"))
 
 

@@ -13,7 +13,7 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.groups import Estimate
 from evenhand.analyses.models.paired import About, Paired, distance, gap_errors, paired, plain_errors
 from evenhand.inference import interval
-from evenhand.inference.significance import counted_once, holm
+from evenhand.inference.significance import holm_of_bounds
 from evenhand.measures.performance import PERFORMANCES, Performance, why_not
 from evenhand.measures.rates import trials
 from evenhand.measures.registry import RATES, Measure, RateMeasure, ScoreMeasure, find, hypothesis
@@ -53,9 +53,14 @@ class Difference:
     """Of signed gaps: how far the model moves the gap, in whichever direction."""
     ci_signed: Pair | None = None
     p_signed: float | None = None
+    p_signed_at_most: bool | None = None
     p_signed_adjusted: float | None = None
+    p_signed_adjusted_at_most: bool | None = None
     p_value: float | None = None
+    p_value_at_most: bool | None = None
+    """Whether more resamples could make it smaller."""
     p_adjusted: float | None = None
+    p_adjusted_at_most: bool | None = None
     undefined: str | None = None
     better: bool | None = None
     """Whether the model is better by this measure; None if the interval holds both."""
@@ -126,9 +131,7 @@ def against_first(
         one = Paired(a.value - b.value)
         if draws is not None:
             one = paired(one.difference, plain_errors(draws, 0, model, 0), confidence, people)
-        differences.append(
-            _settled(replace(of, difference=one.difference, ci=one.ci, p_value=one.p_value), p.lower_is_better)
-        )
+        differences.append(_settled(replace(of, difference=one.difference, **_tested(one)), p.lower_is_better))
     for i, attribute in enumerate(first.audit.attributes):
         of_model = {(g.id, g.group): g for g in this.audit.attributes[i].measures}
         for gap in attribute.measures:
@@ -175,7 +178,7 @@ def _difference(
         return base
     off = this.resolution + first.resolution
     one = paired(apart, gap_errors(apart, draws, model, 0), confidence, people, m.highest, off)
-    base = replace(base, ci=one.ci, p_value=one.p_value)
+    base = replace(base, **_tested(one))
     values = draws[model, 1] - draws[0, 1]
     if interval.enough(values, confidence):
         low, high = interval.percentile(values, confidence)
@@ -183,8 +186,12 @@ def _difference(
     if base.signed_difference is not None:
         errors = plain_errors(draws, 0, model, 0)
         signed = paired(base.signed_difference, errors, confidence, people, 2 * m.highest, off)
-        base = replace(base, ci_signed=signed.ci, p_signed=signed.p_value)
+        base = replace(base, ci_signed=signed.ci, p_signed=signed.p_value, p_signed_at_most=signed.at_most)
     return base
+
+
+def _tested(one: Paired) -> dict[str, Any]:
+    return {"ci": one.ci, "p_value": one.p_value, "p_value_at_most": one.at_most}
 
 
 def _settled(d: Difference, lower_is_better: bool) -> Difference:
@@ -202,16 +209,12 @@ def _about(d: Difference) -> tuple[str | None, ...]:
 
 def adjusted(differences: list[Difference]) -> list[Difference]:
     """Holm's p-values, over all differences that were tested, and over all signed ones."""
-    plain, signed = (
-        iter(counted_once(holm, [getattr(d, p) for d in tested], [_about(d) for d in tested]))
-        for p in ("p_value", "p_signed")
-        for tested in [[d for d in differences if getattr(d, p) is not None]]
-    )
-    return [
-        replace(
-            d,
-            p_adjusted=None if d.p_value is None else next(plain),
-            p_signed_adjusted=None if d.p_signed is None else next(signed),
-        )
-        for d in differences
-    ]
+    for p, name in (("p_value", "p_adjusted"), ("p_signed", "p_signed_adjusted")):
+        tested = [d for d in differences if getattr(d, p) is not None]
+        values, bounds = ([getattr(d, key) for d in tested] for key in (p, f"{p}_at_most"))
+        found = iter(holm_of_bounds(values, bounds, [_about(d) for d in tested]))
+        differences = [
+            d if getattr(d, p) is None else replace(d, **dict(zip((name, f"{name}_at_most"), next(found), strict=True)))
+            for d in differences
+        ]
+    return differences

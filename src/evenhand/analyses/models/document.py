@@ -42,6 +42,7 @@ def _difference(d: Difference) -> dict[str, Any]:
     return {
         **fields(d, "id model against attribute group reference value other difference ci ci_bootstrap"),
         **fields(d, "signed_difference ci_signed p_signed p_signed_adjusted p_value p_adjusted better undefined"),
+        **fields(d, "p_signed_at_most p_signed_adjusted_at_most p_value_at_most p_adjusted_at_most"),
     }
 
 

@@ -12,7 +12,7 @@ from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
 from evenhand.report.charts.registry import Charts
-from evenhand.report.format import interval, number, p_value, percent
+from evenhand.report.format import interval, number, p_values, percent
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
@@ -86,7 +86,8 @@ def _differences(document: dict[str, Any]) -> Iterator[Markup]:
     gaps = [d for d in known if d["group"] is not None][:MOST_DIFFERENCES]
     others = [d for d in known if d["group"] is None][:MOST_DIFFERENCES]
     yield tag("p", f"Every model against {against}, paired: the same people are scored by both.")
-    heads = ["what", "group", "model", f"of {against}", "of the model", "change", "interval", "adjusted p", "better"]
+    heads = ["what", "group", "model", f"of {against}", "of the model", "change", "interval", "p", "adjusted p",
+             "better"]  # fmt: skip
     if others:
         yield grid("Performance, the surest difference first", heads, [_difference(d) for d in others])
     yield grid("Sizes of gaps, the surest difference first", heads, [_difference(d) for d in gaps])
@@ -101,7 +102,7 @@ def _difference(d: dict[str, Any]) -> list[Any]:
     group = "" if d["group"] is None else join(name(d["group"]), " / ", name(d["reference"]))
     better = "not distinguished" if d["better"] is None else name(d["better"])
     return [title, cell(group, class_="words"), name(d["model"]), number(d["other"]), number(d["value"]),
-            number(d["difference"], sign=True), interval(d["ci"], sign=True), p_value(d["p_adjusted"]),
+            number(d["difference"], sign=True), interval(d["ci"], sign=True), *p_values(d),
             cell(better, class_="words")]  # fmt: skip
 
 

@@ -289,6 +289,8 @@ class Paired:
     difference: float
     ci: tuple[float, float] | None = None
     p_value: float | None = None
+    at_most: bool | None = None
+    """Whether no resample showed so large an error: the p-value may be smaller than it is."""
 
 
 def paired(
@@ -313,7 +315,8 @@ def paired(
     low, high = observed - _almost_largest(hi) - off, observed + _almost_largest(-lo) + off
     beyond = float(np.copysign(max(abs(observed) - off, 0.0), observed))
     p = _almost_largest(np.array([_two_sided(beyond, e[np.isfinite(e)], people) for e in errors]))
-    return Paired(observed, (max(low, -highest), min(high, highest)), p)
+    least = 2 / (1 + np.isfinite(errors).sum(1))
+    return Paired(observed, (max(low, -highest), min(high, highest)), p, bool((p == least).any()))
 
 
 def _almost_largest(values: Floats) -> float:

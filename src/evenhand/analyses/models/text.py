@@ -14,7 +14,7 @@ from evenhand.analyses.audit.wording import measure_of, size
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.report.console import headed, indented, left_out, points
-from evenhand.report.format import interval, number, p_value, percent
+from evenhand.report.format import interval, number, p_values, percent
 
 MOST_MODELS = 4
 """Side by side in a table."""
@@ -102,7 +102,7 @@ def _fairness(document: dict[str, Any], attribute: dict[str, Any], confidence: f
     if len(groups) > len(shown):
         yield _dim(f"{len(groups) - len(shown)} more groups are in --json")
     yield _dim(
-        "differs by: of distances, below 0 is fairer; p is adjusted for all differences, intervals are not. Without "
+        "differs by: of distances, below 0 is fairer; adjusted: p for all differences, intervals are not. Without "
         "either: fewer than ten people, bins of few, or resamples that never vary"
     )
 
@@ -134,8 +134,9 @@ def _moved(
     grid = _grid("signed gap", *models, *_against(confidence))
     for id_ in ids:
         rows = [
-            {**d, "difference": d["signed_difference"], "ci": d["ci_signed"], "p_adjusted": d["p_signed_adjusted"],
-             "better": None}
+            {**d, "difference": d["signed_difference"], "ci": d["ci_signed"], "better": None,
+             "p_value": d["p_signed"], "p_value_at_most": d["p_signed_at_most"],
+             "p_adjusted": d["p_signed_adjusted"], "p_adjusted_at_most": d["p_signed_adjusted_at_most"]}
             for d in moved if d["id"] == id_
         ]  # fmt: skip
         _rows(grid, _title(id_), [number(gaps[id_]["signed"], sign=True) for gaps in of_models], rows)
@@ -175,8 +176,8 @@ def _grid(first: str, *rest: str) -> Grid:
     return grid
 
 
-def _against(confidence: float) -> tuple[str, str, str]:
-    return "differs by", f"{100 * confidence:g}% interval", "p"
+def _against(confidence: float) -> tuple[str, ...]:
+    return "differs by", f"{100 * confidence:g}% interval", "p", "adjusted"
 
 
 def _rows(grid: Grid, title: str, cells: list[str], differences: list[dict[str, Any]]) -> None:
@@ -185,11 +186,11 @@ def _rows(grid: Grid, title: str, cells: list[str], differences: list[dict[str, 
         name = Text(title if i == 0 else f"  {shown_name(d['model'], _NAME)}")
         blank = cells if i == 0 else [""] * len(cells)
         if not d or d["undefined"]:
-            grid.add_row(name, *blank, "–", "–", "–")
+            grid.add_row(name, *blank, *["–"] * 4)
             continue
         style = {None: "", True: "green", False: "bold red"}[d["better"]]
         difference = Text(number(d["difference"], sign=True), style=style)
-        grid.add_row(name, *blank, difference, interval(d["ci"], sign=True, join=", "), p_value(d["p_adjusted"]))
+        grid.add_row(name, *blank, difference, interval(d["ci"], sign=True, join=", "), *p_values(d))
 
 
 def _gap(m: dict[str, Any]) -> str:

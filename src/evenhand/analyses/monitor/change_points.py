@@ -20,6 +20,7 @@ import numpy as np
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.monitor.history import Alarm, Period
 from evenhand.analyses.monitor.sequential import Key
+from evenhand.errors import shown, shown_name
 from evenhand.inference.interval import z_value
 from evenhand.tables.arrays import Floats, Ints
 
@@ -53,7 +54,7 @@ class Change:
     alarm: str | None = None
     """When it first raised an alarm; None if it did not, as a return to what was before."""
     last: str | None = None
-    """The last period at which an alarm was seen."""
+    """The last period at which it did, before the same comparisons changed again."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def dated(
         raised.setdefault((alarm.attribute, alarm.id, alarm.group), []).append(alarm)
     names = [p.name for p in periods]
     series = {key: _series(periods, key, before[key], confidence) for key in raised}
-    doubt = false_alarms / max(len(raised) * len(names), 1)
+    doubt = _doubt(false_alarms, len(raised), len(names))
     cuts = []
     for key, own in raised.items():
         first = min(own, key=lambda a: names.index(a.period))
@@ -124,7 +125,42 @@ def dated(
             change.alarms.append(alarm)
             told[key, alarm.direction] = replace(alarm, since=names[change.cuts[0].place])
     found.sort(key=lambda f: f.cuts[0].place)
-    return tuple(told.values()), tuple(f.told(names, before) for f in found)
+    seen = _seen(periods)
+    return tuple(told.values()), tuple(f.told(names, before, f.seen(names, seen, found)) for f in found)
+
+
+def unsteady(
+    periods: Sequence[Period],
+    alarms: Sequence[Alarm],
+    before: Mapping[Key, Gap],
+    false_alarms: float,
+    confidence: float,
+) -> str | None:
+    """The note that a gap changed within the baseline already, so that no date of a change can be right.
+
+    Distances are left out: a small period shows larger ones without any change.
+    """
+    keys = {(a.attribute, a.id, a.group) for a in alarms if before[a.attribute, a.id, a.group].measure.signed}
+    needed = float(z_value(1 - _doubt(false_alarms, len(keys), len(periods)))) ** 2
+    found = []
+    for key in sorted(keys):
+        series = _series(periods, key, before[key], confidence)
+        if series.baseline > 1:
+            gain = series.gain(0, series.baseline)
+            found.append((float(gain.max()), key, int(series.places[1 + int(gain.argmax())])))
+    gain_, key, place = max(found, default=(0.0, ("", "", ""), 0))
+    if gain_ < needed:
+        return None
+    return (
+        f"{key[1]} of {shown(key[2])} changed within the baseline already, most likely in "
+        f"{shown_name(periods[place].name)}: changes are dated after the baseline only, so take one that ends before "
+        "(--baseline FIRST..LAST)"
+    )
+
+
+def _doubt(false_alarms: float, comparisons: int, periods: int) -> float:
+    """The level at which one cut is beyond doubt, all that could be made considered."""
+    return false_alarms / max(comparisons * periods, 1)
 
 
 @dataclass
@@ -132,20 +168,47 @@ class _Found:
     cuts: list[Cut]
     alarms: list[Alarm] = field(default_factory=list)
 
-    def told(self, names: Sequence[str], before: Mapping[Key, Gap]) -> Change:
+    def told(self, names: Sequence[str], before: Mapping[Key, Gap], seen: Sequence[int]) -> Change:
         clearest = self.cuts[0]
         shifts = tuple(_shift(c, before[c.key]) for c in self.cuts)
         ways = {s.direction for s in shifts}
-        seen = [names.index(a.period) for a in self.alarms]
-        last = [names.index(a.last) for a in self.alarms]
         return Change(
             names[clearest.place],
             (names[clearest.first], names[clearest.last]),
             ways.pop() if len(ways) == 1 else "mixed",
             shifts,
             names[min(seen)] if seen else None,
-            names[max(last)] if last else None,
+            names[max(seen)] if seen else None,
         )
+
+    def seen(
+        self, names: Sequence[str], flagged: Mapping[Key, Sequence[tuple[int, int]]], found: Sequence[_Found]
+    ) -> list[int]:
+        """At which periods this change was seen: by its alarms, and by windows that lie between it and the next one.
+
+        An alarm stands for the first change in its direction, and windows that hold two changes tell about neither.
+        """
+        places: list[int] = []
+        for cut in self.cuts:
+            others = (c.place for f in found if f is not self for c in f.cuts if c.key == cut.key)
+            stop = min((place for place in others if place > cut.place), default=len(names))
+            places += [place for first, place in flagged.get(cut.key, ()) if cut.place <= first and place < stop]
+            own = [a for a in self.alarms if (a.attribute, a.id, a.group) == cut.key]
+            places += [names.index(a.period) for a in own]
+            places += [min(names.index(a.last), stop - 1) for a in own]
+        return places
+
+
+def _seen(periods: Sequence[Period]) -> dict[Key, list[tuple[int, int]]]:
+    """The first and last period of every window that raised an alarm, by comparison."""
+    tested = [place for place, p in enumerate(periods) if p.status == "tested"]
+    seen: dict[Key, list[tuple[int, int]]] = {}
+    for look, place in enumerate(tested):
+        for c in periods[place].comparisons:
+            if c.alarm and c.finding is not None:
+                first = tested[max(look - c.finding.window + 1, 0)]
+                seen.setdefault((c.attribute, c.gap.id, c.gap.group), []).append((first, place))
+    return seen
 
 
 def _shift(cut: Cut, gap: Gap) -> Shift:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import listed, shown_name
 from evenhand.measures.registry import find
 from evenhand.report.document import fields, header
+from evenhand.report.format import p_words
 from evenhand.report.frame import rows_frame
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _gap(attribute: str, g: Any) -> dict[str, Any]:
 
 
 def _comparison(c: Comparison) -> dict[str, Any]:
-    change = {**fields(c, "change ci_change"), **fields(c.finding, "window p_adjusted"), "alarm": c.alarm}
+    change = {**fields(c, "change ci_change"), **fields(c.finding, "window p_value p_adjusted"), "alarm": c.alarm}
     return {**_gap(c.attribute, c.gap), **change}
 
 
@@ -71,7 +72,7 @@ def _period(p: Period) -> dict[str, Any]:
 
 def _alarm(a: Alarm) -> dict[str, Any]:
     shown = fields(a, "attribute id group reference period since window direction before after change ci_change")
-    return {**shown, **fields(a, "p_adjusted last looks window_start"), "interpretation": sentence(a)}
+    return {**shown, **fields(a, "p_value p_adjusted last looks window_start"), "interpretation": sentence(a)}
 
 
 def _change(c: Change, alarms: Sequence[Alarm]) -> dict[str, Any]:
@@ -127,7 +128,7 @@ def sentence(a: Alarm) -> str:
         where = f"from {shown_name(a.window_start)} to {shown_name(a.period)}"
     return (
         f"{measure.title} of {shown_name(a.group)} against {shown_name(a.reference)} was {before} in the "
-        f"baseline and {after} {where}: {far} (p = {a.p_adjusted:.1g} over all looks)."
+        f"baseline and {after} {where}: {far} ({p_words(a.p_value)}, over all looks {p_words(a.p_adjusted)})."
     )
 
 
@@ -135,7 +136,8 @@ _TYPES = {
     "period": "str", "status": "str", "rows": "float", "attribute": "str", "id": "str", "group": "str",
     "reference": "str", "value": "float", "signed": "float", "ci_low": "float", "ci_high": "float",
     "tolerance": "float", "passes": "bool", "conclusive": "bool", "change": "float", "change_low": "float",
-    "change_high": "float", "window": "float", "p_adjusted": "float", "alarm": "bool", "undefined": "str",
+    "change_high": "float", "window": "float", "p_value": "float", "p_adjusted": "float", "alarm": "bool",
+    "undefined": "str",
 }  # fmt: skip
 
 

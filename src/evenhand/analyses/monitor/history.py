@@ -81,6 +81,7 @@ class Alarm:
     after: float | None
     change: float | None
     ci_change: Pair | None
+    p_value: float
     p_adjusted: float
     last: str
     """The last period at which it was (still) seen."""
@@ -243,7 +244,7 @@ class History:
                     continue
                 alarms[key, direction] = Alarm(
                     *key, new.reference, name, spans[0].name, window, direction, old.estimate, new.estimate, change, ci,
-                    small[key].p_adjusted, name, 1, spans[0].name,
+                    small[key].p_value, small[key].p_adjusted, name, 1, spans[0].name,
                 )  # fmt: skip
         return raised
 

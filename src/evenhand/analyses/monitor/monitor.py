@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from evenhand.analyses.audit.audit import Audit
-from evenhand.analyses.monitor.change_points import Change, dated
+from evenhand.analyses.monitor.change_points import Change, dated, unsteady
 from evenhand.analyses.monitor.history import Alarm, History, Period, gaps_of
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, check_alike, merged, one_range, read
@@ -170,8 +170,11 @@ def monitor(
         spans, start, settings, chosen, reference, rule, generator(options.get("rng")), progress or (lambda *_: None)
     )
     periods, alarms, first = work.done()
-    alarms, changes = dated(periods, alarms, dict(gaps_of(first)), rule.false_alarms, settings.confidence)
-    notes = (*stream.notes, *remarks, *more, *work.notes, *_remarks(periods, start, how, first, work.yardsticks))
+    before = dict(gaps_of(first))
+    early = unsteady(periods, alarms, before, rule.false_alarms, settings.confidence)
+    alarms, changes = dated(periods, alarms, before, rule.false_alarms, settings.confidence)
+    told = _remarks(periods, start, how, first, work.yardsticks)
+    notes = (*stream.notes, *remarks, *more, *work.notes, *filter(None, [early]), *told)
     return Watch(
         first, start.name, periods, alarms, settings, how, dict(stream.left_out or {}),
         tuple(dict.fromkeys(notes)), library_of(data), changes,

@@ -45,6 +45,7 @@ class Finding:
     """What a look says about one comparison: the window that shows the most."""
 
     window: int
+    p_value: float
     p_adjusted: float
     """For all that was tested in this look, and for all planned looks."""
 
@@ -264,8 +265,8 @@ def findings(
 
 def _adjusted(p_values: dict[tuple[Key, int], float], rule: Rule) -> dict[Key, Finding]:
     found: dict[Key, Finding] = {}
-    for ((key, window), _), p in zip(p_values.items(), holm(list(p_values.values())), strict=True):
+    for ((key, window), raw), p in zip(p_values.items(), holm(list(p_values.values())), strict=True):
         p = min(rule.looks * p, 1.0)
         if key not in found or p < found[key].p_adjusted:
-            found[key] = Finding(window, p)
+            found[key] = Finding(window, raw, p)
     return found

@@ -198,8 +198,9 @@ def _verdict(result: Thresholds, p: Policy) -> str:
             False: "But an interval reaches beyond the limit: these people do not settle that it is met.",
             None: "There is no interval to tell how sure that is.",
         }[p.settled]
+        among = " of those whose intervals do" if result.choose == "interval" else ""
         return (
-            f"{_rule(result, p.chosen)} meets the policy ({asked}) with the best {result.goal.title}: "
+            f"{_rule(result, p.chosen)} meets the policy ({asked}) with the best {result.goal.title}{among}: "
             f"{p.chosen.performance:.3f}, {lost}. {sure}{_likely(p)}"
         )
     if p.nearest is not None and p.feasible:
