@@ -41,7 +41,6 @@ SITUATIONS = {
     "tiny gap": (population((beta(2.1, 3), SCORES), (beta(2, 3), SCORES)), (0.4, 0.6)),
     "moderate gap": (population((beta(3, 2.5), SCORES * 0.85), (beta(2, 3), SCORES)), (0.4, 0.6)),
     "small, rare": (population((beta(2.5, 3), SCORES * 0.3), (beta(2, 3), SCORES)), (0.08, 0.92)),
-    "unequal sizes": (population((beta(2, 3), SCORES), (beta(2, 3), SCORES)), (0.02, 0.98)),
     "empty bins": (population((beta(2, 8), SCORES), (beta(8, 2), SCORES * 0.7)), (0.4, 0.6)),
     "3 % of the people": (population((beta(2, 3), SCORES), (beta(2, 3), SCORES)), (0.03, 0.97)),
     "saturated": (population((beta(4, 2.2), SCORES), (beta(7, 1.8), SCORES)), (0.03, 0.97)),
@@ -85,6 +84,19 @@ def truth(shares: Any, sizes: Any) -> dict[str, float]:
     return found
 
 
+def tally(a: evenhand.Audit, goal: dict[str, float], hits: dict[str, int], seen: dict[str, int]) -> None:
+    """Count which intervals there are, and which of them contain the truth."""
+    for id_ in IDS:
+        ci = a.measure(id_).ci
+        if ci is not None:
+            seen[id_] += 1
+            hits[id_] += ci[0] - 1e-12 <= goal[id_] <= ci[1] + 1e-12
+
+
+def percent(hits: dict[str, int], seen: dict[str, int]) -> dict[str, float]:
+    return {id_: 100 * hits[id_] / max(seen[id_], 1) for id_ in IDS}
+
+
 def coverage(replications: int, interval: str, rng: np.random.Generator) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for n in (500, 5000):
@@ -99,12 +111,8 @@ def coverage(replications: int, interval: str, rng: np.random.Generator) -> dict
                     interval=interval,
                 )  # fmt: skip
                 assert isinstance(a, evenhand.Audit)
-                for id_ in IDS:
-                    ci = a.measure(id_).ci
-                    if ci is not None:
-                        seen[id_] += 1
-                        hits[id_] += ci[0] - 1e-12 <= goal[id_] <= ci[1] + 1e-12
-            found[f"{name} {n}"] = {id_: 100 * hits[id_] / max(seen[id_], 1) for id_ in IDS}
+                tally(a, goal, hits, seen)
+            found[f"{name} {n}"] = percent(hits, seen)
     return found
 
 
@@ -125,12 +133,8 @@ def survey(replications: int, rng: np.random.Generator) -> dict[str, dict[str, f
                 weight_kind="sampling", bootstrap=199, permutations=0, rng=i,
             )  # fmt: skip
             assert isinstance(a, evenhand.Audit)
-            for id_ in IDS:
-                ci = a.measure(id_).ci
-                if ci is not None:
-                    seen[id_] += 1
-                    hits[id_] += ci[0] - 1e-12 <= goal[id_] <= ci[1] + 1e-12
-        found[f"{name}, whole survey weights"] = {id_: 100 * hits[id_] / max(seen[id_], 1) for id_ in IDS}
+            tally(a, goal, hits, seen)
+        found[f"{name}, whole survey weights"] = percent(hits, seen)
     return found
 
 

@@ -156,14 +156,14 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     return _back(order, np.minimum.accumulate(scaled[::-1])[::-1])
 
 
-def at_floor(p_value: float, method: str) -> bool:
+def at_floor(p_value: float | None, method: str | None) -> bool:
     """Whether none of the tables drawn, whose number a method begins with, showed as much: p may be smaller.
 
     >>> at_floor(0.01, "99 permutations"), at_floor(0.02, "99 permutations"), at_floor(1e-9, "exact")
     (True, False, False)
     """
-    draws = method.split(" ")[0]
-    return draws.isdigit() and p_value <= 1 / (int(draws) + 1)
+    draws = (method or "").split(" ")[0]
+    return p_value is not None and draws.isdigit() and p_value <= 1 / (int(draws) + 1)
 
 
 def counted_once(

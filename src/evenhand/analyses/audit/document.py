@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.inference.null import Null
-from evenhand.inference.significance import TestResult, at_floor
+from evenhand.inference.significance import TestResult
 from evenhand.report.document import fields, header, null_fields, number
 from evenhand.report.frame import rows_frame
 from evenhand.tables.table import Table
@@ -137,11 +137,6 @@ def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
         "equalised_to": reference,
         "undefined": i.undefined,
     }
-
-
-def least(m: dict[str, Any]) -> bool:
-    """Whether no permutation of group labels showed so large a gap: the p-value may be smaller than it is written."""
-    return at_floor(m["p_value"], m["null_method"] or "")
 
 
 _TYPES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.analyses.audit.document import least
 from evenhand.analyses.audit.wording import measure_of, p_words, titles
 from evenhand.errors import shown_name
+from evenhand.inference.significance import at_floor
 from evenhand.measures.registry import Measure, RateMeasure
 from evenhand.report.format import interval, number
 
@@ -117,7 +117,7 @@ def by_chance(m: dict[str, Any]) -> bool:
     Where none of many permutations of group labels came near, their number decides how small an adjusted p-value can
     be: then the plain one is read.
     """
-    if least(m) and m["p_value"] <= 0.01:
+    if at_floor(m["p_value"], m["null_method"]) and m["p_value"] <= 0.01:
         return False
     p = m["p_value"] if m["p_adjusted"] is None else m["p_adjusted"]
     return p is not None and p > 0.05
@@ -176,7 +176,7 @@ def _chance(m: dict[str, Any]) -> str:
     """What chance alone would show."""
     if m["null_95"] is None:
         return ""
-    if least(m):
+    if at_floor(m["p_value"], m["null_method"]):
         how = f"in none of {m['null_method'].split(',')[0]} as much"
     elif m["p_adjusted"] is not None:
         how = f"{p_words(m, 'p_value')}, {p_words(m)} adjusted for all comparisons"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evenhand.analyses.audit.document import least
 from evenhand.errors import shown_name
+from evenhand.inference.significance import at_floor
 from evenhand.measures.rates import MAIN_RATES, RATES
 from evenhand.measures.registry import Measure, find
 from evenhand.report import format as written
@@ -94,7 +94,7 @@ def p_words(m: dict[str, Any], which: str = "p_adjusted") -> str:
 
 
 def _at_most(m: dict[str, Any], which: str) -> bool:
-    return bool(m["p_adjusted_at_most"]) if which == "p_adjusted" else m["p_value"] is not None and least(m)
+    return bool(m["p_adjusted_at_most"]) if which == "p_adjusted" else at_floor(m["p_value"], m["null_method"])
 
 
 def share(m: dict[str, Any], measure: Measure) -> str:
