@@ -79,6 +79,16 @@ def null_fields(null: Any, excess: float | None) -> dict[str, Any]:
             "excess": number(excess), "null_method": known["method"]}  # fmt: skip
 
 
+def least(m: dict[str, Any]) -> bool:
+    """Whether no permutation of group labels showed so large a gap: the p-value may be smaller than it is written.
+
+    >>> least({"null_method": "99 permutations", "p_value": 0.01}), least({"null_method": "exact", "p_value": 0.01})
+    (True, False)
+    """
+    draws = (m["null_method"] or "").split(" ")[0]
+    return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
+
+
 def pair(ends: tuple[float, float] | None) -> list[float | None] | None:
     """Both ends of an interval, if there is one."""
     return None if ends is None else [number(ends[0]), number(ends[1])]

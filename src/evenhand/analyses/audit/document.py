@@ -139,12 +139,6 @@ def _impossibility(i: Impossibility, reference: str) -> dict[str, Any]:
     }
 
 
-def least(m: dict[str, Any]) -> bool:
-    """Whether no permutation of group labels showed so large a gap: the p-value may be smaller than it is written."""
-    draws = (m["null_method"] or "").split(" ")[0]
-    return draws.isdigit() and m["p_value"] <= 1 / (int(draws) + 1)
-
-
 _TYPES = {
     "attribute": "str", "id": "str", "group": "str", "reference": "str", "value": "float", "signed": "float",
     "positive": "float", "negative": "float", "ratio": "float", "ci_low": "float", "ci_high": "float", "method": "str",

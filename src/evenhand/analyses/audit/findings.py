@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.analyses.audit.document import least
 from evenhand.analyses.audit.wording import measure_of, p_words, titles
 from evenhand.errors import shown_name
 from evenhand.measures.registry import Measure, RateMeasure
+from evenhand.report.document import least
 from evenhand.report.format import interval, number
 
 KEY = (

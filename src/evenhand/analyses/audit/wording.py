@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evenhand.analyses.audit.document import least
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES, RATES
 from evenhand.measures.registry import Measure, find
 from evenhand.report import format as written
+from evenhand.report.document import least
 
 
 def measure_of(m: dict[str, Any]) -> Measure:

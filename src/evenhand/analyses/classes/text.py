@@ -9,11 +9,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.document import least
 from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
 from evenhand.measures.aggregation import METRICS
 from evenhand.report.console import headed, indented, left_out, points
+from evenhand.report.document import least
 from evenhand.report.format import interval, number, p_value, p_words
 
 MOST_GROUPS = 30
