@@ -262,3 +262,19 @@ def test_edges_of_large_data_are_counted_exactly(tmp_path: Path, monkeypatch: py
     words = ["--score", "p", "--label", "y", "--group", "sex", "--suppress-below", "5", "--edges", f"0,{1 / 7!r},0.5,1"]
     main(["tabulate", str(tmp_path / "rows.csv"), *words, "-o", str(tmp_path / "made.table")])
     assert evenhand.load(tmp_path / "made.table").cutoffs.tolist() == [0, 1 / 7, 0.5]  # type: ignore[union-attr]
+
+
+def test_analyses_of_tables_in_ranges_say_that_they_are() -> None:
+    shared = [evenhand.suppressed(counted(quarter(seed)), below=10) for seed in (1, 2, 3)]
+    assert "over 1 " in str(evenhand.thresholds(shared[0], bootstrap=0))
+    merged = evenhand.merge(shared, force=True)
+    assert "all scores are known in one range" in str(evenhand.thresholds(merged, bootstrap=0))
+    periods = {f"q{k}": table for k, table in enumerate(shared)}
+    with pytest.raises(evenhand.errors.UsageError, match=r"same ranges .* or tables of decisions"):
+        evenhand.monitor(periods, baseline=1)
+
+
+def test_a_check_without_intervals_says_so() -> None:
+    verdict = evenhand.check(counted(quarter(1)), ["abcc <= 0.5", "demographic_parity <= 0.9"], bootstrap=0)
+    assert "2 comparisons, 1 of them without an interval." in str(verdict).replace("\n", " ")
+    assert "keeps to the limit of 0.5 (without an interval)" in verdict.findings[0].interpretation

@@ -500,12 +500,13 @@ def test_values_that_scores_can_have() -> None:
 def test_rows_that_stand_for_many_people_cannot_be_private(tmp_path: Path) -> None:
     """One row of weight 100,000 would show through any noise."""
     columns = {"s": [0.1, 0.9] * 50, "y": [0, 1] * 50, "g": ["a"] * 50 + ["b"] * 50, "w": [1, 3] * 50}
-    t = counted(columns, weight="w", score_range=(0, 1))
+    t = counted(columns, weight="w", weight_kind="frequency", score_range=(0, 1))
     t.save(tmp_path / "t.table")
     loaded = evenhand.load(tmp_path / "t.table")
     assert loaded == t
     plain = counted(columns, score_range=(0, 1))
-    classes = evenhand.tabulate(columns, label="y", prediction="y", group="g", weight="w", classes=True)
+    counts = {"weight": "w", "weight_kind": "frequency"}
+    classes = evenhand.tabulate(columns, label="y", prediction="y", group="g", classes=True, **counts)
     for tallied in (t, loaded, plain + t, t + plain, classes.of_class("1")):  # type: ignore[operator,union-attr]
         with pytest.raises(evenhand.UsageError, match="count rows that are one person each"):
             evenhand.privatized(tallied, epsilon=1)  # type: ignore[arg-type]

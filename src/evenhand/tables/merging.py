@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.errors import UsageError, shown
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.scores import ScoreView
-from evenhand.tables.table import SAME_RANGES, Table
+from evenhand.tables.table import ALL_THE_SAME, SAME_RANGES, Table
 
 USELESS = 0.5
 """A resolution from which on a score-level measure in [0, 1] says nothing."""
@@ -90,7 +90,7 @@ def loss(tables: Sequence[Table | Confusion], whole: Table | Confusion) -> Loss 
 
 def nothing_left(found: Loss) -> str:
     """Why tables are not added up, and the way out."""
-    return f"{found}: too little to tell anything about scores; {SAME_RANGES}"
+    return f"{found}: too little to tell anything about scores; {SAME_RANGES}, {ALL_THE_SAME}"
 
 
 def resolution_of(table: Table) -> float | None:

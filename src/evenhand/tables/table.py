@@ -29,9 +29,9 @@ from evenhand.tables.ranges import Spans, united
 
 _ARRAYS = ("codes", "n", "score", "decision", "label", "weight", "weight2", "cluster")
 SAME_RANGES = (
-    "share tables in the same ranges (table make --like TABLE or --edges 0,0.1,…; suppressed(…, like=) in Python), or, "
-    "if only decisions matter, add them all the same (--force; evenhand.merge(…, force=True))"
+    "share tables in the same ranges (table make --like TABLE or --edges 0,0.1,…; suppressed(…, like=) in Python)"
 )
+ALL_THE_SAME = "or, if only decisions matter, add them all the same (--force; evenhand.merge(…, force=True))"
 FAR_OFF = 0.05
 """Noise of so much of all people is worth a remark."""
 
@@ -226,12 +226,18 @@ class Table(Grouped):
         if not isinstance(other, Table):
             return NotImplemented
         whole = self.added(other)
-        if whole.spans is not None and len(whole.scores) == 1 < max(before := [len(self.scores), len(other.scores)]):
-            raise UsageError(
-                f"the ranges of scores of two tables overlap so that one is left of {before[0]:,} and {before[1]:,}: "
-                f"nothing could be said about scores; {SAME_RANGES}"
-            )
+        if lost := self.lost_in(whole, other):
+            raise UsageError(f"{lost}; {SAME_RANGES}, {ALL_THE_SAME}")
         return whole
+
+    def lost_in(self, whole: Table, other: Table) -> str | None:
+        """What is said of the sum with another table if it has one range of scores where there were more."""
+        if whole.spans is None or not len(whole.scores) == 1 < max(before := [len(self.scores), len(other.scores)]):
+            return None
+        return (
+            f"the ranges of scores of two tables overlap so that one is left of {before[0]:,} and {before[1]:,}: "
+            "nothing could be said about scores"
+        )
 
     def added(self, other: Table) -> Table:
         """The table of all rows of both, even if one range of scores is all that is left."""

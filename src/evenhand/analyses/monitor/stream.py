@@ -20,7 +20,7 @@ from evenhand.ingest.roles import Roles
 from evenhand.ingest.tabulation import tabulate_in_time
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.storage import is_table_file, load
-from evenhand.tables.table import Table
+from evenhand.tables.table import SAME_RANGES, Table
 
 ENOUGH = 5000
 """So many people of every group make a baseline, if nobody says what it is …"""
@@ -207,9 +207,11 @@ def _checked(table: Table | Confusion, what: str) -> Table:
 def check_alike(a: Table, b: Table, what: str) -> None:
     """Refuse tables that cannot be added up."""
     try:
-        a + b
+        lost = a.lost_in(a.added(b), b)
     except UsageError as error:
         raise UsageError(f"{what}: {error}") from None
+    if lost:
+        raise UsageError(f"{what}: {lost}; {SAME_RANGES}, or tables of decisions instead of scores (--prediction)")
 
 
 # ---- putting periods together ---------------------------------------------------------------------------------

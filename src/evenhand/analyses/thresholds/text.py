@@ -168,7 +168,7 @@ def _levels(step: dict[str, Any], document: dict[str, Any]) -> str:
 
 def _at(threshold: float, document: dict[str, Any]) -> str:
     highest = document["thresholds"]["highest"]
-    return f"over {exact(highest)}" if threshold == np.nextafter(highest, np.inf) else exact(threshold)
+    return f"over {exact(highest)}" if threshold > highest else exact(threshold)
 
 
 def _aside(text: str) -> Padding:

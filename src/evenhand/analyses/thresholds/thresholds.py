@@ -289,7 +289,10 @@ def _remarks(result: Thresholds) -> list[str]:
     if result.goal.undefined:
         notes.append(f"{result.goal.title} is undefined {result.goal.undefined}: thresholds are not weighed against it")
     if s.trivial.all():
-        notes.append(f"the score is constant ({result.table.scores[0]:g}): every threshold selects everybody or nobody")
+        only = f"the score is constant ({result.table.scores[0]:g})"
+        if result.table.spans is not None and len(result.table.spans.low):
+            only = "all scores are known in one range"
+        notes.append(f"{only}: every threshold selects everybody or nobody")
     unknown = int((np.isnan(result.swept.size) & ~s.trivial).sum())
     if unknown:
         notes.append(
