@@ -10,7 +10,6 @@ from evenhand.inference.significance import at_floor
 from evenhand.measures.rates import MAIN_RATES, RATES
 from evenhand.measures.registry import Measure, find
 from evenhand.report import format as written
-from evenhand.report.document import least
 
 
 def measure_of(m: dict[str, Any]) -> Measure:
