@@ -172,7 +172,7 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "bins absurd": ({"calibration_bins": 10**6}, "calibration_bins must be a whole number"),
     "bandwidth word": (
         {"bandwidth": "wide"},
-        "bandwidth must be 'scott', 'silverman', 'common' or a number",
+        "bandwidth must be 'scott', 'silverman', 'common' or a number, not 'wide'",
     ),
     "bandwidth 0": ({"bandwidth": 0}, "bandwidth is a share of the score range, from 1e-05 to 10, not 0"),
     "bandwidth nan": ({"bandwidth": float("nan")}, "bandwidth is a share"),
