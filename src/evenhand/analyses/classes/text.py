@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.document import least
 from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
+from evenhand.inference.significance import at_floor
 from evenhand.measures.aggregation import METRICS
 from evenhand.report.console import headed, indented, left_out, points
 from evenhand.report.format import interval, number, p_value, p_values, p_words
@@ -88,11 +88,15 @@ def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
     for m in attribute["other_metrics"]:
         grid.add_row(
             METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]),
-            p_value(m["p_value"], at_most=m["p_value"] is not None and least(m)),
+            p_value(m["p_value"], at_most=_at_most(m)),
         )  # fmt: skip
     grid.caption = Text("null 95%: alike groups stay within it 95 times of 100")
     grid.caption_justify = "left"
     return grid
+
+
+def _at_most(m: dict[str, Any]) -> bool:
+    return m["p_value"] is not None and at_floor(m["p_value"], m["null_method"] or "")
 
 
 def _worst(attribute: dict[str, Any]) -> Grid:
@@ -140,7 +144,7 @@ def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str
     yield indented(text)
     if aggregate["p_value"] is not None:
         mean, high = (_number(aggregate[k], 4) for k in ("null_mean", "null_95"))
-        p = p_words(aggregate["p_value"], at_most=least(aggregate))
+        p = p_words(aggregate["p_value"], at_most=_at_most(aggregate))
         yield indented(f"null: {mean} on average, {high} at 95%; {p}")
     elif aggregate["untested"] and aggregate["untested"] != "tests were switched off":
         yield indented(f"not tested: {aggregate['untested']}")
