@@ -170,7 +170,10 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "bins 1": ({"calibration_bins": 1}, "calibration_bins must be a whole number from 2 to 10,000, not 1"),
     "bins fraction": ({"calibration_bins": 10.0}, "calibration_bins must be a whole number"),
     "bins absurd": ({"calibration_bins": 10**6}, "calibration_bins must be a whole number"),
-    "bandwidth word": ({"bandwidth": "wide"}, "bandwidth must be 'scott', 'silverman' or a number, not 'wide'"),
+    "bandwidth word": (
+        {"bandwidth": "wide"},
+        "bandwidth must be 'scott', 'silverman', 'common' or a number, not 'wide'",
+    ),
     "bandwidth 0": ({"bandwidth": 0}, "bandwidth is a share of the score range, from 1e-05 to 10, not 0"),
     "bandwidth nan": ({"bandwidth": float("nan")}, "bandwidth is a share"),
     "bandwidth truth": ({"bandwidth": True}, "bandwidth is a share"),

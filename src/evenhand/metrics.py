@@ -121,6 +121,10 @@ class Metric:
             _check_threshold(self.id, threshold, whole, y_pred)
         as_score = whole or threshold is not None or risk or not _are_decisions(y_true, y_pred, favorable)
         stated = tolerance if tolerance is None or isinstance(tolerance, Mapping) else {self.id: tolerance}
+        if stated and set(stated) != {self.id}:
+            raise UsageError(
+                f"the tolerance of {self.id} is a number, or {{'{self.id}': number}}, not {shown(tolerance)}"
+            )
         result = audit(
             label=y_true,
             group=sensitive_features,

@@ -286,6 +286,12 @@ def test_several_changes_are_told_once_each() -> None:
     assert found.changes[1].shifts[0].after == pytest.approx(0, abs=0.04)
 
 
+def test_a_rate_that_falls_to_0_is_one_change() -> None:
+    found = watch_hired(hired(lambda k: 0.5 * (k >= 10), 16), baseline=8)
+    assert "disparate_impact" in {a.id for a in found.alarms}
+    assert [(c.since, c.direction) for c in found.changes] == [("10", "worse")]
+
+
 def test_a_change_within_the_baseline_is_said() -> None:
     steady = watch_hired(hired(lambda k: 0.2 * (k >= 10), 16), baseline=8)
     late = watch_hired(hired(lambda k: 0.2 * (k >= 6), 16), baseline=8)

@@ -99,6 +99,14 @@ def test_classes_have_none() -> None:
         evenhand.audit(jobs(100), label="y", prediction="p", group="g", tolerance={"abcc": 0.1})
 
 
+def test_a_tolerance_that_nothing_is_held_to_is_said() -> None:
+    a = evenhand.audit(ROWS, **SCORED, **FAST, measures=["abcc"], tolerance={"abcc": 0.1, "roc": 0.1})
+    assert [note for note in a.notes if "nothing is held to the tolerance of 'roc'" in note]
+    assert not [note for note in evenhand.audit(ROWS, **SCORED, **FAST, tolerance={"roc": 0.1}).notes if "held" in note]
+    with pytest.raises(evenhand.UsageError, match="the tolerance of abcc is a number"):
+        metrics.abcc(ROWS["y"], ROWS["s"], sensitive_features=ROWS["g"], tolerance={"roc": 0.1})
+
+
 def test_metrics_take_the_tolerance_of_their_measure() -> None:
     ask: dict[str, Any] = {"sensitive_features": ROWS["g"], "bootstrap": 0}
     value = float(metrics.demographic_parity(ROWS["y"], ROWS["d"], **ask))

@@ -14,7 +14,7 @@ from scipy import stats
 
 import evenhand
 from conftest import people
-from evenhand.analyses.audit.largest_gap import largest_gap, resampled_ranges, smoothed_rates
+from evenhand.analyses.audit.largest_gap import largest_gap, recentred_range, resampled_ranges, smoothed_rates
 from evenhand.analyses.audit.rate_gaps import gaps, resampled_gaps
 from evenhand.inference import interval
 from evenhand.inference.resample import bootstrap, generator
@@ -446,3 +446,19 @@ def test_without_resamples_no_verdict_looks_settled() -> None:
     assert "was neither tested nor has an interval" in a.to_html()
     sure = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian", permutations=0)
     assert "without interval" not in str(sure) + sure.to_html() + sure.to_markdown()
+
+
+def test_the_largest_pair_of_a_rate_knows_how_few_people_it_rests_on() -> None:
+    """Three groups alike, with survey weights: predictive values rest on the selected, and were rejected 8.6 %."""
+    rng = np.random.default_rng(1)
+    ppv, weight = MEASURES["predictive_parity"], np.array([1.0, 7.0, 30.0])
+    assert isinstance(ppv, RateMeasure)
+    cells = np.array([[0.5, 0.19], [0.11, 0.2]])  # decision × label
+    rejected = 0
+    for _ in range(1000):
+        drawn = [rng.multinomial(n, np.multiply.outer(cells, np.ones(3) / 3).ravel()) for n in (60, 200, 400)]
+        everybody = np.stack([one.reshape(2, 2, 3) for one in drawn], axis=1)
+        counts = Counts(everybody @ weight, ("a", "b", "c"), squares=everybody @ weight**2)
+        moved = resampled_ranges([ppv], counts, 99, rng)[ppv.id][:, 0]
+        rejected += recentred_range(ppv, counts, moved, 0.95).p_value <= 0.05
+    assert rejected <= 70

@@ -152,7 +152,7 @@ def test_the_cases_are_nasty(expected: dict[str, Any]) -> None:
     assert {0.0, 5e-324, 1e-310, 0.9999999999999999} <= set(scores.tolist())
     assert not np.signbit(scores).any()
     assert expected["fractions"].left_out["without a finite score 's'"] > 50
-    assert float(np.float32(1 / 3)) in expected["single precision"].score
+    assert 0.33333334 in expected["single precision"].score
     assert "1969-12-31" in expected["times"].attributes[0].groups
     assert "2024-10-27 01:30:00+00:00" in expected["times"].attributes[2].groups
     assert set(expected["decimals"].attributes[0].groups) == {"1.5", "2", "0.001", "-3.25"}

@@ -38,6 +38,7 @@ class People:
         self.score = score.round(1) if tied else score
         weights = {"none": None, "whole": rng.integers(0, 4, n) * 1.0, "sampling": rng.random(n) + 0.1}
         self.weight = weights[weight]
+        self.weight_kind = "frequency" if weight == "whole" else "auto"
 
     def tensors(self) -> tuple[Any, Any, Any, Any]:
         weight = None if self.weight is None else torch.from_numpy(self.weight)
@@ -47,7 +48,7 @@ class People:
     def audited(self, id: str, **options: Any) -> metrics.MetricResult:
         return metrics.Metric(id)(
             self.label, self.score, sensitive_features=self.group, sample_weight=self.weight,
-            bootstrap=0, permutations=0, **{"score_range": (0.0, 1.0), **options},
+            weight_kind=self.weight_kind, bootstrap=0, permutations=0, **{"score_range": (0.0, 1.0), **options},
         )  # fmt: skip
 
 

@@ -199,6 +199,27 @@ def test_alike_groups_are_rarely_called_different(sizes: tuple[int, int]) -> Non
     assert rejected <= 0.05 * 250 + 3 * np.sqrt(250 * 0.05 * 0.95)
 
 
+def weighted(rng: np.random.Generator, rates: Any, sizes: tuple[int, int]) -> Counts:
+    """People who weigh 1, 7 or 30, whatever their outcome."""
+    weight = np.array([1.0, 7.0, 30.0])
+    people = np.stack([drawn(rng, rates, sizes).array for _ in weight], axis=-1)
+    return Counts(people @ weight, ("a", "b"), squares=people @ weight**2, bins=NAMES)
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (20, 130)])
+def test_alike_groups_with_survey_weights_are_rarely_called_different(sizes: tuple[int, int]) -> None:
+    """Bins of a few people, rounded to whole ones, rejected 10 to 20 % where 5 was asked."""
+    rng = np.random.default_rng(6)
+    found = [p_value(weighted(rng, (MIDDLE, MIDDLE), sizes)) <= 0.05 for _ in range(300)]
+    assert np.mean(found) < 0.085
+
+
+def test_a_gap_in_all_bins_is_found_with_survey_weights() -> None:
+    rng = np.random.default_rng(7)
+    off = np.clip(MIDDLE - 0.25, 0.02, 1)
+    assert np.mean([p_value(weighted(rng, (off, MIDDLE), (100, 150))) <= 0.05 for _ in range(60)]) > 0.7
+
+
 def test_a_gap_in_all_bins_is_found() -> None:
     """By the largest gap itself it was found 8 times of 100: bins of one person decided."""
     rng = np.random.default_rng(4)

@@ -12,7 +12,7 @@ from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_att
 from evenhand.analyses.audit.evidence import adjusted
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
-from evenhand.analyses.audit.warnings import warnings
+from evenhand.analyses.audit.warnings import stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, shown, shown_name, unknown
@@ -160,6 +160,8 @@ def audit_table(
     measured = adjusted([a.measures for a in attributes])
     attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
     notes += warnings(table, options, attributes)
+    if not isinstance(chosen, Mapping):
+        notes += stray_tolerances(options.tolerance, chosen)
     return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
 
 

@@ -149,8 +149,17 @@ def _tested(m: RateMeasure, counts: Counts, profile: Profile) -> Floats:
 def recentred_range(m: RateMeasure, counts: Counts, moved: Floats, confidence: float) -> Null:
     """The same where group labels cannot be permuted: how far rates move apart in resamples."""
     observed = float(_spread(m, counts, m.profile(counts).values))
-    moved = moved * interval.student(float(counts.people().min()), confidence)
+    moved = moved * interval.student(_fewest(m, counts), confidence)
     return recentred(observed, moved, confidence, m.highest, rate_outward(m))
+
+
+def _fewest(m: RateMeasure, counts: Counts) -> float:
+    """The people that the least known rate rests on: of predictive values, only those selected."""
+    fewest, profile = float(counts.people().min()), m.profile(counts)
+    for one in (profile.quotient or (profile,)) if m.levels == "decision" else ():
+        assert one.trials is not None
+        fewest = float(one.trials.min(where=~np.isnan(one.values), initial=fewest))
+    return fewest
 
 
 def _spread(m: RateMeasure, counts: Counts, values: Floats) -> Floats:

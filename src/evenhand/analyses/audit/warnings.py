@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
 from evenhand.analyses.options import Options, least_resamples
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share
-from evenhand.measures.registry import hypothesis
+from evenhand.measures.registry import Measure, hypothesis
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import CELLS
 from evenhand.tables.table import Table, far_off, observed_range
@@ -150,6 +150,13 @@ def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
             f"{shown(a.name)} has so many distinct scores that score-level measures were computed on {CELLS:,} "
             f"cells: score, calibration and ROC biases are within {a.resolution:.1g} of their exact values"
         )
+
+
+def stray_tolerances(tolerance: Mapping[str, float], chosen: Sequence[Measure]) -> Iterator[str]:
+    """Which tolerances were stated, though nothing is held to them."""
+    stray = [id_ for id_ in tolerance if id_ not in {m.id for m in chosen}]
+    if stray:
+        yield f"nothing is held to the tolerance of {listed(stray)}: not among the measures asked for (--measures)"
 
 
 def unjudged_notes(a: AttributeAudit) -> Iterator[str]:

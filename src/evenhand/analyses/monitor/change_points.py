@@ -218,9 +218,10 @@ def _shift(cut: Cut, gap: Gap) -> Shift:
 
 
 def _window(key: Key, alarm: Alarm, gap: Gap, names: Sequence[str]) -> Cut:
-    """What an alarm alone knows, where no single period has a value: some time in its window."""
+    """What an alarm alone knows, where its period has no value: some time in its window."""
     last, first = names.index(alarm.period), names.index(alarm.window_start)
-    ends = (float(np.log(v)) if gap.scale == "ratio" else v for v in (alarm.before or 0.0, alarm.after or 0.0))
+    with np.errstate(divide="ignore"):  # a ratio may be 0
+        ends = [float(np.log(v)) if gap.scale == "ratio" else v for v in (alarm.before or 0.0, alarm.after or 0.0)]
     return Cut(key, last, first, last, 0.0, *ends)
 
 
@@ -261,16 +262,16 @@ def _point(gap: Gap, confidence: float) -> tuple[float, float] | None:
     """The gap of a period and its weight, one over its variance; None if there is no value or no interval."""
     if gap.undefined or gap.ci is None:
         return None
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         value, *ends = (np.log(x) if gap.scale == "ratio" else x for x in (gap.estimate, *gap.ci))
-    spread = max(ends[1] - value, value - ends[0], 1e-6) / float(z_value(confidence))
+        spread = max(ends[1] - value, value - ends[0], 1e-6) / float(z_value(confidence))
     return (float(value), float(1 / spread**2)) if np.isfinite(value) and np.isfinite(spread) else None
 
 
 def _cuts(key: Key, series: Series, latest: int, doubt: float, confidence: float) -> list[Cut]:
     """Where a series with an alarm changes: at least once up to the alarm, and wherever that is beyond doubt."""
-    if len(series.values) <= max(series.baseline, 1):
-        return []
+    if len(series.values) <= max(series.baseline, 1) or latest not in series.places:
+        return []  # the period of the alarm has no gap of its own, such as the ratio to a rate of 0
     latest = max(latest, int(series.places[series.first_cut(0)]))
     needed = float(z_value(1 - doubt)) ** 2
     count = len(series.values)

@@ -228,9 +228,10 @@ def scale_of(x: nw.Expr) -> nw.Expr:
 def shortest(x: nw.Expr, scale: nw.Expr) -> nw.Expr:
     """The shortest decimal of each 32-bit number as `Narrow.shortest` has it."""
     found = x
+    own = nw.when(scale > 0.0).then(x).otherwise(nw.lit(0.0))  # Spark fails where a floor is no 64-bit integer
     for stage in reversed(STAGES):
         up = nw.when(scale > 0.0).then(scale * stage).otherwise(nw.lit(1.0))
-        decimal = (x * up + 0.5).floor() / up
+        decimal = (own * up + 0.5).floor() / up
         fits = (decimal.cast(nw.Float32).cast(nw.Float64) == x) & (scale > 0.0)
         found = nw.when(fits).then(decimal).otherwise(found)
     return found
