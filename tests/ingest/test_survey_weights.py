@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import evenhand
@@ -61,6 +60,7 @@ def test_a_table_of_counts_stays_what_it_is() -> None:
 
 
 def test_counts_of_a_day_are_counts(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
     days = [f"2024-{m:02d}-{d:02d}" for m in (1, 2, 3, 4) for d in (1, 2)]
     rows = [(day, g, y, d) for day in days for g in "ab" for y in (0, 1) for d in (0, 1)]
     frame = pd.DataFrame(rows, columns=["day", "g", "y", "d"])
@@ -106,6 +106,7 @@ def test_classes_and_several_scores_ask_too() -> None:
 
 
 def test_every_command_with_weights_asks_and_takes_the_answer(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
     pd.DataFrame(survey(200)).to_csv(tmp_path / "people.csv", index=False)
     policy = tmp_path / "policy.toml"
     columns = 'score = "s"\nlabel = "y"\ngroup = ["g"]\nweight = "w"\nbootstrap = 19\n'

@@ -276,5 +276,5 @@ def test_analyses_of_tables_in_ranges_say_that_they_are() -> None:
 
 def test_a_check_without_intervals_says_so() -> None:
     verdict = evenhand.check(counted(quarter(1)), ["abcc <= 0.5", "demographic_parity <= 0.9"], bootstrap=0)
-    assert "2 comparisons, 1 of them without an interval." in str(verdict).replace("\n", " ")
-    assert "keeps to the limit of 0.5 (without an interval)" in verdict.findings[0].interpretation
+    assert "2 comparisons, 1 of them without interval." in str(verdict).replace("\n", " ")
+    assert "keeps to the limit of 0.5 (without interval)" in verdict.findings[0].interpretation
