@@ -50,7 +50,7 @@ def test_the_most_different_pair_several_models_and_periods_too() -> None:
     three = people(400, 3)
     a = evenhand.audit(three, **SCORED, **FAST, tolerance={"abcc": 0.9, "demographic_parity": 0.9})
     assert {one.id: one.passes for one in a.attributes[0].largest if one.tolerance == 0.9} == {
-        "abcc": True, "demographic_parity": True,
+        "abcc": True, "independence_uniform": True, "demographic_parity": True, "delta_dp_b": True,  # one number each
     }  # fmt: skip
     both = evenhand.audit(
         score={"a": ROWS["s"], "b": ROWS["d"]}, label=ROWS["y"], group=ROWS["g"], measures=["abcc"], **FAST,

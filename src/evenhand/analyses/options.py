@@ -14,7 +14,7 @@ from evenhand.inference.settings import Inference, InferenceArgs
 from evenhand.ingest.reading import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
-from evenhand.measures.registry import MEASURES, Measure, ScoreOptions, find
+from evenhand.measures.registry import MEASURES, Measure, ScoreOptions, find, hypothesis
 from evenhand.tables.table import Table
 
 Progress = Callable[[float, str], None]
@@ -144,8 +144,20 @@ def checked_tolerance(stated: Any) -> dict[str, float]:
 
 
 def tolerating(measures: Sequence[Measure], tolerance: Mapping[str, float]) -> list[Measure]:
-    """The measures, with other tolerances where these are stated."""
-    return [replace(m, tolerance=tolerance[m.id]) if m.id in tolerance else m for m in measures]
+    """The measures, with other tolerances where these are stated: of one number under two names, for both.
+
+    >>> [m.tolerance for m in tolerating([MEASURES["abcc"], MEASURES["independence_uniform"]], {"abcc": 0.05})]
+    [0.05, 0.05]
+    """
+    if not tolerance:
+        return list(measures)
+    by_number = {one_number(find(id_)): value for id_, value in tolerance.items()}
+    return [replace(m, tolerance=tolerance.get(m.id, by_number.get(one_number(m), m.tolerance))) for m in measures]
+
+
+def one_number(m: Measure | None) -> tuple[str, str] | None:
+    """What measures that are one number share."""
+    return None if m is None else (hypothesis(m), m.scale)
 
 
 def least_resamples(confidence: float) -> int:

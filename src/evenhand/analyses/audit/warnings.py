@@ -8,10 +8,10 @@ import numpy as np
 
 from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
 from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
-from evenhand.analyses.options import Options, least_resamples
+from evenhand.analyses.options import Options, least_resamples, one_number
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share
-from evenhand.measures.registry import Measure, hypothesis
+from evenhand.measures.registry import Measure, find, hypothesis
 from evenhand.tables.dense import Counts
 from evenhand.tables.scores import CELLS
 from evenhand.tables.table import Table, far_off, observed_range
@@ -154,7 +154,8 @@ def _resolution(table: Table, a: AttributeAudit) -> Iterator[str]:
 
 def stray_tolerances(tolerance: Mapping[str, float], chosen: Sequence[Measure]) -> Iterator[str]:
     """Which tolerances were stated, though nothing is held to them."""
-    stray = [id_ for id_ in tolerance if id_ not in {m.id for m in chosen}]
+    asked = {one_number(m) for m in chosen}
+    stray = [id_ for id_ in tolerance if one_number(find(id_)) not in asked]
     if stray:
         yield f"nothing is held to the tolerance of {listed(stray)}: not among the measures asked for (--measures)"
 
