@@ -71,12 +71,13 @@ def test_every_engine_gives_the_same(kind: str, weight: str | None, tmp_path: Pa
     engines = pytest.importorskip("test_engines")
     columns = jobs(300)
     columns["w"] = np.round(columns["w"] * 64) / 64  # sums in any order
-    expected = evenhand.tabulate(columns, **WORDS, weight=weight)
+    weights = {"weight": weight, "weight_kind": "frequency" if weight == "k" else "auto"}
+    expected = evenhand.tabulate(columns, **WORDS, **weights)
     data = engines.given(kind, engines.pd.DataFrame(columns), tmp_path)
-    assert evenhand.tabulate(data, **WORDS, weight=weight) == expected
-    some = evenhand.tabulate(columns, **WORDS, weight=weight, where={"h": "x"})
+    assert evenhand.tabulate(data, **WORDS, **weights) == expected
+    some = evenhand.tabulate(columns, **WORDS, **weights, where={"h": "x"})
     assert some.rows < expected.rows
-    assert evenhand.tabulate(data, **WORDS, weight=weight, where={"h": "x"}) == some
+    assert evenhand.tabulate(data, **WORDS, **weights, where={"h": "x"}) == some
 
 
 def test_numbers_and_truth_values_are_classes_alike(tmp_path: Path) -> None:

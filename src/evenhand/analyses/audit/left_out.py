@@ -40,10 +40,9 @@ def left_out(counts: Counts) -> LeftOut | None:
     people = np.asarray(counts.array.sum(-1), np.float64)
     there = people > 0
     patterns, first = np.unique(there, axis=1, return_index=True)
-    lost = (people / people.sum(0)).T @ ~patterns  # the share of each group where groups of a pattern have nobody
-    lost = np.where(
-        lost > 1 - 1e-12, 0.0, lost
-    )  # two groups without a common bin are undefined, which is said elsewhere
+    shares = people / np.maximum(people.sum(0), 1e-300)
+    lost = shares.T @ ~patterns  # of each group, where groups of a pattern have nobody
+    lost = np.where(lost > 1 - 1e-12, 0.0, lost)  # groups without a common bin are undefined, as is said elsewhere
     group, pattern = np.unravel_index(int(np.argmax(lost)), lost.shape)
     share, other = float(lost[group, pattern]), int(first[pattern])
     if share == 0:
