@@ -219,7 +219,7 @@ class FrameCounting:
 def scale_of(x: nw.Expr) -> nw.Expr:
     """The scale of each 32-bit number as `Narrow.scales` has it."""
     found: nw.Expr = nw.lit(0.0)
-    size = nw.when(x < 0.0).then(-x).otherwise(x)
+    size = nw.when(x < 0.0).then(x * -1.0).otherwise(x)  # the lowest narwhals has no unary minus
     for start, scale in zip(FLOAT32.starts[::-1].tolist(), FLOAT32.scales[-2::-1].tolist(), strict=True):
         found = nw.when(size < start).then(nw.lit(scale)).otherwise(found)
     return found
