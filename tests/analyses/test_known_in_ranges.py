@@ -240,3 +240,11 @@ def test_a_rule_that_is_met_is_not_said_to_be_unjudged() -> None:
     verdict = evenhand.check(table, "abcc <= 0.9 at 95%", bootstrap=99)
     assert verdict.passed
     assert not [note for note in verdict.notes if "not judged" in note]
+
+
+def test_several_measures_are_not_judged_in_one_note_that_is_a_sentence() -> None:
+    audit = evenhand.audit(ranged(people(np.random.default_rng(0)), [0.3, 0.7]), bootstrap=0, permutations=0)
+    said = [note.partition(" not judged")[0] for note in audit.notes if " not judged because" in note]
+    assert said
+    for titles in said:
+        assert titles.endswith(" are" if "," in titles else " is")

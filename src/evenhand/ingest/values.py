@@ -254,6 +254,10 @@ def decimals(values: Any) -> Any:
     return values if narrow is None else narrow.shortest(values)
 
 
+AS_WRITTEN = ("score", "feature")
+"""Roles whose numbers are compared with others: of few bits, they are the decimals they stand for."""
+
+
 def to_floats(values: Any, column: str, role: str) -> Floats:
     """Numbers as float64; NaN where a value is missing. Text is refused: it would have to be guessed."""
     if isinstance(values, np.ma.MaskedArray):
@@ -262,7 +266,7 @@ def to_floats(values: Any, column: str, role: str) -> Floats:
         values = _unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.dtype.kind in "biuf":
-        return (decimals(array) if role == "score" else array).astype(np.float64, copy=False)
+        return (decimals(array) if role in AS_WRITTEN else array).astype(np.float64, copy=False)
     if array.dtype.kind in "mMcSUV":
         raise DataError(_not_number(array[0] if len(array) else array.dtype, column, role))
     return np.fromiter((_to_float(v, column, role) for v in array.tolist()), np.float64, len(array))
