@@ -22,7 +22,7 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.monitor.history import Alarm, Period
 from evenhand.analyses.monitor.sequential import Key
 from evenhand.errors import shown, shown_name
-from evenhand.inference.interval import z_value
+from evenhand.inference.interval import together, z_value
 from evenhand.tables.arrays import Floats, Ints
 
 
@@ -115,14 +115,12 @@ def dated(
     names = [p.name for p in periods]
     series = {key: _series(periods, key, before[key], confidence) for key in raised}
     doubt = _doubt(false_alarms, len(raised), len(names))
-    together = 1 - (1 - confidence) / max(len(raised), 1)
+    levels = confidence, together(confidence, len(raised))
     cuts = []
     for key, own in raised.items():
         first = min(own, key=lambda a: names.index(a.period))
         latest = names.index(first.period)
-        cuts += _cuts(key, series[key], latest, doubt, (confidence, together)) or [
-            _window(key, first, before[key], names)
-        ]
+        cuts += _cuts(key, series[key], latest, doubt, levels) or [_window(key, first, before[key], names)]
     found = [_Found(group) for group in _grouped(cuts)]
     told: dict[tuple[Key, str], Alarm] = {}
     for key, own in raised.items():
@@ -324,8 +322,8 @@ def _cut(key: Key, series: Series, start: int, k: int, stop: int, levels: tuple[
     first = series.first_cut(start)
     gain = series.gain(start, stop)[first - start - 1 :]
     own = float(gain[k - first])
-    alone, together = (_likely(series.places[first:stop], gain, own, level) for level in levels)
-    return Cut(key, int(series.places[k]), *alone, together, own, series.level(start, k), series.level(k, stop))
+    alone, reach = (_likely(series.places[first:stop], gain, own, level) for level in levels)
+    return Cut(key, int(series.places[k]), *alone, reach, own, series.level(start, k), series.level(k, stop))
 
 
 def _likely(places: Ints, gain: Floats, own: float, confidence: float) -> tuple[int, int]:
