@@ -1,8 +1,8 @@
 """Borders of ranges of scores that nobody's score chooses: numbers of few digits, with enough people on both sides.
 
-Numbers stand on steps of 1, 0.5, 0.1, 0.05, 0.01 and so on, each of which divides the one before. Between two scores the
-border is a number on the widest step that has one there. It may be used only if the steps of that width on both of its
-sides hold enough people. So there is nobody between two such borders, or enough people, whatever their groups are.
+Steps are 1, 0.5, 0.1, 0.05, 0.01 and so on wide, each a part of the one before. Between two scores the border is the
+start of a step, of the widest for which there is one. It may be used only if the two steps of that width in which the
+scores lie hold enough people. So there is nobody between two such borders, or enough people, whatever their groups are.
 """
 
 from __future__ import annotations

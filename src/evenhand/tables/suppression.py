@@ -110,8 +110,8 @@ def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
     whole_number("ranges (--ranges)", ranges, 1, MOST)
     if is_whole(below) and 1 <= below < LEAST:
         raise UsageError(
-            f"below (--suppress-below) must be a whole number from {LEAST}, not {below}: a cell of one is a person, and of "
-            "two people in a cell each knows the other"
+            f"below (--suppress-below) must be a whole number from {LEAST}, not {below}: a cell of one is a person, "
+            "and of two people in a cell each knows the other"
         )
     whole_number("below (--suppress-below)", below, LEAST, MOST)
     try:
