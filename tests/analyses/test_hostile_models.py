@@ -1,4 +1,4 @@
-"""Model files from strangers: nothing that lies beside them is run, and they neither fill memory nor read other files."""
+"""Model files from strangers: nothing beside them is run, and they neither fill memory nor read other files."""
 
 from __future__ import annotations
 
