@@ -115,8 +115,8 @@ def _of_borders(t: Table | Confusion) -> list[str]:
     if isinstance(t, Confusion) or t.spans is None or below is None or below < 2:
         return []
     return [
-        f"where a range of scores ends tells that some group has fewer than {below:,} people in part of it, and perhaps "
-        "that one of them is near its end"
+        f"where a range of scores ends tells that some group has fewer than {below:,} people in part of it, and "
+        "perhaps that one of them is near its end"
     ]
 
 
