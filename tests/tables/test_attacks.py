@@ -63,7 +63,6 @@ def nearest_sets(border: float, scores: list[float]) -> list[list[float]]:
     place = int(np.searchsorted(scores, border))
     before, after = scores[place - 1], scores[place]
     width = next(w for w in WIDTHS if step(before, w) < step(after, w))  # the widest with a border between these two
-    assert Decimal(repr(border)) % width == 0, "a border that is on no step was chosen by somebody's score"
     return [
         [s for s in scores[:place] if step(s, width) == step(before, width)],
         [s for s in scores[place:] if step(s, width) == step(after, width)],
@@ -77,6 +76,23 @@ def test_no_border_points_at_fewer_people_than_a_cell_holds(seed: int, n: int, b
     found = shared(counted(columns), below)
     if found is None or found.spans is None:
         return
+    scores = kept(columns, found)
+    for border in told(found):
+        assert all(len(group) >= below for group in nearest_sets(border, scores)), border
+        before, after = (f(group) for f, group in zip((max, min), nearest_sets(border, scores), strict=True))
+        width = next(w for w in WIDTHS if step(before, w) < step(after, w))
+        assert Decimal(repr(border)) % width == 0, "a border that is on no step was chosen by somebody's score"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(100, 1500), st.sampled_from([3, 5, 10]), st.sampled_from([20, 100, 1000]))
+def test_fine_edges_point_at_no_fewer_people(seed: int, n: int, below: int, steps: int) -> None:
+    columns = people(seed, n)
+    edges = [k / steps for k in range(steps + 1)]
+    found = shared(counted(columns), below, edges=edges)
+    if found is None or found.spans is None:
+        return
+    assert set(told(found)) <= set(edges)
     scores = kept(columns, found)
     for border in told(found):
         assert all(len(group) >= below for group in nearest_sets(border, scores)), border

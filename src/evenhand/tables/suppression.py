@@ -206,10 +206,20 @@ class _Plan:
         own = kept[self.group]
         level, stratum, n = self.level[own], self.stratum[own], self.n[own]
         if self.borders is not None:
-            return halved(level, stratum, n, self.segment, self.below)
+            return halved(level, stratum, n, self.segment, self._allowed(self.borders, level, n), self.below)
         ends = np.flatnonzero(np.diff(self.segment[level])) + 1
         parts = zip(*(np.split(a, ends) for a in (level, stratum, n)), strict=True)
         return np.concatenate([self._starts(where, who, people) for where, who, people in parts])
+
+    def _allowed(self, borders: Floats, level: Ints, n: Ints) -> Bools:
+        """Of ranges fixed beforehand: those before which a border points at nobody, as the steps beside it hold enough."""
+        people, found = sum_by(level, n, len(self.segment)), np.zeros(len(self.segment), np.bool_)
+        held = np.flatnonzero(people)
+        for own in np.split(held, np.flatnonzero(np.diff(self.segment[held])) + 1):
+            cells = borders[own], borders[own + 1]
+            chosen = between(*cells)[usable(*cells, people[own], self.below)]
+            found[np.searchsorted(borders, chosen)] = True  # of several before people, the one that tells least of them
+        return found
 
     def _starts(self, level: Ints, stratum: Ints, n: Ints) -> Ints:
         """At which levels ranges start between two thresholds: only where the steps of their border hold enough."""
@@ -292,10 +302,10 @@ def _fixed(table: Table, plan: _Plan, starts: Ints, cells: Bools) -> tuple[Float
     assert plan.borders is not None
     lowest, highest = float(plan.borders[0]), float(plan.borders[-1])
     level, own = plan.level[cells], np.searchsorted(starts, plan.level[cells], side="right") - 1
-    last = np.zeros(len(starts), np.int64)
-    np.maximum.at(last, own, level)
+    stop = np.searchsorted(plan.segment, plan.segment[starts], side="right")  # not where the last people are
+    stop = np.minimum(stop, np.append(starts[1:], len(plan.segment)))
     closed = np.append(plan.borders[:-1], np.nextafter(highest, np.inf))  # the highest score belongs to the last
-    low, high = plan.borders[starts], closed[last + 1]
+    low, high = plan.borders[starts], closed[stop]
     first_score, last_score = np.full(len(starts), np.inf), np.full(len(starts), -np.inf)
     ends = _ends(table, table.score)
     np.minimum.at(first_score, own, ends[0][cells])
