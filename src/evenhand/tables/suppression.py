@@ -212,7 +212,7 @@ class _Plan:
         return np.concatenate([self._starts(where, who, people) for where, who, people in parts])
 
     def _allowed(self, borders: Floats, level: Ints, n: Ints) -> Bools:
-        """Of ranges fixed beforehand: those before which a border points at nobody, as the steps beside it hold enough."""
+        """Which ranges fixed beforehand may be parted from the one before: the steps beside the border hold enough."""
         people, found = sum_by(level, n, len(self.segment)), np.zeros(len(self.segment), np.bool_)
         held = np.flatnonzero(people)
         for own in np.split(held, np.flatnonzero(np.diff(self.segment[held])) + 1):
@@ -301,7 +301,7 @@ def _fixed(table: Table, plan: _Plan, starts: Ints, cells: Bools) -> tuple[Float
     assert table.score is not None
     assert plan.borders is not None
     lowest, highest = float(plan.borders[0]), float(plan.borders[-1])
-    level, own = plan.level[cells], np.searchsorted(starts, plan.level[cells], side="right") - 1
+    own = np.searchsorted(starts, plan.level[cells], side="right") - 1
     stop = np.searchsorted(plan.segment, plan.segment[starts], side="right")  # not where the last people are
     stop = np.minimum(stop, np.append(starts[1:], len(plan.segment)))
     closed = np.append(plan.borders[:-1], np.nextafter(highest, np.inf))  # the highest score belongs to the last
