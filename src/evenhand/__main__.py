@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -17,4 +18,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    # Python puts the current folder first, where a file called like a library would be taken for it.
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if not sys.flags.safe_path and sys.path[:1] in ([""], [os.getcwd()]) and own != os.getcwd():
+        del sys.path[0]
     main()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 import click
 
 from evenhand.cli.options import NAMES, NUMBER, NUMBERS, command, given, option, shared, under
-from evenhand.cli.output import progress_bar, wanted, write
+from evenhand.cli.output import progress_bar, say, wanted, write
+from evenhand.errors import shown_name
 
 
 @command("data")
@@ -55,10 +55,13 @@ def counterfactual(data: str, model: str, graph: tuple[str, ...], seed: int, **o
     Without a --graph only the attribute is flipped, which says nothing about what it does to other columns.
     """
     from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness
+    from evenhand.analyses.counterfactual.model_files import is_import
 
     paths = wanted(options, data, *filter(os.path.isfile, (model, *graph)))
     graphs = graph[0] if len(graph) == 1 else {_called(one, graph): one for one in graph} or None
-    sys.path.insert(0, os.getcwd())  # a model of the current directory can be imported
+    if is_import(model):
+        module = shown_name(model.partition(":")[0])
+        say(f"importing {module}, from the current folder if it is there, runs its code")
     with progress_bar() as progress:
         found = counterfactual_fairness(model, data, graph=graphs, rng=seed, progress=progress, **given(options))
     write(found, paths)

@@ -14,7 +14,7 @@ import click
 
 from evenhand.cli.options import WHOLE, command, given, option, under
 from evenhand.cli.output import say, wanted, write, write_starter
-from evenhand.errors import DataError, MissingLibrary, UsageError
+from evenhand.errors import DataError, MissingLibrary, UsageError, listed
 from evenhand.files.paths import as_path, shown_path
 
 if TYPE_CHECKING:
@@ -50,11 +50,13 @@ def experiment(config: str, init: bool, folder: str | None, retry: bool, **optio
         return
     paths = wanted(options, config)
     try:
-        from evenhand.learn.experiments.config import read_config
+        from evenhand.learn.experiments.config import own_methods, read_config
         from evenhand.learn.experiments.experiment import experiment as run
     except ModuleNotFoundError as error:
         raise MissingLibrary(f"experiment needs {error.name}: pip install 'evenhand[learn]'") from error
-    sys.path.append(os.fspath(as_path(config).parent.resolve()))  # a method of yours lies beside the file
+    if own := own_methods(config):
+        sys.path.append(os.fspath(as_path(config).parent.resolve()))  # after all that is installed
+        say(f"importing {listed(own)}, from the folder of {shown_path(config)} if it is there, runs its code")
     asked = read_config(config)
     if folder is not None:
         asked["folder"] = folder

@@ -31,7 +31,7 @@ _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where t
 )
 @under(
     "Sharing by suppression",
-    option("--suppress-below", metavar="K", type=WHOLE, help="No cell of fewer than K people."),
+    option("--suppress-below", metavar="K", type=WHOLE, help="No cell of fewer than K people, at least 3."),
     option("--keep-threshold", metavar="T", multiple=True, callback=NUMBERS, help="Decisions stay exact at T."),
     option("--ranges", metavar="N", type=WHOLE, help="Withhold small groups until scores have N ranges  [default: 5]"),
     option("--like", metavar="TABLE", help="In the ranges of this shared table, so that both add up."),

@@ -36,6 +36,8 @@ _TYPES: dict[str, Any] = {
     "n": np.int64, "score": np.float64, "decision": np.bool_, "label": np.bool_, "weight": np.float64,
     "weight2": np.float64, "cluster": np.int64,
 }  # fmt: skip
+_ALONE: Any = {"threads": 1, "autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""How DuckDB is opened: nothing that a file says fetches or loads an extension."""
 
 
 def save(table: Table | Confusion, path: Any) -> None:
@@ -63,7 +65,7 @@ def save(table: Table | Confusion, path: Any) -> None:
     if said := table.provenance.to_dict():
         described["provenance"] = said
     about = {"schema": format_of(table), **described, "notes": list(table.notes), "digest": table.digest()}
-    with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
+    with replacing(path) as temporary, duckdb.connect(config=_ALONE) as connection:
         connection.register("cells", columns)
         try:
             connection.execute(
@@ -106,7 +108,7 @@ def load(path: Any) -> Table | Confusion:
             "make one with `evenhand table make` or Table.save"
         )
     try:
-        with duckdb.connect(config={"threads": 1}) as connection:
+        with duckdb.connect(config=_ALONE) as connection:
             about = _metadata(connection, path)
             if about is None:
                 raise TableFileError(
@@ -135,7 +137,7 @@ def is_table_file(path: Any) -> bool:
     if not is_file(path) or not _is_parquet(path):
         return False
     try:
-        with duckdb.connect(config={"threads": 1}) as connection:
+        with duckdb.connect(config=_ALONE) as connection:
             return _metadata(connection, path) is not None
     except (duckdb.Error, ValueError):
         return False

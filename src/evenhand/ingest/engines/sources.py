@@ -19,7 +19,7 @@ from typing import Any, Literal
 from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
 from evenhand.files.paths import as_path, identifier, is_file, literal, shown_path, whole_files
 from evenhand.files.secrets import is_address, masked
-from evenhand.ingest.engines.addresses import is_database, missing_extension, table_of, without_query
+from evenhand.ingest.engines.addresses import extensions, is_database, missing_extension, table_of, without_query
 from evenhand.ingest.engines.damage import UNREADABLE, check_arrow, check_text, culprit, problem as problem
 from evenhand.ingest.progress import followed, watchable
 
@@ -77,6 +77,7 @@ def opened(path: Any, needed: Sequence[str]) -> Iterator[Source]:
         "memory_limit": f"{limit}MB",
         "temp_directory": spill,
         "preserve_insertion_order": "false",
+        **extensions(files),
     }
     try:
         with duckdb.connect(config=config) as connection:
@@ -99,7 +100,7 @@ def _scan(files: Sequence[str], kind: str, needed: Sequence[str]) -> None:
     """Read all that is needed of some files."""
     import duckdb
 
-    with duckdb.connect() as connection:
+    with duckdb.connect(config=extensions(files)) as connection:
         source = _read(connection, list(files), kind, shown_path(files[0]), needed)
         columns = ", ".join(source.column(name) for name in needed)
         everything = source.relation.aggregate(f"bit_xor(hash({columns}))")
@@ -361,7 +362,7 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
             return list(layout.header) if layout else []
         if kind == "arrow":
             return list(_arrow(files[:1], shown_path(files[0])).schema.names)
-        with duckdb.connect() as connection:
+        with duckdb.connect(config=extensions(files)) as connection:
             if kind == "database":
                 return list(table_of(connection, files[0]).columns)
             read = connection.read_parquet if kind == "parquet" else connection.read_json
