@@ -51,7 +51,7 @@ def _reads(given: Any, file: str) -> bool:
     """Whether a file, under whatever name, is one of those that an input means."""
     if not isinstance(given, str | os.PathLike):
         return False
-    from evenhand.ingest.engines.sources import files_of
+    from evenhand.ingest.engines.found import files_of
 
     return any(os.path.samefile(one, file) for one in files_of(given))
 
