@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evenhand.cli.files import READ
 from evenhand.cli.options import CLASSES, COLUMNS, NUMBERS, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
@@ -35,7 +36,7 @@ def demo(**options: Any) -> None:
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
-@under("Output", *FORMS, option("--also", metavar="JSON", multiple=True,
+@under("Output", *FORMS, option("--also", metavar="JSON", type=READ, multiple=True,
                                 help="Add a section to --html: a result of individual or counterfactual."))  # fmt: skip
 @under(
     "Several models only",
@@ -76,7 +77,7 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     from evenhand.ingest.resolve import as_counts
     from evenhand.ingest.roles import Roles, picked
 
-    paths = wanted(options, data, *also)
+    paths = wanted(options)
     page = {"also": _others(also)} if also else {}
     seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
     models, classes = take(options, _MODELS), take(options, CLASSES)
