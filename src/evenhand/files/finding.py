@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from glob import glob, has_magic
 from pathlib import Path
@@ -12,6 +12,8 @@ from evenhand.errors import DataError, shown
 from evenhand.files.paths import shown_path
 
 _ANY_DEPTH = "**"
+Again = tuple[tuple[str, str], ...]
+"""Further names of files, each with the name by which its file is read."""
 
 
 def below(folder: Path, wanted: Callable[[str], bool] = lambda name: True) -> Iterator[tuple[str, ...]]:
@@ -85,15 +87,16 @@ def _why_no_file(name: str) -> str:
     return "it is no regular file but a pipe or a device: save what it holds to a file first"
 
 
-def once(names: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-    """The first name of every file, and further names of these files with that one."""
+def once(names: Iterable[str]) -> tuple[list[str], Again]:
+    """The first name of every file, and every further one."""
     first: dict[tuple[int, int] | str, str] = {}
-    again: dict[str, str] = {}
+    again: list[tuple[str, str]] = []
     for name in names:
-        kept = first.setdefault(_identity(name), name)
-        if kept != name:
-            again[name] = kept
-    return list(first.values()), again
+        file = _identity(name)
+        if file in first:
+            again.append((name, first[file]))
+        first.setdefault(file, name)
+    return list(first.values()), tuple(again)
 
 
 def _identity(name: str) -> tuple[int, int] | str:
@@ -105,12 +108,13 @@ def _identity(name: str) -> tuple[int, int] | str:
     return (about.st_dev, about.st_ino) if about.st_ino else os.path.realpath(name)
 
 
-def said_of(again: Mapping[str, str], short: Callable[[str], str] = str) -> list[str]:
+def said_of(again: Again, short: Callable[[str], str] = str) -> list[str]:
     """What a result says about files of several names, which it shortens.
 
-    >>> said_of({"may/latest.csv": "may/2024-05.csv"}, os.path.basename)
-    ["a file of several names is read once: 'latest.csv' is '2024-05.csv'"]
+    >>> said_of((("may/latest.csv", "may/2024-05.csv"), ("may/2024-04.csv", "may/2024-04.csv")), os.path.basename)
+    ["a file of several names is read once: 'latest.csv' is '2024-05.csv', '2024-04.csv' is named again"]
     """
-    pairs = [f"{shown(short(name))} is {shown(short(kept))}" for name, kept in again.items()]
+    pairs = [(short(name), short(kept)) for name, kept in again]
+    texts = [f"{shown(name)} is {'named again' if name == kept else shown(kept)}" for name, kept in pairs]
     more = f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else ""
-    return [f"a file of several names is read once: {', '.join(pairs[:3])}{more}"] if pairs else []
+    return [f"a file of several names is read once: {', '.join(texts[:3])}{more}"] if pairs else []

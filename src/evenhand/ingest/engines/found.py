@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
 
 from evenhand.errors import DataError, EvenhandError, UsageError, listed, nearest
-from evenhand.files.finding import beginning, below, matching, once, said_of, whole_files
+from evenhand.files.finding import Again, beginning, below, matching, once, said_of, whole_files
 from evenhand.files.paths import as_path, is_file, shown_path
 from evenhand.files.secrets import is_address
 from evenhand.ingest.engines.addresses import is_database, without_query
@@ -30,7 +29,7 @@ class Found:
     kind: str
     root: str
     """The folder that was named, or the one above the file or pattern that was."""
-    again: Mapping[str, str] = field(default_factory=dict)
+    again: Again = ()
     """Further names of these files, which are not read again."""
 
     @property

@@ -74,7 +74,7 @@ def _refuse_twins(file: str, names: Sequence[str], needed: Sequence[str]) -> Non
 
 def _refuse_two_places(found: Found, needed: Sequence[str]) -> None:
     """A file is read once, so its names must not tell different things."""
-    for name, kept in found.again.items():
+    for name, kept in found.again:
         one, other = (_only(told_by_folders(file, found.root), needed) for file in (kept, name))
         if one != other:
             raise DataError(
