@@ -7,7 +7,7 @@ An option or argument that names a file says so by its type, READ, Read(…) or 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ STANDARD_OUTPUT = "-"
 
 
 class Read(StringParamType):
-    """What names files that are read, or may do so; `files` finds them."""
+    """What names files that are read, or may do so; `files` finds them, given all options."""
 
-    def __init__(self, files: Callable[[str], Iterable[str]]) -> None:
+    def __init__(self, files: Callable[[str, Mapping[str, Any]], Iterable[str]]) -> None:
         self.files = files
 
 
@@ -34,30 +34,32 @@ class Written(StringParamType):
         self.standard_output = STANDARD_OUTPUT if or_standard_output else None
 
 
-def _data(given: str) -> list[str]:
+def _data(given: str, options: Mapping[str, Any]) -> list[str]:
     from evenhand.ingest.engines.found import files_of
 
     return files_of(given)
 
 
-def _tables(given: str) -> list[str]:
-    """Rows, or saved tables, which may have any name."""
+def _periods(given: str, options: Mapping[str, Any]) -> list[str]:
+    """Rows with a time, or saved tables, which may have any name."""
     from evenhand.analyses.monitor.stream import table_files
     from evenhand.errors import EvenhandError
 
+    if options["time"] is not None:
+        return _data(given, options)
     try:
-        return [*_data(given), *map(str, table_files(given)[0].values())]
-    except EvenhandError:  # rows
-        return _data(given)
+        return list(map(str, table_files(given)[0].values()))
+    except EvenhandError:  # which ends the command
+        return []
 
 
-def _model(given: str) -> list[str]:
+def _model(given: str, options: Mapping[str, Any]) -> list[str]:
     """A file, or the module of package.module:name where it lies in the current directory."""
     place = given.partition(":")[0].replace(".", "/")
-    return [*_data(given), *filter(os.path.isfile, (f"{place}.py", f"{place}/__init__.py"))]
+    return [*_data(given, options), *filter(os.path.isfile, (f"{place}.py", f"{place}/__init__.py"))]
 
 
-READ, TABLES, MODEL = Read(_data), Read(_tables), Read(_model)
+READ, PERIODS, MODEL = Read(_data), Read(_periods), Read(_model)
 WRITTEN, SHOWN = Written(), Written(or_standard_output=True)
 
 
@@ -92,7 +94,7 @@ def _is_read(place: str, context: click.Context, further: Iterable[Path]) -> boo
     for param in _of_type(context, Read):
         stated = context.params[param.name]
         for one in stated if isinstance(stated, tuple) else (stated,):
-            if any(_same(file, place) for file in param.type.files(one)):
+            if any(_same(file, place) for file in param.type.files(one, context.params)):
                 return True
     return False
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from evenhand.cli.files import READ, TABLES
+from evenhand.cli.files import PERIODS, READ
 from evenhand.cli.options import COLUMNS, NUMBER, WHOLE, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 
 
-@command("data", reads=TABLES)
+@command("data", reads=PERIODS)
 @under("Columns")
 @under(
     "Periods",
