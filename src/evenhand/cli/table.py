@@ -16,7 +16,7 @@ from evenhand.cli.options import BY_COLUMN, CELLS, NUMBER, NUMBERS, WHOLE, comma
 from evenhand.cli.output import progress_bar, wanted, write
 from evenhand.errors import UsageError, is_whole, shown
 from evenhand.files.finding import once, said_of
-from evenhand.files.paths import as_path, shown_path
+from evenhand.files.paths import as_path, naming, shown_path
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges", "like", "edges"), ("cells", "groups")
 
@@ -190,11 +190,13 @@ def _suppressing(said: dict[str, Any]) -> _Sharing:
     from evenhand.tables.suppression import RANGES, below_like, check_numbers, suppressed
 
     like = load(said["like"]) if "like" in said else None
-    below = below_like(like) if said["suppress_below"] is None else said["suppress_below"]
+    with naming(said.get("like")):
+        below = below_like(like) if said["suppress_below"] is None else said["suppress_below"]
+        shared = [] if like is None else edges_of(like).tolist()
     ranges, thresholds = said.get("ranges", RANGES), said.get("keep_threshold", [])
     check_numbers(below, ranges, thresholds)
     edges = check_edges(said["edges"]).tolist() if "edges" in said else None
-    borders = [*(edges or ()), *([] if like is None else edges_of(like).tolist())]
+    borders = [*(edges or ()), *shared]
     made = partial(suppressed, below=below, ranges=ranges, keep_thresholds=thresholds, like=like, edges=edges)
     return _Sharing(made, lambda _: [*thresholds, *borders])
 

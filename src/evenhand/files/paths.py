@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import UsageError, shown
+from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files.secrets import is_address, masked
 
 
@@ -33,6 +33,26 @@ def shown_path(path: Any) -> str:
     ("'people.csv'", "'https://***@x.org/a.csv?sig=***'")
     """
     return shown(masked(str(path)), 120)
+
+
+@contextmanager
+def naming(given: Any) -> Iterator[None]:
+    """What is found to be wrong in a file is said with its name; of data that are no file nothing is added.
+
+    >>> with naming("runs.csv"):
+    ...     raise UsageError("there are no runs")
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: 'runs.csv': there are no runs
+    """
+    try:
+        yield
+    except EvenhandError as error:
+        if not isinstance(given, str | os.PathLike):
+            raise
+        known = (shown_path(given)[:-1], shown(os.path.basename(os.fspath(given)), 120))
+        if any(name in str(error) for name in known):
+            raise
+        raise type(error)(f"{shown_path(given)}: {error}") from error
 
 
 def is_file(path: Path) -> bool:
