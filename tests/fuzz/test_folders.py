@@ -25,7 +25,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs links and
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 GROUPS = [name for name in NAMES if name_of(name) == name and len(name) < 60]
-PLACES = [name for name in NAMES if name and "/" not in name and name[0] not in "._" and len(name) < 60]
+# next to a name with a bracket, DuckDB takes a backslash that a name begins with for a folder, and refuses the data
+PLACES = [name for name in NAMES if name and "/" not in name and name[0] not in "._\\" and len(name) < 60]
 FORMATS = ("parquet", "csv", "jsonl")
 
 
@@ -149,7 +150,7 @@ def counted(data: str) -> Counter[str | None] | None:
     return found + Counter({None: sum(table.left_out.values())})
 
 
-@amount(reduced=8, full=400)
+@amount(reduced=8, full=300)
 def test_trees(cases: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes: Counter[str] = Counter()
     for case, rng in enumerate(generators(cases, 11)):
