@@ -131,7 +131,8 @@ def test_folders_that_differ_in_case() -> None:
     with pytest.raises(evenhand.DataError, match="has a column 'G', and lies in a folder that tells 'g'"):
         groups("d")
     assert groups("d", "G") == {"a": 1}
-    parquet("e/g=1/g=2/p.parquet", s=[0.1])
+    parquet("e/g=1/g=2/p.parquet", s=[0.1], h=["a"])
+    assert groups("e", "h") == {"a": 1}
     with pytest.raises(evenhand.DataError, match="contradict each other about 'g'"):
         groups("e")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import PurePath, PurePosixPath
 from urllib.parse import unquote
 
@@ -14,30 +15,33 @@ from evenhand.ingest.engines.addresses import without_query
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-def told_by_folders(file: str, root: str) -> dict[str, str | None]:
-    """The columns that names of folders tell: those below the root, and an unbroken run of them that ends there.
+def told_by_folders(file: str, root: str, needed: Collection[str]) -> dict[str, str | None]:
+    """Those of the needed columns that names of folders tell.
+
+    >>> told_by_folders("data/day=5/g=New%20York/part.parquet", "data", ["g", "s"])
+    {'g': 'New York'}
+    """
+    told: dict[str, str | None] = {}
+    for name, value in statements(file, root):
+        if name in needed and told.setdefault(name, value) != value:
+            raise DataError(f"folders of {shown_path(file)} contradict each other about {shown(name)}: rename one")
+    return told
+
+
+def statements(file: str, root: str) -> list[tuple[str, str | None]]:
+    """What folders tell: those below the root, and an unbroken run of them that ends there.
 
     So `x=1` counts in root/x=1/more/part.parquet and in x=1/y=2/part.parquet, but not somewhere above.
 
-    >>> told_by_folders("data/day=5/g=New%20York/part.parquet", "data")
-    {'day': '5', 'g': 'New York'}
-    >>> told_by_folders("/home/x=1/data/g=a/part.parquet", "/home/x=1/data/g=a")
-    {'g': 'a'}
+    >>> statements("/home/x=1/data/day=5/g=a/part.parquet", "/home/x=1/data/day=5")
+    [('day', '5'), ('g', 'a')]
     """
     folders, top = _parts(file)[:-1], _parts(root)
-    depth = len(top) if folders[: len(top)] == top else len(folders)
-    start = depth
+    start = len(top) if folders[: len(top)] == top else len(folders)
     while start and "=" in folders[start - 1]:
         start -= 1
-    told: dict[str, str | None] = {}
-    for folder in folders[start:]:
-        name, equals, value = folder.partition("=")
-        if not name or not equals:
-            continue
-        name, stated = _decoded(name), None if value == _NO_VALUE else _decoded(value)
-        if told.setdefault(name, stated) != stated:
-            raise DataError(f"folders of {shown_path(file)} contradict each other about {shown(name)}: rename one")
-    return told
+    pairs = [folder.partition("=")[::2] for folder in folders[start:] if folder.find("=") > 0]
+    return [(_decoded(name), None if value == _NO_VALUE else _decoded(value)) for name, value in pairs]
 
 
 def _parts(path: str) -> tuple[str, ...]:

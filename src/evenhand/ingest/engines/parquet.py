@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.errors import DataError, shown
 from evenhand.files.paths import identifier, literal, shown_path
 from evenhand.ingest.engines.damage import check_columns
-from evenhand.ingest.engines.folders import told_by_folders
+from evenhand.ingest.engines.folders import statements, told_by_folders
 from evenhand.ingest.engines.found import Found
 from evenhand.ingest.progress import followed
 
@@ -19,7 +19,7 @@ _FILE = "evenhand_file"
 def parquet_names(connection: Any, found: Found) -> list[str]:
     """The columns of the first file, and those that its folders tell."""
     own, *_ = _columns(connection, found).values()
-    return list(dict.fromkeys([*own, *told_by_folders(found.files[0], found.root)]))
+    return list(dict.fromkeys([*own, *(name for name, _ in statements(found.files[0], found.root))]))
 
 
 def parquet(connection: Any, found: Found, needed: Sequence[str]) -> tuple[Any, dict[str, str]]:
@@ -30,13 +30,13 @@ def parquet(connection: Any, found: Found, needed: Sequence[str]) -> tuple[Any, 
     both, or a shard with the other, must not be misread.
     """
     columns = _columns(connection, found)
-    told = {file: _only(told_by_folders(file, found.root), needed) for file in columns}
+    told = {file: told_by_folders(file, found.root, needed) for file in columns}
     for file, names in columns.items():
         there = [*names, *told[file]]
         check_columns(needed, there, shown_path(file))
         _refuse_twins(file, names, [name for name in needed if name in there])
     _refuse_two_places(found, needed)
-    both = {file: _only(told[file], names) for file, names in columns.items()}
+    both = {file: {n: v for n, v in told[file].items() if n in names} for file, names in columns.items()}
     _check_same(connection, {file: values for file, values in both.items() if values})
     lacking = {file: {n: v for n, v in told[file].items() if n not in names} for file, names in columns.items()}
     if not any(lacking.values()):
@@ -51,10 +51,6 @@ def _columns(connection: Any, found: Found) -> dict[str, list[str]]:
     for file, name in connection.execute("SELECT file_name, name FROM parquet_schema(?)", [paths]).fetchall():
         columns.setdefault(file, []).append(name)
     return {file: names for file, (_, *names) in columns.items()}
-
-
-def _only(told: Mapping[str, str | None], names: Sequence[str]) -> dict[str, str | None]:
-    return {name: value for name, value in told.items() if name in names}
 
 
 def _refuse_twins(file: str, names: Sequence[str], needed: Sequence[str]) -> None:
@@ -75,7 +71,7 @@ def _refuse_twins(file: str, names: Sequence[str], needed: Sequence[str]) -> Non
 def _refuse_two_places(found: Found, needed: Sequence[str]) -> None:
     """A file is read once, so its names must not tell different things."""
     for name, kept in found.again:
-        one, other = (_only(told_by_folders(file, found.root), needed) for file in (kept, name))
+        one, other = (told_by_folders(file, found.root, needed) for file in (kept, name))
         if one != other:
             raise DataError(
                 f"{shown_path(kept)} and {shown_path(name)} are one file, but their folders tell different things: "
