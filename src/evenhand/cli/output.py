@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.errors import UsageError, shown
-from evenhand.files.paths import as_path, check_target, shown_path, write_text
+from evenhand.files.paths import as_path, write_text
 
 if TYPE_CHECKING:
     from evenhand.analyses.options import Progress
@@ -23,37 +23,9 @@ PATIENCE = 0.5
 """Seconds of work after which a bar appears."""
 
 
-def wanted(options: dict[str, Any], *inputs: Any) -> dict[str, str]:
-    """The forms asked for, taken out of the options; refused before any work if they could not be written."""
-    paths = {form: path for form in FORMS if (path := options.pop(form, None)) is not None}
-    places: dict[str, str] = {}
-    for form, path in paths.items():
-        check_place(f"--{form}", path, places, inputs)
-    return paths
-
-
-def check_place(flag: str, path: str, places: dict[str, str], inputs: Iterable[Any]) -> None:
-    """Refuse what cannot be written, what is written twice, and what is read; `places` are those taken so far."""
-    if not path:
-        raise UsageError(f"{flag} takes the name of a file, and it is empty")
-    place = path
-    if path != "-":
-        check_target(path)
-        place = os.path.realpath(as_path(path))
-    if place in places:
-        raise UsageError(f"{places[place]} and {flag} name the same place: give each its own file")
-    if path != "-" and os.path.isfile(place) and any(_reads(given, place) for given in inputs):
-        raise UsageError(f"{flag} would overwrite {shown_path(path)}, which is read: name another file")
-    places[place] = flag
-
-
-def _reads(given: Any, file: str) -> bool:
-    """Whether a file, under whatever name, is one of those that an input means."""
-    if not isinstance(given, str | os.PathLike):
-        return False
-    from evenhand.ingest.engines.sources import files_of
-
-    return any(os.path.samefile(one, file) for one in files_of(given))
+def wanted(options: dict[str, Any]) -> dict[str, str]:
+    """The forms asked for, and where, taken out of the options."""
+    return {form: path for form in FORMS if (path := options.pop(form, None)) is not None}
 
 
 def write(result: Result, paths: dict[str, str], **page: Any) -> None:

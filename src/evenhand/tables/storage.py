@@ -116,7 +116,8 @@ def load(path: Any) -> Table | Confusion:
                     "to count its rows use tabulate or audit with the names of its columns"
                 )
             _check_schema(about, path)
-            columns = connection.execute(f"FROM read_parquet({_quoted(literal(str(path)))})").fetchnumpy()
+            cells = f"FROM read_parquet({_quoted(literal(str(path)))}, hive_partitioning = false)"
+            columns = connection.execute(cells).fetchnumpy()
         table = (_confusion if about["schema"] == CONFUSION else _assembled)(about, columns)
     except TableFileError:
         raise

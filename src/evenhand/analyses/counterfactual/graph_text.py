@@ -27,13 +27,19 @@ def is_text(graph: Any) -> bool:
     return isinstance(graph, str | os.PathLike)
 
 
+def file_of(graph: Any) -> str | os.PathLike[str] | None:
+    """The file that a graph is read from; None if it is a graph itself."""
+    written = isinstance(graph, str) and ("\n" in graph or _ARROW.search(graph) or _DOT.match(graph))
+    return graph if is_text(graph) and not written else None
+
+
 def read_graph(graph: str | os.PathLike[str]) -> Parts:
     """Variables and edges of a text, or of the file it names.
 
     >>> read_graph("sex -> job -> pay")
     ([], [('sex', 'job'), ('job', 'pay')])
     """
-    if isinstance(graph, str) and ("\n" in graph or _ARROW.search(graph) or _DOT.match(graph)):
+    if isinstance(graph, str) and file_of(graph) is None:
         return _parsed(graph, "the graph")
     path = as_path(graph)
     return _parsed(_read(path), f"the graph in {shown_path(path)}", path.suffix.lower())

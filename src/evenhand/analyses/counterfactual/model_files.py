@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files.paths import as_path, shown_path
+from evenhand.files.paths import as_path, naming, shown_path
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 _IMPORT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -53,9 +53,10 @@ def load_model(model: str | os.PathLike[str], *, trust: Sequence[str] = (), unsa
     if not path.is_file():
         raise UsageError(f"there is no model {shown_path(path)}")
     try:
-        if suffix == ".skops":
-            return _skops(path, trust)
-        return OnnxModel(path) if suffix == ".onnx" else _pickle(path)
+        with naming(model):
+            if suffix == ".skops":
+                return _skops(path, trust)
+            return OnnxModel(path) if suffix == ".onnx" else _pickle(path)
     except EvenhandError:
         raise
     except Exception as error:  # a damaged file fails in whatever way its reader does

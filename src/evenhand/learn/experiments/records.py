@@ -23,6 +23,7 @@ FORMAT = "evenhand/run/1"
 PARTS = ("dev", "test")
 AXES = ("performance", "fairness")
 _ID = "[0-9a-f]{16}"
+_KEPT = re.compile(rf"\.?{_ID}\..*|runs\.csv|lock")
 _HALF_WRITTEN = re.compile(rf"\.({_ID}|runs\.csv)\..*part")
 
 
@@ -40,6 +41,10 @@ class Folder:
         except OSError as error:
             raise UsageError(f"cannot keep runs in {shown_path(path)}: {error.strerror or error}") from error
         return cls(place)
+
+    def files(self) -> list[Path]:
+        """What experiments have kept here."""
+        return [file for file in self.path.glob("*") if _KEPT.fullmatch(file.name)]
 
     def table(self, id_: str, part: str) -> Path:
         return self.path / f"{id_}.{part}.table"
