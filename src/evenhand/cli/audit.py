@@ -52,20 +52,9 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
 
 def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     """What other commands wrote as JSON."""
-    import json
+    from evenhand.analyses.audit.attachments import documents, read_document
 
-    from evenhand.analyses.audit.attachments import documents
-    from evenhand.files.paths import as_path, shown_path
-
-    found = []
-    for path in also:
-        try:
-            found.append(json.loads(as_path(path).read_text(encoding="utf-8")))
-        except OSError as error:
-            raise UsageError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"--also takes the JSON of a result, but {shown_path(path)} is none: {error}") from None
-    return documents(found)
+    return documents([read_document(path) for path in also])
 
 
 def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...] = ()) -> None:

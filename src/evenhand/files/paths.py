@@ -43,6 +43,13 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def read_small(path: Any, most: int) -> bytes | None:
+    """What a small file holds; None if it holds more bytes than that, which are not read. Raises OSError."""
+    with as_path(path).open("rb") as file:
+        content = file.read(most + 1)
+    return content if len(content) <= most else None
+
+
 def whole_files(names: Iterable[str]) -> list[str]:
     """Those that are files, not folders; a link to nothing or a pipe among them would be a part that nobody counts."""
     found = []

@@ -8,6 +8,8 @@ from typing import Any
 from evenhand.analyses.counterfactual import page as counterfactual
 from evenhand.analyses.individual import page as individual
 from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.files.json_text import parsed
+from evenhand.files.paths import read_small, shown_path
 from evenhand.report.page.figures import Room
 
 Section = tuple[str, str, Any]
@@ -16,6 +18,21 @@ SECTIONS: dict[str, Callable[[dict[str, Any], Room], list[Section]]] = {
     "evenhand/counterfactual/1": counterfactual.sections,
 }
 """What can stand in another page, by the schema of its document."""
+MOST_BYTES = 50_000_000
+
+
+def read_document(path: Any) -> Any:
+    """What another command wrote as JSON."""
+    try:
+        content = read_small(path, MOST_BYTES)
+    except OSError as error:
+        raise UsageError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
+    if content is None:
+        raise UsageError(f"{shown_path(path)} has more than {MOST_BYTES // 10**6} MB, so it is no JSON of a result")
+    try:
+        return parsed(content)
+    except DataError as error:
+        raise UsageError(f"--also takes the JSON of a result, but {shown_path(path)} is none: {error}") from None
 
 
 def documents(also: Any) -> list[dict[str, Any]]:
