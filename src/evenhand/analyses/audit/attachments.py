@@ -55,7 +55,7 @@ def sections(also: list[dict[str, Any]], room: Room) -> list[Section]:
     for place, document in enumerate(also):
         try:
             parts = SECTIONS[document["schema"]](document, room)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise DataError(
                 f"this JSON says it is {shown(document['schema'])}, but it is not complete ({type(error).__name__}: "
                 f"{error}): write it again"
