@@ -12,6 +12,7 @@ from evenhand.files.shapes import MOST_DEPTH, too_deep
 
 TOO_DEEP = f"it is nested in more than {MOST_DEPTH} levels"
 
+
 def parsed(text: str | bytes) -> Any:
     """What a JSON text holds; the error says what is wrong in it, not where it comes from.
 

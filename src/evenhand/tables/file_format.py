@@ -63,7 +63,8 @@ class Column:
     def checked(self, values: Any, name: str) -> Any:
         """The values in the type of memory, if all are there and in range."""
         if np.ma.is_masked(values):
-            raise DataError(f"its column {shown(name)} has gaps")
+            beside = ", or names beside those that are listed" if self == NAME else ""
+            raise DataError(f"its column {shown(name)} has gaps{beside}")
         values = np.asarray(values)
         if self.memory in (np.int64, np.float64):
             worst = [float(end) for end in (values.min(), values.max())]

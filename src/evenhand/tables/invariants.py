@@ -154,8 +154,9 @@ def _are_squares(t: Table | Confusion) -> bool:
     """Of n positive weights, the sum of squares lies between the n-th part of the squared sum and all of it."""
     assert t.weight is not None
     assert t.weight2 is not None
-    share = t.weight2 / t.weight / t.weight
-    inside = (share <= 1 + ROUNDING) & (share * t.n >= 1 - ROUNDING)
+    with np.errstate(over="ignore", under="ignore"):
+        share = t.weight2 / t.weight / t.weight
+    inside = (share <= 1 + ROUNDING) & (share >= (1 - ROUNDING) / t.n)
     return bool((inside | (t.weight2 < EXACT_SQUARES)).all())
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, TableFileError, UsageError
+from evenhand.errors import DataError, TableFileError, UsageError, shown
 from evenhand.files.json_text import parsed
 from evenhand.files.paths import as_path, is_file, literal, replacing, shown_path
 from evenhand.files.secrets import is_address
@@ -195,11 +195,18 @@ def _columns(connection: Any, path: Path, about: dict[str, Any]) -> dict[str, An
     wanted = []
     for name, column in kinds.items():
         if column == NAME:
-            connection.register("listed", {"name": np.array(names[name], dtype=object)})
-            connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT name FROM listed)")
+            _list_names(connection, name, names[name])
         wanted.append(f"enum_code(TRY_CAST({name} AS {name})) AS {name}" if column == NAME else name)
     found = connection.execute(f"SELECT {', '.join(wanted)} FROM {source}").fetchnumpy()
     return {name: column.checked(found[name], name) for name, column in kinds.items()}
+
+
+def _list_names(connection: Any, column: str, names: list[str]) -> None:
+    """Make a type of the names of a column, so that only their places are fetched."""
+    connection.register("listed", {"name": np.array(names, dtype=object)})
+    connection.execute(f"CREATE TYPE {column} AS ENUM (SELECT name FROM listed)")
+    if connection.execute(f"SELECT enum_range(NULL::{column})").fetchall() != [(names,)]:
+        raise DataError(f"the names of its column {shown(column)} are not all different")
 
 
 def _check_rows(connection: Any, source: str, kinds: dict[str, Column]) -> None:
