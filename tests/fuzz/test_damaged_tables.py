@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -183,7 +184,7 @@ def reworded(about: dict[str, Any], rng: np.random.Generator) -> bytes:
     for _ in range(int(rng.integers(1, 3))):
         there = list(places(about))
         holder, key = there[rng.integers(len(there))]
-        value = VALUES[rng.integers(len(VALUES))]
+        value = copy.deepcopy(VALUES[rng.integers(len(VALUES))])
         match rng.integers(4):
             case 0 if isinstance(holder, dict):
                 del holder[key]

@@ -45,7 +45,7 @@ def changed(document: dict[str, Any], rng: np.random.Generator) -> Any:
         if isinstance(holder, dict) and rng.random() < 0.3:
             del holder[key]
         else:
-            holder[key] = VALUES[rng.integers(len(VALUES))]
+            holder[key] = copy.deepcopy(VALUES[rng.integers(len(VALUES))])
     return document
 
 
@@ -84,7 +84,9 @@ def test_rows_of_json_are_counted_or_refused(tmp_path: Path, cases: int) -> None
     for rng in generators(cases, 6):
         rows = [{"p": 0.1 * i, "y": i % 2, "g": "fm"[i % 2]} for i in range(10)]
         text = "\n".join(json.dumps(changed(row, rng) if rng.random() < 0.2 else row) for row in rows).encode()
-        file.write_bytes(RAW[rng.integers(len(RAW))] if rng.random() < 0.1 else spoilt(text, rng))
+        file.write_bytes(
+            RAW[rng.integers(len(RAW))] if rng.random() < 0.1 else spoilt(text, rng) if rng.random() < 0.3 else text
+        )
         try:
             found = evenhand.tabulate(file, score="p", label="y", group="g")
         except evenhand.EvenhandError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from evenhand.analyses.counterfactual import page as counterfactual
 from evenhand.analyses.individual import page as individual
 from evenhand.errors import DataError, UsageError, listed, shown
@@ -54,7 +56,8 @@ def sections(also: list[dict[str, Any]], room: Room) -> list[Section]:
     all_sections: list[Section] = []
     for place, document in enumerate(also):
         try:
-            parts = SECTIONS[document["schema"]](document, room)
+            with np.errstate(divide="raise", over="raise", invalid="raise"):  # numbers that no result has
+                parts = SECTIONS[document["schema"]](document, room)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise DataError(
                 f"this JSON says it is {shown(document['schema'])}, but it is not complete ({type(error).__name__}: "
