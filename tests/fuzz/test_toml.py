@@ -128,3 +128,12 @@ def test_hostile_files_are_refused_at_once(
     with pytest.raises(evenhand.UsageError, match=reason) as found:
         read(file)
     assert "hostile.toml" in str(found.value)
+
+
+@pytest.mark.parametrize("key", ["strengths = [KEY]", "epochs = KEY", "batch_size = KEY", "learning_rate = KEY"])
+def test_numbers_that_no_float_holds_are_refused(key: str, tmp_path: Path) -> None:
+    file = tmp_path / "huge.toml"
+    method = f"[[method]]\nname = 'mlp'\n{key.replace('KEY', '1' + '0' * 400)}\n"
+    file.write_text(f"[[dataset]]\nname = 'adult'\npath = 'data'\ngroup = 'sex'\n{method}")
+    with pytest.raises(evenhand.UsageError, match=r"huge\.toml, line"):
+        read_config(file)
