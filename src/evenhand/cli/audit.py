@@ -7,7 +7,7 @@ from typing import Any
 from evenhand.cli.files import READ
 from evenhand.cli.options import CLASSES, COLUMNS, NUMBERS, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, wanted, write
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 
 _MODELS = ("performance", "fairness")
 
@@ -53,24 +53,11 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
 
 def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     """What other commands wrote as JSON."""
-    import json
-
-    from evenhand.analyses.audit.attachments import documents, sections
-    from evenhand.files.paths import as_path, naming, shown_path
+    from evenhand.analyses.audit.attachments import documents, read_document, sections
     from evenhand.report.page.figures import Room
 
-    found = []
-    for path in also:
-        try:
-            with naming(path):
-                found += documents([json.loads(as_path(path).read_text(encoding="utf-8"))])
-                sections(found[-1:], Room())  # better known before the data are counted
-        except EvenhandError:
-            raise
-        except OSError as error:
-            raise UsageError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"--also takes the JSON of a result, but {shown_path(path)} is none: {error}") from None
+    found = documents([read_document(path) for path in also])
+    sections(found, Room())  # better known before the data are counted
     return found
 
 

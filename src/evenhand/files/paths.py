@@ -63,6 +63,13 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def read_small(path: Any, most: int) -> bytes | None:
+    """What a small file holds; None if it holds more bytes than that, which are not read. Raises OSError."""
+    with as_path(path).open("rb") as file:
+        content = file.read(most + 1)
+    return content if len(content) <= most else None
+
+
 def literal(path: str) -> str:
     """A path that DuckDB takes as it is, though it may hold a character that patterns use."""
     return path if is_address(path) else re.sub(r"([*?\[])", r"[\1]", path)
