@@ -11,6 +11,7 @@ Every message states the rule, the value that was found, and the way out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -43,7 +44,11 @@ def shown(value: object, limit: int = 60) -> str:
     >>> shown("Female"), shown(1), shown("x" * 100, limit=5)
     ("'Female'", '1', "'xxxx…'")
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # of anybody's class, or a number of thousands of digits
+        text = f"an object of type {type(value).__name__}"
+    text = printable(" ".join(text.split()) if "\n" in text else text)
     if len(text) <= limit:
         return text
     return text[:limit] + "…" + (text[-1] if text[-1] in "'\"" else "")
@@ -83,7 +88,7 @@ def one_of(option: str, value: object, known: Iterable[str], limit: int = 20) ->
     """
     there = list(known)
     if not isinstance(value, str) or value not in there:
-        near = nearest(str(value), there)
+        near = nearest(value, there) if isinstance(value, str) else ""
         raise UsageError(f"{option} must be one of {listed(there, limit)}, not {shown(value)}{near}")
 
 
@@ -94,7 +99,8 @@ def unknown(what: str, value: object, known: Iterable[str], limit: int = 20) -> 
     "there is no chart 'cdff' (there are: 'cdf', 'pdf'); did you mean 'cdf'?"
     """
     there = list(dict.fromkeys(known))
-    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){nearest(str(value), there)}")
+    near = nearest(value, there) if isinstance(value, str) else ""
+    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){near}")
 
 
 def number(value: Any) -> float:
@@ -132,6 +138,29 @@ def shown_name(name: object, limit: int = 40) -> str:
     given = str(name)
     if len(given) > 2 * limit:
         given = given[:limit] + given[-limit:]
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in given)
+    text = printable(given)
     tail = limit // 4
     return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def printable(text: str) -> str:
+    """Text in which every character that does not show is spelt out: ends of lines, colours, turns of direction.
+
+    >>> printable("a\\n\\x1b[31mb")
+    'a\\\\n\\\\x1b[31mb'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_COMMAND = re.compile(r"^\s*:(?=:)|#(?=#\w*\[)")
+"""GitHub obeys lines that begin with two colons, and `##[…]` wherever it stands; Azure and TeamCity obey `##vso[…]`."""
+
+
+def harmless(text: str) -> str:
+    """Lines that neither a terminal nor a pipeline obeys: `printable`, with a blank in what would be a command.
+
+    >>> print(harmless("::error::x\\n##[group]y of a::b"))
+    : :error::x
+    # #[group]y of a::b
+    """
+    return "\n".join(_COMMAND.sub(r"\g<0> ", printable(line)) for line in text.split("\n"))

@@ -148,6 +148,5 @@ def _fail(message: str, addresses: list[str], hint: bool = False) -> None:
     for address in addresses:  # click repeats an argument that it does not expect
         message = message.replace(address, masked(address))
     sentence = " ".join(message.split())
-    sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
     say(f"evenhand: {sentence}{' (try --help)' if hint else ''}")
     sys.exit(2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from evenhand.cli.options import INFERENCE, SCORES, WHOLE, command, option, references, under
-from evenhand.cli.output import FORMS, check_place, progress_bar, reader_gone, wanted, write, write_starter
+from evenhand.cli.output import FORMS, progress_bar, put, reader_gone, wanted, write, write_starter
 from evenhand.errors import UsageError
 
 POLICY = "policy.toml"
@@ -61,7 +60,7 @@ rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the da
 @under(
     "Output",
     *FORMS,
-    option("--junit", metavar="FILE", help="Write the verdict as JUnit XML."),
+    option("--junit", metavar="FILE|-", help="Write the verdict as JUnit XML."),
     option("--github", is_flag=True, help="Also print it as annotations of GitHub Actions."),
 )
 @click.pass_context
@@ -74,14 +73,11 @@ def check(context: click.Context, /, data: str, **options: Any) -> int:
     given = {k: v for k, v in options.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
     asked = {k: given.pop(k, None) for k in ("policy", "require", "undefined", "min_group_size", "small_groups")}
     asked["require"] = asked["require"] or ()
-    junit, github, stated = given.pop("junit", None), given.pop("github", False), given.pop("reference", ())
+    github, stated = given.pop("github", False), given.pop("reference", ())
     paths = wanted(given, data, asked["policy"])
     if github and "-" in paths.values():
         raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
     book = rulebook(**asked, options=given)
-    if junit is not None:
-        taken = {os.path.realpath(path): f"--{form}" for form, path in paths.items()}
-        check_place("--junit", junit, taken, (data, asked["policy"]))
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = counted(data, book)
@@ -89,12 +85,10 @@ def check(context: click.Context, /, data: str, **options: Any) -> int:
             reference = references([a.name for a in table.attributes], stated)
             book = replace(book, audit={**book.audit, "reference": reference}, written=book.written - {"reference"})
         verdict = judge(table, book, progress)
-    if junit is not None:
-        verdict.to_junit(junit)
     with reader_gone():  # whoever stops reading does not change the verdict
         write(verdict, paths)
         if github:
-            sys.stdout.write(verdict.to_annotations())
+            put(verdict.to_annotations(), "-")
         sys.stdout.flush()
     return verdict.exit_code
 

@@ -11,13 +11,19 @@ from typing import Any
 import click
 
 from evenhand.cli.options import BY_COLUMN, CELLS, NUMBER, NUMBERS, WHOLE, command, given, option, take, under
-from evenhand.cli.output import check_place, progress_bar, wanted, write
-from evenhand.errors import UsageError, is_whole, shown
+from evenhand.cli.output import check_place, progress_bar, say, wanted, write
+from evenhand.errors import UsageError, is_whole, shown, shown_name
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges", "like", "edges"), ("cells", "groups")
 
 
-_OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where to save the table.")
+def _a_file(context: click.Context, param: click.Parameter, path: str) -> str:
+    if path == "-":
+        raise UsageError("a table is saved to a file, not to standard output: name one (--output)")
+    return path
+
+
+_OUTPUT = option("-o", "--output", metavar="TABLE", required=True, callback=_a_file, help="Where to save the table.")
 
 
 @command("data")
@@ -102,7 +108,7 @@ def merge(tables: tuple[str, ...], output: str, force: bool) -> None:
     if lost is not None:
         if lost.refused and not force:
             raise UsageError(nothing_left(lost))
-        click.echo(str(lost), err=True)
+        say(str(lost))
     _save(total, output)
 
 
@@ -127,7 +133,7 @@ def table(context: click.Context) -> None:
 
 def _save(table: Any, output: str) -> None:
     table.save(output)
-    click.echo(f"{table!r}\nsaved to {output}", err=True)
+    say(f"{table!r}\nsaved to {shown_name(output, 120)}")
 
 
 def _cells(options: dict[str, Any]) -> dict[str, Any]:

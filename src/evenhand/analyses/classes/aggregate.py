@@ -184,7 +184,7 @@ class Aggregate(Result):
     def __float__(self) -> float:
         return self.value
 
-    def __rich__(self) -> Any:
+    def _drawn(self) -> Any:
         from evenhand.analyses.classes.text import render_aggregate
 
         return render_aggregate(self.to_dict())

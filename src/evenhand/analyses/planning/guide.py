@@ -57,7 +57,7 @@ class Advice(Result):
         return None
 
     def __str__(self) -> str:
-        return str(self.__rich__())  # a sentence is not broken into lines
+        return str(self._drawn())  # a sentence is not broken into lines
 
 
 @dataclass(frozen=True, repr=False)

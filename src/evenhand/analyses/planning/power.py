@@ -30,7 +30,7 @@ class Plan(Result):
     above: float | None = None
 
     def __str__(self) -> str:
-        return str(self.__rich__())  # a sentence is not broken into lines
+        return str(self._drawn())  # a sentence is not broken into lines
 
 
 def power(
