@@ -12,7 +12,7 @@ Every message states the rule, the value that was found, and the way out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -65,7 +65,7 @@ def listed(values: Iterable[object], limit: int = 8) -> str:
     return (", ".join(shown(v) for v in items[:limit]) or "nothing") + more
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
+def nearest(word: object, words: Iterable[str]) -> str:
     """A question that suggests the word the user may have meant, or nothing.
 
     >>> nearest("Femal", ["Female", "Male"])
@@ -73,6 +73,8 @@ def nearest(word: str, words: Iterable[str]) -> str:
     >>> nearest("xyz", ["Female", "Male"])
     ''
     """
+    if not isinstance(word, str):
+        return ""
     candidates = {w.casefold(): w for w in words}
     # difflib compares every pair of characters: very long names would make a typo cost seconds.
     close = get_close_matches(word.casefold()[:200], [c for c in candidates if len(c) <= 200], n=1)
@@ -88,8 +90,7 @@ def one_of(option: str, value: object, known: Iterable[str], limit: int = 20) ->
     """
     there = list(known)
     if not isinstance(value, str) or value not in there:
-        near = nearest(value, there) if isinstance(value, str) else ""
-        raise UsageError(f"{option} must be one of {listed(there, limit)}, not {shown(value)}{near}")
+        raise UsageError(f"{option} must be one of {listed(there, limit)}, not {shown(value)}{nearest(value, there)}")
 
 
 def unknown(what: str, value: object, known: Iterable[str], limit: int = 20) -> UsageError:
@@ -99,8 +100,7 @@ def unknown(what: str, value: object, known: Iterable[str], limit: int = 20) -> 
     "there is no chart 'cdff' (there are: 'cdf', 'pdf'); did you mean 'cdf'?"
     """
     there = list(dict.fromkeys(known))
-    near = nearest(value, there) if isinstance(value, str) else ""
-    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){near}")
+    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){nearest(value, there)}")
 
 
 def number(value: Any) -> float:
@@ -127,6 +127,58 @@ def whole_number(option: str, value: Any, least: int, most: int | None = None) -
         to = "" if most is None else f" to {most:,}"
         raise UsageError(f"{option} must be a whole number from {least}{to}, not {shown(value)}")
     return int(value)
+
+
+def truth(option: str, value: Any) -> bool:
+    """True or False, of Python or numpy; anything else is refused.
+
+    >>> truth("force", 1)
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: force is True or False, not 1
+    """
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise UsageError(f"{option} is True or False, not {shown(value)}")
+    return bool(value)
+
+
+def values_in(value: Any) -> list[Any] | None:
+    """The values of a list or of anything else that holds some; of a text, a mapping or a single value None.
+
+    >>> values_in((0, 1)), values_in("ab"), values_in(1)
+    ([0, 1], None, None)
+    """
+    if isinstance(value, str | bytes | Mapping):
+        return None
+    try:
+        return list(value)
+    except Exception:  # an array without dimensions says so only when it is asked
+        return None
+
+
+def names_in(option: str, value: Any) -> list[str]:
+    """A list of names; one name alone, or anything else, is refused.
+
+    >>> names_in("features", "age")
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: features is a list of columns, not 'age'
+    """
+    found = values_in(value)
+    if found is None or not all(isinstance(name, str) for name in found):
+        raise UsageError(f"{option} is a list of columns, not {shown(value)}")
+    return found
+
+
+def same(value: Any, other: Any) -> bool:
+    """Whether two values are equal; an array, or what does not want to be compared, equals nothing.
+
+    >>> same(1, 1.0), same([1], [1]), same("a", None)
+    (True, True, False)
+    """
+    try:
+        found = value == other
+    except Exception:  # of anybody's class
+        return False
+    return type(found).__name__ in ("bool", "bool_") and bool(found)
 
 
 def shown_name(name: object, limit: int = 40) -> str:

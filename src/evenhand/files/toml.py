@@ -62,7 +62,7 @@ def known(table: Mapping[str, Any], keys: Iterable[str], path: Path, places: Pla
     """Refuse a key that means nothing."""
     for key in table:
         if key not in keys:
-            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(str(key), keys)}")
+            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(key, keys)}")
 
 
 def _text(path: Any, what: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_wa
 from evenhand.analyses.classes.matrix import Matrix, matrix
 from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
-from evenhand.errors import UsageError, listed, shown, shown_name, unknown
+from evenhand.errors import UsageError, listed, same, shown, shown_name, unknown
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import exact, wilson
 from evenhand.inference.significance import counted_once, fisher, holm
@@ -142,7 +142,7 @@ def audit_classes(
     library: str | None,
 ) -> ClassAudit:
     """Compare how groups fare, class by class and together. Options of other audits are not to be `said`."""
-    strange = [word for word, usual in USUAL.items() if said.get(word, usual) is not usual and said[word] != usual]
+    strange = [word for word, usual in USUAL.items() if not same(said.get(word, usual), usual)]
     if strange:
         raise UsageError(
             f"{listed(strange)} {'does' if len(strange) == 1 else 'do'} not apply to {len(table.classes)} classes: "

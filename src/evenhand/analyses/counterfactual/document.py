@@ -140,7 +140,7 @@ def chosen(world: Any, known: list[str]) -> str:
     """The causal model of this name; without a name the first."""
     name = known[0] if world is None else world
     if name not in known:
-        near = nearest(str(name), known)
+        near = nearest(name, known)
         raise UsageError(f"there is no causal model {shown(name)} (there are: {listed(known)}){near}")
     return str(name)
 
