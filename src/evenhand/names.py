@@ -55,7 +55,8 @@ class Moved:
     """Imports a module from where it is now, and says so."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self, is_package=name == "evenhand.charts") if name in MOVED else None
+        loader: Any = self  # a base class of importlib would take longer to load than all of this
+        return ModuleSpec(name, loader, is_package=name == "evenhand.charts") if name in MOVED else None
 
     def create_module(self, spec: ModuleSpec) -> None:
         """As Python makes it."""

@@ -66,7 +66,7 @@ def merge(tables: Iterable[Table | Confusion], *, force: bool = False) -> Table 
     given, tables = tables, values_in(tables) or []
     if not tables or not all(isinstance(t, Table | Confusion) for t in tables):
         raise UsageError(f"tables to merge are a list of tables (evenhand.load reads saved ones), not {shown(given)}")
-    whole = reduce(added, tables)
+    whole: Table | Confusion = reduce(added, tables)
     found = loss(tables, whole)
     if found is not None and found.refused and not force:
         raise UsageError(nothing_left(found))

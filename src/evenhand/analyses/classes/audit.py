@@ -107,7 +107,7 @@ class ClassAudit(Result):
             own["p_adjusted"] = [None if d is None else d.p_adjusted for d in deviations]
             for name, column in columns.items():
                 column += own[name]
-        return plain_frame(columns, types, library or self.library)
+        return plain_frame(columns, types, self.library if library is None else library)
 
     def aggregate(self, metric: str | None = None, attribute: str | None = None) -> Aggregate:
         """One aggregate: of the rate that was asked for or of another one, by one attribute (else the first).

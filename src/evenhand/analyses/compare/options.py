@@ -87,7 +87,9 @@ def asked(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any])
         dto_to=_condition(said, "dto_to", most=1e6),
         confidence=inference.confidence,
     )
-    if baseline is not None and not str(baseline).strip():
+    if baseline is not None and not isinstance(baseline, str | int | float | np.generic):
+        raise UsageError(f"baseline must be the name of a method, not {shown(baseline)}")
+    if isinstance(baseline, str) and not baseline.strip():
         raise UsageError("baseline must be the name of a method, not an empty text")
     if baseline is None and margins is not None:
         raise UsageError("margins add to the results of a baseline: name it (baseline=, --baseline), or leave them out")

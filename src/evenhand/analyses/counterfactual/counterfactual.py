@@ -33,7 +33,7 @@ from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
 from evenhand.analyses.counterfactual.structural_model import FORMS, StructuralModel, structural_model_of
 from evenhand.analyses.options import Options, Progress, listener, options_of
-from evenhand.errors import UsageError, names_in, shown, shown_name
+from evenhand.errors import UsageError, names_in, number, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of, names_of
@@ -230,7 +230,7 @@ def counterfactual_fairness(
 
 
 def _tolerance(tolerance: Any) -> float:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
+    if not 0 <= number(tolerance) < np.inf:
         raise UsageError(f"tolerance is a change of the score that does not matter, from 0, not {shown(tolerance)}")
     return float(tolerance)
 

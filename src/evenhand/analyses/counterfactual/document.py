@@ -165,4 +165,6 @@ def frame(result: CounterfactualFairness, world: str | None, library: str | None
         "change": (there.mean(-1) - here).ravel(), "decision": np.tile(rule.favourable(here), times),
         "decision_there": rule.favourable(there).mean(-1).ravel(),
     }  # fmt: skip
-    return plain_frame({k: v.tolist() for k, v in columns.items()}, _TYPES, library or result.library)
+    return plain_frame(
+        {k: v.tolist() for k, v in columns.items()}, _TYPES, result.library if library is None else library
+    )

@@ -25,6 +25,8 @@ def inputs_of(scorer: Scorer, columns: list[str], features: Sequence[str] | None
     """The columns the model takes: as named, as it was fitted on, or all."""
     chosen = scorer.expects if features is None else names_in("features", features)
     inputs = chosen_columns(columns, chosen, ())
+    if not inputs:
+        raise UsageError("a model takes at least one column: name those it takes (features=, --features)")
     width = getattr(scorer.model, "n_features_in_", None)
     if isinstance(width, int) and width != len(inputs):
         raise DataError(
