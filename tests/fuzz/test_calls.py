@@ -55,14 +55,14 @@ def _odd() -> list[Any]:
         Fraction(10**400, 3), 1j, b"s", bytearray(b"s"), Path("s"), np.str_("g"), np.bytes_(b"g"),
         np.bool_(True), np.int8(1), np.uint64(2**63), np.float16(0.5), np.float32("nan"),
         np.longdouble("1e400"), np.array(0.5), np.array("g"), np.array(["a", "b"]), np.array([0.1, 0.5]),
-        np.array([]), np.zeros((2, 2)), np.array([None, "a"], object), np.datetime64("NaT"), [], ["g"], ["g0",
-        "g1"], [0.5], [[0.5]], [None], [Raising()], (), ("g",), (0, 1), (1, 0), ("a", "b", "c"), {}, {"g":
-        "g0"}, {"g": 1}, {1: 2}, {"abcc": 0.1}, {"abcc": "x"}, {"g": ["g0"]}, {"s": [1, 2]}, {None: None},
+        np.array([]), np.zeros((2, 2)), np.array([None, "a"], object), np.datetime64("NaT"), [], ["g"],
+        ["g0", "g1"], [0.5], [[0.5]], [None], [Raising()], (), ("g",), (0, 1), (1, 0), ("a", "b", "c"), {},
+        {"g": "g0"}, {"g": 1}, {1: 2}, {"abcc": 0.1}, {"abcc": "x"}, {"g": ["g0"]}, {"s": [1, 2]}, {None: None},
         set(), {"g"}, frozenset("ab"), (x for x in "ab"), iter([1, 2]), range(3), object(), Raising(), Wordy(),
         lambda *a: a[0], NotImplemented, ..., pd.NA, pd.NaT, pd.Timestamp("2024-01-01"), pd.Series(["a", "b"]),
-        pd.DataFrame({"a": [1]}), pl.Series([1, 2]), pl.Series([1, 2], dtype=pl.Int128), pl.DataFrame({"a":
-        [1]}), slice(1), memoryview(b"ab"), warnings, "s", "y", "g", "g0", "abcc", "auto", "month", "abcc <=
-        0.1",
+        pd.DataFrame({"a": [1]}), pl.Series([1, 2]), pl.Series([1, 2], dtype=pl.Int128),
+        pl.DataFrame({"a": [1]}), slice(1), memoryview(b"ab"), warnings, "s", "y", "g", "g0", "abcc", "auto", "month",
+        "abcc <= 0.1",
     ]  # fmt: skip
 
 

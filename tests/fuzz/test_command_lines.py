@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -16,19 +17,18 @@ from fuzzing import NAMES, NUMBERS, amount, generators
 import evenhand
 from conftest import called, jobs, people
 from evenhand.cli import SECTIONS, cli
-import itertools
 
 COMMANDS = sorted({name for commands in SECTIONS.values() for name in commands})
 FILES = ["people.csv", "jobs.csv", "ranges.csv", "runs.csv", "broken.csv", "people.table", "jobs.table",
-         "shared.table", "rules.toml", "hostile.toml", "results.json", "folder", "*.csv", "missing.csv", "people.csv.gz", ""]  # fmt: skip
+         "shared.table", "rules.toml", "hostile.toml", "results.json", "folder", "*.csv",
+         "missing.csv", "people.csv.gz", ""]  # fmt: skip
 PLACES = ["-", "out.html", "out.json", "out.md", "nodir/x", "folder", "people.csv", "", "ä.txt"]
 COLUMNS = ["s", "y", "g", "h", "d", "w", "t", "p", "m", "f", "g,h", "s,w", 'g,"h"', "", ","]
 VALUES = ["0.5", "1", "0", "g0", "yes", "tpr", "gap", "score", "abcc", "equalized_odds", "auto", "mid", "published",
-          "x=1", "g=g0", "abcc=0.1", "disparate_impact >= 0.8", "abcc <= 0.1 at 95%", "0,1", "1,2,3", "month", "fail", "skip",
-          "euclidean", "accuracy", "drop", "frequency", "sampling", "scott", "max gap", "mean", "overall"]  # fmt: skip
+          "x=1", "g=g0", "abcc=0.1", "disparate_impact >= 0.8", "abcc <= 0.1 at 95%", "0,1", "1,2,3", "month",
+          "fail", "skip", "euclidean", "accuracy", "drop", "frequency", "sampling", "scott", "max gap", "mean", "overall"]  # fmt: skip
 FEW = {"bootstrap": ["0", "5", "x", "-1", "1.5"], "permutations": ["0", "5", "x", "-1"], "jobs": ["1", "0", "x"]}
 """What would take long if it were any number."""
-TEXTS = {name: text.replace("\0", "") for name, text in zip(NAMES, NAMES, strict=True)}
 NUMBERS_WRITTEN = [str(n)[:30] for n in NUMBERS if abs(n if isinstance(n, int | float) and n == n else 0) < 1e300]
 
 
