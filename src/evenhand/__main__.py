@@ -70,8 +70,10 @@ def main() -> None:
     except KeyboardInterrupt as error:
         sys.stderr.write("evenhand: interrupted\n")
         sys.exit(error.args[0] if error.args else 130)
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is written: nothing is left to be interrupted
+    finally:  # all is written: nothing is left to be interrupted
+        for name, last in (("SIGINT", signal.SIG_IGN), ("SIGALRM", signal.SIG_IGN), ("SIGTERM", signal.SIG_DFL)):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), last)
 
 
 if __name__ == "__main__":
