@@ -26,7 +26,8 @@ PLACES = ["-", "out.html", "out.json", "out.md", "nodir/x", "folder", "people.cs
 COLUMNS = ["s", "y", "g", "h", "d", "w", "t", "p", "m", "f", "g,h", "s,w", 'g,"h"', "", ","]
 VALUES = ["0.5", "1", "0", "g0", "yes", "tpr", "gap", "score", "abcc", "equalized_odds", "auto", "mid", "published",
           "x=1", "g=g0", "abcc=0.1", "disparate_impact >= 0.8", "abcc <= 0.1 at 95%", "0,1", "1,2,3", "month",
-          "fail", "skip", "euclidean", "accuracy", "drop", "frequency", "sampling", "scott", "max gap", "mean", "overall"]  # fmt: skip
+          "fail", "skip",
+          "euclidean", "accuracy", "drop", "frequency", "sampling", "scott", "max gap", "mean", "overall"]  # fmt: skip
 FEW = {"bootstrap": ["0", "5", "x", "-1", "1.5"], "permutations": ["0", "5", "x", "-1"], "jobs": ["1", "0", "x"]}
 """What would take long if it were any number."""
 NUMBERS_WRITTEN = [str(n)[:30] for n in NUMBERS if abs(n if isinstance(n, int | float) and n == n else 0) < 1e300]
