@@ -137,7 +137,7 @@ def wrong(words: list[str], result: Any, before: dict[str, bytes | None], after:
             ]
     if "Traceback" in err + out:
         return err
-    as_json = words.count("--json") == 1 and ("--json", "-") in itertools.pairwise(words)
+    as_json = "--init" not in words and words.count("--json") == 1 and ("--json", "-") in itertools.pairwise(words)
     if result.returncode < 2 and as_json:
         try:
             json.loads(out)
