@@ -257,6 +257,7 @@ def test_interrupting_while_the_command_is_loaded(
         def find_spec(self, *_: object) -> None:
             raise KeyboardInterrupt
 
+    monkeypatch.setattr("signal.signal", lambda number, handler: None)  # the command listens for good
     monkeypatch.delitem(sys.modules, "evenhand.cli")
     monkeypatch.setattr(sys, "meta_path", [Interrupting()])
     with pytest.raises(SystemExit) as caught:

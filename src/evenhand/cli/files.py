@@ -70,6 +70,8 @@ def check_places(context: click.Context, further: Iterable[Path] = ()) -> None:
         flag, path = max(param.opts, key=len), context.params[param.name]
         if not path:
             raise UsageError(f"{flag} takes the name of a file, and it is empty")
+        if path == STANDARD_OUTPUT and not param.type.standard_output:
+            raise UsageError(f"{flag} saves to a file, not to standard output: name one")
         place = path
         if path != param.type.standard_output:
             check_target(path)

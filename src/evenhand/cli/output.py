@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.errors import UsageError, shown
+from evenhand.errors import UsageError, harmless, shown, shown_name
 from evenhand.files.paths import as_path, write_text
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PATIENCE = 0.5
 
 def wanted(options: dict[str, Any]) -> dict[str, str]:
     """The forms asked for, and where, taken out of the options."""
-    return {form: path for form in FORMS if (path := options.pop(form, None)) is not None}
+    return {form: path for form in (*FORMS, "junit") if (path := options.pop(form, None)) is not None}
 
 
 def write(result: Result, paths: dict[str, str], **page: Any) -> None:
@@ -34,22 +34,34 @@ def write(result: Result, paths: dict[str, str], **page: Any) -> None:
     `page` are further options of the page.
     """
     texts = {form: getattr(result, f"to_{form}")(**(page if form == "html" else {})) for form in paths}
-    for form, path in paths.items():
-        if path != "-":
-            write_text(path, texts[form])
-    found = [texts[form] for form, path in paths.items() if path == "-"]
-    if found:
-        sys.stdout.write(found[0])
-    else:
+    for form, path in sorted(paths.items(), key=lambda place: place[1] == "-"):  # files first: they can be refused
+        put(texts[form], path)
+    if "-" not in paths.values():
         show(result)
+
+
+def put(text: str, path: str) -> None:
+    """A document into a file, or onto standard output (-): the same bytes, whatever the locale says."""
+    if path != "-":
+        write_text(path, text)
+        return
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)  # there is none where output is kept as text
+    if stream is None:
+        sys.stdout.write(text)
+    else:
+        stream.write(text.encode())
 
 
 def write_starter(file: str, text: str, then: str, force: bool = False, choices: str = "") -> None:
     """A file to begin with, where there is none yet; then say what to do with it, or which other choices there are."""
-    if not force and as_path(file).exists():
+    if not file:
+        raise UsageError("the file to begin with needs a name, and it is empty")
+    if file != "-" and not force and as_path(file).exists():
         raise UsageError(f"{shown(file)} is there already: choose another name{choices}")
-    write_text(file, text)
-    click.echo(f"wrote {file}: {then}", err=True)
+    put(text, file)
+    if file != "-":
+        say(f"wrote {shown_name(file, 120)}: {then}")
 
 
 def show(result: Any) -> None:
@@ -96,8 +108,9 @@ class _Bar:
     def show(self, fraction: float | None, text: str) -> None:
         """A share that nobody knows is shown by a bar that moves to and fro."""
         known = fraction is not None
-        self.bar.update(self.measured, completed=fraction, description=text[:40], visible=known)
-        self.bar.update(self.unknown, description=text[:40], visible=not known)
+        text = harmless(text)[:40]
+        self.bar.update(self.measured, completed=fraction, description=text, visible=known)
+        self.bar.update(self.unknown, description=text, visible=not known)
         if time.monotonic() > self.due and not self.bar.live.is_started:
             self.bar.start()
 
@@ -124,6 +137,6 @@ def silence(stream: Any = None) -> None:
 def say(sentence: str) -> None:
     """A sentence on standard error, if anything can be written there: that must not change the exit code."""
     try:
-        click.echo(sentence, err=True)
+        click.echo(harmless(sentence), err=True)
     except (OSError, ValueError):
         silence(sys.stderr)

@@ -13,8 +13,8 @@ import click
 
 from evenhand.cli.files import READ, WRITTEN
 from evenhand.cli.options import BY_COLUMN, CELLS, NUMBER, NUMBERS, WHOLE, command, given, option, take, under
-from evenhand.cli.output import progress_bar, wanted, write
-from evenhand.errors import UsageError, is_whole, shown
+from evenhand.cli.output import progress_bar, say, wanted, write
+from evenhand.errors import UsageError, is_whole, shown, shown_name
 from evenhand.files.finding import once, said_of
 from evenhand.files.paths import as_path, naming, shown_path
 
@@ -105,10 +105,10 @@ def merge(tables: tuple[str, ...], output: str, force: bool) -> None:
     if lost is not None:
         if lost.refused and not force:
             raise UsageError(nothing_left(lost))
-        click.echo(str(lost), err=True)
+        say(str(lost))
     notes = said_of(again)
     for remark in [*notes, *_copies(files, parts)]:
-        click.echo(remark, err=True)
+        say(remark)
     _save(replace(total, notes=(*total.notes, *notes)), output)
 
 
@@ -142,7 +142,7 @@ def table(context: click.Context) -> None:
 
 def _save(table: Any, output: str) -> None:
     table.save(output)
-    click.echo(f"{table!r}\nsaved to {output}", err=True)
+    say(f"{table!r}\nsaved to {shown_name(output, 120)}")
 
 
 def _cells(options: dict[str, Any]) -> dict[str, Any]:

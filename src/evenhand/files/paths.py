@@ -138,9 +138,9 @@ def _elsewhere() -> Path:
 
 
 def write_text(path: Any, text: str) -> None:
-    """Write a text file in one step."""
+    """Write a text file in one step: the same bytes on every system."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(text.encode())
 
 
 def identifier(name: str) -> str:

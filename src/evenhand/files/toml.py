@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evenhand.errors import UsageError, nearest, shown
+from evenhand.errors import UsageError, nearest, printable, shown
 from evenhand.files.paths import read_small
 from evenhand.files.secrets import masked
 from evenhand.files.shapes import MOST_DEPTH, too_deep
@@ -74,12 +74,12 @@ def known(table: Mapping[str, Any], keys: Iterable[str], path: Path, places: Pla
     """Refuse a key that means nothing."""
     for key in table:
         if key not in keys:
-            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(str(key), keys)}")
+            raise places.refuse((*path, key), f"unknown key {shown(key)} ({there_are}){nearest(key, keys)}")
 
 
 def _text(path: Any, what: str) -> tuple[str, str]:
     """The text of a file, and how to call it."""
-    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in masked(os.fspath(path)))
+    file = printable(masked(os.fspath(path)))
     try:
         content = read_small(path, MOST_BYTES)
     except OSError as error:

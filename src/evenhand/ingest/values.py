@@ -55,7 +55,7 @@ def name_of(value: Any) -> str | None:
         raise DataError(f"a group or label cannot be a duration ({shown(value)}): convert it to a number or text")
     try:
         return writable(str(value))
-    except ValueError as error:  # Python refuses to print numbers of thousands of digits
+    except Exception as error:  # Python refuses to print numbers of thousands of digits, and a class may fail
         raise DataError(f"a group or label cannot be named: {error}") from None
 
 
@@ -88,7 +88,7 @@ def _is_nan(value: Any) -> bool:
     """NaN, NaT and pandas.NA are the values that do not equal themselves, or will not say."""
     try:
         return not bool(value == value) or value in (float("inf"), float("-inf"))
-    except (TypeError, ValueError, ArithmeticError):
+    except Exception:  # values may be of anybody's class
         return True
 
 

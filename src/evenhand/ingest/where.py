@@ -86,7 +86,7 @@ def _having(column: Any, name: str, values: list[Any], part: bool) -> Bools:
         if own not in names and not part:
             raise UsageError(
                 f"where: no row has {shown(value)} in {shown(name)} (it has: {listed(present)})"
-                f"{nearest(str(value), present)}"
+                f"{nearest(value, present)}"
             )
     return np.array([v in asked for v in names] or [False], np.bool_)[codes]
 

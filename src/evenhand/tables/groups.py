@@ -131,9 +131,9 @@ class Grouped(Asked):
 
     def grouping(self, name: str | Sequence[str]) -> Grouping:
         """The grouping of that name; a sequence of all attribute names means their intersection."""
-        wanted = " × ".join(map(str, name)) if isinstance(name, list | tuple) else str(name)
+        wanted = " × ".join(name) if isinstance(name, list | tuple) and all(isinstance(n, str) for n in name) else name
         for g in self.groupings:
-            if g.name == wanted:
+            if isinstance(wanted, str) and g.name == wanted:
                 return g
         names = [g.name for g in self.groupings]
         raise UsageError(

@@ -237,6 +237,6 @@ def method_named(runs: Runs, name: Any) -> int:
     if wanted not in runs.methods:
         raise UsageError(
             f"there is no method {shown(name)} in the runs (there are: {listed(runs.methods)})"
-            f"{nearest(str(name), runs.methods)}"
+            f"{nearest(name, runs.methods)}"
         )
     return runs.methods.index(wanted)

@@ -332,7 +332,7 @@ def _place(spans: Sequence[Span], name: Any) -> int:
     names = [m for s in spans for m in s.members]
     raise UsageError(
         f"the baseline is a number of first periods, a period, two as FIRST..LAST, or a saved table; "
-        f"{shown_path(name)} is none (there are: {listed(names)}){nearest(str(name), names)}"
+        f"{shown_path(name)} is none (there are: {listed(names)}){nearest(name, names)}"
     )
 
 

@@ -274,7 +274,8 @@ def _counted_by(frame: Frame) -> Iterator[None]:
 def _values(series: Any) -> Any:
     numeric = series.dtype.is_numeric() and not series.dtype.is_decimal()
     # with gaps, whole numbers would become fractions, and large ones lose digits
-    if numeric and not (series.dtype.is_integer() and series.null_count()):
+    wide = isinstance(series.dtype, nw.Int128 | nw.UInt128)  # numpy has none
+    if numeric and not wide and not (series.dtype.is_integer() and series.null_count()):
         return series.to_numpy()
     return series.to_list()
 

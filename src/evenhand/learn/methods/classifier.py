@@ -276,7 +276,7 @@ def number(name: str, value: object, low: float, high: float = math.inf, whole: 
 def choice(name: str, value: object, values: Collection[str]) -> None:
     """A parameter that is one of several values."""
     if value not in values:
-        raise UsageError(f"{name} is one of {listed(values)}, but it is {shown(value)}{nearest(str(value), values)}")
+        raise UsageError(f"{name} is one of {listed(values)}, but it is {shown(value)}{nearest(value, values)}")
 
 
 def _distinct(values: NDArray[Any]) -> tuple[list[Any], Ints]:
