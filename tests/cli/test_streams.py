@@ -113,7 +113,7 @@ def test_starters_go_to_standard_output_too(tmp_path: Path) -> None:
     evenhand.compas().save(tmp_path / "t.table")
     result = called("table", "merge", "t.table", "-o", "-", cwd=tmp_path)
     assert result.returncode == 2
-    assert "saved to a file" in result.stderr
+    assert "saves to a file" in result.stderr
     checked = ["check", "t.table", "--require", "abcc <= 0.9", "--bootstrap", "0", "--junit", "-"]
     assert called(*checked, cwd=tmp_path).stdout.startswith("<?xml")
 
