@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
@@ -14,11 +14,23 @@ import narwhals as nw
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
+from evenhand.ingest.columns import (
+    NEGATIVE,
+    NOT_FINITE,
+    OK,
+    TOO_MUCH,
+    ZERO,
+    Columns,
+    counted,
+    further_roles,
+    scales_of_weights,
+    weigh,
+)
 from evenhand.ingest.engines.arrays import Rows, narrow_scores
 from evenhand.ingest.engines.sources import ACCEPTED, check_columns, problem
 from evenhand.ingest.values import encode, name_of
 from evenhand.tables.decimals import FLOAT32, STAGES
+from evenhand.tables.exact_sums import Scales
 from evenhand.tables.grid import Grid
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
@@ -147,12 +159,26 @@ class FrameCounting:
         with _counted_by(self.frame):
             return int(self.frame.lazy().select(nw.len()).collect().item())
 
+    @cached_property
+    def _scales(self) -> dict[str, Scales]:
+        """What cuts weights into parts: none if there are no weights."""
+        if "weight" not in self.names:
+            return {}
+        w = nw.col("total")
+        above = nw.when(w > 0).then(w).otherwise(nw.lit(TOO_MUCH))
+        with _counted_by(self.frame):
+            known: Any = self.frame.lazy().select(total=_weight_columns(self.names)["total"])
+            ends = known.select(rows=nw.len(), largest=w.max(), smallest=above.min()).collect()
+            rows, largest, smallest = (_values(ends[name])[0] for name in ("rows", "largest", "smallest"))
+        largest = max(float(largest or 0.0), 0.0) if rows else 0.0
+        return scales_of_weights(min(float(smallest), largest) if rows else 0.0, largest, int(rows))
+
     def exact(self) -> Columns:
         return self._counted(lambda rows: rows, self.by, {}, self.names)
 
     def totals(self) -> Columns:
         score = nw.col("score")
-        finite = ~score.is_null() & ((score - score) == 0.0)  # all engines agree on this
+        finite = _finite(score)
 
         def rows(frame: Any) -> Any:
             return frame.with_columns(
@@ -168,9 +194,7 @@ class FrameCounting:
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
         score = nw.col("score")
         inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
-        return self._counted(
-            lambda rows: rows.filter(inside & ~score.is_null() & ((score - score) == 0.0)), self.by, {}, self.names
-        )
+        return self._counted(lambda rows: rows.filter(inside & _finite(score)), self.by, {}, self.names)
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
         names, ends = dict(self.names), {}
@@ -187,7 +211,8 @@ class FrameCounting:
     def _counted(
         self, rows: Callable[[Any], Any], by: list[str], more: Mapping[str, nw.Expr], names: Mapping[str, str]
     ) -> Columns:
-        sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in self.names}
+        parts = [f"{what}_{i}" for what, by in self._scales.items() for i in range(len(by))]
+        sums = {c: nw.col(c).sum() for c in [*parts, *(["fractional"] if parts else [])]}
         with _counted_by(self.frame):
             selected = rows(self._selected())
             cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums, **more)
@@ -210,6 +235,11 @@ class FrameCounting:
     def _selected(self) -> Any:
         """The columns to count by; scores of 32 bits as their shortest decimals."""
         selected: Any = self.frame.select(**self.select)
+        for what, by in self._scales.items():  # `exact_sums.parts_of`, operation by operation
+            for i, scale in enumerate(by):
+                part = (nw.col(what) * scale).floor() / scale
+                selected = selected.with_columns(**{f"{what}_{i}": part})
+                selected = selected.with_columns(**{what: nw.col(what) - nw.col(f"{what}_{i}")})
         if not self.narrow:
             return selected
         selected = selected.with_columns(**{f"scale_{role}": scale_of(nw.col(role)) for role in self.narrow})
@@ -257,8 +287,7 @@ def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
         return nw.when(x < start).then(below).otherwise(above)
 
     tree: nw.Expr = grid.branches(leaf, fork)
-    finite = ~x.is_null() & ((x - x) == 0.0)
-    return nw.when(finite).then(tree).otherwise(nw.lit(float("-inf")))
+    return nw.when(_finite(x)).then(tree).otherwise(nw.lit(float("-inf")))
 
 
 @contextmanager
@@ -311,17 +340,21 @@ def _day(column: str, dtype: Any) -> nw.Expr:
     return (moment if dtype.time_zone is None else moment.dt.convert_time_zone("UTC")).dt.truncate("1d")
 
 
+def _finite(x: nw.Expr) -> nw.Expr:
+    """The test for a finite number on which all engines agree; not all of them take null for no."""
+    return ~x.is_null() & ((x - x) == 0.0)
+
+
 def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:
     if "weight" not in names:
         return {}
     w = nw.col(names["weight"]).cast(nw.Float64)
-    # the test for a finite number on which all engines agree; not all of them take null for no
-    finite = ~w.is_null() & ((w - w) == 0.0)
+    finite = _finite(w)
     sign = nw.when(w > 0).then(nw.lit(OK)).otherwise(nw.when(w == 0).then(nw.lit(ZERO)).otherwise(nw.lit(NEGATIVE)))
     return {
         "state": nw.when(finite).then(sign).otherwise(nw.lit(NOT_FINITE)),
         "total": nw.when(finite).then(w).otherwise(nw.lit(0.0)),
-        "squares": nw.when(finite).then(w * w).otherwise(nw.lit(0.0)),
+        "squares": nw.when(finite & (w < TOO_MUCH)).then(w * w).otherwise(nw.lit(0.0)),
         "fractional": nw.when(finite & (w.floor() != w)).then(nw.lit(1)).otherwise(nw.lit(0)),
     }
 

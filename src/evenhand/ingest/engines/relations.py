@@ -8,16 +8,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
+from evenhand.ingest.columns import (
+    NEGATIVE,
+    NOT_FINITE,
+    OK,
+    TOO_MUCH,
+    ZERO,
+    Columns,
+    counted,
+    scales_of_weights,
+)
 from evenhand.ingest.engines.sources import Source, check_columns, column_names, opened, problem
 from evenhand.ingest.progress import followed
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
 from evenhand.tables.decimals import FLOAT32
+from evenhand.tables.exact_sums import Scales
 from evenhand.tables.grid import Grid, number
 from evenhand.tables.storage import is_table_file
 
@@ -63,16 +75,11 @@ class Relation:
         spelt = {g: as_day if g == by_day else as_name for g in groups}
         keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
         chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
-        self.by, self.sums = list(keys), ["count(*) AS n"]
+        self.by = list(keys)
         if "weight" in names:
             w = as_number(source, names["weight"], "weight")
             chosen += [f"{_state(w)} AS state", f"CASE WHEN {_finite(w)} THEN {w} ELSE 0 END AS w"]
             self.by.append("state")
-            self.sums += [
-                "sum(w)::DOUBLE AS total",
-                "sum(CASE WHEN abs(w) < 1e150 THEN w * w ELSE 'inf'::DOUBLE END)::DOUBLE AS squares",
-                "count(*) FILTER (w <> floor(w)) AS fractional",
-            ]
         self.rows = source.relation.project(", ".join(chosen))
         typed = self.scores if source.values == "typed" else []
         self.precision = {role: FLOAT32.name for role in typed if source.type_of(names[role]) == "FLOAT"}
@@ -80,6 +87,18 @@ class Relation:
     def size(self) -> int:
         count = self.source.relation.aggregate("count(*)")
         return int(followed(self.source.connection, "counting rows", count.fetchall)[0][0])
+
+    @cached_property
+    def _weights(self) -> list[str]:
+        """Sums of weights, and of their squares, in parts."""
+        if "weight" not in self.names:
+            return []
+        largest = "greatest(coalesce(max(w), 0), 0)"
+        ends = self.rows.aggregate(f"coalesce(min(w) FILTER (w > 0), {largest}), {largest}, count(*)")
+        by = scales_of_weights(*followed(self.source.connection, "looking at weights", ends.fetchall)[0])
+        squares = f"(CASE WHEN w < {number(TOO_MUCH)} THEN w * w ELSE 0 END)"
+        parts = [*_parts("total", "w", by["total"]), *_parts("squares", squares, by["squares"])]
+        return [*parts, "count(*) FILTER (w <> floor(w)) AS fractional"]
 
     def exact(self) -> Columns:
         return self._counted(self.rows, self.by, [], self.names)
@@ -112,7 +131,7 @@ class Relation:
 
         try:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
-            cells = rows.aggregate(", ".join([*shown_by, *self.sums, *more]), ", ".join(by))
+            cells = rows.aggregate(", ".join([*shown_by, "count(*) AS n", *self._weights, *more]), ", ".join(by))
             found = dict(_fetched(cells, by, self.source))
             columns = counted(found, names, self.groups, self.source.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
@@ -130,6 +149,12 @@ class Relation:
 def _finite(x: str) -> str:
     """Comparing x - x is the one finite test that the statistics of a Parquet file cannot fool."""
     return f"(({x} - {x}) = 0)"
+
+
+def _parts(what: str, x: str, by: Scales) -> list[str]:
+    """Sums of what `exact_sums.parts_of` gives: differences of a number cut off at one place and at the next."""
+    cut = ["0::DOUBLE", *(f"floor({x} * {number(scale)}) / {number(scale)}" for scale in by)]
+    return [f"sum({b} - {a}) AS {what}_{i}" for i, (a, b) in enumerate(pairwise(cut))]
 
 
 def _state(w: str) -> str:
