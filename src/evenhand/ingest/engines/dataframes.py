@@ -144,8 +144,11 @@ class FrameCounting:
         self.frame, self.schema, self.names, self.groups = frame, schema, names, groups
         self.keys = {role: name for role, name in names.items() if role != "weight"}
         self.keys |= {f"group_{i}": g for i, g in enumerate(groups)}
-        spelt = {k: _day(c, schema[c]) if c == by_day else _key(k, c, schema[c]) for k, c in self.keys.items()}
-        self.select = {**spelt, **_weight_columns(names)}
+        numbers = {k: _number(frame, c, schema[c]) for k, c in names.items() if k.startswith(("score", "weight"))}
+        spelt = {k: _day(c, schema[c]) if c == by_day else _key(c, schema[c]) for k, c in self.keys.items()}
+        self.select = {**spelt, **numbers}
+        self.weight = self.select.pop("weight", None)
+        self.select |= _weight_columns(self.weight)
         self.by = [*self.keys, *(["state"] if "weight" in names else [])]
         self.narrow = [role for role in names if role.startswith("score") and schema[names[role]] == nw.Float32]
 
@@ -162,12 +165,12 @@ class FrameCounting:
     @cached_property
     def _scales(self) -> dict[str, Scales]:
         """What cuts weights into parts: none if there are no weights."""
-        if "weight" not in self.names:
+        if self.weight is None:
             return {}
         w = nw.col("total")
         above = nw.when(w > 0).then(w).otherwise(nw.lit(TOO_MUCH))
         with _counted_by(self.frame):
-            known: Any = self.frame.lazy().select(total=_weight_columns(self.names)["total"])
+            known: Any = self.frame.lazy().select(total=_weight_columns(self.weight)["total"])
             ends = known.select(rows=nw.len(), largest=w.max(), smallest=above.min()).collect()
             rows, largest, smallest = (_values(ends[name])[0] for name in ("rows", "largest", "smallest"))
         largest = max(float(largest or 0.0), 0.0) if rows else 0.0
@@ -318,15 +321,28 @@ def _check_type(dtype: Any, column: str, role: str) -> None:
         )
 
 
-def _key(role: str, column: str, dtype: Any) -> nw.Expr:
+def _number(frame: Frame, column: str, dtype: Any) -> nw.Expr:
+    """A score or weight. Arrow's own cast of decimals is off in the last digit, and it refuses large whole numbers."""
+    x, wide = nw.col(column), isinstance(dtype, nw.Int64 | nw.UInt64)
+    return (x.cast(nw.String) if dtype.is_decimal() or (wide and _in_arrow(frame, column)) else x).cast(nw.Float64)
+
+
+def _in_arrow(frame: Frame, column: str) -> bool:
+    """Whether Arrow holds a column, also one of pandas."""
+    native: Any = frame.to_native()
+    return frame.implementation.is_pyarrow() or (
+        frame.implementation.is_pandas_like() and "pyarrow" in str(native.dtypes[column])
+    )
+
+
+def _key(column: str, dtype: Any) -> nw.Expr:
     key = nw.col(column)
-    number = role.startswith("score")
-    if dtype.is_decimal():  # Arrow's own cast to a float is off in the last digit
-        return key.cast(nw.String).cast(nw.Float64) if number else key.cast(nw.String)
-    if number:
-        return key.cast(nw.Float64)
+    if dtype.is_decimal():
+        return key.cast(nw.String)
     if isinstance(dtype, nw.Boolean):
         return key.cast(nw.Float64)  # engines spell truth values differently; whole numbers cannot have gaps in Dask
+    if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+        return key.dt.convert_time_zone("UTC")  # the hour that comes twice is two hours
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return nw.when(~key.is_null()).then(key.cast(nw.String))  # pandas 2 makes the text 'nan' of a gap
     return key
@@ -335,7 +351,7 @@ def _key(role: str, column: str, dtype: Any) -> nw.Expr:
 def _day(column: str, dtype: Any) -> nw.Expr:
     """The day of a moment, in UTC if it knows its zone; other values as they are."""
     if not isinstance(dtype, nw.Datetime):
-        return _key("group", column, dtype)
+        return _key(column, dtype)
     moment = nw.col(column)
     return (moment if dtype.time_zone is None else moment.dt.convert_time_zone("UTC")).dt.truncate("1d")
 
@@ -345,10 +361,9 @@ def _finite(x: nw.Expr) -> nw.Expr:
     return ~x.is_null() & ((x - x) == 0.0)
 
 
-def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:
-    if "weight" not in names:
+def _weight_columns(w: nw.Expr | None) -> dict[str, nw.Expr]:
+    if w is None:
         return {}
-    w = nw.col(names["weight"]).cast(nw.Float64)
     finite = _finite(w)
     sign = nw.when(w > 0).then(nw.lit(OK)).otherwise(nw.when(w == 0).then(nw.lit(ZERO)).otherwise(nw.lit(NEGATIVE)))
     return {

@@ -5,6 +5,7 @@ Plain SQL rather than narwhals: the same counts, and files then need no datafram
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -71,9 +72,10 @@ class Relation:
         self.source, self.names, self.groups = source, names, groups
         self.scores = [role for role in names if role.startswith("score")]
         keys = {role: as_number(source, names[role], "score") for role in self.scores}
-        keys |= {r: as_name(source, names[r]) for r in ("label", "prediction") if r in names}
-        spelt = {g: as_day if g == by_day else as_name for g in groups}
+        keys |= {r: _as_value(source, names[r]) for r in ("label", "prediction") if r in names}
+        spelt = {g: as_day if g == by_day else _as_value for g in groups}
         keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
+        self.json = [key for key, sql in keys.items() if key not in self.scores and sql.endswith(_RAW)]
         chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
         self.by = list(keys)
         if "weight" in names:
@@ -133,6 +135,7 @@ class Relation:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
             cells = rows.aggregate(", ".join([*shown_by, "count(*) AS n", *self._weights, *more]), ", ".join(by))
             found = dict(_fetched(cells, by, self.source))
+            found |= {key: _read_json(found[key]) for key in self.json}
             columns = counted(found, names, self.groups, self.source.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():
@@ -197,6 +200,19 @@ def as_name(source: Source, name: str) -> str:
     if type_.startswith(("ENUM", "UUID", "TIME")) and not type_.startswith("TIMESTAMP"):
         return f"CAST({column} AS VARCHAR)"
     return column
+
+
+_RAW = "::JSON::VARCHAR"
+
+
+def _as_value(source: Source, name: str) -> str:
+    """SQL for a group or label: of JSON what is written there, as its types are not those of columns."""
+    return f"{source.column(name)}{_RAW}" if source.values == "json" else as_name(source, name)
+
+
+def _read_json(values: Any) -> Encoded:
+    codes, distinct = encode(values)
+    return Encoded(codes, [None if v is None or v is np.ma.masked else json.loads(v) for v in distinct])
 
 
 def as_day(source: Source, name: str) -> str:
