@@ -40,6 +40,8 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
     if engine.in_memory:
         return _of_columns(engine.code.values(data, needed), numbers, [*names, *values])
     with opened(data, needed) as source:
+        if source.connection is not None:  # counts need no order of rows, but here each is known by its place
+            source.connection.execute("SET preserve_insertion_order = true")
         return _of_source(source, numbers, names, values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -56,6 +56,8 @@ def name_of(value: Any) -> str | None:
         return _moment(value)
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, time):
+        return value.isoformat().rstrip("0") if value.microsecond else value.isoformat()
     if isinstance(value, timedelta):
         raise DataError(f"a group or label cannot be a duration ({shown(value)}): convert it to a number or text")
     try:
