@@ -6,15 +6,16 @@ import datetime as dt
 import decimal
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from fuzzing import NAMES, amount, generators
 
 import evenhand
 from evenhand.errors import EvenhandError
-from fuzzing import NAMES, amount, generators
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -26,7 +27,8 @@ feather = pytest.importorskip("pyarrow.feather")
 Rng = np.random.Generator
 REFUSED = "refused"
 UNKNOWN = (
-    pa.ArrowException, pl.exceptions.PolarsError, duckdb.Error, OverflowError, ValueError, NotImplementedError, TypeError
+    pa.ArrowException, pl.exceptions.PolarsError, duckdb.Error,
+    OverflowError, ValueError, NotImplementedError, TypeError,
 )  # fmt: skip
 """What libraries say of types that they do not have."""
 NAN, INF = float("nan"), float("inf")
@@ -145,7 +147,7 @@ def _chunked(table: Any) -> Any:
     """In three pieces, each a slice of something larger."""
     third = len(table) // 3
     cuts = [0, third, 2 * third, len(table)]
-    whole = pa.concat_tables([table.slice(a, b - a) for a, b in zip(cuts, cuts[1:], strict=False)])
+    whole = pa.concat_tables([table.slice(a, b - a) for a, b in pairwise(cuts)])
     return pa.concat_tables([table, whole, table]).slice(len(table), len(table))
 
 

@@ -104,8 +104,8 @@ def scales_of_weights(smallest: float, largest: float, rows: int) -> dict[str, S
     >>> scales_of_weights(0.5, 3.0, 1000)["squares"] == scales(0.25, 9.0, 1000)
     True
     """
-    squares = (min(end, TOO_MUCH) ** 2 for end in (smallest, largest))
-    return {"total": scales(smallest, largest, rows), "squares": scales(*squares, rows)}
+    low, high = (min(end, TOO_MUCH) ** 2 for end in (smallest, largest))
+    return {"total": scales(smallest, largest, rows), "squares": scales(low, high, rows)}
 
 
 def weigh(values: Any, column: str) -> Weights:

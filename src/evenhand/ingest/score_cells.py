@@ -127,9 +127,7 @@ def _gathered(cells: dict[str, Any], ends: list[Floats], key: Floats) -> tuple[d
     pairs = np.stack([key, _stratum(cells).astype(np.float64)])
     _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
     place = place.reshape(-1)
-    sums = {
-        name: sums_by(place, cells[name], len(first)) for name in ("weight", "weight2") if cells[name] is not None
-    }
+    sums = {name: sums_by(place, cells[name], len(first)) for name in ("weight", "weight2") if cells[name] is not None}
     sums["n"] = sum_by(place, cells["n"], len(first))
     found = {name: array[..., first] if isinstance(array, np.ndarray) else array for name, array in cells.items()}
     gathered = []

@@ -180,9 +180,7 @@ def inside(space: Space, score: Any, ranges: Sequence[tuple[float, float]]) -> A
     return space.join(found)
 
 
-def exact_sums(
-    space: Space, rows: int, key: Piecewise, size: int, values: Piecewise, by: Scales
-) -> Floats:
+def exact_sums(space: Space, rows: int, key: Piecewise, size: int, values: Piecewise, by: Scales) -> Floats:
     """By key that occurs, the sums of the parts of numbers: `exact_sums.parts_of`, operation by operation."""
 
     def part(which: int) -> Piecewise:

@@ -220,7 +220,8 @@ class Tensors:
 
         def squared(piece: slice) -> Any:
             own = w(piece)
-            return space.where(own < TOO_MUCH, own * own, 0.0)
+            own = space.where(own < TOO_MUCH, own, 0.0)
+            return own * own
 
         total = passes.exact_sums(space, rows, key, size, w, self._scales["total"])
         squares = passes.exact_sums(space, rows, key, size, squared, self._scales["squares"])
