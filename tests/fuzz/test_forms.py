@@ -62,10 +62,10 @@ SCORES = {
     "int8": Kind(pa.int8(), [-128, 0, 3, 127], True, True),
     "int64": Kind(pa.int64(), [0, 1, 5, -3, 2**53 - 1], True, True),
     "uint64": Kind(pa.uint64(), [0, 1, 2**53, 2**62], True, True),
-    "truth": Kind(pa.bool_(), [True, False], False, False),
+    "truth": Kind(pa.bool_(), [True, False], False, True),
     "decimal": Kind(pa.decimal128(9, 4), _decimals("0.1000", "0.3333", "-2.5000", "99999.9999"), True),
     "whole decimal": Kind(pa.decimal128(20, 0), _decimals("1", "2", "-3"), True),
-    "text": Kind(pa.string(), ["0.5", "0.25", "1"]),
+    "text": Kind(pa.string(), ["0.5", "0.25", "1"], False, True),
     "date": Kind(pa.date32(), [dt.date(2024, 1, 1), dt.date(2024, 5, 1)]),
     "moment": Kind(pa.timestamp("us"), _moments()),
     "duration": Kind(pa.duration("us"), [dt.timedelta(1), dt.timedelta(0, 3)]),
@@ -119,8 +119,8 @@ WEIGHTS = {
     "wide": Kind(pa.float64(), [1e-9, 1e9, 0.3, 1.1], True, True),
     "odd": Kind(pa.float64(), [0.5, NAN, INF, 0.0, -1.0]),
     "decimal": Kind(pa.decimal128(9, 4), _decimals("0.1000", "0.3333", "2.5000"), True),
-    "truth": Kind(pa.bool_(), [True, False]),
-    "text": Kind(pa.string(), ["1", "2"]),
+    "truth": Kind(pa.bool_(), [True, False], False, True),
+    "text": Kind(pa.string(), ["1", "2"], False, True),
 }
 ROLES = {"score": SCORES, "group": GROUPS, "label": LABELS, "weight": WEIGHTS}
 

@@ -1,8 +1,8 @@
 """Sums of fractional numbers that are the same whatever the order of adding, and whoever adds.
 
 A number is cut into parts that are whole multiples of a power of two, so few of them that a float holds every sum of
-parts exactly; the sums of parts, added up, are rounded once. All engines cut alike: by multiplications with powers of two,
-which lose nothing, and a floor.
+parts exactly; the sums of parts, added up, are rounded once. All engines cut alike: by multiplications with powers of
+two, which lose nothing, and a floor.
 """
 
 from __future__ import annotations

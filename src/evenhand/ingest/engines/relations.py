@@ -171,9 +171,13 @@ def _text(source: Source, name: str) -> str:
 
 
 def as_number(source: Source, name: str, role: str) -> str:
-    if source.values != "typed":
+    if source.values == "json":  # which has types of its own: text that spells a number is none
+        kind, text = f"json_type({source.column(name)})", _text(source, name)
+        truth = f"WHEN 'BOOLEAN' THEN CAST({text} = 'true' AS DOUBLE)"
+        return f"CASE {kind} {truth} WHEN 'VARCHAR' THEN NULL ELSE try_cast({text} AS DOUBLE) END"
+    if source.values == "text":
         # an underscore between digits is a habit of programmers, not of data: let it fail
-        return f"try_cast(replace(trim({_text(source, name)}), '_', '?') AS DOUBLE)"
+        return f"try_cast(replace(trim({source.column(name)}), '_', '?') AS DOUBLE)"
     type_ = source.type_of(name)
     if not type_.startswith(_NUMBERS) or type_.endswith("]"):
         raise DataError(f"{role} column {shown(name)} must hold numbers, but holds {type_}: convert or repair it")
