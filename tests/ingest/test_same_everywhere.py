@@ -1,7 +1,8 @@
-"""Sums of fractional weights: the same bytes from every engine, every run and every order of rows."""
+"""The same bytes from every engine, every run and every order of rows: sums of weights, times, values of one name."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -120,3 +121,26 @@ def test_rows_of_files_keep_their_order(kind: str, tmp_path: Path, monkeypatch: 
     frame.to_parquet(file, row_group_size=4000) if kind == "parquet" else frame.to_csv(file, index=False)
     found = read_rows(file, {"score": "i"}, [], ["x"])
     assert (found.numbers["i"] == frame["i"]).all()
+
+
+def test_the_hour_that_comes_twice_is_two_hours() -> None:
+    """Two moments of a zone that look the same are two groups; Python's own times would be taken for one."""
+    moments = pd.to_datetime(["2024-10-27 00:30", "2024-10-27 01:30"], utc=True).tz_convert("Europe/Berlin")
+    frame = pd.DataFrame({"s": [0.1, 0.2], "g": moments})
+    names = ("2024-10-27 00:30:00+00:00", "2024-10-27 01:30:00+00:00")
+    for data in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame), {"s": [0.1, 0.2], "g": list(moments)}):
+        assert evenhand.tabulate(data, score="s", group="g").attributes[0].groups == names
+    plain = {"s": [0.1, 0.2], "g": [moment.to_pydatetime() for moment in moments]}
+    assert evenhand.tabulate(plain, score="s", group="g").attributes[0].groups == names
+
+
+@pytest.mark.parametrize("values", [[1, True], [1, "1"], [True, "True"], [[1], [2]], [{"a": 1}, None]])
+def test_values_of_one_name_are_refused_alike(values: list[Any], tmp_path: Path) -> None:
+    """In lists, arrays of objects, pandas and JSON lines."""
+    rows = [{"s": i / 10, "g": value} for i, value in enumerate(values)]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = {"s": [0.0, 0.1], "g": values}
+    arrays = {"s": [0.0, 0.1], "g": np.array([*values, None], object)[:-1]}
+    for data in (columns, arrays, pd.DataFrame(columns), tmp_path / "d.jsonl"):
+        with pytest.raises(evenhand.DataError, match=r"both|plain value|one-dimensional"):
+            evenhand.tabulate(data, score="s", group="g", missing="drop")
