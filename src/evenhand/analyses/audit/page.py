@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.analyses.audit import explorer
@@ -10,7 +12,8 @@ from evenhand.analyses.audit.attachments import documents, sections as other_sec
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
 from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size, tolerances
-from evenhand.errors import shown_name
+from evenhand.analyses.audit.steps import Steps
+from evenhand.errors import one_of, shown_name
 from evenhand.inference.null import Null
 from evenhand.report.charts.registry import Charts
 from evenhand.report.format import interval, number
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
 MOST_TABLES = 12
 """Groups of one attribute whose measures are shown one by one."""
 MOST_ROWS = 200
+EMBED = ("coarse", "exact", "none")
+"""What a page holds of scores: steps of a few people, every score, or steps and no explorer."""
+FEWEST_STOPS = 2
+WITHOUT_SCORES = ("forest", "groups")
 
 
 class Drawings(NamedTuple):
@@ -41,21 +48,28 @@ def drawings(audit: Audit) -> Drawings:
     return Drawings(audit.charts, {(a.name, g.id, g.group): g.null for a in audit.attributes for g in a.measures})
 
 
-def audit_page(document: dict[str, Any], drawn: Drawings, table: Table, also: Any = ()) -> str:
+def audit_page(document: dict[str, Any], drawn: Drawings, table: Table, also: Any = (), embed: str = EMBED[0]) -> str:
     """The whole audit as one page, with the sections of other results; the table is what the explorer counts."""
+    one_of("embed (--embed)", embed, EMBED)
     others = documents(also)
-    return fitted(lambda room: _page(document, drawn, table, others, room))
+    return fitted(lambda room: _page(document, drawn, table, others, embed, room))
 
 
-def _page(document: dict[str, Any], drawn: Drawings, table: Table, others: list[dict[str, Any]], room: Room) -> str:
+def _page(
+    document: dict[str, Any], drawn: Drawings, table: Table, others: list[dict[str, Any]], embed: str, room: Room
+) -> str:
     many = len(document["attributes"]) > 1
     sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
     references = {a["name"]: a["reference"] for a in document["attributes"]}
     counts, data = None, document["data"]
     if data["score_range"] is not None:
-        counts = explorer.counted(table, references, data["threshold"], room)
-        explored = explorer.section(table, references, counts, data["decision_rule"], room)
-        sections.append(("explorer", "Try another threshold", explored))
+        steps, counts = explorer.steps_of(table, references, data["threshold"], room, embed)
+        explored = explorer.section(table, references, steps, counts, data["decision_rule"], room)
+        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(_stepped, drawn.charts, table, steps))
+        if embed == "none" or len(steps.stops.scores) < FEWEST_STOPS:
+            counts = None
+        else:
+            sections.append(("explorer", "Try another threshold", explored))
     for i, attribute in enumerate(document["attributes"]):
         heading = f"By {shown_name(attribute['name'])}" if many else f"Groups of {shown_name(attribute['name'])}"
         sections.append((f"by-{i}", heading, join(_attribute(drawn, attribute, document, room))))
@@ -67,6 +81,15 @@ def _page(document: dict[str, Any], drawn: Drawings, table: Table, others: list[
     ]
     document = {**document, "also": others} if others else document
     return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
+
+
+def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
+    """The charts of an attribute, of those people only that the explorer may tell apart."""
+    there = charts(**about)
+    grouping = next(g for g in table.groupings if g.name == there.subject.attribute.name)
+    if grouping.name in steps.known:
+        return Charts(there.kinds, replace(there.subject, counts=steps.counts(table, grouping)))
+    return Charts({name: kind for name, kind in there.kinds.items() if name in WITHOUT_SCORES}, there.subject)
 
 
 def title_of(document: dict[str, Any]) -> str:

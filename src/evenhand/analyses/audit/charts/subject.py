@@ -45,6 +45,8 @@ class Subject:
     """Whether the user named the group."""
     measure: str | None = None
     """The one whose null distribution is drawn."""
+    counts: Table | None = None
+    """What may be told of scores, where that is not all that the audit knows."""
 
     @property
     def reference(self) -> str:
@@ -59,7 +61,7 @@ class Subject:
 
     @property
     def table(self) -> Table:
-        return self.audit.table
+        return self.audit.table if self.counts is None else self.counts
 
     @cached_property
     def drawn(self) -> tuple[str, ...]:
