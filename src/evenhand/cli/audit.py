@@ -35,8 +35,11 @@ def demo(**options: Any) -> None:
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
-@under("Output", *FORMS, "embed", option("--also", metavar="JSON", multiple=True,
-                                         help="Add a section to --html: a result of individual or counterfactual."))  # fmt: skip
+@under(
+    "Output", *FORMS, "embed",
+    option("--also", metavar="JSON", multiple=True,
+           help="Add a section to --html: a result of individual or counterfactual."),
+)  # fmt: skip
 @under(
     "Several models only",
     option("--performance", metavar="P", help="accuracy (default), auroc, brier, …"),

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
+from evenhand.analyses.audit.charts.subject import furthest
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
+from evenhand.analyses.audit.steps import LEAST, Steps
 from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size, tolerances
-from evenhand.analyses.audit.steps import Steps
 from evenhand.errors import one_of, shown_name
 from evenhand.inference.null import Null
-from evenhand.report.charts.registry import Charts
+from evenhand.report.charts.registry import Charts, Kind
 from evenhand.report.format import interval, number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
@@ -31,7 +32,7 @@ MOST_ROWS = 200
 EMBED = ("coarse", "exact", "none")
 """What a page holds of scores: steps of a few people, every score, or steps and no explorer."""
 FEWEST_STOPS = 2
-WITHOUT_SCORES = ("forest", "groups")
+WITHOUT_SCORES = ("forest", "groups", "null")
 
 
 class Drawings(NamedTuple):
@@ -84,12 +85,21 @@ def _page(
 
 
 def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
-    """The charts of an attribute, of those people only that the explorer may tell apart."""
+    """The charts of an attribute; those over scores know what the explorer knows, and groups that it knows well."""
     there = charts(**about)
-    grouping = next(g for g in table.groupings if g.name == there.subject.attribute.name)
-    if grouping.name in steps.known:
-        return Charts(there.kinds, replace(there.subject, counts=steps.counts(table, grouping)))
-    return Charts({name: kind for name, kind in there.kinds.items() if name in WITHOUT_SCORES}, there.subject)
+    name, kinds = there.subject.attribute.name, there.kinds
+    grouping = next(g for g in table.groupings if g.name == name)
+    known = steps.drawn(grouping)
+    told = [g for g in (there.subject.group, *furthest(there.subject.attribute)) if g in known]
+    if not told or there.subject.reference not in known:
+        return Charts({chart: kinds[chart] for chart in WITHOUT_SCORES}, there.subject)
+    counted = replace(there.subject, counts=steps.counts(table, grouping), group=told[0], known=known)
+    return Charts({c: k if c in WITHOUT_SCORES else _about(k, counted) for c, k in kinds.items()}, there.subject)
+
+
+def _about(kind: Kind, subject: Any) -> Kind:
+    """A kind of chart of what is known of another subject."""
+    return Kind(lambda _: kind.draw(subject), lambda _: kind.lacks(subject))
 
 
 def title_of(document: dict[str, Any]) -> str:
@@ -224,6 +234,14 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
         about = everyone if chart == "groups" else pair
         if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
             yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
+    if "cdf" not in pair.kinds:
+        yield tag("p", _TOO_WIDE, class_="note")
+
+
+_TOO_WIDE = (
+    f"Charts over scores are not drawn: so that every point stands for at least {LEAST} people of each group and "
+    "outcome, they would have too few points. --embed exact draws them."
+)
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:

@@ -21,8 +21,8 @@ from evenhand.tables.table import Table
 LEAST = 5
 """People of one group and outcome between two thresholds, unless there is nobody."""
 WANTED, ENOUGH = 50, 10
-"""Small groups are known at fewer thresholds than others if all had fewer than `WANTED`. Several attributes are shown if
-that leaves `ENOUGH`."""
+"""Small groups are known at fewer thresholds than others if all had fewer than `WANTED`; several attributes are shown
+if that leaves `ENOUGH`."""
 MOST_STOPS = 20_000
 
 
@@ -51,6 +51,14 @@ class Steps:
         known = self.known[grouping.name]
         last = np.maximum.accumulate(np.where(known, np.arange(known.shape[1]), 0), axis=1)
         return np.asarray(last[grouping.codes, self.stops.of_cell])
+
+    def drawn(self, grouping: Grouping) -> frozenset[str]:
+        """The groups that are known at enough thresholds to draw a curve."""
+        if grouping.name not in self.known:
+            return frozenset()
+        there = self.known[grouping.name].sum(1)
+        fewest = min(ENOUGH, (self.known[grouping.name].shape[1] + 1) // 2) if self.stops.exact else ENOUGH
+        return frozenset(g for g, stops in zip(grouping.groups, there.tolist(), strict=True) if stops >= fewest)
 
     def counts(self, table: Table, grouping: Grouping) -> Table:
         """The table as charts of a grouping may know it: people of a step stand in its middle."""
@@ -154,7 +162,7 @@ class _Plan:
         """Where steps of these people start, apart on both sides of the audited threshold."""
         ends = np.flatnonzero(np.diff(self.segment[level])) + 1
         parts = zip(*(np.split(a, ends) for a in (level, stratum, people)), strict=True)
-        return np.concatenate([joined(*part, LEAST) for part in parts])
+        return np.concatenate([joined(where, who, n, LEAST) for where, who, n in parts])
 
 
 def _people(table: Table, stratum: Ints) -> Floats:
