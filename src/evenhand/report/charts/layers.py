@@ -76,6 +76,15 @@ def quantitative(field: str, title: str | None, domain: Sequence[float] | None =
     return spec
 
 
+def ordered(field: str, names: Sequence[str], **more: Any) -> Spec:
+    """Names along an axis, in that order. They are values only: `sort` would write them into expressions.
+
+    >>> ordered("group", ["b", "a"], title=None)
+    {'field': 'group', 'type': 'nominal', 'sort': None, 'scale': {'domain': ['b', 'a']}, 'title': None}
+    """
+    return {"field": field, "type": "nominal", "sort": None, "scale": {"domain": list(names)}, **more}
+
+
 def coloured(names: Sequence[str], colours: Sequence[str], legend: bool = True, field: str = "group") -> Spec:
     """A colour for each name, listed above the chart in that order."""
     longest = max(map(len, names), default=1)
