@@ -123,6 +123,17 @@ def whole_number(option: str, value: Any, least: int, most: int | None = None) -
     return int(value)
 
 
+def visible(text: str, but: str = "") -> str:
+    """A text in which what cannot be seen is written as Python writes it: controls, marks of direction, line ends.
+
+    >>> print(visible("a\\u202eb\\n"))
+    a\\u202eb\\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
+
+
 def shown_name(name: object, limit: int = 40) -> str:
     """A name for the eye: printable, short, unquoted. A long one keeps its end too, which often tells it from others.
 
@@ -132,6 +143,6 @@ def shown_name(name: object, limit: int = 40) -> str:
     given = str(name)
     if len(given) > 2 * limit:
         given = given[:limit] + given[-limit:]
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in given)
+    text = visible(given)
     tail = limit // 4
     return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"

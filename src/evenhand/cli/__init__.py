@@ -12,7 +12,7 @@ import click
 
 from evenhand import __version__
 from evenhand.cli.output import say, silence
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, visible
 from evenhand.files.secrets import is_address, masked
 
 SECTIONS = {
@@ -136,7 +136,6 @@ def main(arguments: list[str] | None = None) -> None:
 def _fail(message: str, addresses: list[str], hint: bool = False) -> None:
     for address in addresses:  # click repeats an argument that it does not expect
         message = message.replace(address, masked(address))
-    sentence = " ".join(message.split())
-    sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
+    sentence = visible(" ".join(message.split()))
     say(f"evenhand: {sentence}{' (try --help)' if hint else ''}")
     sys.exit(2)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evenhand.errors import UsageError, nearest, shown
+from evenhand.errors import UsageError, nearest, shown, visible
 from evenhand.files.paths import as_path
 from evenhand.files.secrets import masked
 from evenhand.files.toml_lines import Path, lines_of
@@ -67,7 +67,7 @@ def known(table: Mapping[str, Any], keys: Iterable[str], path: Path, places: Pla
 
 def _text(path: Any, what: str) -> tuple[str, str]:
     """The text of a file, and how to call it."""
-    file = "".join(c if c.isprintable() else repr(c)[1:-1] for c in masked(os.fspath(path)))
+    file = visible(masked(os.fspath(path)))
     try:
         with as_path(path).open("rb") as opened:
             content = opened.read(MOST_BYTES + 1)

@@ -31,7 +31,7 @@ MOST_TABLES = 12
 MOST_ROWS = 200
 EMBED = ("coarse", "exact", "none")
 """What a page holds of scores: steps of a few people, every score, or steps and no explorer."""
-FEWEST_STOPS = 2
+FEWEST_STOPS = 3
 WITHOUT_SCORES = ("forest", "groups", "null")
 
 
@@ -67,7 +67,9 @@ def _page(
         steps, counts = explorer.steps_of(table, references, data["threshold"], room, embed)
         explored = explorer.section(table, references, steps, counts, data["decision_rule"], room)
         drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(_stepped, drawn.charts, table, steps))
-        if embed == "none" or len(steps.stops.scores) < FEWEST_STOPS:
+        if steps.least > 1 and not steps.stops.exact and len(steps.stops.scores) < FEWEST_STOPS:
+            counts, explored = None, tag("p", _TOO_FEW, class_="note")
+        if embed == "none":
             counts = None
         else:
             sections.append(("explorer", "Try another threshold", explored))
@@ -82,6 +84,12 @@ def _page(
     ]
     document = {**document, "also": others} if others else document
     return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
+
+
+_TOO_FEW = (
+    f"No other threshold can be shown: between two of them there would be fewer than {LEAST} people of a group and "
+    "outcome. --embed exact shows every score."
+)
 
 
 def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:

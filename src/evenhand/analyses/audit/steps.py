@@ -122,7 +122,7 @@ def safe_steps(
     several = [plans, [p for p in plans if p.grouping is not table.groupings[-1]]] if len(plans) > 1 else []
     for some in several:
         chosen = _few_hidden(some, WANTED)
-        if len(chosen.starts) >= enough and _only_sums(some, chosen, len(some) == len(plans)):
+        if len(chosen.starts) >= enough and _only_sums(table, chosen):
             return _steps(table, fine, chosen, policy)
     return _steps(table, fine, alone, policy)
 
@@ -217,16 +217,17 @@ def _few_hidden(plans: list[_Plan], wanted: int) -> _Chosen:
     return found
 
 
-def _only_sums(plans: list[_Plan], chosen: _Chosen, everything: bool) -> bool:
+def _only_sums(table: Table, chosen: _Chosen) -> bool:
     """Whether differences of groups tell nothing but groups, and the others together.
 
     That is so if all intersections are shown, or if none is and people are in every combination: whatever adds groups
     of several attributes up to 0 or 1 for everybody then adds up those of one.
     """
-    if everything:
+    if chosen.plans[-1].grouping is table.groupings[-1]:
         return bool(chosen.kept[-1].all())
     place = [
-        np.where(own, np.arange(len(own)), -1)[p.grouping.codes] for p, own in zip(plans, chosen.kept, strict=True)
+        np.where(own, np.arange(len(own)), -1)[p.grouping.codes]
+        for p, own in zip(chosen.plans, chosen.kept, strict=True)
     ]
     there = len(np.unique(np.stack(place), axis=1).T)
     return there == int(np.prod([len(np.unique(codes)) for codes in place]))

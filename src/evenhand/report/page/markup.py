@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape, unescape
 from typing import Any
 
-from evenhand.errors import shown_name
+from evenhand.errors import shown_name, visible
 
 VOID = {"meta", "input", "br", "path", "rect", "line"}
 
@@ -32,7 +32,7 @@ def tag(_name: str, /, *children: Any, **attributes: Any) -> Markup:
     '<p class="note" aria-label="&quot;" hidden>1 &lt; 2 &amp; <b>so on</b></p>'
     """
     written = "".join(
-        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value))}"')
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(_seen(value))}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
@@ -52,8 +52,13 @@ def _one(child: Any) -> str:
     if isinstance(child, Markup):
         return child
     if isinstance(child, str | int | float):
-        return escape(str(child))
+        return escape(_seen(child))
     return join(*child)
+
+
+def _seen(text: object) -> str:
+    """A text of a page: nothing in it turns what is around it, whoever wrote it; lines end in reports of a terminal."""
+    return visible(str(text), "\n")
 
 
 def name(text: object, limit: int = 60) -> Markup:

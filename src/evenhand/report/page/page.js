@@ -94,7 +94,9 @@
         ? (data.risk ? "everybody receives it" : "nobody receives it")
         : `${data.score} ${data.risk ? "<" : "≥"} ${written}`;
       const same = stop !== data.policy ? "" : written === data.threshold ? " (the audited one)" : " (decides as audited)";
-      said.textContent = `Favourable decision: ${rule}${same}`;
+      const named = document.createElement("bdi");
+      named.textContent = rule;
+      said.replaceChildren("Favourable decision: ", named, same);
       slider.value = stop;
       slider.setAttribute("aria-valuetext", rule);
       typed.value = written === null ? "" : written;
@@ -119,10 +121,10 @@
       }
     });
     // A decision that is no threshold stays as Python wrote it until somebody moves the slider.
-    const audited = { rule: said.textContent, cells: tables.map(({ cells }) => cells.map((c) => c.innerHTML)) };
+    const audited = { rule: Array.from(said.childNodes), cells: tables.map(({ cells }) => cells.map((c) => c.innerHTML)) };
     const restore = () => {
       if (data.policy !== null) { show(data.policy, data.threshold); return; }
-      said.textContent = audited.rule;
+      said.replaceChildren(...audited.rule);
       tables.forEach(({ cells }, t) => cells.forEach((c, i) => { c.innerHTML = audited.cells[t][i]; }));
       slider.value = at(stops[Math.floor(last / 2)]);
       typed.value = "";
