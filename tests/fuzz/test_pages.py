@@ -211,8 +211,8 @@ def opened(browser: Any, html: str, path: Path, rng: Rng) -> None:
 
 _STRANGE = """() => {
     const ours = new Set(("a header h1 h2 h3 h4 dl dt dd nav ul li main section div p strong em details summary " +
-        "table caption thead tbody tr th td bdi figure figcaption label input output button footer script code pre svg " +
-        "span").split(" "));
+        "table caption thead tbody tr th td bdi figure figcaption label input output button footer script code pre " +
+        "svg span").split(" "));
     const strange = (e) => !(ours.has(e.localName) || e.closest("svg")) ||
         e.getAttributeNames().some((a) => a.startsWith("on")) ||
         (e.hasAttribute("href") && !e.getAttribute("href").startsWith("#"));
@@ -228,9 +228,11 @@ def axes(page: Any) -> None:
     found = page.evaluate(
         """() => Array.from(document.querySelectorAll("figure[data-chart='cdf'], figure[data-chart='pdf']"), f =>
               [Array.from(f.querySelectorAll('th[scope=col]'), h => h.textContent),
-               Array.from(f.querySelectorAll('svg text'), t => t.textContent)])"""
+               Array.from(f.querySelectorAll('svg text'), t => t.textContent),
+               f.querySelectorAll('svg path[stroke]:not([fill])').length])"""
     )
-    for heads, texts in found:
+    for heads, texts, lines in found:
+        assert lines >= len(heads) - 1, "a line for each group"
         for head in heads[1:]:
             assert any(_plain(head)[:8] in _plain(t) or "…" in t for t in texts), (head, texts)
 

@@ -148,7 +148,27 @@ def chart(
 ) -> Chart:
     note = "; ".join(n for n in notes if n) or None
     table = {name: _plain(list(values)) for name, values in columns.items()}
-    return Chart(name, title, description, sheet(title, subtitle, body), table, note, marker)
+    return Chart(name, title, description, sheet(title, subtitle, plain_names(body)), table, note, marker)
+
+
+TAKEN = frozenset(
+    "__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ constructor hasOwnProperty "
+    "isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf".split()
+)
+"""What every object of JavaScript has."""
+
+
+def plain_names(value: Any) -> Any:
+    """The same specification; Vega looks for lines by the names of groups, where some are there before any line is.
+
+    >>> plain_names({"values": [{"group": "constructor"}]})
+    {'values': [{'group': 'constructor '}]}
+    """
+    if isinstance(value, dict):
+        return {key: plain_names(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_names(one) for one in value]
+    return f"{value} " if isinstance(value, str) and value in TAKEN else value
 
 
 # ---- texts --------------------------------------------------------------------------------------------------
