@@ -123,7 +123,7 @@ def monitor(rng: Rng) -> Any:
     data, (score, label, _, first, time) = drawn(rng)
     data[time] = np.array(names(rng, 6), object)[np.arange(len(data[score])) * 6 // len(data[score])]
     return evenhand.monitor(
-        data, score=score, label=label, group=first, time=time, every="value", baseline=3, bootstrap=19,
+        data, score=score, label=label, group=first, time=time, every="value", baseline=1, small="keep", min_people=5, bootstrap=19,
         threshold=float(np.median(data[score])), measures=["demographic_parity", "abcc"],
     )  # fmt: skip
 
@@ -147,13 +147,12 @@ def compare(rng: Rng) -> Any:
     rows = [{"method": m, "performance": rng.random(), "fairness": rng.random(), "lambda": k, "seed": s}
             for m in names(rng, 5) for k in range(3) for s in range(2)]  # fmt: skip
     columns = {k: [r[k] for r in rows] for k in rows[0]}
-    roles = {"method": "method", "settings": ["lambda"], "seed": "seed"}
-    return evenhand.compare(columns, **roles, performance="performance", fairness="fairness")
+    return evenhand.compare(columns, method="method", performance="performance", fairness="fairness")
 
 
 def individual(rng: Rng) -> Any:
     data, (score, _, feature, first, second) = drawn(rng)
-    return evenhand.individual(data, score=score, columns=[feature, second], group=first, k=3)
+    return evenhand.individual_fairness(data, score=score, columns=[feature, second], group=first, k=3)
 
 
 KINDS: dict[str, Callable[[Rng], Any]] = {

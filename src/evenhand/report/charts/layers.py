@@ -151,10 +151,10 @@ def chart(
     return Chart(name, title, description, sheet(title, subtitle, plain_names(body)), table, note, marker)
 
 
-TAKEN = frozenset(
-    "__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ constructor hasOwnProperty "
-    "isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf".split()
-)
+TAKEN = {
+    "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
+    "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+}  # fmt: skip
 """What every object of JavaScript has."""
 
 
