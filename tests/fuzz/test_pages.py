@@ -123,7 +123,8 @@ def monitor(rng: Rng) -> Any:
     data, (score, label, _, first, time) = drawn(rng)
     data[time] = np.array(names(rng, 6), object)[np.arange(len(data[score])) * 6 // len(data[score])]
     return evenhand.monitor(
-        data, score=score, label=label, group=first, time=time, every="value", baseline=1, small="keep", min_people=5, bootstrap=19,
+        data, score=score, label=label, group=first, time=time, every="value", baseline=1, small="keep", min_people=5,
+        bootstrap=19,
         threshold=float(np.median(data[score])), measures=["demographic_parity", "abcc"],
     )  # fmt: skip
 
