@@ -20,7 +20,7 @@ from evenhand.tables.table import Table
 
 LEAST = 5
 """People of one group and outcome between two thresholds, unless there is nobody."""
-WANTED, ENOUGH = 50, 10
+WANTED, ENOUGH = 20, 10
 """Small groups are known at fewer thresholds than others if all had fewer than `WANTED`; several attributes are shown
 if that leaves `ENOUGH`."""
 MOST_STOPS = 20_000
@@ -53,12 +53,13 @@ class Steps:
         return np.asarray(last[grouping.codes, self.stops.of_cell])
 
     def drawn(self, grouping: Grouping) -> frozenset[str]:
-        """The groups that are known at enough thresholds to draw a curve."""
+        """The groups that are known at enough thresholds to draw a curve, and at those of the others."""
         if grouping.name not in self.known:
             return frozenset()
         there = self.known[grouping.name].sum(1)
-        fewest = min(ENOUGH, (self.known[grouping.name].shape[1] + 1) // 2) if self.stops.exact else ENOUGH
-        return frozenset(g for g, stops in zip(grouping.groups, there.tolist(), strict=True) if stops >= fewest)
+        stops = self.known[grouping.name].shape[1]
+        fewest = (stops + 1) // 2 if self.stops.exact else max(stops, ENOUGH)
+        return frozenset(g for g, own in zip(grouping.groups, there.tolist(), strict=True) if own >= fewest)
 
     def counts(self, table: Table, grouping: Grouping) -> Table:
         """The table as charts of a grouping may know it: people of a step stand in its middle."""
