@@ -275,3 +275,13 @@ class TestTerminal:
             process.kill()  # else one that does not notice keeps a core busy for long
         assert (process.returncode, out, err) == (130, "", "evenhand: interrupted\n")
         assert list(tmp_path.iterdir()) == []
+
+
+def test_embed_says_what_a_page_holds(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    few = ("--bootstrap", "0", "--permutations", "0")
+    assert run("demo", *few, "--html", str(page), "--embed", "none").returncode == 0
+    assert "Try another threshold" not in page.read_text(encoding="utf-8")
+    refused = run("demo", *few, "--embed", "exact")
+    assert refused.returncode == 2
+    assert "say --html FILE too" in refused.stderr

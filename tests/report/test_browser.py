@@ -140,7 +140,7 @@ WEIGHTED = {"score": "p", "label": "y", "group": "sex", "weight": "w"}
 )
 def test_the_explorer_agrees_with_python(opened: Opened, data: Any, words: dict[str, Any]) -> None:
     audit = quick(data, **words)
-    page = opened(audit.to_html())
+    page = opened(audit.to_html(embed="exact"))
     table, (grouping, *_) = audit.table, audit.table.groupings
     rng = np.random.default_rng(0)
     for stop in [0, len(table.scores), *rng.integers(0, len(table.scores) + 1, 50).tolist()]:
@@ -154,6 +154,33 @@ def test_the_explorer_agrees_with_python(opened: Opened, data: Any, words: dict[
             rate = expected[g]["selection_rate"]
             own = {**expected[g], "gap": rate - base, "ratio": rate / base if base else np.nan}
             assert value == pytest.approx(own[key], rel=1e-9, abs=1e-12, nan_ok=True), (stop, g, key)
+
+
+@pytest.mark.parametrize("words", [{}, {"risk": True}, {"weight": "w"}], ids=["score", "risk", "weights"])
+def test_steps_agree_with_python_where_the_slider_stops(opened: Opened, words: dict[str, Any]) -> None:
+    audit = quick(people(groups=("f", "m", "x", "few") * 2), score="p", label="y", group="sex", **words)
+    page = opened(audit.to_html())
+    counts = json.loads(page.text_content("#counts"))
+    stops = [*np.frombuffer(base64.b64decode(counts["stops"])).tolist(), np.inf]
+    assert 10 < len(stops) < 200
+    grouping, dashes = audit.table.groupings[0], 0
+    for stop in range(0, len(stops), 3):
+        move(page, stop)
+        expected = outcomes(audit.table, grouping, stops[stop])
+        for (g, key), value in numbers(page).items():
+            if key not in ("gap", "ratio"):
+                known = counts["groupings"][0]["known"][g]
+                told = known is None or stop in known or stop == len(stops) - 1
+                close = (
+                    {"abs": 0.02 if key.isupper() or len(key) == 2 else 1e-3} if words.get("weight") else {"abs": 1e-9}
+                )
+                assert value == pytest.approx(expected[g][key] if told else np.nan, **close, nan_ok=True), (
+                    stop,
+                    g,
+                    key,
+                )
+                dashes += not told
+    assert "there is nobody, or at least 5 people" in page.text_content(".explorer")
 
 
 def test_the_explorer_starts_at_the_audited_decision(opened: Opened) -> None:
@@ -195,8 +222,8 @@ def test_a_decision_that_is_no_threshold_stays_until_the_slider_moves(opened: Op
 
 
 def test_a_typed_threshold_between_scores_is_exact(opened: Opened) -> None:
-    audit, html = usual()
-    page = opened(html)
+    audit = usual()[0]
+    page = opened(audit.to_html(embed="exact"))
     page.fill(".explorer input[type=number]", "0.47771")
     page.press(".explorer input[type=number]", "Enter")
     expected = outcomes(audit.table, audit.table.groupings[0], 0.47771)

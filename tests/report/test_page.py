@@ -17,6 +17,7 @@ from conftest import called as run, evenhand as process, people
 from evenhand.analyses.audit.findings import findings
 from evenhand.measures.registry import MEASURES
 from evenhand.report.markdown import escaped
+from evenhand.report.page.figures import histogram
 from evenhand.report.page.markup import Markup, data_block, join, tag
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -388,6 +389,23 @@ def test_emoji_do_not_cost_a_chart(name: str) -> None:
     data = people(groups=2)
     data["g"] = np.where(data["g"] == "g0", name, "b").astype(object)
     assert Outline(quick(data, **SCORED).to_html()).open == []
+
+
+def test_a_null_of_nearly_one_value_is_drawn() -> None:
+    class Null:
+        sample, chance, high = np.array([1.0, np.nextafter(1.0, 2.0)]), None, 1.0
+
+    assert "<svg" in str(histogram(Null(), 1.0))
+
+
+def test_names_of_every_object_have_their_lines() -> None:
+    pytest.importorskip("vl_convert")
+    names = ["__proto__", "constructor", "hasOwnProperty", "valueOf"]
+    data = people(groups=4)
+    data["g"] = np.array(names, object)[[int(g[1]) for g in data["g"]]]
+    svg = quick(data, **SCORED).plot("cdf").to_svg()
+    assert all(f">{name}<" in svg or f">{name} <" in svg for name in names)
+    assert len(re.findall(r'<path(?=[^>]*stroke=")(?![^>]*fill=")[^>]*>', svg)) >= 4
 
 
 def test_weighted_people_do_not_exchange_groups() -> None:

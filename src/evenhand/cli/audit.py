@@ -16,7 +16,7 @@ _MODELS = ("performance", "fairness")
 @under("Decision")
 @under("Measures")
 @under("Inference")
-@under("Output")
+@under("Output", *FORMS, "embed")
 def demo(**options: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.datasets.example import compas
@@ -36,8 +36,11 @@ def demo(**options: Any) -> None:
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
-@under("Output", *FORMS, option("--also", metavar="JSON", type=READ, multiple=True,
-                                help="Add a section to --html: a result of individual or counterfactual."))  # fmt: skip
+@under(
+    "Output", *FORMS, "embed",
+    option("--also", metavar="JSON", type=READ, multiple=True,
+           help="Add a section to --html: a result of individual or counterfactual."),
+)  # fmt: skip
 @under(
     "Several models only",
     option("--performance", metavar="P", help="accuracy (default), auroc, brier, …"),
@@ -46,8 +49,6 @@ def demo(**options: Any) -> None:
 @under("Multi-class only", *CLASSES)
 def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
     """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
-    if also and options["html"] is None:
-        raise UsageError("--also adds sections to a page: say --html FILE too")
     _show(data, take(options, COLUMNS), options, also)
 
 
@@ -70,7 +71,11 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     from evenhand.ingest.roles import Roles, picked
 
     paths = wanted(options)
-    page = {"also": _others(also)} if also else {}
+    asked_for = {"also": also, "embed": options.pop("embed", None)}
+    page = {flag: value for flag, value in asked_for.items() if value}
+    for flag in page if "html" not in paths else ():
+        raise UsageError(f"--{flag} says what is on a page: say --html FILE too")
+    page |= {"also": _others(also)} if also else {}
     seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
     models, classes = take(options, _MODELS), take(options, CLASSES)
     class_choices(**classes)  # refuse what makes no sense before the data are read
@@ -86,6 +91,6 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         reference = references([a.name for a in table.attributes], stated)
         options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
         result = run(table, **options, rng=seed, progress=progress)
-    if page and not isinstance(result, Audit):
-        raise UsageError("--also fits into the page of one score: audit several scores, or classes, without it")
+    for flag in page if not isinstance(result, Audit) else ():
+        raise UsageError(f"--{flag} fits into the page of one score: audit several scores, or classes, without it")
     write(result, paths, **page)

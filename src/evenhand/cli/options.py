@@ -287,6 +287,9 @@ SHARED: dict[str, dict[str, Any]] = {
     "html": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as one self-contained page."},
     "markdown": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as Markdown."},
     "json": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as JSON; - for standard output."},
+    "embed": {"type": click.Choice(["coarse", "exact", "none"]),
+              "help": "Scores in --html: steps of at least 5 people of each group and outcome, every score, or no "
+              "explorer  [default: coarse]"},
 }  # fmt: skip
 
 COLUMNS = tuple(role.name for role in fields(Roles))

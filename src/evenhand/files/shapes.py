@@ -13,7 +13,7 @@ from evenhand.errors import DataError, listed, shown
 
 Shape = Callable[[Any, str], None]
 
-MOST_TEXT = 100_000
+MOST_TEXT = 1_000_000
 """Characters of a name or a sentence."""
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from evenhand.tables.arrays import Bools, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.groups import sum_by
 
 
@@ -38,7 +38,7 @@ def halved(level: Ints, stratum: Ints, n: Ints, segment: Ints, allowed: Bools, b
     return np.array([start for first, last in pairwise(ends.tolist()) for start in starts(first, last)])
 
 
-def joined(level: Ints, stratum: Ints, n: Ints, below: int) -> Ints:
+def joined(level: Ints, stratum: Ints, n: Ints | Floats, below: int) -> Ints:
     """Where ranges start if neighbours are joined, from below or from above, whichever makes more of them."""
     up = _walk(level.tolist(), stratum.tolist(), n.tolist(), below)
     down = _walk((-level[::-1]).tolist(), stratum[::-1].tolist(), n[::-1].tolist(), below)
@@ -49,10 +49,10 @@ def joined(level: Ints, stratum: Ints, n: Ints, below: int) -> Ints:
     return np.append(present[0], present[np.searchsorted(present, tops[:-1]) + 1])
 
 
-def _walk(level: list[int], stratum: list[int], n: list[int], below: int) -> list[int]:
+def _walk(level: list[int], stratum: list[int], n: list[float], below: int) -> list[int]:
     """Each range ends as soon as no stratum in it is small; what is left over at the end joins the ones before."""
-    closed: list[tuple[int, dict[int, int]]] = []  # where each range starts, and the people of each stratum in it
-    held: dict[int, int] = {}
+    closed: list[tuple[int, dict[int, float]]] = []  # where each range starts, and the people of each stratum in it
+    held: dict[int, float] = {}
     begin = now = level[0]
     short = 0  # how many strata are small
     for where, who, people in zip(level, stratum, n, strict=True):

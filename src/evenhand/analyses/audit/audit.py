@@ -51,14 +51,21 @@ class Audit(Result):
 
         return frame(self, library)
 
-    def to_html(self, path: str | Path | None = None, *, also: Any = ()) -> str:
+    def to_html(self, path: str | Path | None = None, *, also: Any = (), embed: str = "coarse") -> str:
         """The audit as one self-contained page, also written to a file if a path is given.
 
         `also` are results of individual or counterfactual fairness, or their documents: the page gets their sections.
+        The threshold explorer and the charts know scores in steps of at least five people of each group and outcome;
+        with `embed="exact"` they know every score, with "none" there is no explorer.
+
+        >>> import evenhand
+        >>> page = evenhand.audit(evenhand.compas(), bootstrap=0, permutations=0).to_html(embed="none")
+        >>> "Try another threshold" in page
+        False
         """
         from evenhand.analyses.audit.page import audit_page, drawings
 
-        return write(audit_page(self.to_dict(), drawings(self), self.table, also), path)
+        return write(audit_page(self.to_dict(), drawings(self), self.table, also, embed), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The audit as Markdown, for a pull request or a model card, also written to a file if a path is given."""

@@ -4,51 +4,24 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from evenhand.analyses.audit.steps import MOST_STOPS, Steps, every_step, safe_steps
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES, share
 from evenhand.report.format import number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
-from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.groups import Grouping, sum_by
 from evenhand.tables.table import Table
 
-MOST_STOPS = 20_000
 MOST_CHARACTERS = 350_000
 MOST_GROUPS = 30
 """Groups of one attribute that are shown: the largest."""
 _RATES = {rate: RATES[rate].short for rate in ("selection_rate", "tpr", "fpr", "ppv")}
 _COUNTS = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN"}
-
-
-@dataclass(frozen=True)
-class Stops:
-    """The thresholds that can be chosen: every score, or so many of them that the page stays small."""
-
-    scores: Floats
-    of_cell: Ints
-    """The last stop at or below the score of each cell."""
-    exact: bool
-
-
-def stops_of(table: Table, most: int, policy: float | None) -> Stops:
-    """Every score if there are few; else scores with equally many people between them, and that of the policy."""
-    assert table.score is not None
-    cutoff = table.cutoff_of_cells  # cells are sorted by score
-    new = np.r_[True, cutoff[1:] != cutoff[:-1]]
-    scores, of_cell = cutoff[new], np.cumsum(new) - 1
-    if len(scores) <= most:
-        return Stops(scores, of_cell, True)
-    people = np.cumsum(sum_by(of_cell, np.asarray(table.mass, np.float64), len(scores)))
-    keep = np.searchsorted(people, np.linspace(0, people[-1], most), side="left")
-    extra = [0] if policy is None else [0, min(int(np.searchsorted(scores, policy)), len(scores) - 1)]
-    keep = np.unique(np.r_[np.minimum(keep, len(scores) - 1), extra])
-    return Stops(scores[keep], np.searchsorted(keep, of_cell, side="right") - 1, False)
 
 
 def shown_groups(table: Table, grouping: Grouping, reference: str, most: int) -> list[int]:
@@ -58,27 +31,46 @@ def shown_groups(table: Table, grouping: Grouping, reference: str, most: int) ->
     return sorted(np.argsort(-sizes, kind="stable")[:most].tolist())
 
 
-def counted(table: Table, references: dict[str, str], threshold: float | None, room: Room) -> dict[str, Any]:
-    """What the page holds: at each stop, how many more people of each group and label than at the next."""
+def steps_of(
+    table: Table, references: dict[str, str], threshold: float | None, room: Room, embed: str
+) -> tuple[Steps, dict[str, Any]]:
+    """The thresholds that a page can tell, and what its explorer holds of them: so many that it stays small."""
     most = MOST_STOPS
     while True:
-        counts = _counted(table, references, threshold, most, room.most(MOST_GROUPS))
+        steps = _steps(table, references, threshold, most, embed)
+        counts = _counted(table, references, threshold, steps, room.most(MOST_GROUPS))
         if len(json.dumps(counts, separators=(",", ":"))) <= room.most(MOST_CHARACTERS) or most <= 64:
-            return counts
+            return steps, counts
         most = min(most, counts["places"]) // 2
 
 
-def _counted(
-    table: Table, references: dict[str, str], threshold: float | None, most: int, groups: int
-) -> dict[str, Any]:
-    decides = table.decision is None
-    policy = table.compared(threshold) if decides and threshold is not None else None
-    stops = stops_of(table, most, policy)
-    groupings, gap = [], 0.0
+def compared(table: Table, references: dict[str, str]) -> list[Grouping]:
+    """The groupings of the audit whose groups lack nobody."""
     lacking = {name for name, _ in table.provenance.incomplete}
-    for grouping in table.groupings:
-        if grouping.name in references and grouping.name not in lacking:
-            entry, widest = _grouping(table, grouping, stops, references[grouping.name], groups)
+    return [g for g in table.groupings if g.name in references and g.name not in lacking]
+
+
+def _policy(table: Table, threshold: float | None) -> float | None:
+    """The audited threshold, if there is one, as scores are compared with it."""
+    return table.compared(threshold) if table.decision is None and threshold is not None else None
+
+
+def _steps(table: Table, references: dict[str, str], threshold: float | None, most: int, embed: str) -> Steps:
+    groupings, policy = compared(table, references), _policy(table, threshold)
+    if embed == "exact" or table.noise is not None or not groupings:  # noise protects everybody already
+        return every_step(table, groupings, most, policy)
+    return safe_steps(table, groupings, references, most, policy)
+
+
+def _counted(
+    table: Table, references: dict[str, str], threshold: float | None, steps: Steps, groups: int
+) -> dict[str, Any]:
+    """What the page holds: at each stop, how many more people of each group and label than at the next."""
+    policy, stops = _policy(table, threshold), steps.stops
+    groupings, gap = [], 0.0
+    for grouping in compared(table, references):
+        if grouping.name in steps.known:
+            entry, widest = _grouping(table, grouping, steps, references[grouping.name], groups)
             groupings.append(entry)
             gap = max(gap, widest)
     return {
@@ -89,32 +81,37 @@ def _counted(
         "error": 0.0 if stops.exact else gap,
         "risk": table.meaning.risk,
         "labels": 1 if table.label is None else 2,
-        "threshold": threshold if decides else None,
+        "threshold": threshold if table.decision is None else None,
         "policy": None if policy is None else int(np.searchsorted(stops.scores, policy)),
         "groupings": groupings,
     }
 
 
 def _grouping(
-    table: Table, grouping: Grouping, stops: Stops, reference: str, most: int
+    table: Table, grouping: Grouping, steps: Steps, reference: str, most: int
 ) -> tuple[dict[str, Any], float]:
     chosen = shown_groups(table, grouping, reference, most)
-    place = np.full(len(grouping.groups), -1)
+    stops, place = len(steps.stops.scores), np.full(len(grouping.groups), -1)
     place[chosen] = np.arange(len(chosen))
     labels = 1 if table.label is None else 2
     group = place[grouping.codes]
     label = 0 if table.label is None else table.label.astype(np.int64)
     shown = group >= 0
-    key = ((stops.of_cell * len(chosen) + group) * labels + label)[shown]
-    dense = sum_by(key, _people(table)[shown], len(stops.scores) * len(chosen) * labels)
+    key = ((steps.start(grouping) * len(chosen) + group) * labels + label)[shown]
+    dense = sum_by(key, _people(table)[shown], stops * len(chosen) * labels)
+    if table.weight is not None and steps.least > 1:  # sums of weights in full can tell who is in a cell
+        above = dense.reshape(stops, -1)[::-1].cumsum(0).round(2)
+        dense = np.diff(above, axis=0, prepend=0.0)[::-1].round(2).reshape(-1)
     at = np.flatnonzero(dense)
     n = dense[at]
-    by_stop = dense.reshape(len(stops.scores), len(chosen), labels).sum(-1)
-    widest = float((by_stop.max(0) / by_stop.sum(0)).max())
+    by_stop = dense.reshape(stops, len(chosen), labels).sum(-1)
+    known = steps.known[grouping.name][chosen]
+    widest = float((by_stop.max(0) / by_stop.sum(0))[known.all(1)].max(initial=0.0))
     written = n.tolist() if n.dtype.kind == "i" else [float(f"{x:.12g}") for x in n]
     entry = {
         "groups": len(chosen),
         "reference": chosen.index(grouping.groups.index(reference)),
+        "known": [None if own.all() else np.flatnonzero(own).tolist() for own in known],
         "at": np.diff(at, prepend=0).tolist(),
         "n": written,
     }
@@ -129,7 +126,9 @@ def _people(table: Table) -> Any:
     return table.n if table.weight is None else table.weight * (table.rows / table.weight.sum())
 
 
-def section(table: Table, references: dict[str, str], data: dict[str, Any], rule: str, room: Room) -> Markup:
+def section(
+    table: Table, references: dict[str, str], steps: Steps, data: dict[str, Any], rule: str, room: Room
+) -> Markup:
     """Slider, rule and tables; the numbers of the audited decision stand in it before any script runs."""
     last, policy = data["places"], data["policy"]
     controls = tag(
@@ -146,17 +145,19 @@ def section(table: Table, references: dict[str, str], data: dict[str, Any], rule
         class_="needs-script",
         hidden=True,
     )
-    lacking = {name for name, _ in table.provenance.incomplete}
-    groupings = [g for g in table.groupings if g.name in references and g.name not in lacking]
+    everything = compared(table, references)
+    groupings = [g for g in everything if g.name in steps.known]
     groups = room.most(MOST_GROUPS)
     tables = [_table(table, g, references[g.name], i, data["threshold"], groups) for i, g in enumerate(groupings)]
     explained = tag("p", _explained(table), None if policy is not None else _ELSEWHERE)
     explorer = tag(
         "div",
-        tag("p", tag("output", f"Favourable decision: {rule}", for_="threshold"), class_="rule"),
+        tag("p", tag("output", "Favourable decision: ", name(rule, 120), for_="threshold"), class_="rule"),
         controls,
         *tables,
-        tag("p", _exactness(data), class_="note"),
+        tag("p", _exactness(data, steps.least), class_="note"),
+        tag("p", _UNKNOWN, class_="note") if any(own for g in data["groupings"] for own in g["known"]) else None,
+        [tag("p", _ELSE, name(g.name), _OTHERS, class_="note") for g in everything if g not in groupings],
         class_="explorer",
     )
     return join(explained, explorer)
@@ -185,13 +186,25 @@ def _marker(place: float) -> Markup:
     return tag("svg", shape, class_="policy", viewBox="0 0 1000 14", preserveAspectRatio="none", aria_hidden="true")
 
 
-def _exactness(data: dict[str, Any]) -> str:
+_UNKNOWN = (
+    "A dash stands where a group has too few people on one side of the threshold, or between it and the next, to tell."
+)
+_ELSE, _OTHERS = (
+    "Too few people to tell at other thresholds: groups of ",
+    ". Their numbers at the audited one are below.",
+)
+
+
+def _exactness(data: dict[str, Any], least: int) -> str:
+    held = f" Between two thresholds there is nobody, or at least {least} people, of each group and outcome."
     if data["exact"]:
-        return f"Exact at each of the {data['places']:,} scores, computed here from the counts in this page."
-    return (
-        f"Computed here from the counts in this page, exact at {data['places']:,} of the scores, where the slider "
-        f"stops; between two of them are at most {100 * data['error']:.2g}% of any group."
-    )
+        told = f"Exact at each of the {data['places']:,} scores, computed here from the counts in this page."
+    else:
+        told = (
+            f"Computed here from the counts in this page, exact at {data['places']:,} thresholds, where the slider "
+            f"stops; between two of them are at most {100 * data['error']:.2g}% of any group."
+        )
+    return told + (held if least > 1 else "")
 
 
 def _table(table: Table, grouping: Grouping, reference: str, index: int, threshold: float | None, most: int) -> Markup:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
+from evenhand.analyses.audit.charts.subject import furthest
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
+from evenhand.analyses.audit.steps import LEAST, Steps
 from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size, tolerances
-from evenhand.errors import shown_name
+from evenhand.errors import one_of, shown_name
 from evenhand.inference.null import Null
-from evenhand.report.charts.registry import Charts
+from evenhand.report.charts.registry import Charts, Kind
 from evenhand.report.format import interval, number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
 MOST_TABLES = 12
 """Groups of one attribute whose measures are shown one by one."""
 MOST_ROWS = 200
+EMBED = ("coarse", "exact", "none")
+"""What a page holds of scores: steps of a few people, every score, or steps and no explorer."""
+FEWEST_STOPS = 3
+WITHOUT_SCORES = ("forest", "groups", "null")
 
 
 class Drawings(NamedTuple):
@@ -41,21 +49,30 @@ def drawings(audit: Audit) -> Drawings:
     return Drawings(audit.charts, {(a.name, g.id, g.group): g.null for a in audit.attributes for g in a.measures})
 
 
-def audit_page(document: dict[str, Any], drawn: Drawings, table: Table, also: Any = ()) -> str:
+def audit_page(document: dict[str, Any], drawn: Drawings, table: Table, also: Any = (), embed: str = EMBED[0]) -> str:
     """The whole audit as one page, with the sections of other results; the table is what the explorer counts."""
+    one_of("embed (--embed)", embed, EMBED)
     others = documents(also)
-    return fitted(lambda room: _page(document, drawn, table, others, room))
+    return fitted(lambda room: _page(document, drawn, table, others, embed, room))
 
 
-def _page(document: dict[str, Any], drawn: Drawings, table: Table, others: list[dict[str, Any]], room: Room) -> str:
+def _page(
+    document: dict[str, Any], drawn: Drawings, table: Table, others: list[dict[str, Any]], embed: str, room: Room
+) -> str:
     many = len(document["attributes"]) > 1
     sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
     references = {a["name"]: a["reference"] for a in document["attributes"]}
     counts, data = None, document["data"]
     if data["score_range"] is not None:
-        counts = explorer.counted(table, references, data["threshold"], room)
-        explored = explorer.section(table, references, counts, data["decision_rule"], room)
-        sections.append(("explorer", "Try another threshold", explored))
+        steps, counts = explorer.steps_of(table, references, data["threshold"], room, embed)
+        explored = explorer.section(table, references, steps, counts, data["decision_rule"], room)
+        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(_stepped, drawn.charts, table, steps))
+        if steps.least > 1 and not steps.stops.exact and len(steps.stops.scores) < FEWEST_STOPS:
+            counts, explored = None, tag("p", _TOO_FEW, class_="note")
+        if embed == "none":
+            counts = None
+        else:
+            sections.append(("explorer", "Try another threshold", explored))
     for i, attribute in enumerate(document["attributes"]):
         heading = f"By {shown_name(attribute['name'])}" if many else f"Groups of {shown_name(attribute['name'])}"
         sections.append((f"by-{i}", heading, join(_attribute(drawn, attribute, document, room))))
@@ -67,6 +84,30 @@ def _page(document: dict[str, Any], drawn: Drawings, table: Table, others: list[
     ]
     document = {**document, "also": others} if others else document
     return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
+
+
+_TOO_FEW = (
+    f"No other threshold can be shown: between two of them there would be fewer than {LEAST} people of a group and "
+    "outcome. --embed exact shows every score."
+)
+
+
+def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
+    """The charts of an attribute; those over scores know what the explorer knows, and groups that it knows well."""
+    there = charts(**about)
+    name, kinds = there.subject.attribute.name, there.kinds
+    grouping = next(g for g in table.groupings if g.name == name)
+    known = steps.drawn(grouping)
+    told = [g for g in (there.subject.group, *furthest(there.subject.attribute)) if g in known]
+    if not told or there.subject.reference not in known:
+        return Charts({chart: kinds[chart] for chart in WITHOUT_SCORES}, there.subject)
+    counted = replace(there.subject, counts=steps.counts(table, grouping), group=told[0], known=known)
+    return Charts({c: k if c in WITHOUT_SCORES else _about(k, counted) for c, k in kinds.items()}, there.subject)
+
+
+def _about(kind: Kind, subject: Any) -> Kind:
+    """A kind of chart of what is known of another subject."""
+    return Kind(lambda _: kind.draw(subject), lambda _: kind.lacks(subject))
 
 
 def title_of(document: dict[str, Any]) -> str:
@@ -201,6 +242,14 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
         about = everyone if chart == "groups" else pair
         if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
             yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
+    if "cdf" not in pair.kinds:
+        yield tag("p", _TOO_WIDE, class_="note")
+
+
+_TOO_WIDE = (
+    f"Charts over scores are not drawn: so that every point stands for at least {LEAST} people of each group and "
+    "outcome, they would have too few points. --embed exact draws them."
+)
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:

@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, labels, rows
+from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, labels, ordered, rows
 from evenhand.report.charts.registry import Kind
 from evenhand.report.format import number
 
@@ -72,7 +72,7 @@ def _cell(gap: float) -> dict[str, Any]:
 
 
 def _body(cells: list[dict[str, Any]], classes: list[str], groups: list[str], most: float) -> Spec:
-    x: Spec = {"field": "group", "type": "nominal", "sort": groups, "title": None, "scale": {"domain": groups}}
+    x = ordered("group", groups, title=None)
     x["axis"] = {
         "orient": "top",
         "labelAngle": 0 if len(groups) <= 5 else -40,
@@ -80,7 +80,7 @@ def _body(cells: list[dict[str, Any]], classes: list[str], groups: list[str], mo
         "domain": False,
         "ticks": False,
     }
-    y: Spec = {"field": "class", "type": "nominal", "sort": classes, "title": None, "scale": {"domain": classes}}
+    y = ordered("class", classes, title=None)
     y["axis"] = {"labelLimit": 200, "domain": False, "ticks": False}
     colour = coloured([ABOVE, BELOW], theme.GROUPS[:2], field="side")
     colour["legend"] = {**colour["legend"], "title": "than the class", "orient": "bottom"}

@@ -12,7 +12,17 @@ from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.pareto import Curve
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, chosen_rows, coloured, inline, labels, quantitative, rows
+from evenhand.report.charts.layers import (
+    Spec,
+    chart,
+    chosen_rows,
+    coloured,
+    inline,
+    labels,
+    ordered,
+    quantitative,
+    rows,
+)
 from evenhand.report.charts.plane import SIDE, Plane, plane
 from evenhand.report.charts.registry import Kind
 
@@ -144,8 +154,7 @@ def distances(about: Subject) -> Chart:
     criteria = [k.id for k in c.terms.criteria]
     most = max((v["high"] for v in values), default=1.0) * 1.05 or 1.0
     x = quantitative("dto", "distance to the utopia point (less is better)", [0, most], tickCount=8)
-    y: Spec = {"field": "criterion", "type": "nominal", "sort": criteria, "title": "selected by"}
-    offset: Spec = {"field": "group", "sort": names}
+    y, offset = ordered("criterion", criteria, title="selected by"), ordered("group", names)
     colour = coloured(names, colours)
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
     places = {"y": y, "yOffset": offset, "color": colour}

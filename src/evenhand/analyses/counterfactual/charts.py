@@ -11,7 +11,7 @@ from evenhand.analyses.counterfactual.sentences import causal_model, via
 from evenhand.errors import shown, shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows, zero
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, ordered, quantitative, rows, zero
 from evenhand.report.charts.registry import Kind
 from evenhand.report.format import number
 
@@ -88,7 +88,7 @@ def changes(s: Subject) -> Chart:
     nothing = {"mark": {"type": "rule", "color": theme.AXIS}, "encoding": {"x": {**x, "field": "zero"}}}
     body: Spec = {
         "data": inline(values),
-        "facet": {"row": {"field": "pair", "title": None, "sort": names,
+        "facet": {"row": {"field": "pair", "title": None, "sort": None,
                           "header": {"labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}}},
         "spec": {"width": theme.WIDTH, "height": max(50, HEIGHT // len(names)), "layer": [bars, nothing]},
     }  # fmt: skip
@@ -135,10 +135,10 @@ def _columns(lines: list[dict[str, Any]], *keys: str) -> dict[str, list[Any]]:
 def _dots(lines: list[dict[str, Any]], field: str, names: list[str], x: Spec) -> Spec:
     """Estimates with their intervals, one below the other by this field, in the colours of pairs of groups."""
     places = list(dict.fromkeys(line[field] for line in lines))
-    y: Spec = {"field": field, "type": "nominal", "title": None, "sort": places, "axis": _room(places)}
+    y = ordered(field, places, title=None, axis=_room(places))
     colour = coloured(names, theme.GROUPS[: len(names)], field="pair")
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
-    beside = {"y": y, "yOffset": {"field": "pair", "sort": names}, "color": colour}
+    beside = {"y": y, "yOffset": ordered("pair", names), "color": colour}
     data = inline(rows(**_columns(lines, "pair", field, *_ENDS)))
     return {"width": theme.WIDTH - 150, "height": ROW * len(places) * max(1, len(names) // 2), "layer": [
         zero("x", x),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -12,7 +11,7 @@ from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.measures.registry import Measure, find
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
+from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, layer, quantitative, rows, zero
 from evenhand.report.charts.registry import Charts, Kind
 
 HEIGHT = 240
@@ -102,7 +101,9 @@ def _body(points: list[dict[str, Any]], base: dict[str, Any], m: Measure) -> Spe
     margin = 0.04 * (max(ends) - min(ends)) or 0.01
     y = quantitative("value", m.title, [min(ends) - margin, max(ends) + margin], format=".2~f")
     last = points[-1]["place"]
-    x = {**quantitative("place", None, [points[0]["place"] - 0.6, last + 0.6]), "axis": _names(points)}
+    some = points[:: -(-len(points) // MOST_NAMES)]
+    x = quantitative("place", None, [points[0]["place"] - 0.6, last + 0.6], values=[p["place"] for p in some],
+                     labels=False, grid=False)  # fmt: skip
     used = [w for w in WHAT if any(p["what"] == w for p in points)]
     colour = coloured(used, [WHAT[w] for w in used], field="what")
     colour["legend"] = {**colour["legend"], "symbolType": "circle"}
@@ -113,7 +114,7 @@ def _body(points: list[dict[str, Any]], base: dict[str, Any], m: Measure) -> Spe
         ]
     )
     whiskers = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour}
-    layers: list[Spec] = [*_band(base, x, y), zero("y", y, parity)]
+    layers: list[Spec] = [*_band(base, x, y), zero("y", y, parity), _names(some, x)]
     layers += [
         {"data": inline([{"value": v}]), "mark": {"type": "rule", "color": theme.LIMIT, "strokeDash": [5, 4]},
          "encoding": {"y": y}} for v in tolerances
@@ -149,10 +150,8 @@ def _band(base: dict[str, Any], x: Spec, y: Spec) -> list[Spec]:
     ]
 
 
-def _names(points: list[dict[str, Any]]) -> Spec:
-    """Some periods by name, under the axis."""
-    step = -(-len(points) // MOST_NAMES)
-    some = points[::step]
-    # names are looked up by place: what a period is called can then be anything
-    texts = " : ".join(f"datum.value == {p['place']} ? {json.dumps(shown_name(p['period'], 18))}" for p in some)
-    return {"values": [p["place"] for p in some], "labelExpr": f"{texts} : ''", "labelAngle": -25, "grid": False}
+def _names(points: list[dict[str, Any]], x: Spec) -> Spec:
+    """Some periods by name, under the axis: as values, since a period may be called anything."""
+    names = [{"place": p["place"], "text": shown_name(p["period"], 18)} for p in points]
+    where = {"x": x, "y": {"value": HEIGHT + 10}, "text": {"field": "text", "type": "nominal"}}
+    return layer(names, "text", where, angle=-25, align="right", baseline="middle", color=theme.MUTED)

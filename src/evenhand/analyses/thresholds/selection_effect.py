@@ -85,7 +85,8 @@ def searched(
     if goal.undefined:
         return Searched(level)
     within = _all_met(requirements, sweeps.sizes)
-    reach = {id_: (furthest * spread[id_]).max((-2, -1)) for id_ in spread}
+    with np.errstate(invalid="ignore"):  # what never strays, where others stray without bound, is not known
+        reach = {id_: (furthest * spread[id_]).max((-2, -1)) for id_ in spread}
     met = {
         "value": _all_met(requirements, sizes),
         "interval": _all_met(requirements, {m.id: _further(m, sizes[m.id], reach[m.id]) for m in unique}),

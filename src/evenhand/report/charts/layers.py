@@ -76,6 +76,15 @@ def quantitative(field: str, title: str | None, domain: Sequence[float] | None =
     return spec
 
 
+def ordered(field: str, names: Sequence[str], **more: Any) -> Spec:
+    """Names along an axis, in that order. They are values only: `sort` would write them into expressions.
+
+    >>> ordered("group", ["b", "a"], title=None)
+    {'field': 'group', 'type': 'nominal', 'sort': None, 'scale': {'domain': ['b', 'a']}, 'title': None}
+    """
+    return {"field": field, "type": "nominal", "sort": None, "scale": {"domain": list(names)}, **more}
+
+
 def coloured(names: Sequence[str], colours: Sequence[str], legend: bool = True, field: str = "group") -> Spec:
     """A colour for each name, listed above the chart in that order."""
     longest = max(map(len, names), default=1)
@@ -139,7 +148,27 @@ def chart(
 ) -> Chart:
     note = "; ".join(n for n in notes if n) or None
     table = {name: _plain(list(values)) for name, values in columns.items()}
-    return Chart(name, title, description, sheet(title, subtitle, body), table, note, marker)
+    return Chart(name, title, description, sheet(title, subtitle, plain_names(body)), table, note, marker)
+
+
+TAKEN = {
+    "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
+    "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+}  # fmt: skip
+"""What every object of JavaScript has."""
+
+
+def plain_names(value: Any) -> Any:
+    """The same specification; Vega looks for lines by the names of groups, where some are there before any line is.
+
+    >>> plain_names({"values": [{"group": "constructor"}]})
+    {'values': [{'group': 'constructor '}]}
+    """
+    if isinstance(value, dict):
+        return {key: plain_names(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_names(one) for one in value]
+    return f"{value} " if isinstance(value, str) and value in TAKEN else value
 
 
 # ---- texts --------------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def histogram(null: Any, observed: float) -> Markup | None:
     if not len(values):
         return None
     lo, hi = min(values.min(), observed), max(values.max(), observed)
-    span = (hi - lo) or 1.0
+    span = hi - lo if hi - lo > 1e-12 * max(abs(lo), abs(hi)) else 1.0  # bars have a width in numbers of 64 bits
     heights, _ = np.histogram(values, bins=30, range=(lo, lo + span), weights=weights)
     scale = 44 / heights.max()
     bars = "".join(f"M{6.6 * i:.4g},46v{-h * scale:.1f}h6V46" for i, h in enumerate(heights) if h > 0)

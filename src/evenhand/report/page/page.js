@@ -76,7 +76,8 @@
     const tables = Array.from(root.querySelectorAll("table[data-grouping]"), (table) => {
       const grouping = data.groupings[Number(table.dataset.grouping)];
       const cells = Array.from(table.querySelectorAll("td[data-key]"));
-      return { grouping, cells, sums: fromTop(grouping, stops.length, data.labels) };
+      const known = grouping.known.map((own) => (own === null ? null : new Set(own)));
+      return { grouping, cells, known, sums: fromTop(grouping, stops.length, data.labels) };
     });
     const last = stops.length;
     const at = (threshold) => { // the first stop at or above a threshold
@@ -93,18 +94,21 @@
         ? (data.risk ? "everybody receives it" : "nobody receives it")
         : `${data.score} ${data.risk ? "<" : "≥"} ${written}`;
       const same = stop !== data.policy ? "" : written === data.threshold ? " (the audited one)" : " (decides as audited)";
-      said.textContent = `Favourable decision: ${rule}${same}`;
+      const named = document.createElement("bdi");
+      named.textContent = rule;
+      said.replaceChildren("Favourable decision: ", named, same);
       slider.value = stop;
       slider.setAttribute("aria-valuetext", rule);
       typed.value = written === null ? "" : written;
-      for (const { grouping, cells, sums } of tables) {
-        const found = Array.from({ length: grouping.groups }, (_, g) => outcome(data, sums, g, stop));
+      for (const { grouping, cells, known, sums } of tables) {
+        const told = (g) => stop === last || known[g] === null || known[g].has(stop);
+        const found = Array.from({ length: grouping.groups }, (_, g) => (told(g) ? outcome(data, sums, g, stop) : {}));
         const reference = found[grouping.reference].selection_rate;
         found.forEach((row) => {
           row.gap = row.selection_rate - reference;
           row.ratio = over(row.selection_rate, reference);
         });
-        for (const cell of cells) fill(cell, cell.dataset.key, found[Number(cell.dataset.group)][cell.dataset.key]);
+        for (const cell of cells) fill(cell, cell.dataset.key, found[Number(cell.dataset.group)][cell.dataset.key] ?? NaN);
       }
       mark(written);
     };
@@ -117,10 +121,10 @@
       }
     });
     // A decision that is no threshold stays as Python wrote it until somebody moves the slider.
-    const audited = { rule: said.textContent, cells: tables.map(({ cells }) => cells.map((c) => c.innerHTML)) };
+    const audited = { rule: Array.from(said.childNodes), cells: tables.map(({ cells }) => cells.map((c) => c.innerHTML)) };
     const restore = () => {
       if (data.policy !== null) { show(data.policy, data.threshold); return; }
-      said.textContent = audited.rule;
+      said.replaceChildren(...audited.rule);
       tables.forEach(({ cells }, t) => cells.forEach((c, i) => { c.innerHTML = audited.cells[t][i]; }));
       slider.value = at(stops[Math.floor(last / 2)]);
       typed.value = "";

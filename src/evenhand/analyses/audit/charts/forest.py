@@ -13,7 +13,7 @@ from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, quantitative, rows, zero
+from evenhand.report.charts.layers import Spec, bracketed, chart, coloured, inline, ordered, quantitative, rows, zero
 from evenhand.report.format import number
 
 VERDICTS = ("within tolerance", "beyond tolerance", "not settled")
@@ -156,7 +156,7 @@ def _domain(measures: list[Row], scale: str) -> list[float]:
 def _panel(measures: list[Row], title: str, domain: list[float], scale: str, last: bool) -> Spec:
     """The measures of one family, one row each."""
     names = [r.measure.title for r in measures]
-    y: Spec = {"field": "measure", "type": "nominal", "sort": names, "title": None, "scale": {"domain": names}}
+    y = ordered("measure", names, title=None)
     y["axis"] = {
         "minExtent": NAMES, "maxExtent": NAMES, "labelLimit": NAMES - 10, "labelPadding": 8, "ticks": False,
         "domain": False,

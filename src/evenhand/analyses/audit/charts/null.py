@@ -65,7 +65,7 @@ def _histogram(null_: Null) -> tuple[Floats, Floats]:
         keep = np.cumsum(weight) - weight <= (1 - 1e-5) * weight.sum()
         sample, weight = sample[keep], weight[keep]
     low, high = (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 1.0)
-    span = (low, high) if high > low else (low - 0.005, high + 0.005)
+    span = (low, high) if high - low > 1e-12 * max(abs(low), abs(high)) else (low - 0.005, high + 0.005)
     heights, edges = np.histogram(sample, BARS, span, weights=weight)
     return heights / max(heights.sum(), 1e-300) * (1 - null_.undefined), edges
 

@@ -20,6 +20,7 @@ from evenhand.report.charts.layers import (
     guide,
     inline,
     layer,
+    ordered,
     quantitative,
     rows,
     sentence,
@@ -197,7 +198,7 @@ def _rate_panel(
         for name, k, g in zip(names, kind, groups, strict=True)
         if not (e := g.rates[rate]).undefined
     ]
-    y_axis: Spec = {"field": "group", "type": "nominal", "sort": names, "title": None, "scale": {"domain": names}}
+    y_axis = ordered("group", names, title=None)
     y_axis["axis"] = {"labelLimit": 210, "ticks": False, "domain": False} if first else None
     x_axis = quantitative("rate", RATES[rate].short, [0, 1], values=[0, 0.5, 1], format="~g")
     shown = [k for k in kinds if k in kind]

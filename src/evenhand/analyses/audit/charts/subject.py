@@ -45,6 +45,10 @@ class Subject:
     """Whether the user named the group."""
     measure: str | None = None
     """The one whose null distribution is drawn."""
+    counts: Table | None = None
+    """What may be told of scores, where that is not all that the audit knows,"""
+    known: frozenset[str] | None = None
+    """and of which groups; None of all."""
 
     @property
     def reference(self) -> str:
@@ -59,12 +63,13 @@ class Subject:
 
     @property
     def table(self) -> Table:
-        return self.audit.table
+        return self.audit.table if self.counts is None else self.counts
 
     @cached_property
     def drawn(self) -> tuple[str, ...]:
         """The groups that get a colour: the reference, the group of the pair, and those furthest from the reference."""
         others = [self.group, *(g for g in furthest(self.attribute) if g != self.group)]
+        others = [g for g in others if self.known is None or g in self.known]
         kept = set(others[: theme.MOST_COLOURED - 1])
         return self.reference, *(g.name for g in self.attribute.groups if g.name in kept)
 
@@ -98,6 +103,8 @@ class Subject:
         count = len(self.attribute.groups)
         if count == len(self.drawn):
             return None
+        if self.known is not None and len(self.known) == len(self.drawn):
+            return f"{count - len(self.drawn):,} groups have too few people to be drawn here"
         return f"of {count:,} groups the reference and the {len(self.drawn) - 1} furthest from it are drawn"
 
     # ---- the score ------------------------------------------------------------------------------------------
