@@ -14,6 +14,7 @@ from sys import modules
 from typing import Any
 
 import numpy as np
+import pytest
 from fuzzing import NAMES, NUMBERS, amount, generators
 
 import evenhand
@@ -47,9 +48,7 @@ class Wordy:
 
 def _odd() -> list[Any]:
     """Values that some option may take, and hardly any expects; each time made anew, since generators run dry."""
-    import pandas as pd
-    import polars as pl
-
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     return [
         *NAMES[:30], *NUMBERS, 10**5000, -(10**400), Decimal("0.5"), Decimal("NaN"), Fraction(1, 3),
         Fraction(10**400, 3), 1j, b"s", bytearray(b"s"), Path("s"), np.str_("g"), np.bytes_(b"g"),

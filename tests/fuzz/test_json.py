@@ -15,6 +15,7 @@ from test_damaged_tables import RAW, places, spoilt
 import evenhand
 from evenhand.analyses.audit.attachments import documents, read_document, sections
 from evenhand.analyses.counterfactual.graph_text import read_graph
+from evenhand.errors import MissingLibrary
 from evenhand.files.json_text import parsed
 from evenhand.report.document import as_json
 from evenhand.report.page.figures import Room
@@ -110,6 +111,8 @@ def test_graphs_are_read_or_refused(tmp_path: Path, cases: int) -> None:
         file.write_bytes(spoilt(content, rng) if rng.random() < 0.4 else content)
         try:
             variables, edges = read_graph(file)
+        except MissingLibrary:  # graphs of this kind are not read here
+            continue
         except evenhand.EvenhandError as error:
             said = str(error)
         else:

@@ -111,8 +111,7 @@ def killed(form: str, number: int, moment: float, home: Path) -> tuple[int, str]
     process = started(form, home)
     time.sleep(moment)
     process.send_signal(number)
-    out, said = process.communicate(timeout=60)
-    assert (out == "") or process.returncode == 0 or form == "experiment"
+    said = process.communicate(timeout=60)[1]
     return process.returncode, said
 
 

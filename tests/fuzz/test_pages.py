@@ -17,7 +17,7 @@ import pytest
 from fuzzing import NAMES, amount, generators
 
 import evenhand
-from evenhand.errors import visible
+from evenhand.errors import printable
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'evenhand[test]'")
 pytest.importorskip("vl_convert")
@@ -238,7 +238,7 @@ def axes(page: Any) -> None:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\s+", "", visible(unescape(text))).replace("\\", "∖")
+    return re.sub(r"\s+", "", printable(unescape(text))).replace("\\", "∖")
 
 
 def explored(page: Any, counts: dict[str, Any], rng: Rng) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import evenhand
 from evenhand.cli import main
 
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="needs links of Unix")
 SOURCE = Path(evenhand.__file__).parent
 

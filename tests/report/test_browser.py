@@ -162,7 +162,7 @@ def test_steps_agree_with_python_where_the_slider_stops(opened: Opened, words: d
     page = opened(audit.to_html())
     counts = json.loads(page.text_content("#counts"))
     stops = [*np.frombuffer(base64.b64decode(counts["stops"])).tolist(), np.inf]
-    assert 10 < len(stops) < 200
+    assert 8 < len(stops) < 200
     grouping, dashes = audit.table.groupings[0], 0
     for stop in range(0, len(stops), 3):
         move(page, stop)

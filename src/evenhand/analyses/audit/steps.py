@@ -180,8 +180,9 @@ class _Plan:
         return np.concatenate([self._starts(where, who, n) for where, who, n in parts])
 
     def _starts(self, level: Ints, stratum: Ints, people: Floats) -> Ints:
-        unit = self.unit[level]
-        return np.asarray(level[np.searchsorted(unit, joined(unit, stratum, people, LEAST))])
+        """Where steps start, be it at a level of other groups: the first one at its side of the audited threshold."""
+        side = int(np.searchsorted(self.segment, self.segment[level[0]]))
+        return np.maximum(np.searchsorted(self.unit, joined(self.unit[level], stratum, people, LEAST)), side)
 
 
 def _people(table: Table, stratum: Ints) -> Floats:

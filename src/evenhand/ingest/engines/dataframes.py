@@ -145,7 +145,8 @@ class FrameCounting:
         self.keys = {role: name for role, name in names.items() if role != "weight"}
         self.keys |= {f"group_{i}": g for i, g in enumerate(groups)}
         numbers = {k: _number(frame, c, schema[c]) for k, c in names.items() if k.startswith(("score", "weight"))}
-        spelt = {k: _day(c, schema[c]) if c == by_day else _key(c, schema[c]) for k, c in self.keys.items()}
+        instants = frame.implementation.is_spark_like()
+        spelt = {k: (_day if c == by_day else _key)(c, schema[c], instants) for k, c in self.keys.items()}
         self.select = {**spelt, **numbers}
         self.weight = self.select.pop("weight", None)
         self.select |= _weight_columns(self.weight)
@@ -336,23 +337,24 @@ def _in_arrow(frame: Frame, column: str) -> bool:
     )
 
 
-def _key(column: str, dtype: Any) -> nw.Expr:
+def _key(column: str, dtype: Any, instants: bool) -> nw.Expr:
+    """What is counted by; `instants` says that moments with a zone are told apart by when they are already."""
     key = nw.col(column)
     if dtype.is_decimal():
         return key.cast(nw.String)
     if isinstance(dtype, nw.Boolean):
         return key.cast(nw.Float64)  # engines spell truth values differently; whole numbers cannot have gaps in Dask
-    if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+    if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None and not instants:
         return key.dt.convert_time_zone("UTC")  # the hour that comes twice is two hours
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return nw.when(~key.is_null()).then(key.cast(nw.String))  # pandas 2 makes the text 'nan' of a gap
     return key
 
 
-def _day(column: str, dtype: Any) -> nw.Expr:
+def _day(column: str, dtype: Any, instants: bool) -> nw.Expr:
     """The day of a moment, in UTC if it knows its zone; other values as they are."""
     if not isinstance(dtype, nw.Datetime):
-        return _key(column, dtype)
+        return _key(column, dtype, instants)
     moment = nw.col(column)
     return (moment if dtype.time_zone is None else moment.dt.convert_time_zone("UTC")).dt.truncate("1d")
 

@@ -13,14 +13,14 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from fuzzing import NAMES, amount, generators
 
 import evenhand
 from evenhand.ingest.values import name_of
 
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs links and names of Unix")
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
