@@ -14,6 +14,7 @@ import pytest
 
 import evenhand
 from conftest import people
+from evenhand.errors import DataError
 from evenhand.ingest.rows import read_rows
 from evenhand.tables.exact_sums import ends_of, parts_of, rounded, scales
 
@@ -144,3 +145,12 @@ def test_values_of_one_name_are_refused_alike(values: list[Any], tmp_path: Path)
     for data in (columns, arrays, pd.DataFrame(columns), tmp_path / "d.jsonl"):
         with pytest.raises(evenhand.DataError, match=r"both|plain value|one-dimensional"):
             evenhand.tabulate(data, score="s", group="g", missing="drop")
+
+
+@pytest.mark.parametrize("column", ["g", "y"])
+def test_numbers_of_thousands_of_digits_are_no_groups_or_labels(column: str, tmp_path: Path) -> None:
+    rows = [{"p": 0.1, "y": 0, "g": "a"}, {"p": 0.9, "y": 1, "g": "b"}]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "d.jsonl").write_text(text + json.dumps(rows[0] | {column: 0.5}).replace("0.5", "9" * 5000))
+    with pytest.raises(DataError, match="cannot be named"):
+        evenhand.tabulate(tmp_path / "d.jsonl", score="p", label="y", group="g")
