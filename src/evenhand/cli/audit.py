@@ -54,10 +54,15 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
 def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     """What other commands wrote as JSON."""
     from evenhand.analyses.audit.attachments import documents, read_document, sections
+    from evenhand.files.paths import naming
     from evenhand.report.page.figures import Room
 
-    found = documents([read_document(path) for path in also])
-    sections(found, Room())  # better known before the data are counted
+    found = []
+    for path in also:
+        with naming(path):
+            own = documents([read_document(path)])
+            sections(own, Room())  # better known before the data are counted
+        found += own
     return found
 
 
