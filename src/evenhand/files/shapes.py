@@ -13,10 +13,10 @@ from evenhand.errors import DataError, listed, shown
 
 Shape = Callable[[Any, str], None]
 
+THE_WHOLE = "the document"
+"""What a document as a whole is called: errors name its keys without it."""
 MOST_TEXT = 100_000
 """Characters of a name or a sentence."""
-
-
 MOST_DEPTH = 40
 """Documents of ours have a dozen levels; whatever walks over one or shows it must not run out of stack."""
 
@@ -52,10 +52,6 @@ def text(value: Any, name: str) -> None:
 
 def flag(value: Any, name: str) -> None:
     _needs(isinstance(value, bool), name, "true or false", value)
-
-
-def anything(value: Any, name: str) -> None:
-    """What is checked elsewhere."""
 
 
 def whole(least: int, most: int) -> Shape:
@@ -149,9 +145,6 @@ def record(needed: Mapping[str, Shape], optional: Mapping[str, Shape] | None = N
             known[key](one, key if name == THE_WHOLE else f"{name}.{key}")
 
     return shape
-
-
-THE_WHOLE = "the document"
 
 
 def _needs(ok: bool, name: str, what: str, value: Any) -> None:
