@@ -72,8 +72,8 @@ class Relation:
         self.source, self.names, self.groups = source, names, groups
         self.scores = [role for role in names if role.startswith("score")]
         keys = {role: as_number(source, names[role], "score") for role in self.scores}
-        keys |= {r: _as_value(source, names[r]) for r in ("label", "prediction") if r in names}
-        spelt = {g: as_day if g == by_day else _as_value for g in groups}
+        keys |= {r: as_value(source, names[r]) for r in ("label", "prediction") if r in names}
+        spelt = {g: as_day if g == by_day else as_value for g in groups}
         keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
         days = [f"group_{i}" for i, g in enumerate(groups) if g == by_day]
         self.json = [key for key in keys if source.values == "json" and key not in (*self.scores, *days)]
@@ -136,7 +136,7 @@ class Relation:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
             cells = rows.aggregate(", ".join([*shown_by, "count(*) AS n", *self._weights, *more]), ", ".join(by))
             found = dict(_fetched(cells, by, self.source))
-            found |= {key: _read_json(found[key]) for key in self.json}
+            found |= {key: read_json(found[key]) for key in self.json}
             columns = counted(found, names, self.groups, self.source.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():
@@ -207,12 +207,12 @@ def as_name(source: Source, name: str) -> str:
     return column
 
 
-def _as_value(source: Source, name: str) -> str:
+def as_value(source: Source, name: str) -> str:
     """SQL for a group or label: of JSON what is written there, as its types are not those of columns."""
     return f"{source.column(name)}::JSON::VARCHAR" if source.values == "json" else as_name(source, name)
 
 
-def _read_json(values: Any) -> Encoded:
+def read_json(values: Any) -> Encoded:
     codes, distinct = encode(values)
     try:
         return Encoded(codes, [None if v is None else json.loads(v) for v in distinct])
