@@ -13,12 +13,14 @@ from evenhand.errors import DataError, listed, shown
 
 Shape = Callable[[Any, str], None]
 
-THE_WHOLE = "the document"
-"""What a document as a whole is called: errors name its keys without it."""
 MOST_TEXT = 100_000
 """Characters of a name or a sentence."""
+
+
 MOST_DEPTH = 40
 """Documents of ours have a dozen levels; whatever walks over one or shows it must not run out of stack."""
+THE_WHOLE = "the document"
+"""What a document as a whole is called: errors name its keys without it."""
 
 
 def too_deep(document: Any) -> bool:
