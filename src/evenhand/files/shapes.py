@@ -41,9 +41,9 @@ def _holders(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, dict | list)]
 
 
-def is_text(value: Any, most: int = MOST_TEXT) -> bool:
+def is_text(value: Any) -> bool:
     """Whether a value is a text that any file can hold, and not a book."""
-    if not isinstance(value, str) or len(value) > most:
+    if not isinstance(value, str) or len(value) > MOST_TEXT:
         return False
     return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
 
