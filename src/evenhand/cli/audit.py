@@ -60,9 +60,8 @@ def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     found = []
     for path in also:
         with naming(path):
-            own = documents([read_document(path)])
-            sections(own, Room())  # better known before the data are counted
-        found += own
+            found += documents([read_document(path)])
+            sections(found[-1:], Room())  # better known before the data are counted
     return found
 
 
