@@ -719,7 +719,7 @@ def test_an_audits_page_has_room_for_similar_people(tmp_path):
     [
         ("{}", ("--html", "a.html"), "takes results of individual or counterfactual fairness"),
         ("[1", ("--html", "a.html"), "is none"),
-        ('{"schema": "evenhand/individual/1"}', ("--html", "a.html"), "not complete"),
+        ('{"schema": "evenhand/individual/1"}', ("--html", "a.html"), "'i.json': this JSON"),
         ("{}", (), "say --html FILE too"),
         ("{}", ("--html", "i.json"), "which is read"),
     ],

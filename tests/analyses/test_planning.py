@@ -167,3 +167,11 @@ def test_plans_and_advice_have_all_views(kind: str, result: Any) -> None:
     assert repr(result) in result.to_markdown()
     assert f"Evenhand: {kind}" in result.to_html()
     assert result.plots() == ()
+
+
+def test_answers_may_be_truth_values_of_numpy() -> None:
+    assert evenhand.guide(classes=True, extremes=np.True_) == evenhand.guide(classes=True, extremes=True)
+    with pytest.raises(UsageError, match="asks for no priority"):
+        evenhand.guide(classes=True, ground_truth=np.False_)
+    with pytest.raises(UsageError, match="extremes is True or False, not 1"):
+        evenhand.guide(classes=True, extremes=1)  # type: ignore[arg-type]

@@ -115,6 +115,7 @@ def test_mistakes_are_named(
         (b"a = " + b"[" * 60 + b"]" * 60, "too deeply"),
         (b"\n" + b".".join([b"a"] * 100_000) + b" = 1", "line 2: a key of more than"),
         (b"\n" + b".".join([b'"\\""'] * 30_000) + b" = 1", "line 2: a key of more than"),
+        (b'a = "' + b'\\"' * 120_000, "line 1: no valid TOML"),
         (b"a = " + b"1" * 5000, "4300 digits"),
         (b"x" * 300_000, "more than 256 kB"),
         (b"[audit]\n[audit]\n", "line 2: no valid TOML"),

@@ -14,7 +14,9 @@ import pytest
 
 import evenhand
 from conftest import people
+from evenhand.errors import DataError
 from evenhand.ingest.rows import read_rows
+from evenhand.ingest.values import encode
 from evenhand.tables.exact_sums import ends_of, parts_of, rounded, scales
 
 pd = pytest.importorskip("pandas")
@@ -144,3 +146,21 @@ def test_values_of_one_name_are_refused_alike(values: list[Any], tmp_path: Path)
     for data in (columns, arrays, pd.DataFrame(columns), tmp_path / "d.jsonl"):
         with pytest.raises(evenhand.DataError, match=r"both|plain value|one-dimensional"):
             evenhand.tabulate(data, score="s", group="g", missing="drop")
+
+
+@pytest.mark.parametrize("column", ["g", "y"])
+def test_numbers_of_thousands_of_digits_are_no_groups_or_labels(column: str, tmp_path: Path) -> None:
+    rows = [{"p": 0.1, "y": 0, "g": "a"}, {"p": 0.9, "y": 1, "g": "b"}]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "d.jsonl").write_text(text + json.dumps(rows[0] | {column: 0.5}).replace("0.5", "9" * 5000))
+    with pytest.raises(DataError, match="cannot be named"):
+        evenhand.tabulate(tmp_path / "d.jsonl", score="p", label="y", group="g")
+
+
+@pytest.mark.parametrize("values", [["01", "1"], [True, "a"], [1, "a"], [0.5, None], ["NA", 1], ["NA", "b"]])
+def test_rows_of_json_lines_hold_the_values_of_lists(values: list[Any], tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps({"g": value}) + "\n" for value in values))
+    codes, distinct = encode(read_rows(tmp_path / "d.jsonl", {}, [], ["g"]).values["g"])
+    found = [distinct[code] for code in codes]
+    assert found == ([None, 1] if values == ["NA", 1] else values)  # a word for nothing, as in scores
+    assert list(map(type, found)) == list(map(type, [None, 1] if values == ["NA", 1] else values))

@@ -642,6 +642,13 @@ def test_models_methods_and_classes_may_be_called_anything() -> None:
         assert "<script" not in chart.to_svg()
 
 
+@pytest.mark.parametrize("group", ["1", 1, 1.0, np.int64(1), np.float32(1)])
+def test_a_group_may_be_named_by_its_value(group: Any) -> None:
+    data = {"p": [0.1, 0.4, 0.6, 0.9] * 5, "g": [0, 1] * 10}
+    found = evenhand.audit(data, score="p", group="g", reference="0", bootstrap=0, permutations=0)
+    assert found.plot("cdf", group=group).to_svg() == found.plot("cdf").to_svg()
+
+
 # ---- what cannot be drawn -------------------------------------------------------------------------------------
 
 
@@ -653,6 +660,8 @@ def test_models_methods_and_classes_may_be_called_anything() -> None:
         (lambda: compas().plot("cdf", attribute="rase"), "no attribute 'rase'.*did you mean 'race'"),
         (lambda: compas().plot("cdf", group="Caucasien"), "is not a group of 'race'.*did you mean 'Caucasian'"),
         (lambda: compas().plot("cdf", group="Caucasian"), "is the reference"),
+        (lambda: compas().plot("cdf", group=np.int64(3)), r"np.int64\(3\) is not a group of 'race'"),
+        (lambda: compas().plot("cdf", group=np.nan), "nan is not a group of 'race'"),
         (lambda: compas().plot("groups", group="African-American"), "shows every group: leave group out"),
         (lambda: compas().plot("cdf", measure="abcc"), "measure is for the chart 'null'"),
         (lambda: compas().plot("null", measure="abccc"), "no p-value of 'abccc'.*did you mean 'abcc'"),

@@ -173,6 +173,14 @@ def test_words_are_of_the_format(tmp_path: Path, edit: dict[str, Any], reason: s
     refused(written(tmp_path, **edit), reason)
 
 
+def test_long_names_of_groups_left_out_are_looked_at_once(tmp_path: Path) -> None:
+    two = [{"name": name, "groups": ["f", "m"]} for name in ("sex", "other")]
+    select = f"SELECT *, group_0 AS group_1 FROM ({CELLS})"
+    for name in ("\\'", '\\"', "'"):
+        left_out = {"sex × other": {name * (90_000 // len(name)) + str(i): 1 for i in range(20)}}
+        refused(written(tmp_path, select, attributes=two, left_out_groups=left_out), "a name in each column")
+
+
 def test_a_file_says_what_it_is_in_a_few_megabytes(tmp_path: Path) -> None:
     refused(written(tmp_path, notes=["x" * 90_000] * 1000), "says more about itself")
     names = [f"{i:05}{'x' * 90_000}" for i in range(400)]

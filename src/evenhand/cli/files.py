@@ -1,7 +1,7 @@
 """Options that name files. What a command writes is never what it reads, by whatever name; this is checked here.
 
-An option or argument that names a file says so by its type, READ, Read(…) or WRITTEN; `_Command` of `options.py` calls
-`check_places` before any work.
+An option or argument that names a file says so by its type: READ, PERIODS and MODEL are read, WRITTEN and SHOWN are
+written. `_Command` of `options.py` calls `check_places` before any work.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.options import command, option, under
-from evenhand.cli.output import wanted, write
+from evenhand.cli.output import say, wanted, write
 from evenhand.errors import UsageError, shown
 
 
@@ -47,9 +47,9 @@ def guide(ground_truth: bool | None, priority: str | None, legal: bool | None, c
     if ground_truth and priority is None:
         if not asking:
             raise UsageError(f"say what matters most with --priority: {', '.join(PRIORITIES)}")
-        click.echo(QUESTIONS["priority"], err=True)
+        say(QUESTIONS["priority"])
         for name, (measure, why) in PRIORITIES.items():
-            click.echo(f"  {name:<12} {why} ({measure})", err=True)
+            say(f"  {name:<12} {why} ({measure})")
         priority = click.prompt("Your choice", type=click.Choice(list(PRIORITIES)), show_choices=False, err=True)
     if legal is None:
         legal = click.confirm(QUESTIONS["legal"], err=True) if asking else False
@@ -73,7 +73,7 @@ def _class_answers(asking: bool, legal: bool, answers: dict[str, Any]) -> dict[s
         if not asking:
             missing.append(_flag(name) if name == "extremes" else f"{_flag(name)} {'|'.join(choices)}")
             continue
-        click.echo(question, err=True)
+        say(question)
         answer = click.prompt("Your choice", type=click.Choice(list(choices)), err=True)
         answers[name] = answer == "extremes" if name == "extremes" else answer
     if missing:

@@ -19,6 +19,8 @@ MOST_TEXT = 1_000_000
 
 MOST_DEPTH = 40
 """Documents of ours have a dozen levels; whatever walks over one or shows it must not run out of stack."""
+THE_WHOLE = "the document"
+"""What a document as a whole is called: errors name its keys without it."""
 
 
 def too_deep(document: Any) -> bool:
@@ -39,9 +41,9 @@ def _holders(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, dict | list)]
 
 
-def is_text(value: Any, most: int = MOST_TEXT) -> bool:
+def is_text(value: Any) -> bool:
     """Whether a value is a text that any file can hold, and not a book."""
-    if not isinstance(value, str) or len(value) > most:
+    if not isinstance(value, str) or len(value) > MOST_TEXT:
         return False
     return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
 
@@ -52,10 +54,6 @@ def text(value: Any, name: str) -> None:
 
 def flag(value: Any, name: str) -> None:
     _needs(isinstance(value, bool), name, "true or false", value)
-
-
-def anything(value: Any, name: str) -> None:
-    """What is checked elsewhere."""
 
 
 def whole(least: int, most: int) -> Shape:
@@ -149,9 +147,6 @@ def record(needed: Mapping[str, Shape], optional: Mapping[str, Shape] | None = N
             known[key](one, key if name == THE_WHOLE else f"{name}.{key}")
 
     return shape
-
-
-THE_WHOLE = "the document"
 
 
 def _needs(ok: bool, name: str, what: str, value: Any) -> None:

@@ -18,7 +18,8 @@ from evenhand.files.toml_lines import Path, lines_of
 MOST_BYTES = 256_000
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
-_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*\.[ \t]*{_PART}){{{MOST_DEPTH},}}")
+# Not from an escaped quote on, so that a text of nothing else is looked at once.
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_\\-]){_PART}(?:[ \t]*\.[ \t]*{_PART}){{{MOST_DEPTH},}}")
 
 Refuse = Callable[[str], UsageError]
 """Makes the error, which says where, from what is wrong there."""

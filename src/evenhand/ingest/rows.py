@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.errors import DataError, shown
 from evenhand.ingest.engines import engine_of
-from evenhand.ingest.engines.relations import as_name, as_number, refuse_words
+from evenhand.ingest.engines.relations import as_name, as_number, as_value, read_json, refuse_words
 from evenhand.ingest.engines.sources import Source, check_columns, opened, problem
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
 from evenhand.tables.arrays import Floats
@@ -82,7 +82,8 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
     chosen = {f"n{i}": as_number(source, c, role) for i, (role, c) in enumerate(numbers.items())}
     for i, c in enumerate(others):
         decimal = source.values == "typed" and source.type_of(c).startswith("DECIMAL") and c not in names
-        chosen[f"v{i}"] = f"CAST({source.column(c)} AS DOUBLE)" if decimal else as_name(source, c)
+        spelt = as_name if c in names else as_value
+        chosen[f"v{i}"] = f"CAST({source.column(c)} AS DOUBLE)" if decimal else spelt(source, c)
     try:
         found = source.relation.project(", ".join(f"{sql} AS {key}" for key, sql in chosen.items())).fetchnumpy()
         for i, c in enumerate(numbers.values()):
@@ -95,9 +96,17 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
     columns = {c: found[f"v{i}"] for i, c in enumerate(others)}
     return Rows(
         {c: np.ma.filled(found[f"n{i}"].astype(np.float64), np.nan) for i, c in enumerate(numbers.values())},
-        {c: v if source.values == "typed" or c in names else _read_text(v) for c, v in columns.items()},
+        {c: v if c in names else READERS[source.values](v) for c, v in columns.items()},
         source.notes,
     )
+
+
+def _read_values(values: Any) -> Encoded:
+    """Values of JSON, which have types of their own; words for nothing beside numbers are none."""
+    codes, distinct = read_json(values)
+    plain = [None if isinstance(v, str) and v.strip() in NO_VALUE else v for v in distinct]
+    kinds = {type(v) for v in plain if v is not None}
+    return Encoded(codes, plain if kinds and kinds <= {int, float} else distinct)
 
 
 def _read_text(values: Any) -> Encoded:
@@ -109,3 +118,7 @@ def _read_text(values: Any) -> Encoded:
         if present and all(pattern.fullmatch(v) for v in present):
             return Encoded(codes, [None if v is None else kind(v) for v in plain])
     return Encoded(codes, [v or None for v in distinct])
+
+
+READERS: dict[str, Any] = {"typed": lambda values: values, "json": _read_values, "text": _read_text}
+"""How columns of a source are read, by what its values are."""

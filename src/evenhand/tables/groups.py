@@ -23,7 +23,8 @@ from evenhand.tables.verbs import Asked
 if TYPE_CHECKING:
     from pathlib import Path
 
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+# Not from an escaped quote on, so that a text of nothing else is looked at once.
+_QUOTED = re.compile(r"""(?<!\\)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\")""")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Rule = Callable[[Any, str], None]
 
-_TEXT = f"text of at most {MOST_TEXT:,} characters"
+_TEXT = f"text of at most {MOST_TEXT:,} characters: shorten longer ones"
 
 MOST_PEOPLE = 2**53
 """Up to here every whole number is a float, so sums of counts are exact."""

@@ -20,7 +20,7 @@ from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.noise import EPSILONS, Noise, rising
-from evenhand.tables.provenance import harmless
+from evenhand.tables.provenance import shareable
 from evenhand.tables.ranges import Spans, middle
 from evenhand.tables.table import Table, bin_edges
 
@@ -103,7 +103,7 @@ def privatized(
         spans=spans,
         noise=noise,
         meaning=table.meaning,
-        notes=(*harmless(table.notes), noise.note),
+        notes=(*shareable(table.notes), noise.note),
     )
 
 

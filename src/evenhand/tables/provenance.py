@@ -93,10 +93,10 @@ def where_note(what: str, some: int, everybody: int) -> str:
     return f"only rows with {what} were counted ({some:,} of {everybody:,})"
 
 
-def harmless(notes: Iterable[str]) -> tuple[str, ...]:
+def shareable(notes: Iterable[str]) -> tuple[str, ...]:
     """The notes that tell nothing about few people: what the user said, without numbers of rows.
 
-    >>> harmless([where_note("split = 'test'", 497, 500), "the group 'nan' of 'sex' looks like a missing value"])
+    >>> shareable([where_note("split = 'test'", 497, 500), "the group 'nan' of 'sex' looks like a missing value"])
     ("only rows with split = 'test' were counted",)
     """
     where = [found[1] for note in notes if (found := _WHERE.fullmatch(note))]

@@ -19,7 +19,7 @@ from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.edges import fixed_borders
 from evenhand.tables.groups import added, added_groups, sum_by, tally_key
-from evenhand.tables.provenance import Provenance, harmless
+from evenhand.tables.provenance import Provenance, shareable
 from evenhand.tables.range_starts import halved, joined
 from evenhand.tables.ranges import Spans, middle
 from evenhand.tables.steps import between, usable
@@ -93,7 +93,7 @@ def suppressed(
         provenance=provenance,
         left_out=tallies.by_reason,
         left_out_groups=tallies.by_group,
-        notes=(*harmless(table.notes), *provenance.notes),
+        notes=(*shareable(table.notes), *provenance.notes),
     )
 
 

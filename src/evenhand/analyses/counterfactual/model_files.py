@@ -130,7 +130,7 @@ def _refuse_old(library: str, version: str, sound: tuple[int, ...]) -> None:
 
 
 def _refuse_bomb(path: Path) -> None:
-    """A .skops file is a zip: what it unpacks to must fit to its size."""
+    """A .skops file is a zip: what it unpacks to must fit its size."""
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size):

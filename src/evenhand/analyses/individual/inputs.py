@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.individual.distance import Matrix, Space, asked, matrix, points
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, listed, names_in, nearest, shown
 from evenhand.ingest.engines import names_of
 from evenhand.ingest.people import People, as_columns, chosen_columns, joined, read_people
 from evenhand.ingest.values import group_codes, name_of
@@ -96,12 +96,13 @@ def compared(
     features = chosen_columns(present, wanted, _names(exclude, "exclude"))
     if wanted is None:
         features = [name for name in features if name not in roles.values()]
-    for name in _names(categories, "categories"):
+    kinds = _names(categories, "categories")
+    for name in kinds:
         if name not in present:
             raise DataError(f"the data have no column {shown(name)} to be taken as names (categories=)")
     if not features and metric != "precomputed":
         raise DataError("no column is left to compare people by: name some with columns=, or exclude fewer")
-    return _read(data, roles["score"], roles.get("group"), features, present, _names(categories, ""), missing, rng)
+    return _read(data, roles["score"], roles.get("group"), features, present, kinds, missing, rng)
 
 
 def _read(
@@ -121,9 +122,4 @@ def _read(
 
 
 def _names(given: Any, option: str) -> list[str]:
-    if isinstance(given, str):
-        return [given]
-    try:
-        return [str(name) for name in given]
-    except TypeError:
-        raise UsageError(f"{option} takes the names of columns, not {shown(given)}") from None
+    return [given] if isinstance(given, str) else names_in(option, given)

@@ -105,11 +105,11 @@ def guide(
     >>> advice.command.partition("--unit ")[2]
     'gap --across-groups=inf --across-classes=2'
     """
+    ground_truth = None if ground_truth is None else truth("ground_truth", ground_truth)
+    extremes = None if extremes is None else truth("extremes", extremes)
+    classes, legal = truth("classes", classes), truth("legal", legal)
     answers = {"focus": focus, "scale": scale, "extremes": extremes, "groups_matter": groups_matter,
                "classes_matter": classes_matter}  # fmt: skip
-    for word, answer in (("ground_truth", ground_truth), ("extremes", extremes)):
-        truth(word, False if answer is None else answer)
-    classes, legal = truth("classes", classes), truth("legal", legal)
     said = [name for name, answer in answers.items() if answer is not None]
     if classes:
         if ground_truth is False or priority is not None:
@@ -161,8 +161,6 @@ def _guide_classes(answers: Mapping[str, object], legal: bool) -> AggregateAdvic
             raise UsageError(f"{name.replace('_', ' ')} is one of {listed(choices)}, not {shown(answer)}"
                              f"{nearest(answer, choices)} ({question})")  # fmt: skip
     extremes = answers["extremes"]
-    if not (extremes is None or isinstance(extremes, bool)):
-        raise UsageError(f"extremes is True or False, not {shown(extremes)}")
     if answers["focus"] == "per-group" and answers["scale"] is not None:
         raise UsageError("how each group fares has no scale: leave the scale out, or focus on between-groups")
     if extremes and answers["groups_matter"] is not None:

@@ -20,7 +20,7 @@ from evenhand.analyses.thresholds.selection import (
     choose as choose_best,
 )
 from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
-from evenhand.errors import UsageError, is_whole, one_of, shown, shown_name
+from evenhand.errors import UsageError, is_whole, one_of, shown, shown_name, truth
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of
@@ -248,8 +248,7 @@ def checked_options(
 ) -> Asked:
     """What was asked for, if it makes sense; better known before ten minutes of counting."""
     for word, value in (("allow_trivial", allow_trivial), ("by_group", by_group)):
-        if not isinstance(value, bool | np.bool_):
-            raise UsageError(f"{word} is True or False, not {shown(value)}")
+        truth(word, value)
     one_of("choose", choose, CHOICES)
     options = checked(threshold, **intervals, permutations=0)
     kind, costs = checked_goal(performance, cost)

@@ -72,10 +72,11 @@ class Relation:
         self.source, self.names, self.groups = source, names, groups
         self.scores = [role for role in names if role.startswith("score")]
         keys = {role: as_number(source, names[role], "score") for role in self.scores}
-        keys |= {r: _as_value(source, names[r]) for r in ("label", "prediction") if r in names}
-        spelt = {g: as_day if g == by_day else _as_value for g in groups}
+        keys |= {r: as_value(source, names[r]) for r in ("label", "prediction") if r in names}
+        spelt = {g: as_day if g == by_day else as_value for g in groups}
         keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
-        self.json = [key for key, sql in keys.items() if key not in self.scores and sql.endswith(_RAW)]
+        days = [f"group_{i}" for i, g in enumerate(groups) if g == by_day]
+        self.json = [key for key in keys if source.values == "json" and key not in (*self.scores, *days)]
         chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
         self.by = list(keys)
         if "weight" in names:
@@ -135,7 +136,7 @@ class Relation:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
             cells = rows.aggregate(", ".join([*shown_by, "count(*) AS n", *self._weights, *more]), ", ".join(by))
             found = dict(_fetched(cells, by, self.source))
-            found |= {key: _read_json(found[key]) for key in self.json}
+            found |= {key: read_json(found[key]) for key in self.json}
             columns = counted(found, names, self.groups, self.source.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():
@@ -206,17 +207,17 @@ def as_name(source: Source, name: str) -> str:
     return column
 
 
-_RAW = "::JSON::VARCHAR"
-
-
-def _as_value(source: Source, name: str) -> str:
+def as_value(source: Source, name: str) -> str:
     """SQL for a group or label: of JSON what is written there, as its types are not those of columns."""
-    return f"{source.column(name)}{_RAW}" if source.values == "json" else as_name(source, name)
+    return f"{source.column(name)}::JSON::VARCHAR" if source.values == "json" else as_name(source, name)
 
 
-def _read_json(values: Any) -> Encoded:
+def read_json(values: Any) -> Encoded:
     codes, distinct = encode(values)
-    return Encoded(codes, [None if v is None or v is np.ma.masked else json.loads(v) for v in distinct])
+    try:
+        return Encoded(codes, [None if v is None else json.loads(v) for v in distinct])
+    except ValueError as error:  # Python refuses to read numbers of thousands of digits
+        raise DataError(f"a group or label cannot be named: {error}") from None
 
 
 def as_day(source: Source, name: str) -> str:

@@ -27,9 +27,7 @@ METHOD = ("name", "label", "strengths")
 
 def read_config(path: Any) -> dict[str, Any]:
     """The arguments of `experiment` from a file; paths in it are meant from its folder."""
-    if not os.path.exists(as_path(path)):
-        raise UsageError(f"there is no file {shown_path(path)}: evenhand experiment --init writes one to begin with")
-    document, places = read_toml(path, "experiment")
+    document, places = _document(path)
     home = as_path(path).parent
     known(document, ("experiment", "dataset", "method"), (), places, "[experiment], [[dataset]] and [[method]]")
     arguments = _experiment(document.get("experiment", {}), places)
@@ -44,11 +42,15 @@ def read_config(path: Any) -> dict[str, Any]:
 
 def own_methods(path: Any) -> list[str]:
     """The modules that a file of an experiment imports, which runs their code: those of methods "module:Class"."""
-    if not os.path.exists(as_path(path)):
-        return []
-    document, places = read_toml(path, "experiment")
+    document, places = _document(path)
     names = [str(table.get("name")) for table in _tables(document, "method", places)]
     return list(dict.fromkeys(name.partition(":")[0] for name in names if ":" in name))
+
+
+def _document(path: Any) -> tuple[dict[str, Any], Places]:
+    if not os.path.exists(as_path(path)):
+        raise UsageError(f"there is no file {shown_path(path)}: evenhand experiment --init writes one to begin with")
+    return read_toml(path, "experiment")
 
 
 def _check_names(some: Sequence[Source | Method], key: str, how: str, places: Places) -> None:

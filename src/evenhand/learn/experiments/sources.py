@@ -25,9 +25,8 @@ MOST_VALUES = 100
 """A text with more values than that, and than half of the people, tells them apart rather than describes them."""
 READERS = ("acs", "adult", "compas", "german", "kdd_census")
 """Functions of `evenhand.datasets` that give a `Dataset`."""
-
-
 _PUBLISHED = (".csv", ".data", ".test", ".gz")
+"""How files of published data sets end."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
 from evenhand.errors import UsageError, listed, nearest, same, shown, shown_name, unknown
+from evenhand.ingest.values import name_of
 from evenhand.report.charts import theme
 from evenhand.report.charts.layers import Spec, bracketed, coloured, labels, layer, quantitative
 from evenhand.report.format import number
@@ -250,15 +251,14 @@ def subject(audit: Audit, attribute: Any = None, group: Any = None, measure: Any
         raise unknown("this audit has no attribute", attribute, names)
     about = audit.attributes[0 if attribute is None else names.index(attribute)]
     groups = [g.name for g in about.groups]
-    group = group if group is None or isinstance(group, str) else shown(group)  # a number is the name of its group
-    if group is not None and group not in groups:
+    name = furthest(about)[0] if group is None else name_of(group)
+    if name is None or name not in groups:
         raise UsageError(
-            f"{shown(group)} is not a group of {shown(about.name)} (there are: {listed(groups)})"
-            f"{nearest(group, groups)}"
+            f"{shown(group)} is not a group of {shown(about.name)} (there are: {listed(groups)}){nearest(name, groups)}"
         )
-    if group is not None and group == about.reference:
+    if group is not None and name == about.reference:
         raise UsageError(f"{shown(group)} is the reference, with which others are compared: name another group")
-    return Subject(audit, about, furthest(about)[0] if group is None else str(group), group is not None, measure)
+    return Subject(audit, about, name, group is not None, measure)
 
 
 def furthest(attribute: AttributeAudit) -> list[str]:
