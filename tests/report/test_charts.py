@@ -22,7 +22,7 @@ from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import labels
 from evenhand.report.charts.registry import Kind
-from evenhand.report.charts.render import NEEDED, printable
+from evenhand.report.charts.render import NEEDED, drawable
 from evenhand.report.format import percent
 
 QUICK = {"bootstrap": 100, "permutations": 100}
@@ -578,7 +578,7 @@ def test_names_are_only_text(names: list[str]) -> None:
         assert len(chart.to_json()) < 61_000
         assert float(root.attrib["width"]) < 760
         assert set(fields(chart.spec)) <= FIELDS
-    assert vl.vegalite_to_png(printable(audit.plot("cdf").spec), allowed_base_urls=[])
+    assert vl.vegalite_to_png(drawable(audit.plot("cdf").spec), allowed_base_urls=[])
 
 
 FIELDS = {

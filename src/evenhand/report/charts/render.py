@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from evenhand.errors import MissingLibrary, printable as spelt
+from evenhand.errors import MissingLibrary, printable
 
 VEGA_LITE = "5.20"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.20.1.json"
@@ -36,7 +36,7 @@ def converter() -> Any:
 def svg(spec: dict[str, Any], title: str, prefix: str = "") -> str:
     """The drawing as SVG: nothing in it runs, refers elsewhere, or styles anything, and its ids begin with a prefix."""
     drawing: str = _drawn(converter().vegalite_to_svg, spec)
-    return _tidied(ElementTree.fromstring(drawing), printable(title), prefix)
+    return _tidied(ElementTree.fromstring(drawing), drawable(title), prefix)
 
 
 def png(spec: dict[str, Any]) -> bytes:
@@ -53,24 +53,24 @@ def _drawn(convert: Callable[..., Any], spec: dict[str, Any], **how: Any) -> Any
     """Vega shortens a long label in the middle of an emoji, which then is none: without emoji it can be drawn."""
     how |= {"vl_version": VEGA_LITE, "allowed_base_urls": []}
     try:
-        return convert(printable(spec), **how)
+        return convert(drawable(spec), **how)
     except ValueError:
-        return convert(printable(spec, emoji=False), **how)
+        return convert(drawable(spec, emoji=False), **how)
 
 
-def printable(value: Any, emoji: bool = True) -> Any:
+def drawable(value: Any, emoji: bool = True) -> Any:
     """The same values without characters that XML does not have: they would end the whole process, not only the chart.
 
-    >>> printable({"title": ["a\\x00", 1, None]})
+    >>> drawable({"title": ["a\\x00", 1, None]})
     {'title': ['a∖x00', 1, None]}
     """
     if isinstance(value, str):
-        text = spelt(value).replace("\\", "∖")  # Vega-Lite writes titles into expressions and does not mask them there
+        text = printable(value).replace("\\", "∖")  # Vega-Lite writes titles into expressions and does not mask them there
         return text if emoji else "".join(c if ord(c) < 0x10000 else "□" for c in text)
     if isinstance(value, dict):
-        return {k: printable(v, emoji) for k, v in value.items()}
+        return {k: drawable(v, emoji) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [printable(v, emoji) for v in value]
+        return [drawable(v, emoji) for v in value]
     return value
 
 
