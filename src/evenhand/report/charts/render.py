@@ -65,7 +65,8 @@ def drawable(value: Any, emoji: bool = True) -> Any:
     {'title': ['a∖x00', 1, None]}
     """
     if isinstance(value, str):
-        text = printable(value).replace("\\", "∖")  # Vega-Lite writes titles into expressions and does not mask them there
+        # Vega-Lite writes titles into expressions and does not mask them there
+        text = printable(value).replace("\\", "∖")
         return text if emoji else "".join(c if ord(c) < 0x10000 else "□" for c in text)
     if isinstance(value, dict):
         return {k: drawable(v, emoji) for k, v in value.items()}
