@@ -9,6 +9,8 @@ import click
 from evenhand.cli.options import NUMBER, command, given, option, shared, under
 from evenhand.cli.output import wanted, write
 
+CRITERIA = ("equal_opportunity", "predictive_equality", "equalized_odds", "demographic_parity")
+
 
 @command("data")
 @under(
@@ -19,15 +21,15 @@ from evenhand.cli.output import wanted, write
     shared("group", metavar="COL", callback=None, help="Column of groups."),
     "weight", "weight_kind",
     shared("favorable", help="Favourable value of the label  [default: 1]"),
-    "risk", "missing",
+    "risk", "where", "missing",
 )  # fmt: skip
 @under(
     "Test",
     option("--beta-norm", metavar="B", type=NUMBER, help="‖β‖ of the model; without it, distances are in logits."),
     shared("reference", multiple=False, help="Group to compare with  [default: the largest]"),
     option("--compare", metavar="V", help="Group to compare, if there are more than two."),
-    option("--criterion", type=click.Choice(["equal_opportunity", "equalized_odds"]), default="equal_opportunity",
-           help="What should hold."),
+    option("--criterion", type=click.Choice(CRITERIA), default="equal_opportunity", help="What should hold."),
+    option("--margin", metavar="E", type=NUMBER, default=0.0, help="Largest gap of mean scores that is none."),
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
 )  # fmt: skip
 @under("Output")

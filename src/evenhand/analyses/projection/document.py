@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evenhand.analyses.projection.shifts import LABELS
 from evenhand.errors import shown_name
 from evenhand.report.document import fields, header
 from evenhand.report.frame import plain_frame
@@ -16,10 +17,10 @@ def document(test: ProjectionTest) -> dict[str, Any]:
     """The result as plain values."""
     return {
         **header("projection"),
-        **fields(test, "criterion statistic theta critical_value p_value gamma rejects level"),
+        **fields(test, "criterion margin statistic theta critical_value p_value p_method p_limit"),
+        **fields(test, "p_permuted p_within gamma rejects level"),
         **fields(test, "attribute group reference n beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
-        "p_permuted": test.p_permuted,
         "ranges": None if test.ranges is None else fields(test.ranges, "means p_values"),
         "data": dict(test.data),
         "interpretation": sentence(test),
@@ -41,15 +42,24 @@ def _label(part: LabelProjection, names: tuple[str, str]) -> dict[str, Any]:
 def sentence(test: ProjectionTest) -> str:
     """The finding in a sentence or two."""
     name, group, ref = test.criterion.replace("_", " "), shown_name(test.group), shown_name(test.reference)
+    name += f" within {test.margin:g}" if test.margin else ""
     gaps = []
     for part in test.labels:
-        gaps.append(f"{_compared(part)} {ref} among people with the {part.label} label")
+        among = "" if part.label == LABELS[None] else f" among people with the {part.label} label"
+        gaps.append(f"{_compared(part)} {ref}{among}")
     means = f"{group} {'are given a risk' if test.data['risk'] else 'score'} on average " + " and ".join(gaps)
     if test.ranges is not None and test.ranges.p_values[0] < test.level <= test.ranges.p_values[1]:
         return (
             f"whether {name} is rejected at {100 * test.level:g} % cannot be told: {means}, but scores are known in "
             "ranges, and these decide. Test the scores themselves."
         )
+    sure = f"{100 - 100 * test.level:g} % confidence"
+    if test.is_within:
+        return (
+            f"{name} holds with {sure}: {means}, which is less than {test.margin:g}, and chance does not explain that."
+        )
+    if test.margin and not test.rejects:
+        return f"whether there is {name} cannot be told with {sure}: {means}. It takes more people."
     if test.rejects:
         return f"{name} is rejected at {100 * test.level:g} %: {means}. Chance does not explain that."
     return (
@@ -70,4 +80,5 @@ def _compared(part: LabelProjection) -> str:
 def frame(test: ProjectionTest, library: str | None) -> Any:
     """The shifts, one row each."""
     columns = {k: list(v) for k, v in test.shifts.items()}
-    return plain_frame(columns, {**dict.fromkeys(columns, "float"), "group": "str", "label": "str"}, library)
+    kinds = {**dict.fromkeys(columns, "float"), "group": "str"} | ({"label": "str"} if "label" in columns else {})
+    return plain_frame(columns, kinds, library)

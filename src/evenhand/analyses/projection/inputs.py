@@ -17,9 +17,9 @@ from evenhand.tables.table import Table
 NEEDS_LABEL = "the projection test compares people with the same label"
 
 
-def labels_of(table: Table) -> Bools:
+def labels_of(table: Table, needed: bool) -> Bools | None:
     """Label of each cell, of a table that the limit law is for."""
-    if table.label is None:
+    if needed and table.label is None:
         raise UsageError(f"{NEEDS_LABEL}, but the table has none: count it again with label=")
     if table.noise is not None:
         raise DataError(
@@ -83,20 +83,13 @@ def logits_of(table: Table, score: Floats, logits: bool) -> Floats:
                 f"the score {name} must be a probability between 0 and 1, but goes from {lo:g} to {hi:g}: pass logits "
                 "as logit= (for a table logit=True), or turn the score into the model's probability"
             )
-        own = scores_of(table)  # the ends of a range may be 0 and 1
-        extreme = int(table.n[(own == 0) | (own == 1)].sum())
-        if extreme:
-            raise DataError(
-                f"a score of exactly 0 or 1 has no logit, and {extreme:,} people have one in {name}: pass the logits "
-                "themselves as logit=, or clip the scores, such as to 1e-6 … 1 − 1e-6"
-            )
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # 0 and 1 are infinitely far
             z = np.log(score) - np.log1p(-score)
     return -z if table.meaning.risk else z
 
 
-def check_people(table: Table, names: tuple[str, str], in_group: Bools, criterion: str, y: int) -> None:
-    """Refuse a group that has nobody with a label."""
+def check_people(table: Table, names: tuple[str, str], in_group: Bools, criterion: str, y: int | None) -> None:
+    """Refuse a group that has nobody to be compared."""
     for name, some in zip(names, (in_group.any(), (~in_group).any()), strict=True):
         if not some:
             m = table.meaning

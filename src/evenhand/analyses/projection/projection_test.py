@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,10 +15,10 @@ import numpy as np
 from evenhand.analyses.projection.inputs import NEEDS_LABEL, check_people, compared, labels_of, logits_of, scores_of
 from evenhand.analyses.projection.logistic import LARGEST, linear_part
 from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
-from evenhand.analyses.projection.sample import Sample, in_ranges, mistaken_risk, within_ranges
+from evenhand.analyses.projection.sample import Sample, exceeding, in_ranges, law, mistaken_risk, within, within_ranges
 from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
 from evenhand.errors import DataError, UsageError, number, one_of, shown
-from evenhand.inference.chi2_mixture import critical, tail
+from evenhand.inference.chi2_mixture import critical
 from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
@@ -28,7 +28,15 @@ from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
 
-CRITERIA = {"equal_opportunity": (1,), "equalized_odds": (1, 0)}
+CRITERIA: dict[str, tuple[int | None, ...]] = {
+    "equal_opportunity": (1,),
+    "predictive_equality": (0,),
+    "equalized_odds": (1, 0),
+    "demographic_parity": (None,),
+}
+"""Among people with which label means are compared; None: among all."""
+Plans = dict[int | None, Projection]
+"""The projection among people with each of these labels."""
 _NO_BETA = (
     "no ‖β‖ was given, so distances are in logits (score space, ‖β‖ = 1): this is not the distance in the model's "
     "feature space; the p-value and the moves are the same for any ‖β‖"
@@ -61,7 +69,11 @@ class _ProjectionTest:
     reference, compare
         The group to compare with, by default the largest; and which group, if there are more than two.
     criterion
-        "equal_opportunity": equal means among people with the favourable label. "equalized_odds": with either label.
+        "equal_opportunity": equal means among people with the favourable label. "predictive_equality": with the
+        unfavourable one. "equalized_odds": with either label. "demographic_parity": among all; it needs no label.
+    margin
+        The largest gap of means that is none: the hypothesis is that no gap is larger. `p_within` then tests whether
+        the gaps are shown to be smaller.
     level
         The test rejects at this level.
 
@@ -87,13 +99,14 @@ class _ProjectionTest:
         reference: Any = None,
         compare: Any = None,
         criterion: str = "equal_opportunity",
+        margin: float = 0.0,
         level: float = 0.05,
         **columns: Unpack[ColumnArgs],
     ) -> ProjectionTest:
         check_known(columns, ColumnArgs.__optional_keys__, projection_test)
-        how = _checked(criterion, level)
+        how = How.checked(criterion, margin, level)
         norm = None if beta_norm is None else _norm(beta_norm)
-        table, logits = _table(data, score, logit, picked(Roles, columns))
+        table, logits = _table(data, score, logit, picked(Roles, columns), how)
         notes = [_NO_BETA] if norm is None else []
         return _tested(table, logits, norm, reference, compare, how, notes)
 
@@ -107,6 +120,7 @@ class _ProjectionTest:
         reference: Any = None,
         compare: Any = None,
         criterion: str = "equal_opportunity",
+        margin: float = 0.0,
         level: float = 0.05,
         favorable: Any = 1,
         missing: str = "refuse",
@@ -125,7 +139,7 @@ class _ProjectionTest:
         >>> test.space, test.n, round(test.p_value, 3)
         ('features', 6, 0.423)
         """
-        how = _checked(criterion, level)
+        how = How.checked(criterion, margin, level)
         linear = linear_part(model, X, favorable)
         if y is None or group is None:
             raise UsageError(f"from_model needs {'y, the outcomes' if y is None else 'the group of each person'}")
@@ -140,11 +154,28 @@ class _ProjectionTest:
 projection_test = _ProjectionTest()
 
 
-def _checked(criterion: Any, level: Any) -> tuple[str, float]:
-    one_of("criterion", criterion, CRITERIA)
-    if not 0 < number(level) < 1:
-        raise UsageError(f"level must be a number between 0 and 1, such as 0.05, not {shown(level)}")
-    return criterion, float(level)
+@dataclass(frozen=True)
+class How:
+    """What is tested."""
+
+    criterion: str
+    margin: float
+    level: float
+
+    @classmethod
+    def checked(cls, criterion: Any, margin: Any, level: Any) -> How:
+        one_of("criterion", criterion, CRITERIA)
+        if not 0 < number(level) < 1:
+            raise UsageError(f"level must be a number between 0 and 1, such as 0.05, not {shown(level)}")
+        if not 0 <= number(margin) < 1:
+            raise UsageError(
+                f"margin must be a gap of mean scores from 0 to less than 1, such as 0.05, not {shown(margin)}"
+            )
+        return cls(criterion, float(margin), float(level))
+
+    @property
+    def labels(self) -> tuple[int | None, ...]:
+        return CRITERIA[self.criterion]
 
 
 def _norm(beta_norm: Any) -> float:
@@ -156,7 +187,7 @@ def _norm(beta_norm: Any) -> float:
     return float(beta_norm)
 
 
-def _table(data: Any, score: Any, logit: Any, roles: Roles) -> tuple[Table, bool]:
+def _table(data: Any, score: Any, logit: Any, roles: Roles, how: How) -> tuple[Table, bool]:
     """The table, and whether its score holds logits."""
     from evenhand.tables.storage import is_table_file
 
@@ -176,7 +207,7 @@ def _table(data: Any, score: Any, logit: Any, roles: Roles) -> tuple[Table, bool
         raise UsageError("name the column of probabilities (score=) or that of logits (logit=)")
     if column is True:
         raise UsageError(f"{'logit' if given[1] else 'score'}=True is for tables: name the column")
-    if roles.label is None:
+    if roles.label is None and None not in how.labels:
         raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
     return as_table(data, replace(roles, score=column)), given[1]
 
@@ -187,30 +218,37 @@ def _tested(
     norm: float | None,
     reference: Any,
     compare: Any,
-    how: tuple[str, float],
+    how: How,
     notes: list[str],
 ) -> ProjectionTest:
-    criterion, level = how
-    labels = labels_of(table)
+    labels = labels_of(table, None not in how.labels)
     grouping, group, ref = compared(table, reference, compare)
     z = logits_of(table, scores_of(table), logits)
     pair = np.flatnonzero((grouping.codes == group) | (grouping.codes == ref))
     names = (grouping.groups[group], grouping.groups[ref])
-    sample = Sample.of(table, pair, z[pair], labels[pair], grouping.codes[pair] == group)
+    label = None if labels is None else labels[pair]
+    sample = Sample.of(table, pair, z[pair], label, grouping.codes[pair] == group)
     people, beta_norm = int(table.n[pair].sum()), 1.0 if norm is None else norm
-    parts, plans = _projected(table, pair, sample, names, criterion, beta_norm)
-    theta, statistic = tuple(p.theta for p in parts), sum(p.statistic for p in parts)
-    limit, p_value = critical(level, theta), tail(statistic, theta)
-    few = any(min(sample.effective(part.label)) < sample.few(part.label) for part in parts)
-    permuted = sample.permuted(CRITERIA[criterion]) if few else None
-    ranges = within_ranges(table, pair, sample, logits, CRITERIA[criterion], beta_norm)
+    plans = _projected(table, sample, names, how, beta_norm)
+    parts = [_part(y, plan, sample, table.n[pair], table.meaning.risk) for y, plan in plans.items()]
+    p_limit = exceeding(list(plans.values()), how.margin)
+    permuted = None if how.margin else sample.permuted(how.labels)
+    few = any(min(sample.effective(y)) < sample.few(y) for y in how.labels)
+    by_permutation = permuted is not None and (few or (permuted <= how.level) != (p_limit <= how.level))
+    p_value = permuted if by_permutation and permuted is not None else p_limit
+    ranges = within_ranges(table, pair, sample, logits, how.labels, beta_norm, how.margin)
     return ProjectionTest(
-        criterion=criterion,
-        statistic=statistic,
-        critical_value=limit,
+        criterion=how.criterion,
+        margin=how.margin,
+        statistic=sum(p.statistic for p in parts),
+        critical_value=critical(how.level, *law(list(plans.values()), how.margin)),
         p_value=p_value,
-        rejects=statistic > limit,
-        level=level,
+        p_method="permutation" if by_permutation else "limit law",
+        p_limit=p_limit,
+        p_permuted=permuted,
+        p_within=within(list(plans.values()), how.margin),
+        rejects=p_value <= how.level,
+        level=how.level,
         attribute=grouping.name,
         group=names[0],
         reference=names[1],
@@ -228,91 +266,103 @@ def _tested(
             *table.notes,
             *notes,
             *mistaken_risk(sample, table.meaning.risk),
-            *in_ranges(ranges, level),
-            *_remarks(parts, names, sample, p_value, level, sum(p.wald for p in plans), permuted),
+            *in_ranges(ranges, how.level),
+            *_remarks(plans, names, sample, p_limit, how, by_permutation),
         ),
         ranges=ranges,
-        p_permuted=permuted,
         _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table.meaning.risk),
     )
 
 
-def _projected(
-    table: Table, pair: Ints, sample: Sample, names: tuple[str, str], criterion: str, beta_norm: float
-) -> tuple[list[LabelProjection], list[Projection]]:
-    """The projection among people with each label that the criterion is about; everybody else stays."""
-    parts, plans = [], []
-    for y in (1, 0):
-        cells = np.flatnonzero(sample.label == y)
-        if y not in CRITERIA[criterion]:
-            zeros = np.zeros(len(cells))
-            plans.append(Projection(0, 0, 0, (0, 0), 0, cells, sample.n[cells], sample.z[cells], zeros))
-            continue
-        check_people(table, names, sample.in_group[cells], criterion, y)
-        found = sample.projected(y, beta_norm)
+def _projected(table: Table, sample: Sample, names: tuple[str, str], how: How, beta_norm: float) -> Plans:
+    """The projection among people with each label that the criterion is about; their cells counted among all."""
+    plans = {}
+    for y in how.labels:
+        cells = sample.own(y)
+        check_people(table, names, sample.in_group[cells], how.criterion, y)
+        found = sample.projected(y, beta_norm, how.margin)
         if not math.isfinite(found.theta) or not math.isfinite(found.statistic):
             raise DataError(TOO_NEAR)
-        parts.append(_part(found, sample, table.n[pair], y, table.meaning.risk))
-        plans.append(replace(found, cell=cells[found.cell]))  # its cells counted among all of them
-    return parts, plans
+        plans[y] = replace(found, cell=cells[found.cell])
+    return plans
 
 
-def _shifts(
-    sample: Sample, plans: list[Projection], names: tuple[str, str], score: Floats, logits: bool, risk: bool
-) -> Shifts:
-    """Who goes where, in the units of the score as it was given."""
+def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats, logits: bool, risk: bool) -> Shifts:
+    """Who goes where, in the units of the score as it was given; people the criterion is not about stay."""
     sign = -1.0 if risk else 1.0
     logit = sign * sample.z
+    moved = [(p.cell, p.n, p.shifted, p.k) for p in plans.values()]
+    rest = np.setdiff1d(np.arange(len(logit)), np.concatenate([cell for cell, *_ in moved]))
+    moved.append((rest, sample.n[rest], sample.z[rest], np.zeros(len(rest))))
+    cell, n, shifted, k = (np.concatenate(columns) for columns in zip(*moved, strict=True))
     return Shifts(
         groups=names,
         score=sigma(logit) if logits else score,
         logit=logit,
         which=(~sample.in_group).astype(np.int64),
         label=sample.label,
-        cell=np.concatenate([p.cell for p in plans]),
-        n=np.concatenate([p.n for p in plans]),
-        shifted=sign * np.concatenate([p.shifted for p in plans]),
-        k=np.concatenate([p.k for p in plans]),
+        cell=cell,
+        n=n,
+        shifted=sign * shifted,
+        k=k,
     )
 
 
-def _part(found: Projection, sample: Sample, rows: Ints, y: int, risk: bool) -> LabelProjection:
-    cells = np.flatnonzero(sample.label == y)
+def _part(y: int | None, found: Projection, sample: Sample, rows: Ints, risk: bool) -> LabelProjection:
+    own = sample.own(y)
     after, moves, sizes = [], [], []
-    for side in (sample.in_group[cells], ~sample.in_group[cells]):
+    for side in (sample.in_group, ~sample.in_group):
         which = side[found.cell]
-        n, cell, x = found.n[which], found.cell[which], found.shifted[which]
-        sizes.append(int(rows[cells[side]].sum()))
+        n, z, x = found.n[which], sample.z[found.cell[which]], found.shifted[which]
+        sizes.append(int(rows[own[side[own]]].sum()))
         after.append(float((n * sigma(x)).sum() / n.sum()))
-        moves.append(float((n * (x - sample.z[cells][cell])).sum() / n.sum()))
+        moves.append(float((n[x != z] * (x - z)[x != z]).sum() / n.sum()))
     return LabelProjection(
         LABELS[y], (sizes[0], sizes[1]), found.means, (after[0], after[1]), (moves[0], moves[1]), found.statistic,
         found.theta, found.gamma, risk,
     )  # fmt: skip
 
 
-def _instead(permuted: float | None) -> str:
-    return "" if permuted is None else f". Permuting group labels within the label gives {p_words(permuted)}"
-
-
 def _remarks(
-    parts: list[LabelProjection], names: tuple[str, str], sample: Sample, p_value: float, level: float, wald: float,
-    permuted: float | None,
-) -> list[str]:  # fmt: skip
+    plans: Plans,
+    names: tuple[str, str],
+    sample: Sample,
+    p_limit: float,
+    how: How,
+    permuted: bool,
+) -> list[str]:
     notes = []
-    for part in parts:
-        sizes, enough = zip(names, part.people, sample.effective(part.label), strict=True), sample.few(part.label)
-        few = [f"{shown(g)} ({n:,})" for g, n, known in sizes if known < enough]
-        if few:
+    far = float(sample.n[np.isinf(sample.z)].sum())
+    if far:
+        notes.append(
+            f"{far:,.0f} people have a score of exactly 0 or 1: at this limit a score no longer responds to its "
+            "features, so that they count in the means, but stay where they are"
+        )
+    for y, found in plans.items():
+        whom = "people" if y is None else f"people with the {LABELS[y]} label"
+        sizes, enough = zip(names, sample.effective(y), strict=True), sample.few(y)
+        few = [f"{shown(g)} ({n:,.0f})" for g, n in sizes if n < enough]
+        if few and not permuted:
             notes.append(
-                f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples; "
-                "with so few people the test mostly rejects too rarely, but somewhat too often if scores are very "
-                "skewed and one group is much smaller" + _instead(permuted)
+                f"few {whom} in {' and '.join(few)}: the p-value is for large samples; with so few people the test "
+                "mostly rejects too rarely, but somewhat too often if scores are very skewed and one group is much "
+                "smaller"
             )
-        if part.theta == 0:
-            notes.append(f"the score is constant among people with the {part.label} label")
-    plain = math.exp(-wald / 2) if len(parts) == 2 else math.erfc(math.sqrt(wald / 2))
-    if p_value >= level > 10 * plain and not notes:
+        if few and permuted:
+            notes.append(
+                f"few {whom} in {' and '.join(few)}: the p-value comes from permuting group labels; the limit law for "
+                f"large samples would give {p_words(p_limit)}"
+            )
+        if found.theta == 0:
+            notes.append(f"the score is constant among {whom}")
+    if permuted and not notes:
+        notes.append(
+            f"the limit law for large samples gives {p_words(p_limit)}; permuting group labels decides otherwise, and "
+            "is what is reported"
+        )
+    wald = sum(p.wald for p in plans.values())
+    plain = math.exp(-wald / 2) if len(plans) == 2 else math.erfc(math.sqrt(wald / 2))
+    if p_limit >= how.level > 10 * plain and not how.margin and not notes:
         notes.append(
             f"the means themselves differ by more than chance explains (p = {plain:.2g} by their standard errors): "
             "the projection test has little power where scores are near 0 or 1 or gaps are large"

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.projection.sample import Ranges
-from evenhand.analyses.projection.shifts import Shifts
-from evenhand.errors import DataError
+from evenhand.analyses.projection.shifts import Shifts, sigma
+from evenhand.errors import DataError, UsageError
 from evenhand.ingest.engines.dataframes import as_values
 from evenhand.ingest.values import label_key, name_of, to_floats
 from evenhand.report.result import Result
@@ -23,7 +23,7 @@ class LabelProjection:
     """What makes the mean scores of both groups equal, among people with one label. Pairs are (group, reference)."""
 
     label: str
-    """"favourable" or "unfavourable"."""
+    """"favourable" or "unfavourable"; "any" where everybody is compared."""
     people: tuple[int, int]
     means: tuple[float, float]
     """Mean score; for a risk score, of 1 − score: higher is better."""
@@ -54,10 +54,20 @@ class ProjectionTest(Result):
     """What a projection test found. Print it, or take `to_dict`, `to_json`, `to_html`, `shifts`, `to_frame`."""
 
     criterion: str
+    margin: float
+    """The largest gap of means that is none."""
     statistic: float
     """N times the squared distance to the nearest distribution under which the criterion holds."""
     critical_value: float
+    """Of the limit law."""
     p_value: float
+    p_method: str
+    """"limit law", or "permutation" where a group has few people or the two would decide otherwise."""
+    p_limit: float
+    p_permuted: float | None
+    """By permuting group labels among those who are compared; None of survey weights, margins and large groups."""
+    p_within: float | None
+    """The p-value of the opposite hypothesis, that a gap is as large as the margin or larger."""
     rejects: bool
     level: float
     attribute: str
@@ -73,8 +83,6 @@ class ProjectionTest(Result):
     data: Mapping[str, Any]
     notes: tuple[str, ...]
     _plan: Shifts = field(compare=False)
-    p_permuted: float | None = None
-    """By permuting group labels among people with the same label, where these are too few for the limit law."""
     ranges: Ranges | None = None
     """What scores known in ranges leave open; None if they are exact."""
 
@@ -103,7 +111,23 @@ class ProjectionTest(Result):
         """
         return self._plan.columns()
 
-    def shifted_logits(self, score: Any, group: Any, label: Any) -> Floats:
+    @property
+    def is_within(self) -> bool:
+        """Whether all gaps are shown to be smaller than the margin, with 1 − level confidence."""
+        return self.p_within is not None and self.p_within <= self.level
+
+    def shifted_probabilities(self, score: Any, group: Any, label: Any = None) -> Floats:
+        """As `shifted_logits`, as probabilities.
+
+        >>> from evenhand import projection_test
+        >>> people = {"p": [0.7, 0.4, 0.6], "y": [1, 1, 1], "sex": ["m", "f", "m"]}
+        >>> test = projection_test(people, score="p", label="y", group="sex", reference="m")
+        >>> test.shifted_probabilities(people["p"], people["sex"], people["y"]).round(2).tolist()
+        [0.63, 0.57, 0.51]
+        """
+        return sigma(self.shifted_logits(score, group, label))
+
+    def shifted_logits(self, score: Any, group: Any, label: Any = None) -> Floats:
         """Where each person goes, in the order of rows: `score` (or logit), group and label as they were tested.
 
         NaN for people of other groups. Of a cell that is split, the first rows go one way and the rest the other.
@@ -114,12 +138,16 @@ class ProjectionTest(Result):
         >>> test.shifted_logits(people["p"], people["sex"], people["y"]).round(2).tolist()
         [0.52, 0.28, 0.05]
         """
-        columns = to_floats(score, "score", "score"), *(as_values(c)[0] for c in (group, label))
-        if len({len(c) for c in columns}) > 1:
-            raise DataError(f"score, group and label need the same length, not {[len(c) for c in columns]}")
-        names = np.array([name_of(g) for g in columns[1]], object)
-        favourable = np.array([label_key(y) == self.data["favorable"] for y in columns[2]], np.bool_)
-        return self._plan.of_rows(columns[0], names, favourable, self.data["logits"])
+        if label is None and self._plan.label is not None:
+            raise UsageError("the people were tested with their labels: pass label, too")
+        scores, groups = to_floats(score, "score", "score"), as_values(group)[0]
+        labels = groups if label is None else as_values(label)[0]
+        lengths = [len(scores), len(groups), len(labels)]
+        if len(set(lengths)) > 1:
+            raise DataError(f"score, group and label need the same length, not {lengths}")
+        names = np.array([name_of(g) for g in groups], object)
+        favourable = np.array([label_key(y) == self.data["favorable"] for y in labels], np.bool_)
+        return self._plan.of_rows(scores, names, favourable, self.data["logits"])
 
     @property
     def interpretation(self) -> str:

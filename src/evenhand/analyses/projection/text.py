@@ -28,8 +28,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     )
     kind = f"{'risk ' if data['risk'] else ''}{'logit' if data['logits'] else 'score'}"
     yield (
-        f"{document['n']:,} people · {kind} {shown_name(data['score'])} · label {shown_name(data['label'])}, "
-        f"favourable {shown_name(data['favorable'])}"
+        f"{document['n']:,} people · {kind} {shown_name(data['score'])}"
+        + (f" · label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}" if data["label"] else "")
     )
     yield from (f"Left out: {n:,} rows {shown_name(reason, 100)}" for reason, n in data["left_out"].items())
     yield ""
@@ -40,7 +40,10 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         f"({100 * document['level']:g} %) · p-value {p_value(document['p_value'])}"
     )
     if document["p_permuted"] is not None:
-        yield f"  p-value by permuting group labels {p_value(document['p_permuted'])} (few people)"
+        limit, permuted = p_value(document["p_limit"]), p_value(document["p_permuted"])
+        yield f"  p-value by the limit law {limit} · by permuting group labels {permuted}"
+    if document["p_within"] is not None:
+        yield f"  p-value of a gap of {document['margin']:g} or more {p_value(document['p_within'])}"
     features = document["space"] == "features"
     where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if features else "in logits (score space)"
     yield f"  distance to the nearest fair distribution {document['distance']:.4g} {where}"
@@ -53,7 +56,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 def _table(labels: list[dict[str, Any]]) -> Iterator[str]:
     yield f"  {'label':<13}{'group':<21}{'people':>10}{'mean':>8}{'if fair':>9}{'move in logits':>16}"
     for part in labels:
-        label = part["label"]
+        label = "all" if part["label"] == "any" else part["label"]
         for g in part["groups"]:
             moved = number(g["move"], sign=True) if abs(g["move"]) < 1e4 else f"{g['move']:+.3g}"
             numbers = f"{g['n']:>10,}{number(g['mean']):>8}{number(g['mean_after']):>9}{moved:>16}"
