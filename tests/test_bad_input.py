@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import evenhand
+from evenhand.cli import main
 from evenhand.errors import listed, nearest, shown
 
 pd = pytest.importorskip("pandas")
@@ -390,3 +391,52 @@ def test_helpers_of_messages() -> None:
     assert nearest("Race", ["race"]) == "; did you mean 'race'?"
     assert listed(["a"] * 10, 2) == "'a', 'a' and 8 more"
     assert len(shown("x" * 10_000)) < 70
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("r.csv", "m,p,f\n", "compare r.csv --method m --performance p --fairness f"),
+        ("r.csv", "m,p,f\na,,1\n", "compare r.csv --method m --performance p --fairness f"),
+        ("g.txt", "a -> b\nb -> a\n", "counterfactual d.csv --model os:getcwd --attribute g --graph g.txt"),
+        ("g.txt", "x -> y\n", "counterfactual d.csv --model os:getcwd --attribute g --features s --graph g.txt"),
+        ("g.txt", "g -> q -> s\n", "counterfactual d.csv --model os:getcwd --attribute g --features s --graph g.txt"),
+        ("g.txt", "a -> a\n", "counterfactual d.csv --model os:getcwd --attribute g --graph g.txt"),
+        ("m.skops", "junk", "counterfactual d.csv --model m.skops --attribute g"),
+        (
+            "a.json",
+            '{"schema": "evenhand/individual/1"}',
+            "audit d.csv --score s --group g --html x --also a.json",
+        ),
+        ("a.json", "[1]", "audit d.csv --score s --group g --html x --also a.json"),
+        ("p.toml", '[audit]\nscore = "q"\ngroup = "g"\n', "check d.csv --policy p.toml --require abcc<=1"),
+    ],
+)
+def test_messages_about_a_file_name_it(
+    file: str,
+    text: str,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("s,g\n0.1,a\n0.2,b\n")
+    Path(file).write_text(text)
+    with pytest.raises(SystemExit) as caught:
+        main(words.split())
+    assert caught.value.code == 2
+    assert file in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--grid", "--suppress-below 5 --like"])
+def test_messages_about_a_saved_table_name_it(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("s,g\n0.1,a\n0.2,b\n")
+    columns = {"y": list("abc"), "p": list("abb"), "g": list("xyx")}
+    evenhand.tabulate(columns, label="y", prediction="p", group="g").save("k.table")
+    with pytest.raises(SystemExit):
+        main(["tabulate", "d.csv", "--score", "s", "--group", "g", *option.split(), "k.table", "-o", "x.table"])
+    assert "'k.table'" in capsys.readouterr().err

@@ -6,10 +6,9 @@ The public names, and nothing else. They load on first use, so that ``import eve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from evenhand.names import install, lazy
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evenhand import datasets as datasets, metrics as metrics
     from evenhand.analyses.audit.audit import Audit as Audit

@@ -11,7 +11,8 @@ Every message states the rule, the value that was found, and the way out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -43,7 +44,11 @@ def shown(value: object, limit: int = 60) -> str:
     >>> shown("Female"), shown(1), shown("x" * 100, limit=5)
     ("'Female'", '1', "'xxxx…'")
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # of anybody's class, or a number of thousands of digits
+        text = f"an object of type {type(value).__name__}"
+    text = printable(" ".join(text.split()) if "\n" in text else text)
     if len(text) <= limit:
         return text
     return text[:limit] + "…" + (text[-1] if text[-1] in "'\"" else "")
@@ -60,7 +65,7 @@ def listed(values: Iterable[object], limit: int = 8) -> str:
     return (", ".join(shown(v) for v in items[:limit]) or "nothing") + more
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
+def nearest(word: object, words: Iterable[str]) -> str:
     """A question that suggests the word the user may have meant, or nothing.
 
     >>> nearest("Femal", ["Female", "Male"])
@@ -68,6 +73,8 @@ def nearest(word: str, words: Iterable[str]) -> str:
     >>> nearest("xyz", ["Female", "Male"])
     ''
     """
+    if not isinstance(word, str):
+        return ""
     candidates = {w.casefold(): w for w in words}
     # difflib compares every pair of characters: very long names would make a typo cost seconds.
     close = get_close_matches(word.casefold()[:200], [c for c in candidates if len(c) <= 200], n=1)
@@ -83,8 +90,7 @@ def one_of(option: str, value: object, known: Iterable[str], limit: int = 20) ->
     """
     there = list(known)
     if not isinstance(value, str) or value not in there:
-        near = nearest(str(value), there)
-        raise UsageError(f"{option} must be one of {listed(there, limit)}, not {shown(value)}{near}")
+        raise UsageError(f"{option} must be one of {listed(there, limit)}, not {shown(value)}{nearest(value, there)}")
 
 
 def unknown(what: str, value: object, known: Iterable[str], limit: int = 20) -> UsageError:
@@ -94,7 +100,7 @@ def unknown(what: str, value: object, known: Iterable[str], limit: int = 20) -> 
     "there is no chart 'cdff' (there are: 'cdf', 'pdf'); did you mean 'cdf'?"
     """
     there = list(dict.fromkeys(known))
-    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){nearest(str(value), there)}")
+    return UsageError(f"{what} {shown(value)} (there are: {listed(there, limit)}){nearest(value, there)}")
 
 
 def number(value: Any) -> float:
@@ -123,6 +129,58 @@ def whole_number(option: str, value: Any, least: int, most: int | None = None) -
     return int(value)
 
 
+def truth(option: str, value: Any) -> bool:
+    """True or False, of Python or numpy; anything else is refused.
+
+    >>> truth("force", 1)
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: force is True or False, not 1
+    """
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise UsageError(f"{option} is True or False, not {shown(value)}")
+    return bool(value)
+
+
+def values_in(value: Any) -> list[Any] | None:
+    """The values of a list or of anything else that holds some; of a text, a mapping or a single value None.
+
+    >>> values_in((0, 1)), values_in("ab"), values_in(1)
+    ([0, 1], None, None)
+    """
+    if isinstance(value, str | bytes | Mapping):
+        return None
+    try:
+        return list(value)
+    except Exception:  # an array without dimensions says so only when it is asked
+        return None
+
+
+def names_in(option: str, value: Any) -> list[str]:
+    """A list of names; one name alone, or anything else, is refused.
+
+    >>> names_in("features", "age")
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: features is a list of columns, not 'age'
+    """
+    found = values_in(value)
+    if found is None or not all(isinstance(name, str) for name in found):
+        raise UsageError(f"{option} is a list of columns, not {shown(value)}")
+    return found
+
+
+def same(value: Any, other: Any) -> bool:
+    """Whether two values are equal; an array, or what does not want to be compared, equals nothing.
+
+    >>> same(1, 1.0), same([1], [1]), same("a", None)
+    (True, True, False)
+    """
+    try:
+        found = value == other
+    except Exception:  # of anybody's class
+        return False
+    return type(found).__name__ in ("bool", "bool_") and bool(found)
+
+
 def shown_name(name: object, limit: int = 40) -> str:
     """A name for the eye: printable, short, unquoted. A long one keeps its end too, which often tells it from others.
 
@@ -132,6 +190,29 @@ def shown_name(name: object, limit: int = 40) -> str:
     given = str(name)
     if len(given) > 2 * limit:
         given = given[:limit] + given[-limit:]
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in given)
+    text = printable(given)
     tail = limit // 4
     return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def printable(text: str) -> str:
+    """Text in which every character that does not show is spelt out: ends of lines, colours, turns of direction.
+
+    >>> printable("a\\n\\x1b[31mb")
+    'a\\\\n\\\\x1b[31mb'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_COMMAND = re.compile(r"^\s*:(?=:)|#(?=#\w*\[)")
+"""GitHub obeys lines that begin with two colons, and `##[…]` wherever it stands; Azure and TeamCity obey `##vso[…]`."""
+
+
+def harmless(text: str) -> str:
+    """Lines that neither a terminal nor a pipeline obeys: `printable`, with a blank in what would be a command.
+
+    >>> print(harmless("::error::x\\n##[group]y of a::b"))
+    : :error::x
+    # #[group]y of a::b
+    """
+    return "\n".join(_COMMAND.sub(r"\g<0> ", printable(line)) for line in text.split("\n"))

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Any
 from warnings import warn
+
+TYPE_CHECKING = False  # that of typing takes longer to load than all the rest
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
 
 # Paths that the documentation once named; what is in curly brackets is a kind of document, for `evenhand.schema`.
 MOVED = {
@@ -49,11 +51,15 @@ def lazy(package: str, home: Mapping[str, str], *more: str) -> tuple[Callable[[s
     return load, lambda: known, known
 
 
-class Moved(MetaPathFinder, Loader):
+class Moved:
     """Imports a module from where it is now, and says so."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self, is_package=name == "evenhand.charts") if name in MOVED else None
+        loader: Any = self  # a base class of importlib would take longer to load than all of this
+        return ModuleSpec(name, loader, is_package=name == "evenhand.charts") if name in MOVED else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """As Python makes it."""
 
     def exec_module(self, module: ModuleType) -> None:
         old, new = module.__name__, MOVED[module.__name__]

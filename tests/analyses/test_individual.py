@@ -741,3 +741,13 @@ def test_only_results_that_have_sections_fit_into_the_page():
         audit.to_html(also=[audit])
     two = evenhand.individual_fairness(crowd(60), "p")
     assert audit.to_html(also=[two, two]).count("Side by side") >= 2
+
+
+def test_scores_and_features_of_32_bits_are_the_decimals_they_stand_for() -> None:
+    """0.8 and 0.7 in 32 bits are 0.10000002 apart, which is not within 0.1."""
+    rng = np.random.default_rng(0)
+    wide = {"p": rng.beta(2, 2, 200).round(1), "x": rng.random(200).round(1), "sex": rng.choice(["f", "m"], 200)}
+    narrow = {**wide, "p": wide["p"].astype(np.float32), "x": wide["x"].astype(np.float32)}
+    one, other = (evenhand.individual_fairness(d, "p", group="sex", epsilon=0.1) for d in (wide, narrow))
+    assert other.overall.alike.ci == one.overall.alike.ci
+    assert other.twins == one.twins

@@ -15,7 +15,7 @@ from scipy import stats
 
 import evenhand
 from conftest import benchmark_of, called as run, check_schema, evenhand as process
-from evenhand.analyses.monitor.change_points import Series, _cuts
+from evenhand.analyses.monitor.change_points import Series, _cuts, _grouped
 from evenhand.analyses.monitor.rate_changes import _permuted, lower_limit, rate_changes
 from evenhand.analyses.monitor.sequential import Yardstick
 from evenhand.analyses.monitor.stream import Span, merged
@@ -311,9 +311,21 @@ def test_the_interval_of_a_date_covers_it(step: float) -> None:
     for _ in range(runs):
         values = rng.normal(size=40) + step * (np.arange(40) >= 20)
         series = Series(np.arange(40), values, np.ones(40), 8)
-        (cut, *_) = _cuts(("g", "demographic_parity", "f"), series, 30, 1e-9, 0.95)
+        (cut, *_) = _cuts(("g", "demographic_parity", "f"), series, 30, 1e-9, (0.95, 0.95))
         covered += cut.first <= 20 <= cut.last
     assert covered / runs >= 0.935
+
+
+def test_one_change_of_many_comparisons_is_one_finding() -> None:
+    """Of 40 intervals that hold the date 95 times of 100 each, some miss it: that is no second change."""
+    rng, several, runs, comparisons = np.random.default_rng(0), 0, 60, 40
+    mean = np.where(np.arange(24) >= 13, 3.0, 0.0)
+    levels = (0.95, 1 - 0.05 / comparisons)
+    for _ in range(runs):
+        series = [Series(np.arange(24), mean + rng.normal(0, 1, 24), np.ones(24), 6) for _ in range(comparisons)]
+        cuts = [c for k, s in enumerate(series) for c in _cuts(("g", str(k), "f"), s, 18, 1e-9, levels)]
+        several += len(_grouped(cuts)) > 1
+    assert several <= 0.1 * runs  # 20 times of 100 where each interval stands alone
 
 
 def test_later_periods_change_no_earlier_verdict() -> None:

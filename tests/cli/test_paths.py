@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+from click.types import StringParamType
 
 import evenhand
-from evenhand.cli import main
+from evenhand.cli import COMMANDS, PLACES, cli, main
+from evenhand.cli.files import Read, Written
 from evenhand.files.paths import write_text
 
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="needs links, pipes and modes of Unix")
 WORDS = ["--score", "s", "--label", "y", "--group", "g"]
 ROWS = "s,y,g,t\n" + "0.2,0,a,2024-01-01\n0.8,1,b,2024-01-02\n" * 20
 
+EXPERIMENT = """
+[experiment]
+folder = "kept"
+[[dataset]]
+name = "people"
+path = "rows/1.csv"
+label = "y"
+group = "g"
+[[method]]
+name = "plain_method:F"
+"""
+
+METHOD = """
+class F:
+    def __init__(self, strength=0.0, random_state=0): ...
+    def fit(self, rows, label, group): ...
+    def predict_proba(self, rows): ...
+"""
+
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with rows, tables and links to them."""
     monkeypatch.chdir(tmp_path)
-    Path("rows").mkdir()
-    Path("months").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for folder in ("rows", "months", "kept"):
+        Path(folder).mkdir()
+    Path("plain_method.py").write_text(METHOD)
+    Path("kept/0123456789abcdef.json").write_text("{}")
+    Path("e.toml").write_text(EXPERIMENT)
     Path("runs.csv").write_text("m,p,f\na,0.5,0.5\nb,0.6,0.4\n")
     Path("policy.toml").write_text('[[rule]]\nmeasure = "disparate_impact"\nat_least = 0.8\n')
     for name in ("people.csv", "rows/1.csv", "rows/2.csv"):
@@ -44,7 +72,7 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-COMMANDS = [
+OVERWRITING = [
     "tabulate people.csv {words} -o people.csv",
     "tabulate people.csv {words} -o ./rows/../people.csv",
     "tabulate people.csv {words} -o link.out",
@@ -67,13 +95,85 @@ COMMANDS = [
     "monitor rows {words} --time t --json rows/1.csv",
     "test people.csv {words} --json people.csv",
     "table info a.table --json hard.out",
+    "tabulate people.csv {words} --grid a.table -o a.table",
+    "tabulate people.csv {words} --grid ~/a.table -o hard.out",
+    "tabulate people.csv {words} --suppress-below 5 --like a.table -o months/../hard.out",
+    "audit people.csv {words} --html page.html --also ./runs.csv --json runs.csv",
+    "check people.csv --policy policy.toml --html ~/policy.toml",
+    "counterfactual people.csv --model plain_method:F --attribute g --json plain_method.py",
+    "counterfactual people.csv --model plain_method:F --attribute g --graph runs.csv --json runs.csv",
+    "experiment e.toml --json e.toml",
+    "bench e.toml --json rows/1.csv",
+    "experiment e.toml --json kept/0123456789abcdef.json",
+    "experiment e.toml --folder months --markdown plain_method.py",
 ]
+
+
+def marked(command: click.Command, kind: type[StringParamType]) -> list[click.Parameter]:
+    return [param for param in command.params if isinstance(param.type, kind)]
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command, by old names too, and what stands below it."""
+    context = click.Context(cli)
+    for name in (*COMMANDS, *PLACES):
+        command = cli.get_command(context, name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {below}", one) for below, one in command.commands.items())
+
+
+NAME_NO_FILE = {
+    "across_classes", "across_groups", "attribute", "average", "bandwidth", "baseline", "categories", "cells",
+    "classes_matter", "cluster", "columns", "compare", "confounding", "cost", "cut", "dev_fairness",
+    "dev_performance", "edges", "every", "exclude", "fairness", "fairness_floor", "favorable", "features", "focus",
+    "folder", "group", "groups", "groups_matter", "init", "keep_threshold", "label", "logit", "lower_is_better",
+    "margins", "measures", "method", "metric", "n", "normalize", "numbers", "performance", "performance_floor",
+    "positive", "prediction", "priority", "reference", "require", "scale", "score", "score_range", "settings",
+    "small_groups", "text", "threshold", "time", "tolerance", "trust", "undefined", "unit", "utopia", "weight",
+    "where",
+}  # fmt: skip
+"""Options of text, such as names of columns: a new one stands here, or its type says that it names a file."""
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(commands()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_option_says_whether_it_names_a_file(name: str, command: click.Command) -> None:
+    for param in command.params:
+        if param.name in ("help", "version") or isinstance(param.type, Read | Written | click.Choice):
+            continue
+        text = isinstance(param.type, StringParamType)
+        assert not text or param.name in NAME_NO_FILE, (name, param.name)
+        assert "FILE" not in (param.make_metavar(click.Context(command)) or "") or param.name == "init"
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(commands()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_no_output_is_an_input(name: str, command: click.Command, capsys: pytest.CaptureFixture[str]) -> None:
+    reads, writes = marked(command, Read), marked(command, Written)
+    if not isinstance(command, click.Group):
+        assert writes, name
+    for read, write in itertools.product(reads, writes):
+        words = name.split()
+        for param in command.params:
+            if param is write or (param is not read and not param.required):
+                continue
+            value = (
+                "a.table" if param is read else "people.csv" if param in reads else "other" if param in writes else "0"
+            )
+            words += [value] if isinstance(param, click.Argument) else [param.opts[0], value]
+        words += ["hard.out"] if isinstance(write, click.Argument) else [write.opts[0], "hard.out"]
+        said = refused(words, capsys)
+        assert "would overwrite 'hard.out', which is read: name another file" in said, (words, said)
 
 
 @UNIX
 def test_no_command_overwrites_what_it_reads(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {p: p.read_bytes() for p in here.rglob("*") if p.is_file()}
-    for line in COMMANDS:
+    for line in OVERWRITING:
         words = [part for word in line.split() for part in (WORDS if word == "{words}" else [word])]
         assert "which is read: name another file" in refused(words, capsys), line
         assert {p: p.read_bytes() for p in here.rglob("*") if p.is_file()} == before, line
@@ -157,6 +257,7 @@ def test_interrupting_while_the_command_is_loaded(
         def find_spec(self, *_: object) -> None:
             raise KeyboardInterrupt
 
+    monkeypatch.setattr("signal.signal", lambda number, handler: None)  # the command listens for good
     monkeypatch.delitem(sys.modules, "evenhand.cli")
     monkeypatch.setattr(sys, "meta_path", [Interrupting()])
     with pytest.raises(SystemExit) as caught:

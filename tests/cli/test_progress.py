@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import threading
 from collections.abc import Callable
@@ -27,16 +28,16 @@ def write(path: Path, rows: int) -> Path:
 
 @pytest.fixture
 def large(tmp_path: Path) -> Callable[[int], Path]:
-    """A folder of many names for one file: as much to count as one likes, and little to write."""
+    """A folder of copies: as much to count as one likes, and little to make."""
     (tmp_path / "data").mkdir()
     one = write(tmp_path / "one", 1_000_000)
 
-    def links(count: int) -> Path:
+    def copies(count: int) -> Path:
         for i in range(count):
-            (tmp_path / "data" / f"{i:04}.parquet").symlink_to(one)
+            shutil.copyfile(one, tmp_path / "data" / f"{i:04}.parquet")
         return tmp_path / "data"
 
-    return links
+    return copies
 
 
 def percentages(text: str) -> list[str]:

@@ -157,8 +157,9 @@ def test_weights(kind: str, tmp_path: Path) -> None:
     expected = evenhand.tabulate(columns, score="s", label="y", group="g", weight="w")
     found = evenhand.tabulate(source, score="s", label="y", group="g", weight="w")
     assert (found.n == expected.n).all()
-    np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-12)
-    np.testing.assert_allclose(found.weight2, expected.weight2, rtol=1e-12)
+    digits = 1e-12 if kind == "jsonl" else 0  # pandas writes 15 digits
+    np.testing.assert_allclose(found.weight, expected.weight, rtol=digits)
+    np.testing.assert_allclose(found.weight2, expected.weight2, rtol=digits)
     assert dict(found.left_out) == {"of weight zero in 'w'": 5}
     repeated = {c: np.repeat(v, columns["k"]) for c, v in columns.items()}
     people_counted = evenhand.tabulate(source, score="s", label="y", group="g", weight="k", weight_kind="frequency")

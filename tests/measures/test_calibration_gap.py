@@ -46,6 +46,15 @@ def p_value(counts: Counts) -> float:
     return rate_null(GAP, counts, "concept", 0, np.random.default_rng(0), 0.95).p_value
 
 
+@pytest.mark.parametrize("rate", [0.002, 0.005, 0.02, 0.5])
+def test_a_rare_outcome_of_a_handful_is_no_gap_that_is_shown(rate: float) -> None:
+    """With Wilson's limits the lower end was above 0 in up to 38 % of samples of groups that are alike."""
+    rng = np.random.default_rng(9)
+    even, alike = np.full(10, 0.1), np.full(10, rate)
+    found = (gaps(GAP, drawn(rng, (alike, alike), (200, 30_000), (even, even)), 1, 0.95, None) for _ in range(200))
+    assert np.mean([gap.ci is not None and gap.ci[0] > 0 for (gap,) in found]) <= 0.06
+
+
 # ---- bins -----------------------------------------------------------------------------------------------------------
 
 
@@ -212,6 +221,21 @@ def test_alike_groups_with_survey_weights_are_rarely_called_different(sizes: tup
     rng = np.random.default_rng(6)
     found = [p_value(weighted(rng, (MIDDLE, MIDDLE), sizes)) <= 0.05 for _ in range(300)]
     assert np.mean(found) < 0.085
+
+
+@pytest.mark.parametrize("weights", [(10, 2), (1, 10)])
+@pytest.mark.parametrize("sizes", [(80, 500), (200, 200)])
+def test_weights_that_go_with_the_outcome_reject_no_more(weights: tuple[int, int], sizes: tuple[int, int]) -> None:
+    """Cases drawn more often than controls: groups that are alike were called different in 36 to 88 % of samples."""
+    rng = np.random.default_rng(8)
+    drawn_share = np.stack([1 - MIDDLE, MIDDLE], axis=-1) / weights
+    drawn_share /= drawn_share.sum()
+    found = []
+    for _ in range(100):
+        people = np.stack([rng.multinomial(n, drawn_share.ravel()).reshape(-1, 2) for n in sizes], axis=1)
+        counts = Counts(people * weights, ("a", "b"), squares=people * np.square(weights, dtype=float), bins=NAMES)
+        found.append(p_value(counts) <= 0.05)
+    assert np.mean(found) <= 0.1
 
 
 def test_a_gap_in_all_bins_is_found_with_survey_weights() -> None:

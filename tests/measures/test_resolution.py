@@ -79,3 +79,21 @@ def test_the_exact_value_is_within_the_resolution(m: ScoreMeasure) -> None:
         told += off < 1
         assert abs(true - shown) <= off + (DRAWN if m.smooth else ROUNDING), (trial, true, shown, off)
     assert told >= 3  # a bound that says nothing is no bound
+
+
+@pytest.mark.parametrize("m", [m for m in SCORED if m.directed], ids=lambda m: m.id)
+def test_the_signed_sum_and_both_parts_are_within_it_too(m: ScoreMeasure) -> None:
+    """The largest gap over thresholds hardly grows inside a range, and the sum of all of them does."""
+    rng = np.random.default_rng(2)
+    for trial in range(24):
+        options = ScoreOptions(ranks=("published", "mid")[trial % 2], calibration_bins=(5, 50)[trial // 2 % 2])
+        table = exact(rng)
+        ranges = pair(coarse(table, rng, aligned=m.view is not None and not m.ranked))
+        true, shown = (m.of(counts, options) for counts in (pair(table), ranges))
+        off, signed_off = m.off(ranges, options), m.signed_off(ranges, options)
+        if np.isnan(true.norm(m.order)) or np.isnan(shown.norm(m.order)) or np.inf in (off, signed_off):
+            continue
+        assert abs(float(true.signed - shown.signed)) <= signed_off + ROUNDING, trial
+        for group in (True, False):
+            parts = (float(curve.favouring(group, m.order)) for curve in (true, shown))
+            assert abs(np.subtract(*parts)) <= off + ROUNDING, (trial, group)

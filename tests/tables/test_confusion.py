@@ -152,7 +152,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     assert evenhand.load(rewritten()) == evenhand.load(path)
     for bad, message in (
         (lambda: rewritten("* REPLACE (n + 1 AS n)"), "do not match its digest"),
-        (lambda: rewritten("* REPLACE (-n AS n)"), "whole, positive counts"),
+        (lambda: rewritten("* REPLACE (-n AS n)"), "must hold whole numbers, 1 to"),
         (lambda: rewritten("* REPLACE ('nobody' AS label)"), "damaged"),
         (lambda: rewritten("* EXCLUDE (prediction)"), "damaged"),
         (lambda: rewritten(classes=["class 0", "class 0"]), "damaged"),

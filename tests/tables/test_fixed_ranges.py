@@ -43,7 +43,7 @@ def borders(t: Table) -> set[float]:
     return {*t.spans.low.tolist(), *t.spans.high.tolist()}
 
 
-@given(st.integers(0, 10**6), st.integers(2, 30), st.integers(30, 400), st.integers(1, 25))
+@given(st.integers(0, 10**6), st.integers(3, 30), st.integers(30, 400), st.integers(1, 25))
 @settings(max_examples=60, deadline=None)
 def test_no_small_cell_and_no_other_border(seed: int, below: int, n: int, steps: int) -> None:
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_the_recipe_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert done.returncode == 0, done.stderr
     merged = run(*merging)
     assert merged.returncode == 0, merged.stderr
-    assert re.search(r"known in 2\d to 2\d ranges in each table, in 2\d in their sum; resolution 0\.0", merged.stderr)
+    assert re.search(r"known in 20 ranges in each table, in 20 in their sum; resolution 0\.1", merged.stderr)
     year = evenhand.load("year.table")
     assert isinstance(year, Table)
     assert year.n.min() >= 10
@@ -99,7 +99,7 @@ def test_the_recipe_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = evenhand.audit(year, bootstrap=0, permutations=0).measure("abcc").value
     resolution = resolution_of(year)
     assert resolution is not None
-    assert resolution < 0.1
+    assert resolution < 0.12
     assert abs(found - exact) <= resolution
     assert run(*checking).returncode == 1  # violated, or not shown: never a pass
 
@@ -112,7 +112,7 @@ def test_without_the_recipe_nothing_is_left(tmp_path: Path) -> None:
     refused = run("merge", *paths, "-o", tmp_path / "year.table")
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
-    assert "in 1 in their sum; resolution 0.17 to 0.23 before, 1 after" in refused.stderr
+    assert "in 1 in their sum; resolution 0.21 to 0.29 before, 1 after" in refused.stderr
     assert "--like" in refused.stderr
     assert not (tmp_path / "year.table").exists()
     forced = run("merge", *paths, "--force", "-o", tmp_path / "year.table")
@@ -179,7 +179,7 @@ def test_edges_of_a_risk_score_are_in_its_own_units() -> None:
         ({"edges": [0, "x"]}, "a list of numbers"),
         ({"edges": [0, 0.5, 2]}, r"inside the score range \[0, 1\]"),
         ({"edges": [0, 0.5, 1], "keep_thresholds": [0.3]}, "cannot be kept"),
-        ({"edges": [0, 0.5, 1], "below": 1}, "at least 2"),
+        ({"edges": [0, 0.5, 1], "below": 1}, "whole number from 3"),
         ({"edges": [0, 0.5, 1], "below": None}, "whole number"),
         ({"like": 7}, "path"),
         ({"like": "/nowhere/q0.table"}, "no table to load"),

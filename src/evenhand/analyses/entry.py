@@ -18,6 +18,7 @@ from evenhand.analyses.options import (
     checked_axes,
     chosen_measures,
     cuts_of,
+    listener,
     options_of,
 )
 from evenhand.errors import UsageError, listed
@@ -140,6 +141,7 @@ def audit(
     >>> round(gap.signed, 3), [round(bound, 3) for bound in gap.ci], gap.passes
     (-0.214, [-0.245, -0.182], False)
     """
+    progress = listener(progress)
     said: dict[str, Any] = dict(options)
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
     check_known(said, _AnyArgs.__optional_keys__, audit)

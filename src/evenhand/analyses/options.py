@@ -92,6 +92,13 @@ def checked(
     )
 
 
+def listener(progress: Any) -> Any:
+    """Whom to tell how far the work is: nobody, if nobody asked."""
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress is a function that is told how far the work is, not {shown(progress)}")
+    return (lambda *_: None) if progress is None else progress
+
+
 def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> Options:
     """Among all that was said, the options of intervals, tests and scores, if they make sense."""
     known = InferenceArgs.__optional_keys__ | MeasureArgs.__optional_keys__

@@ -85,10 +85,7 @@ def _by_attribute(table: Table, stated: Any) -> dict[str, str]:
 
 
 def _unknown(value: Any, where: str, present: list[str]) -> str:
-    return (
-        f"reference {shown(value)} is not a group of {where} (there are: {listed(present)})"
-        f"{nearest(str(value), present)}"
-    )
+    return f"reference {shown(value)} is not a group of {where} (there are: {listed(present)}){nearest(value, present)}"
 
 
 MOST_INTERSECTIONAL = 10_000

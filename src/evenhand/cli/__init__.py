@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -65,6 +66,12 @@ class _Lazy(click.Group):
         found: click.Command = getattr(import_module(f"evenhand.cli.{module}"), function)
         return found
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:  # which click would answer with an empty line
+            raise click.Abort(*error.args) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(len(name) for commands in SECTIONS.values() for name in commands)
         for section, commands in SECTIONS.items():
@@ -108,14 +115,12 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(error.format_message(), addresses, hint=isinstance(error, click.UsageError))
     except EvenhandError as error:
         _fail(str(error), addresses)
-    except (KeyboardInterrupt, click.Abort):
-        say("evenhand: interrupted")
-        sys.exit(130)
+    except (KeyboardInterrupt, click.Abort) as error:
+        _interrupted(error)
     except OSError as error:
         silence()
         if isinstance(error.__context__, KeyboardInterrupt):  # click could not even end the line
-            silence(sys.stderr)
-            sys.exit(130)
+            _interrupted(error.__context__)
         if not isinstance(error, BrokenPipeError):
             _fail(f"cannot write the result: {error.strerror or error}", addresses)
         # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
@@ -124,8 +129,7 @@ def main(arguments: list[str] | None = None) -> None:
         from evenhand.ingest.progress import is_interrupt
 
         if is_interrupt(error):
-            say("evenhand: interrupted")
-            sys.exit(130)
+            _interrupted(error)
         if os.environ.get("EVENHAND_DEBUG"):
             say(traceback.format_exc())
         _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)", addresses)
@@ -133,10 +137,16 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(code)
 
 
+def _interrupted(error: BaseException) -> None:
+    """A line of its own, also after the ^C of a terminal; the exit code is that of the signal."""
+    say(f"{chr(10) if sys.stderr.isatty() else ''}evenhand: interrupted")
+    code = error.args[0] if error.args else None
+    sys.exit(code if isinstance(code, int) else 130)
+
+
 def _fail(message: str, addresses: list[str], hint: bool = False) -> None:
     for address in addresses:  # click repeats an argument that it does not expect
         message = message.replace(address, masked(address))
     sentence = " ".join(message.split())
-    sentence = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
     say(f"evenhand: {sentence}{' (try --help)' if hint else ''}")
     sys.exit(2)

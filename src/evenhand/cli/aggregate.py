@@ -28,5 +28,5 @@ def aggregate(data: str, seed: int, **options: Any) -> None:
     """Reduce many classes and groups in DATA to one number: rows, confusion counts, or a saved table."""
     from evenhand.analyses.classes.aggregate import aggregate as made
 
-    paths = wanted(options, data)
+    paths = wanted(options)
     write(made(data, rng=seed, **given(options)), paths)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evenhand.cli.files import READ
 from evenhand.cli.options import CLASSES, COLUMNS, NUMBERS, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
@@ -35,7 +36,7 @@ def demo(**options: Any) -> None:
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
-@under("Output", *FORMS, option("--also", metavar="JSON", multiple=True,
+@under("Output", *FORMS, option("--also", metavar="JSON", type=READ, multiple=True,
                                 help="Add a section to --html: a result of individual or counterfactual."))  # fmt: skip
 @under(
     "Several models only",
@@ -52,20 +53,12 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
 
 def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     """What other commands wrote as JSON."""
-    import json
+    from evenhand.analyses.audit.attachments import documents, read_document, sections
+    from evenhand.report.page.figures import Room
 
-    from evenhand.analyses.audit.attachments import documents
-    from evenhand.files.paths import as_path, shown_path
-
-    found = []
-    for path in also:
-        try:
-            found.append(json.loads(as_path(path).read_text(encoding="utf-8")))
-        except OSError as error:
-            raise UsageError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"--also takes the JSON of a result, but {shown_path(path)} is none: {error}") from None
-    return documents(found)
+    found = documents([read_document(path) for path in also])
+    sections(found, Room())  # better known before the data are counted
+    return found
 
 
 def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...] = ()) -> None:
@@ -76,7 +69,7 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     from evenhand.ingest.resolve import as_counts
     from evenhand.ingest.roles import Roles, picked
 
-    paths = wanted(options, data, *also)
+    paths = wanted(options)
     page = {"also": _others(also)} if also else {}
     seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
     models, classes = take(options, _MODELS), take(options, CLASSES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from evenhand.cli.files import READ, SHOWN
 from evenhand.cli.options import INFERENCE, SCORES, WHOLE, command, option, references, under
-from evenhand.cli.output import FORMS, check_place, progress_bar, reader_gone, wanted, write, write_starter
+from evenhand.cli.output import FORMS, progress_bar, put, reader_gone, wanted, write, write_starter
 from evenhand.errors import UsageError
 
 POLICY = "policy.toml"
@@ -46,7 +46,7 @@ rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the da
 )
 @under(
     "Policy",
-    option("--policy", metavar="FILE", help="The policy, a TOML file."),
+    option("--policy", metavar="FILE", type=READ, help="The policy, a TOML file."),
     option("--init", metavar="[FILE]", is_flag=False, flag_value=POLICY, expose_value=False,
            callback=_init, help=f"Write a commented policy to begin with, and check nothing  [default: {POLICY}]"),
     option("--require", metavar="RULE", multiple=True, help="A rule, such as 'disparate_impact >= 0.8'."),
@@ -61,7 +61,7 @@ rule. Exit code 0: they do. 1: they do not. 2: the policy, the options or the da
 @under(
     "Output",
     *FORMS,
-    option("--junit", metavar="FILE", help="Write the verdict as JUnit XML."),
+    option("--junit", metavar="FILE|-", type=SHOWN, help="Write the verdict as JUnit XML."),
     option("--github", is_flag=True, help="Also print it as annotations of GitHub Actions."),
 )
 @click.pass_context
@@ -74,14 +74,11 @@ def check(context: click.Context, /, data: str, **options: Any) -> int:
     given = {k: v for k, v in options.items() if context.get_parameter_source(k) is ParameterSource.COMMANDLINE}
     asked = {k: given.pop(k, None) for k in ("policy", "require", "undefined", "min_group_size", "small_groups")}
     asked["require"] = asked["require"] or ()
-    junit, github, stated = given.pop("junit", None), given.pop("github", False), given.pop("reference", ())
-    paths = wanted(given, data, asked["policy"])
+    github, stated = given.pop("github", False), given.pop("reference", ())
+    paths = wanted(given)
     if github and "-" in paths.values():
         raise UsageError("--github goes to standard output, and so does what is written to -: name a file")
     book = rulebook(**asked, options=given)
-    if junit is not None:
-        taken = {os.path.realpath(path): f"--{form}" for form, path in paths.items()}
-        check_place("--junit", junit, taken, (data, asked["policy"]))
     with progress_bar() as progress:
         progress(0, "counting rows")
         table = counted(data, book)
@@ -89,12 +86,10 @@ def check(context: click.Context, /, data: str, **options: Any) -> int:
             reference = references([a.name for a in table.attributes], stated)
             book = replace(book, audit={**book.audit, "reference": reference}, written=book.written - {"reference"})
         verdict = judge(table, book, progress)
-    if junit is not None:
-        verdict.to_junit(junit)
     with reader_gone():  # whoever stops reading does not change the verdict
         write(verdict, paths)
         if github:
-            sys.stdout.write(verdict.to_annotations())
+            put(verdict.to_annotations(), "-")
         sys.stdout.flush()
     return verdict.exit_code
 
@@ -105,7 +100,9 @@ def policy() -> None:
 
 
 @policy.command()
-@click.option("-o", "--output", metavar="FILE", default=POLICY, show_default=True, help="Where to write it.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=SHOWN, default=POLICY, show_default=True, help="Where to write it."
+)
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(output: str, force: bool) -> None:
     """Write a commented policy to begin with."""

@@ -59,5 +59,5 @@ def compare(runs: str, seed: int, **options: Any) -> None:
     """Compare methods by their RUNS: a file with a row per method, setting and seed. Which trade-off is best?"""
     from evenhand.analyses.compare.compare import compare as run
 
-    paths = wanted(options, runs)
+    paths = wanted(options)
     write(run(runs, **given(options), rng=seed), paths)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 import click
 
+from evenhand.cli.files import MODEL, READ
 from evenhand.cli.options import NAMES, NUMBER, NUMBERS, command, given, option, shared, under
-from evenhand.cli.output import progress_bar, wanted, write
+from evenhand.cli.output import progress_bar, say, wanted, write
+from evenhand.errors import shown_name
 
 
 @command("data")
 @under(
     "Model",
-    option("--model", metavar="M", required=True, help="A .skops or .onnx file, or package.module:name."),
+    option("--model", metavar="M", type=MODEL, required=True, help="A .skops or .onnx file, or package.module:name."),
     option("--features", metavar="COL[,COL…]", callback=NAMES,
            help="Columns the model takes, in its order  [default: its own, or all]"),
     option("--trust", metavar="TYPE", multiple=True, help="A type in a .skops file that you know to be harmless."),
@@ -40,7 +41,7 @@ from evenhand.cli.output import progress_bar, wanted, write
 )
 @under(
     "Causal model",
-    option("--graph", metavar="G", multiple=True,
+    option("--graph", metavar="G", type=READ, multiple=True,
            help="What causes what: a file, or 'sex -> job -> pay'; several for a range."),
     option("--mechanisms", type=click.Choice(["auto", "linear", "flexible", "boosted"]), default="auto",
            help="How variables follow from their causes; auto is what does better held out."),
@@ -55,10 +56,13 @@ def counterfactual(data: str, model: str, graph: tuple[str, ...], seed: int, **o
     Without a --graph only the attribute is flipped, which says nothing about what it does to other columns.
     """
     from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness
+    from evenhand.analyses.counterfactual.model_files import is_import
 
-    paths = wanted(options, data, *filter(os.path.isfile, (model, *graph)))
+    paths = wanted(options)
     graphs = graph[0] if len(graph) == 1 else {_called(one, graph): one for one in graph} or None
-    sys.path.insert(0, os.getcwd())  # a model of the current directory can be imported
+    if is_import(model):
+        module = shown_name(model.partition(":")[0])
+        say(f"importing {module}, from the current folder if it is there, runs its code")
     with progress_bar() as progress:
         found = counterfactual_fairness(model, data, graph=graphs, rng=seed, progress=progress, **given(options))
     write(found, paths)

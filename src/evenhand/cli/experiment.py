@@ -8,13 +8,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand.cli.files import READ, check_places
 from evenhand.cli.options import WHOLE, command, given, option, under
 from evenhand.cli.output import say, wanted, write, write_starter
-from evenhand.errors import DataError, MissingLibrary, UsageError
+from evenhand.errors import DataError, MissingLibrary, UsageError, listed
 from evenhand.files.paths import as_path, shown_path
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ FRAME = 3
 
 
 @command()
-@click.argument("config", default="experiment.toml")
+@click.argument("config", default="experiment.toml", type=READ)
 @under(
     "Runs",
     option("--init", is_flag=True, help="Write a commented CONFIG to begin with, and run nothing."),
@@ -48,19 +50,23 @@ def experiment(config: str, init: bool, folder: str | None, retry: bool, **optio
 
         write_starter(config, STARTER, f"edit it, then run evenhand experiment {config}")
         return
-    paths = wanted(options, config)
+    paths = wanted(options)
     try:
-        from evenhand.learn.experiments.config import read_config
+        from evenhand.learn.experiments.config import own_methods, read_config
         from evenhand.learn.experiments.experiment import experiment as run
     except ModuleNotFoundError as error:
         raise MissingLibrary(f"experiment needs {error.name}: pip install 'evenhand[learn]'") from error
-    sys.path.append(os.fspath(as_path(config).parent.resolve()))  # a method of yours lies beside the file
+    home = as_path(config).parent.resolve()
+    if own := own_methods(config):
+        sys.path.append(os.fspath(home))  # after all that is installed
+        say(f"importing {listed(own)}, from the folder of {shown_path(config)} if it is there, runs its code")
     asked = read_config(config)
     if folder is not None:
         asked["folder"] = folder
     if "folder" not in asked:
         raise UsageError(f'say where runs are kept: folder = "runs" under [experiment] in {config}, or --folder runs')
     asked |= given(options)
+    check_places(click.get_current_context(), _read_in(asked, home))
     with result_apart(), watching() as progress:
         found = run(**asked, retry=retry, progress=progress)
     if not found.runs["run"]:
@@ -70,6 +76,18 @@ def experiment(config: str, init: bool, folder: str | None, retry: bool, **optio
             "tries again)"
         )
     write(found, paths)
+
+
+def _read_in(asked: dict[str, Any], home: Path) -> list[Path]:
+    """Files that an experiment reads beside its configuration: data sets, modules of methods, and runs it has kept."""
+    from evenhand.learn.experiments.records import Folder
+
+    modules = [method.maker.partition(":")[0].replace(".", "/") for method in asked["methods"] if ":" in method.maker]
+    return [
+        *(file for source in asked["datasets"] for file in source.files()),
+        *(home / f"{module}{end}" for module in modules for end in (".py", "/__init__.py")),
+        *Folder(as_path(asked["folder"])).files(),
+    ]
 
 
 @contextmanager

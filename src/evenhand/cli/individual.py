@@ -45,7 +45,7 @@ def individual(data: str, seed: int, **options: Any) -> None:
     """Compare similar people in DATA: are they scored alike, and whom does it hit if not?"""
     from evenhand.analyses.individual.individual import individual_fairness
 
-    paths = wanted(options, data)
+    paths = wanted(options)
     if options["score"] is None:
         raise UsageError("say which column holds the score of each person: --score COL")
     with progress_bar() as progress:

@@ -7,17 +7,18 @@ from typing import Any
 
 import click
 
+from evenhand.cli.files import PERIODS, READ
 from evenhand.cli.options import COLUMNS, NUMBER, WHOLE, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 
 
-@command("data")
+@command("data", reads=PERIODS)
 @under("Columns")
 @under(
     "Periods",
     option("--time", metavar="COL", help="Column of times; without it DATA are saved tables, one for each period."),
     option("--every", metavar="E", help="day, week, month, quarter, year, value, or 1000-rows  [default: month]"),
-    option("--baseline", metavar="B",
+    option("--baseline", metavar="B", type=READ,
            help="Compare with: so many first periods, a period, FIRST..LAST, or a saved table."),
     option("--small", type=click.Choice(["merge", "keep"]), default="merge",
            help="What to do with periods that are too small."),
@@ -42,12 +43,8 @@ from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 def monitor(data: str, fail_on_alarm: bool, seed: int, reference: tuple[str, ...], **options: Any) -> int:
     """Follow fairness in DATA over time: rows with a --time, or a folder of saved tables, one for each period."""
     from evenhand.analyses.monitor.monitor import monitor as run
-    from evenhand.analyses.monitor.stream import table_files
 
-    inputs = [data]
-    if options["time"] is None and any(options[form] not in (None, "-") for form in FORMS):
-        inputs = list(map(str, table_files(data)[0].values()))
-    paths = wanted(options, *inputs, options["baseline"])
+    paths = wanted(options)
     columns = take(options, COLUMNS)
     compared = references(columns.get("group", []), reference)
     with progress_bar() as progress:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from evenhand.cli.files import READ, SHOWN, Read, check_places
 from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
 from evenhand.inference.settings import Inference
@@ -31,7 +32,12 @@ class _Option(click.Option):
 
 
 class _Command(click.Command):
-    """A command that shows its options under their headings."""
+    """A command that shows its options under their headings, and overwrites nothing that it reads."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        check_places(ctx)
+        return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         headings: dict[str, list[tuple[str, str]]] = {}
@@ -43,11 +49,11 @@ class _Command(click.Command):
                 formatter.write_dl([(f"{flags:<{WIDTH}}", text) for flags, text in records], col_max=WIDTH)
 
 
-def command(argument: str | None = None, **settings: Any) -> Decorator:
-    """A command with such options, which takes one argument or none."""
+def command(argument: str | None = None, reads: Read = READ, **settings: Any) -> Decorator:
+    """A command with such options, which takes one argument, the name of what it reads, or none."""
 
     def give(function: Any) -> Any:
-        given = function if argument is None else click.argument(argument)(function)
+        given = function if argument is None else click.argument(argument, type=reads)(function)
         return click.command(cls=_Command, **settings)(given)
 
     return give
@@ -278,9 +284,9 @@ SHARED: dict[str, dict[str, Any]] = {
     "across_classes": {"metavar": "F", "help": "Exponent of a mean (2), mean, quadratic mean, or binary."},
     "average": {"formerly": ("--baseline",), "metavar": "B", "help": "Compare with overall (default) or mean."},
     "empty": {"metavar": "R", "type": NUMBER, "help": "Rate of a cell without rows."},
-    "html": {"metavar": "FILE|-", "help": "Write the result as one self-contained page."},
-    "markdown": {"metavar": "FILE|-", "help": "Write the result as Markdown."},
-    "json": {"metavar": "FILE|-", "help": "Write the result as JSON; - for standard output."},
+    "html": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as one self-contained page."},
+    "markdown": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as Markdown."},
+    "json": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as JSON; - for standard output."},
 }  # fmt: skip
 
 COLUMNS = tuple(role.name for role in fields(Roles))

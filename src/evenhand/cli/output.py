@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.errors import UsageError, shown
-from evenhand.files.paths import as_path, check_target, shown_path, write_text
+from evenhand.errors import UsageError, harmless, shown, shown_name
+from evenhand.files.paths import as_path, write_text
 
 if TYPE_CHECKING:
     from evenhand.analyses.options import Progress
@@ -23,37 +23,9 @@ PATIENCE = 0.5
 """Seconds of work after which a bar appears."""
 
 
-def wanted(options: dict[str, Any], *inputs: Any) -> dict[str, str]:
-    """The forms asked for, taken out of the options; refused before any work if they could not be written."""
-    paths = {form: path for form in FORMS if (path := options.pop(form, None)) is not None}
-    places: dict[str, str] = {}
-    for form, path in paths.items():
-        check_place(f"--{form}", path, places, inputs)
-    return paths
-
-
-def check_place(flag: str, path: str, places: dict[str, str], inputs: Iterable[Any]) -> None:
-    """Refuse what cannot be written, what is written twice, and what is read; `places` are those taken so far."""
-    if not path:
-        raise UsageError(f"{flag} takes the name of a file, and it is empty")
-    place = path
-    if path != "-":
-        check_target(path)
-        place = os.path.realpath(as_path(path))
-    if place in places:
-        raise UsageError(f"{places[place]} and {flag} name the same place: give each its own file")
-    if path != "-" and os.path.isfile(place) and any(_reads(given, place) for given in inputs):
-        raise UsageError(f"{flag} would overwrite {shown_path(path)}, which is read: name another file")
-    places[place] = flag
-
-
-def _reads(given: Any, file: str) -> bool:
-    """Whether a file, under whatever name, is one of those that an input means."""
-    if not isinstance(given, str | os.PathLike):
-        return False
-    from evenhand.ingest.engines.sources import files_of
-
-    return any(os.path.samefile(one, file) for one in files_of(given))
+def wanted(options: dict[str, Any]) -> dict[str, str]:
+    """The forms asked for, and where, taken out of the options."""
+    return {form: path for form in (*FORMS, "junit") if (path := options.pop(form, None)) is not None}
 
 
 def write(result: Result, paths: dict[str, str], **page: Any) -> None:
@@ -62,22 +34,34 @@ def write(result: Result, paths: dict[str, str], **page: Any) -> None:
     `page` are further options of the page.
     """
     texts = {form: getattr(result, f"to_{form}")(**(page if form == "html" else {})) for form in paths}
-    for form, path in paths.items():
-        if path != "-":
-            write_text(path, texts[form])
-    found = [texts[form] for form, path in paths.items() if path == "-"]
-    if found:
-        sys.stdout.write(found[0])
-    else:
+    for form, path in sorted(paths.items(), key=lambda place: place[1] == "-"):  # files first: they can be refused
+        put(texts[form], path)
+    if "-" not in paths.values():
         show(result)
+
+
+def put(text: str, path: str) -> None:
+    """A document into a file, or onto standard output (-): the same bytes, whatever the locale says."""
+    if path != "-":
+        write_text(path, text)
+        return
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)  # there is none where output is kept as text
+    if stream is None:
+        sys.stdout.write(text)
+    else:
+        stream.write(text.encode())
 
 
 def write_starter(file: str, text: str, then: str, force: bool = False, choices: str = "") -> None:
     """A file to begin with, where there is none yet; then say what to do with it, or which other choices there are."""
-    if not force and as_path(file).exists():
+    if not file:
+        raise UsageError("the file to begin with needs a name, and it is empty")
+    if file != "-" and not force and as_path(file).exists():
         raise UsageError(f"{shown(file)} is there already: choose another name{choices}")
-    write_text(file, text)
-    click.echo(f"wrote {file}: {then}", err=True)
+    put(text, file)
+    if file != "-":
+        say(f"wrote {shown_name(file, 120)}: {then}")
 
 
 def show(result: Any) -> None:
@@ -124,8 +108,9 @@ class _Bar:
     def show(self, fraction: float | None, text: str) -> None:
         """A share that nobody knows is shown by a bar that moves to and fro."""
         known = fraction is not None
-        self.bar.update(self.measured, completed=fraction, description=text[:40], visible=known)
-        self.bar.update(self.unknown, description=text[:40], visible=not known)
+        text = harmless(text)[:40]
+        self.bar.update(self.measured, completed=fraction, description=text, visible=known)
+        self.bar.update(self.unknown, description=text, visible=not known)
         if time.monotonic() > self.due and not self.bar.live.is_started:
             self.bar.start()
 
@@ -152,6 +137,6 @@ def silence(stream: Any = None) -> None:
 def say(sentence: str) -> None:
     """A sentence on standard error, if anything can be written there: that must not change the exit code."""
     try:
-        click.echo(sentence, err=True)
+        click.echo(harmless(sentence), err=True)
     except (OSError, ValueError):
         silence(sys.stderr)

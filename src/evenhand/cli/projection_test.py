@@ -37,5 +37,5 @@ def projection_test(data: str, **options: Any) -> None:
     """Test a logistic score in DATA: how far must people move until it is fair? (Wasserstein projection)"""
     from evenhand.analyses.projection.projection_test import projection_test as test
 
-    paths = wanted(options, data)
+    paths = wanted(options)
     write(test(data, **given(options)), paths)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,14 +11,17 @@ from typing import Any
 
 import click
 
+from evenhand.cli.files import READ, WRITTEN
 from evenhand.cli.options import BY_COLUMN, CELLS, NUMBER, NUMBERS, WHOLE, command, given, option, take, under
-from evenhand.cli.output import check_place, progress_bar, wanted, write
-from evenhand.errors import UsageError, is_whole, shown
+from evenhand.cli.output import progress_bar, say, wanted, write
+from evenhand.errors import UsageError, is_whole, shown, shown_name
+from evenhand.files.finding import once, said_of
+from evenhand.files.paths import as_path, naming, shown_path
 
 _BELOW, _PRIVATE = ("keep_threshold", "ranges", "like", "edges"), ("cells", "groups")
 
 
-_OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where to save the table.")
+_OUTPUT = option("-o", "--output", metavar="TABLE", type=WRITTEN, required=True, help="Where to save the table.")
 
 
 @command("data")
@@ -25,16 +29,16 @@ _OUTPUT = option("-o", "--output", metavar="TABLE", required=True, help="Where t
 @under(
     "Cells",
     option("--classes", is_flag=True, help="Count true and predicted classes, though there are only two."),
-    option("--grid", metavar="TABLE", help="Count in the cells of this saved table, so that both add up."),
+    option("--grid", metavar="TABLE", type=READ, help="Count in the cells of this saved table, so that both add up."),
     option("--exact", is_flag=True, help="Keep every distinct score, whatever it costs."),
     option("--cut", metavar="SCORE[,…]", multiple=True, callback=NUMBERS, help="A threshold that must stay exact."),
 )
 @under(
     "Sharing by suppression",
-    option("--suppress-below", metavar="K", type=WHOLE, help="No cell of fewer than K people."),
+    option("--suppress-below", metavar="K", type=WHOLE, help="No cell of fewer than K people, at least 3."),
     option("--keep-threshold", metavar="T", multiple=True, callback=NUMBERS, help="Decisions stay exact at T."),
     option("--ranges", metavar="N", type=WHOLE, help="Withhold small groups until scores have N ranges  [default: 5]"),
-    option("--like", metavar="TABLE", help="In the ranges of this shared table, so that both add up."),
+    option("--like", metavar="TABLE", type=READ, help="In the ranges of this shared table, so that both add up."),
     option("--edges", metavar="E,E…", multiple=True, callback=NUMBERS, help="In ranges with these borders."),
 )
 @under(
@@ -56,11 +60,9 @@ def make(data: str, output: str, **options: Any) -> None:
     from evenhand.ingest.tabulation import count_rows
     from evenhand.tables.storage import is_table_file, load
 
-    inputs = [data, *([options["like"]] if options["like"] else [])]
     share, cells = _sharing(options), _cells(options)
     read = given(options)
     roles = picked(Roles, read)
-    check_place("--output", output, {}, inputs)
     if share is not None and read.keys() <= {"score_range"} and is_table_file(data):
         found = _ranged(load(data), roles.score_range)
     else:
@@ -76,7 +78,7 @@ def make(data: str, output: str, **options: Any) -> None:
 
 
 @command()
-@click.argument("tables", nargs=-1, required=True, metavar="TABLE…")
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE…", type=READ)
 @under(
     "Output",
     _OUTPUT,
@@ -85,35 +87,48 @@ def make(data: str, output: str, **options: Any) -> None:
 def merge(tables: tuple[str, ...], output: str, force: bool) -> None:
     """Add up saved tables. The result is the table of all their rows.
 
-    Ranges of scores that overlap become one. What that loses is said, and refused if nothing useful is left.
+    Ranges of scores that overlap become one. What that loses is said, and refused if nothing useful is left. A table
+    that is named twice is added once.
     """
     from evenhand.tables.merging import added, loss, nothing_left
     from evenhand.tables.storage import load
 
-    check_place("--output", output, {}, tables)
-    parts = [load(path) for path in tables]
+    files, again = once(map(os.fspath, map(as_path, tables)))
+    parts = [load(file) for file in files]
     total: Any = parts[0]
-    for path, part in zip(tables[1:], parts[1:], strict=True):
+    for file, part in zip(files[1:], parts[1:], strict=True):
         try:
             total = added(total, part)
         except UsageError as error:
-            raise UsageError(f"cannot add {shown(Path(path).name)}: {error}") from error
+            raise UsageError(f"cannot add {shown(Path(file).name)}: {error}") from error
     lost = loss(parts, total)
     if lost is not None:
         if lost.refused and not force:
             raise UsageError(nothing_left(lost))
-        click.echo(str(lost), err=True)
-    _save(total, output)
+        say(str(lost))
+    notes = said_of(again)
+    for remark in [*notes, *_copies(files, parts)]:
+        say(remark)
+    _save(replace(total, notes=(*total.notes, *notes)), output)
+
+
+def _copies(files: Sequence[str], parts: Sequence[Any]) -> Iterator[str]:
+    """Small tables may be alike by chance, but large ones that are alike are copies."""
+    first: dict[str, str] = {}
+    for file, part in zip(files, parts, strict=True):
+        same = first.setdefault(part.digest(), file)
+        if same != file:
+            yield f"{shown_path(file)} holds the same counts as {shown_path(same)}: if it is a copy, leave it out"
 
 
 @command()
-@click.argument("file", metavar="TABLE")
+@click.argument("file", metavar="TABLE", type=READ)
 @under("Output")
 def info(file: str, **options: Any) -> None:
     """Show what a saved TABLE holds, and what it discloses."""
     from evenhand.analyses.disclosure.disclosure import table_info
 
-    paths = wanted(options, file)
+    paths = wanted(options)
     write(table_info(file), paths)
 
 
@@ -127,7 +142,7 @@ def table(context: click.Context) -> None:
 
 def _save(table: Any, output: str) -> None:
     table.save(output)
-    click.echo(f"{table!r}\nsaved to {output}", err=True)
+    say(f"{table!r}\nsaved to {shown_name(output, 120)}")
 
 
 def _cells(options: dict[str, Any]) -> dict[str, Any]:
@@ -175,11 +190,13 @@ def _suppressing(said: dict[str, Any]) -> _Sharing:
     from evenhand.tables.suppression import RANGES, below_like, check_numbers, suppressed
 
     like = load(said["like"]) if "like" in said else None
-    below = below_like(like) if said["suppress_below"] is None else said["suppress_below"]
+    with naming(said.get("like")):
+        below = below_like(like) if said["suppress_below"] is None else said["suppress_below"]
+        shared = [] if like is None else edges_of(like).tolist()
     ranges, thresholds = said.get("ranges", RANGES), said.get("keep_threshold", [])
     check_numbers(below, ranges, thresholds)
     edges = check_edges(said["edges"]).tolist() if "edges" in said else None
-    borders = [*(edges or ()), *([] if like is None else edges_of(like).tolist())]
+    borders = [*(edges or ()), *shared]
     made = partial(suppressed, below=below, ranges=ranges, keep_thresholds=thresholds, like=like, edges=edges)
     return _Sharing(made, lambda _: [*thresholds, *borders])
 

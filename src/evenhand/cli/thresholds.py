@@ -38,7 +38,7 @@ def thresholds(data: str, seed: int, reference: tuple[str, ...], attribute: Any,
     from evenhand.ingest.resolve import as_table
     from evenhand.ingest.roles import Roles, picked
 
-    paths = wanted(options, data)
+    paths = wanted(options)
     if options["prediction"] is not None:
         raise UsageError("a prediction is decided already: leave --prediction out and name the --score")
     columns = take(options, COLUMNS)

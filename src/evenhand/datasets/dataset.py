@@ -114,7 +114,7 @@ class Dataset:
             if name not in self.columns:
                 raise UsageError(
                     f"there is no column {shown(name)} to exclude in {self.name} (it has: {listed(self.columns, 50)})"
-                    f"{nearest(str(name), self.columns)}"
+                    f"{nearest(name, self.columns)}"
                 )
         used = [name for name in self.columns if name not in (*exclude, *self.aside)]
         for name in used:

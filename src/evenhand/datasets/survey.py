@@ -57,7 +57,7 @@ def acs(
     codes, kept as text. Groups are `sex`, `race` and `race_white` (White or Non-white).
     """
     if not isinstance(task, str) or task not in TASKS:
-        raise UsageError(f"task must be one of {listed(TASKS)}, not {shown(task)}{nearest(str(task), TASKS)}")
+        raise UsageError(f"task must be one of {listed(TASKS)}, not {shown(task)}{nearest(task, TASKS)}")
     states = [states] if isinstance(states, str) else states
     if not isinstance(states, Sequence) or not states or not all(isinstance(state, str) for state in states):
         raise UsageError(f"states are two letters each, such as ['CA', 'NV'], not {shown(states)}")

@@ -7,12 +7,12 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import DataError, UsageError, shown
+from evenhand.errors import EvenhandError, UsageError, shown
 from evenhand.files.secrets import is_address, masked
 
 
@@ -35,6 +35,26 @@ def shown_path(path: Any) -> str:
     return shown(masked(str(path)), 120)
 
 
+@contextmanager
+def naming(given: Any) -> Iterator[None]:
+    """What is found to be wrong in a file is said with its name; of data that are no file nothing is added.
+
+    >>> with naming("runs.csv"):
+    ...     raise UsageError("there are no runs")
+    Traceback (most recent call last):
+    evenhand.errors.UsageError: 'runs.csv': there are no runs
+    """
+    try:
+        yield
+    except EvenhandError as error:
+        if not isinstance(given, str | os.PathLike):
+            raise
+        known = (shown_path(given)[:-1], shown(os.path.basename(os.fspath(given)), 120))
+        if any(name in str(error) for name in known):
+            raise
+        raise type(error)(f"{shown_path(given)}: {error}") from error
+
+
 def is_file(path: Path) -> bool:
     """Whether there is such a file; a name the system refuses is none."""
     try:
@@ -43,21 +63,11 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def whole_files(names: Iterable[str]) -> list[str]:
-    """Those that are files, not folders; a link to nothing or a pipe among them would be a part that nobody counts."""
-    found = []
-    for name in names:
-        if os.path.isfile(name):
-            found.append(name)
-        elif not os.path.isdir(name):
-            raise DataError(f"cannot read {shown_path(name)}: {_why_no_file(name)}")
-    return found
-
-
-def _why_no_file(name: str) -> str:
-    if os.path.islink(name) and not os.path.exists(name):
-        return f"it is a link to {shown_path(os.readlink(name))}, which is not there: repair the link or remove it"
-    return "it is no regular file but a pipe or a device: save what it holds to a file first"
+def read_small(path: Any, most: int) -> bytes | None:
+    """What a small file holds; None if it holds more bytes than that, which are not read. Raises OSError."""
+    with as_path(path).open("rb") as file:
+        content = file.read(most + 1)
+    return content if len(content) <= most else None
 
 
 def literal(path: str) -> str:
@@ -128,9 +138,9 @@ def _elsewhere() -> Path:
 
 
 def write_text(path: Any, text: str) -> None:
-    """Write a text file in one step."""
+    """Write a text file in one step: the same bytes on every system."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(text.encode())
 
 
 def identifier(name: str) -> str:

@@ -24,6 +24,15 @@ def z_value(confidence: Number) -> Floats:
     return np.asarray(ndtri((1 + np.asarray(confidence, np.float64)) / 2))
 
 
+def together(confidence: float, comparisons: int) -> float:
+    """The level of each of many intervals, so that all hold together whatever they have to do with each other.
+
+    >>> round(together(0.95, 100), 4)
+    0.9995
+    """
+    return 1 - (1 - confidence) / max(comparisons, 1)
+
+
 def student(n: float, confidence: float) -> float:
     """By how much resamples of n people move too little: Student's quantile over the normal one, times √(n/(n − 1)).
 

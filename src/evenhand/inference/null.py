@@ -18,6 +18,7 @@ import numpy as np
 from evenhand.inference.permutation import all_permuted, permuted
 from evenhand.inference.settings import NullKind
 from evenhand.inference.significance import LEAST_P, at_floor, splits
+from evenhand.measures.calibration import people_if_alike
 from evenhand.measures.distribution import alike
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
 from evenhand.tables.arrays import Bools, Floats
@@ -177,7 +178,7 @@ def rate_null(
         p_value = max(share_at_least(sizes, observed, chance), 1e-14)  # the far ends are left out
         return null_of(observed, sizes, method, confidence, chance=chance, p_value=p_value)
     components = np.flatnonzero(~np.isnan(profile.values).any(-1)).tolist()
-    profile = _fewer(profile) if m.levels == "bins" else profile
+    profile = _fewer(profile, pair) if m.levels == "bins" else profile
     parts = [_component(plain, profile, c) for c in components]
     observed = max(own for own, _, _ in parts)
     tails = [np.exp(log_p[at_least(sizes, observed)]).sum() for _, sizes, log_p in parts]
@@ -267,10 +268,13 @@ def _detectable_everywhere(known: Floats, confidence: float) -> float:
     return gap if gap <= 1 else np.nan
 
 
-def _fewer(profile: Profile) -> Profile:
+def _fewer(profile: Profile, bins: Counts) -> Profile:
     """Effective numbers rounded down: a bin of 1.6 people taken for two would vary more than two do."""
-    assert profile.trials is not None
-    return replace(profile, trials=np.maximum(np.floor(profile.trials + 1e-9), 1))
+    trials = profile.trials
+    assert trials is not None
+    if bins.squares is not None:
+        trials = np.fmin(trials, people_if_alike(bins, profile.values))
+    return replace(profile, trials=np.maximum(np.floor(trials + 1e-9), 1))
 
 
 def _whole(profile: Profile, component: int) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from evenhand.errors import UsageError, is_whole, number, one_of, shown
+from evenhand.errors import UsageError, is_whole, number, one_of, shown, truth
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,8 +68,7 @@ class Inference:
             raise UsageError(
                 f"interval={self.interval!r} rests on resamples: ask for some (bootstrap=1000), or leave it out"
             )
-        if type(self.stratified).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
-            raise UsageError(f"stratified is True or False, not {shown(self.stratified)}")
+        truth("stratified", self.stratified)
         plain = {"confidence": float, "bootstrap": int, "permutations": int, "stratified": bool}
         for option, kind in plain.items():
             object.__setattr__(self, option, kind(getattr(self, option)))

@@ -14,11 +14,11 @@ from evenhand.ingest.values import encode, label_key, writable
 from evenhand.tables.arrays import Bools, Ints
 from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import NO_CLUSTERS, Confusion
+from evenhand.tables.invariants import MOST_CLASSES
 from evenhand.tables.table import Meaning
 
 MOST_NUMBERS = 1_000
 """More whole numbers than this are hardly the names of classes."""
-MOST_CLASSES = 10_000
 FEW = 0.005
 """A class of fewer rows than this share may be a mistake, where the others are two."""
 ENOUGH_ROWS = 20

@@ -26,8 +26,7 @@ def refuse_mixed(name: str, values: Any) -> None:
     """Refuse a column of nearly all numbers, or of numbers and truth values: which of both is meant is not for us."""
     codes, distinct = encode(values)
     kinds = np.array([_kind(v) for v in distinct] or [""], object)[codes]
-    types = {type(v) for v in distinct if isinstance(values, Encoded)} or _types(values)
-    numbers = kinds == "number"
+    types, numbers = set(map(type, distinct)), kinds == "number"
     if (bool in types and types & {int, float}) or ("truth" in kinds and numbers.any() and set(kinds) <= _OR_TRUTH):
         raise DataError(f"column {shown(name)} holds both truth values and numbers: make the column one type")
     like = numbers | (kinds == "infinite") | (kinds == "separated")
@@ -92,9 +91,3 @@ def _kind_of_text(text: str) -> str:
         return "truth"
     forms = {"number": _NUMBER, "infinite": _INFINITE, "separated": _SEPARATED}
     return next((kind for kind, form in forms.items() if form.fullmatch(text)), "other")
-
-
-def _types(values: Any) -> set[type]:
-    """Of single values; encoding takes True for 1."""
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    return {type(v) for v in values} if kind == "O" else set()

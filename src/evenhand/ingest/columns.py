@@ -15,6 +15,7 @@ from evenhand.ingest.survey_weights import Seen, refuse_survey_weights
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import Attribute
+from evenhand.tables.exact_sums import Scales, ends_of, parts_of, scales
 from evenhand.tables.groups import tally_key
 from evenhand.tables.joint import JointTable
 from evenhand.tables.provenance import Provenance
@@ -22,6 +23,8 @@ from evenhand.tables.ranges import rounded_range
 from evenhand.tables.table import Meaning, Table
 
 OK, ZERO, NEGATIVE, NOT_FINITE = range(4)
+TOO_MUCH = 1e150
+"""Weights from here on are not squared: they are refused anyway."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Weights:
     """Weights of entries that each stand for one or more rows."""
 
     total: Floats
+    """Their sum, in parts that add up exactly: a row for each part, a column for each entry;"""
     squares: Floats
+    """and that of their squares."""
     state: Ints
     fractional: Ints
     """How many rows of each entry have a weight that is not whole."""
@@ -69,8 +74,8 @@ def counted(
     if "weight" in names:
         codes, states = encode(cells["state"])
         weights = Weights(
-            total=np.asarray(cells["total"], np.float64),
-            squares=np.asarray(cells["squares"], np.float64),
+            total=np.array([cells[name] for name in cells if name.startswith("total_")], np.float64),
+            squares=np.array([cells[name] for name in cells if name.startswith("squares_")], np.float64),
             state=np.array([int(s) for s in states], np.int64)[codes],
             fractional=np.asarray(cells["fractional"]).astype(np.int64),
         )
@@ -93,15 +98,26 @@ def further_roles(names: Mapping[str, Any]) -> list[str]:
     return [role for role in names if role.startswith("score_")]
 
 
+def scales_of_weights(smallest: float, largest: float, rows: int) -> dict[str, Scales]:
+    """What cuts finite weights, and their squares, into parts; the same for every engine.
+
+    >>> scales_of_weights(0.5, 3.0, 1000)["squares"] == scales(0.25, 9.0, 1000)
+    True
+    """
+    low, high = (min(end, TOO_MUCH) ** 2 for end in (smallest, largest))
+    return {"total": scales(smallest, largest, rows), "squares": scales(low, high, rows)}
+
+
 def weigh(values: Any, column: str) -> Weights:
     """Weights of single rows."""
     w = to_floats(values, column, "weight")
     finite = np.isfinite(w)
     state = np.where(finite, np.where(w > 0, OK, np.where(w == 0, ZERO, NEGATIVE)), NOT_FINITE)
     total = np.where(finite, w, 0.0)
-    with np.errstate(over="ignore"):
-        squares = total * total
-    return Weights(total, squares, state, (finite & (np.floor(total) != total)).astype(np.int64))
+    by = scales_of_weights(*ends_of(total), len(total))
+    countable = np.where(total < TOO_MUCH, total, 0.0)
+    parts = parts_of(total, by["total"]), parts_of(countable * countable, by["squares"])
+    return Weights(*parts, state, (finite & (np.floor(total) != total)).astype(np.int64))
 
 
 def count(columns: Columns, roles: Reading, alike: bool = True) -> Table:
@@ -252,9 +268,7 @@ def _read_weights(columns: Columns, kind: WeightKind) -> tuple[Weights | None, I
             f"weights must not be negative, but {int(columns.n[negative].sum())} rows have a negative "
             f"{shown(name)}: repair or remove them"
         )
-    with np.errstate(over="ignore"):
-        countable = w.total.sum() < 2**53 and w.squares.sum() < np.inf
-    if not countable:
+    if not sum(w.total.sum(-1).tolist()) < 2**53:
         raise DataError(f"the weights {shown(name)} add up to more than can be counted exactly (2**53): rescale them")
     fractional = int(w.fractional.sum())
     if kind == "frequency" and fractional:
@@ -264,7 +278,7 @@ def _read_weights(columns: Columns, kind: WeightKind) -> tuple[Weights | None, I
         )
     if kind == "sampling" or fractional:
         return w, columns.n, []
-    people = np.where(w.state == OK, np.rint(w.total), columns.n).astype(np.int64)
+    people = np.where(w.state == OK, np.rint(w.total.sum(0)), columns.n).astype(np.int64)
     note = (
         f"the weights {shown(name)} are whole numbers and are read as numbers of people "
         "(if they are survey weights, say weight_kind='sampling')"
@@ -338,6 +352,6 @@ def _suspicious(attributes: list[Attribute]) -> list[str]:
     return [
         f"the group {shown(g)} of {shown(a.name)} looks like a missing value that became text"
         for a in attributes
-        for g in a.groups
+        for g in sorted(a.groups)
         if g.casefold() in odd
     ]

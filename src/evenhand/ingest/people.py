@@ -274,7 +274,7 @@ def chosen_columns(
     for name in (*(columns or ()), *exclude):
         if name not in present:
             raise DataError(
-                f"the data have no column {shown(name)} (they have: {listed(present)}){nearest(str(name), present)}"
+                f"the data have no column {shown(name)} (they have: {listed(present)}){nearest(name, present)}"
             )
     both = [name for name in exclude if columns is not None and name in columns]
     if both:

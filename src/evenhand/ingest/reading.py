@@ -59,11 +59,13 @@ def _numbers(cuts: Any) -> tuple[float, ...]:
 
 def _grid_of(given: Any) -> Grid | None:
     """The grid of a table, or of a saved one; an exact table has none."""
+    from evenhand.files.paths import naming
     from evenhand.tables.storage import load
 
     table = given if isinstance(given, Table) else load(given)
-    if not isinstance(table, Table) or table.score is None:
-        raise UsageError("grid is a table of scores, or the path of one: its cells are to be used again")
+    with naming(given):
+        if not isinstance(table, Table) or table.score is None:
+            raise UsageError("grid is a table of scores, or the path of one: its cells are to be used again")
     if table.spans is None:
         return None
     if not isinstance(table.spans.grid, Grid):

@@ -10,7 +10,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
-from evenhand.errors import UsageError, listed, nearest, one_of, shown
+from evenhand.errors import UsageError, listed, nearest, one_of, shown, truth
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -65,9 +65,7 @@ class Roles:
         """The rules that need no data."""
         one_of("missing", self.missing, MISSING)
         one_of("weight_kind", self.weight_kind, WEIGHT_KINDS)
-        if type(self.risk).__name__ not in ("bool", "bool_"):  # numpy's own too, without numpy
-            raise UsageError(f"risk is True or False, not {shown(self.risk)}")
-        object.__setattr__(self, "risk", bool(self.risk))
+        object.__setattr__(self, "risk", truth("risk", self.risk))
         object.__setattr__(self, "score_range", _checked_range(self.score_range))
         check_where(self.where)
 

@@ -40,6 +40,8 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
     if engine.in_memory:
         return _of_columns(engine.code.values(data, needed), numbers, [*names, *values])
     with opened(data, needed) as source:
+        if source.connection is not None:  # counts need no order of rows, but here each is known by its place
+            source.connection.execute("SET preserve_insertion_order = true")
         return _of_source(source, numbers, names, values)
 
 
@@ -72,7 +74,10 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
     others = list(dict.fromkeys([*names, *values]))
     check_columns([*numbers.values(), *others], source.columns, source.label)
     for role, c in numbers.items():
-        if source.values == "typed" and source.type_of(c) == "BOOLEAN":
+        truth = f"json_type({source.column(c)}) = 'BOOLEAN'"
+        if source.type_of(c) == "BOOLEAN" or (
+            source.values == "json" and source.relation.filter(truth).limit(1).fetchall()
+        ):
             _refuse_truth(c, role)
     chosen = {f"n{i}": as_number(source, c, role) for i, (role, c) in enumerate(numbers.items())}
     for i, c in enumerate(others):

@@ -21,7 +21,9 @@ from evenhand.ingest.values import encode, label_key, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import combined
 from evenhand.tables.decimals import NARROW
+from evenhand.tables.exact_sums import sums_by
 from evenhand.tables.grid import Change, Grid, are_ranges, base_grid, decimals_for
+from evenhand.tables.groups import sum_by
 from evenhand.tables.ranges import Spans, middle, possible_range, rounded_range
 from evenhand.tables.table import Table, bin_edges
 
@@ -125,10 +127,8 @@ def _gathered(cells: dict[str, Any], ends: list[Floats], key: Floats) -> tuple[d
     pairs = np.stack([key, _stratum(cells).astype(np.float64)])
     _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
     place = place.reshape(-1)
-    sums = {
-        name: np.bincount(place, weights=cells[name]) for name in ("n", "weight", "weight2") if cells[name] is not None
-    }
-    sums["n"] = np.rint(sums["n"]).astype(np.int64)
+    sums = {name: sums_by(place, cells[name], len(first)) for name in ("weight", "weight2") if cells[name] is not None}
+    sums["n"] = sum_by(place, cells["n"], len(first))
     found = {name: array[..., first] if isinstance(array, np.ndarray) else array for name, array in cells.items()}
     gathered = []
     for i, end in enumerate(ends):

@@ -61,7 +61,9 @@ def refuse_survey_weights(column: str, cells: dict[str, Any]) -> None:
     own = 0 if score is None else len(np.unique(score))
     if own >= OWN * rows and people >= HEAVY * rows:
         what = f"nearly every row has a score of its own ({own:,} scores in {rows:,} rows)"
-        raise _refusal(column, f"{what} and would count for {people / rows:,.3g} people on average")
+        raise _refusal(
+            column, f"{what} and would count for {people / rows:,.{2 if people < 100 * rows else 0}f} people on average"
+        )
 
 
 def _stand(which: Bools) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import UsageError, listed, shown
+from evenhand.errors import UsageError, listed, same, shown
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import Columns, checked, count, count_together
 from evenhand.ingest.confusion_counts import as_list, refuse_counts_as_rows
@@ -147,7 +147,7 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
     given = _checked(data, roles)
     name, groups = _time_and_groups(data, time, roles.group)
     for role, column in {**given, "cluster": roles.cluster}.items():
-        if isinstance(column, str) and column == time:
+        if isinstance(column, str) and same(column, time):
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
     by_day = name if every.unit in CALENDAR else None
     with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:

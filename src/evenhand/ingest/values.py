@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -18,6 +18,9 @@ from evenhand.tables.decimals import narrow_of
 # Spellings of "nothing" that programs write into text columns of numbers and labels.
 NO_VALUE = frozenset({"", "nan", "NaN", "NAN", "NA", "N/A", "null", "NULL", "<NA>", "None"})
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
+
+
+_PLAIN = "a group or label must be a plain value such as a text, number or date"
 
 
 class Encoded(NamedTuple):
@@ -35,6 +38,10 @@ def name_of(value: Any) -> str | None:
     """
     if isinstance(value, np.generic):
         value = value.item() if narrow_of(value) is None else float(decimals(np.array([value]))[0])
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    if isinstance(value, list | tuple | dict | set | np.ndarray):
+        raise DataError(f"{_PLAIN}, not a list or table ({shown(value)})")
     if value is None or _is_nan(value):
         return None
     if isinstance(value, str):
@@ -49,13 +56,13 @@ def name_of(value: Any) -> str | None:
         return _moment(value)
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, time):
+        return value.isoformat().rstrip("0") if value.microsecond else value.isoformat()
     if isinstance(value, timedelta):
         raise DataError(f"a group or label cannot be a duration ({shown(value)}): convert it to a number or text")
     try:
         return writable(str(value))
-    except ValueError as error:  # Python refuses to print numbers of thousands of digits
+    except Exception as error:  # Python refuses to print numbers of thousands of digits, and a class may fail
         raise DataError(f"a group or label cannot be named: {error}") from None
 
 
@@ -88,7 +95,7 @@ def _is_nan(value: Any) -> bool:
     """NaN, NaT and pandas.NA are the values that do not equal themselves, or will not say."""
     try:
         return not bool(value == value) or value in (float("inf"), float("-inf"))
-    except (TypeError, ValueError, ArithmeticError):
+    except Exception:  # values may be of anybody's class
         return True
 
 
@@ -109,7 +116,7 @@ def label_key(value: Any) -> str | None:
 
 
 def encode(values: Any) -> tuple[Ints, list[Any]]:
-    """Codes into the list of distinct values; masked entries appear as None."""
+    """Codes into the list of distinct values; masked entries appear as None, and True is another value than 1."""
     if isinstance(values, Encoded):
         return values.codes, values.distinct
     if isinstance(values, np.ma.MaskedArray):
@@ -123,13 +130,32 @@ def encode(values: Any) -> tuple[Ints, list[Any]]:
         # nanoseconds would become whole numbers
         values = values.astype("M8[us]").astype(object) if values.dtype.kind == "M" else values
         values = values.tolist()
+    keys = _told_apart(values)
     try:
-        place = {v: i for i, v in enumerate(dict.fromkeys(values))}
-        return np.fromiter((place[v] for v in values), np.int64, len(values)), list(place)
+        place: dict[Any, int] = {}
+        codes = np.fromiter((place.setdefault(k, len(place)) for k in keys), np.int64, len(values))
     except TypeError as error:
-        raise DataError(
-            f"a group or label must be a plain value such as a text, number or date, not a list or table ({error})"
-        ) from error
+        raise DataError(f"{_PLAIN}, not a list or table ({error})") from error
+    first = np.unique(codes, return_index=True)[1].tolist()
+    return codes, [bytes(v) if isinstance(v := values[i], bytearray) else v for i in first]
+
+
+def _told_apart(values: Any) -> Any:
+    """Keys that differ where values do: True equals 1 to Python, and two moments of one zone may look the same."""
+    kinds = set(map(type, values))
+    if not any(issubclass(k, bool | np.bool_ | datetime | bytearray) for k in kinds):
+        return values
+    return [_key(v) for v in values]
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, bool | np.bool_):
+        return bool, bool(value)
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, datetime) and value.tzinfo is not None and not _is_nan(value):
+        return value.utcoffset(), value
+    return value
 
 
 def _unmasked(values: Any) -> NDArray[Any]:
@@ -159,9 +185,9 @@ def _encode_whole(values: NDArray[Any]) -> tuple[Ints, list[Any]]:
 
 def group_codes(values: Any, column: str, role: str = "group") -> tuple[Ints, tuple[str, ...]]:
     """Codes into group names; −1 where the group is missing."""
-    if isinstance(values, list) and bool in (kinds := set(map(type, values))) and kinds & {int, float}:
-        raise DataError(f"{role} column {shown(column)} holds both truth values and numbers: make the column one type")
     codes, distinct = encode(values)
+    if len({_kind(v) for v in distinct if name_of(v) is not None} & {"truth value", "number"}) > 1:
+        raise DataError(f"{role} column {shown(column)} holds both truth values and numbers: make the column one type")
     place: dict[str, int] = {}
     first: dict[str, Any] = {}
     new = np.full(max(len(distinct), 1), -1, np.int32)
@@ -182,6 +208,8 @@ def group_codes(values: Any, column: str, role: str = "group") -> tuple[Ints, tu
 def _kind(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "truth value"
+    if isinstance(value, int | float | Decimal | np.number):
+        return "number"
     return "text" if isinstance(value, str | bytes) else "other"
 
 
@@ -254,6 +282,10 @@ def decimals(values: Any) -> Any:
     return values if narrow is None else narrow.shortest(values)
 
 
+AS_WRITTEN = ("score", "feature")
+"""Roles whose numbers are compared with others: of few bits, they are the decimals they stand for."""
+
+
 def to_floats(values: Any, column: str, role: str) -> Floats:
     """Numbers as float64; NaN where a value is missing. Text is refused: it would have to be guessed."""
     if isinstance(values, np.ma.MaskedArray):
@@ -262,7 +294,7 @@ def to_floats(values: Any, column: str, role: str) -> Floats:
         values = _unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.dtype.kind in "biuf":
-        return (decimals(array) if role == "score" else array).astype(np.float64, copy=False)
+        return (decimals(array) if role in AS_WRITTEN else array).astype(np.float64, copy=False)
     if array.dtype.kind in "mMcSUV":
         raise DataError(_not_number(array[0] if len(array) else array.dtype, column, role))
     return np.fromiter((_to_float(v, column, role) for v in array.tolist()), np.float64, len(array))

@@ -50,7 +50,7 @@ def taken(columns: Columns, chosen: Bools) -> Columns:
         columns,
         n=columns.n[chosen],
         groups={name: taken_values(values, chosen) for name, values in columns.groups.items()},
-        weights=None if w is None else Weights(*(array[chosen] for array in vars(w).values())),
+        weights=None if w is None else Weights(*(array[..., chosen] for array in vars(w).values())),
         **{role: taken_values(getattr(columns, role), chosen) for role in ("score", "label", "prediction", "cluster")},
         further=tuple(taken_values(values, chosen) for values in columns.further),
     )
@@ -86,7 +86,7 @@ def _having(column: Any, name: str, values: list[Any], part: bool) -> Bools:
         if own not in names and not part:
             raise UsageError(
                 f"where: no row has {shown(value)} in {shown(name)} (it has: {listed(present)})"
-                f"{nearest(str(value), present)}"
+                f"{nearest(value, present)}"
             )
     return np.array([v in asked for v in names] or [False], np.bool_)[codes]
 

@@ -26,6 +26,27 @@ def observed(bins: Counts) -> tuple[Floats, Floats]:
     return rate, effective(bins.array[..., 1], whole, bins.squares[..., 1], bins.squares.sum(-1))
 
 
+def people_if_alike(bins: Counts, rate: Floats) -> Floats:
+    """How many people would know each rate as well, if both groups of a bin have the rate and the weights of both.
+
+    Eight people who all have one outcome may weigh the same and not show that the other outcome, of which they happen
+    to have none, weighs ten times as much. So the weights of either outcome are those of both groups together, and
+    where all have one outcome they count as so many that this is no less likely than it was.
+    """
+    assert bins.squares is not None
+    squares = np.where(bins.squares > 0, bins.squares, 1.0)
+    people = (bins.array**2 / squares).sum(-1)  # of weights that differ for another reason than the outcome
+    mass, squares = bins.array.sum(1), bins.squares.sum(1)
+    drawn = np.divide(mass**2, squares, out=np.zeros_like(squares), where=squares > 0)
+    both, there = ratio(mass[:, 1], mass.sum(-1)), ratio(drawn[:, 1], drawn.sum(-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = (squares[:, 1] * (1 - both) ** 2 + squares[:, 0] * both**2) / mass.sum(-1) ** 2
+        worth = people * (both * (1 - both) / variance / drawn.sum(-1))[:, None]
+        likely = np.where(rate == 1, (np.log(there) / np.log(both))[:, None], 1.0)
+        likely = np.where(rate == 0, (np.log1p(-there) / np.log1p(-both))[:, None], likely)
+    return np.asarray(np.where(((both > 0) & (both < 1))[:, None], np.fmin(worth, people * likely), people))
+
+
 def errors(table: Table, grouping: Grouping, bins: Counts) -> tuple[Floats, Floats, Floats]:
     """Expected and maximal calibration error of each group, for scores that are probabilities.
 

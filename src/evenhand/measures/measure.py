@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -194,6 +194,8 @@ class ScoreMeasure(Measure):
     """Whether the curve is one point, the difference of the first of its `summaries`."""
     resolution: Callable[[ScoreCounts, ScoreOptions], float] | None = None
     """How far the value may be from the exact one where scores are known in ranges; None if nobody can tell."""
+    signed_resolution: Callable[[ScoreCounts, ScoreOptions], float] | None = None
+    """The same of its signed sum, where that is not bounded by the one of the value."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
     """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
 
@@ -238,6 +240,11 @@ class ScoreMeasure(Measure):
         if counts.wide is None or not counts.wide.any():
             return 0.0
         return np.inf if self.resolution is None else self.resolution(counts, options)
+
+    def signed_off(self, counts: ScoreCounts, options: ScoreOptions) -> float:
+        """How far the signed sum may be from the exact one."""
+        of_sum = self.signed_resolution or self.resolution
+        return replace(self, resolution=of_sum).off(counts, options)
 
     def inward(self, value: float) -> float:
         """From the measure back to the norm."""

@@ -245,6 +245,7 @@ def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, ranked:
     return replace(
         plain, order=p, formula=formula,
         resolution=lambda counts, options: resolution.of_cdfs(counts, label, ranked, options, p),
+        signed_resolution=_moved(label, ranked),  # no gap may be larger, and all of them may have grown
     )  # fmt: skip
 
 

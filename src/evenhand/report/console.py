@@ -7,12 +7,13 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.segment import Segment
 from rich.text import Text
 
-from evenhand.errors import shown_name
+from evenhand.errors import harmless, shown_name
 
 WIDTH = 80
 
@@ -44,6 +45,17 @@ def left_out(data: dict[str, Any]) -> list[RenderableType]:
     return [Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow") for reason, count in rows]
 
 
+class Harmless:
+    """What is drawn, without anything in it that a terminal or a pipeline obeys: names are not ours."""
+
+    def __init__(self, drawn: RenderableType) -> None:
+        self.drawn = drawn
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for text, style, _ in console.render(self.drawn, options):
+            yield Segment(harmless(text), style)
+
+
 def _console(width: int, **how: Any) -> Console:
     """A console that writes into memory, in a notebook too: there rich would show what is printed instead."""
     return Console(file=io.StringIO(), width=width, legacy_windows=False, force_jupyter=False, **how)
@@ -54,7 +66,7 @@ def as_text(drawn: RenderableType, width: int = WIDTH) -> str:
     console = _console(width, color_system=None)
     console.print(drawn)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
 
 
 def as_html(drawn: RenderableType, width: int = WIDTH + 20) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -47,8 +48,22 @@ def _schemas(folder: Traversable) -> Iterator[Traversable]:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """JSON text; NaN and infinity cannot occur in it."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON text; NaN and infinity cannot occur in it.
+
+    Characters that do not show are escaped, and so is what a pipeline would take for a command: values stay the same.
+    """
+    return _UNSEEN.sub(_escape, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+# Controls, what turns or hides text, halves of surrogate pairs; and what pipelines obey, which only a name can hold.
+_UNSEEN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    r"|#(?=#\w*\[)"
+)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def number(value: float | None) -> float | None:

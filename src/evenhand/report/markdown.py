@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+
+from evenhand.errors import harmless
 
 
 def escaped(text: object) -> str:
@@ -15,6 +17,11 @@ def escaped(text: object) -> str:
     plain_text = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     plain_text = re.sub(r"([\\`*_\[\]|~#!@$])", r"\\\1", plain_text)
     return re.sub(r"(https?|ftp|mailto|www)(?=[:.])", r"\1&#8203;", plain_text, flags=re.IGNORECASE)  # and no link
+
+
+def finished(lines: Iterable[str]) -> str:
+    """The whole text, of which nothing is a command to what it may run through."""
+    return harmless("\n".join(lines).rstrip()) + "\n"
 
 
 def table(heads: list[str], rows: list[list[str]], texts: Collection[str] = ()) -> Iterator[str]:

@@ -59,6 +59,11 @@ class Result:
         return self.charts().names()
 
     def __rich__(self) -> Any:
+        from evenhand.report.console import Harmless
+
+        return Harmless(self._drawn())
+
+    def _drawn(self) -> Any:
         return self._view("text").render(self.to_dict())
 
     def __repr__(self) -> str:

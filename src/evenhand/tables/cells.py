@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.exact_sums import rounded, sums_of_runs
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,10 @@ def tidy(
     weight2: Floats | None = None,
     cluster: Ints | None = None,
 ) -> dict[str, Any]:
-    """Cells in canonical order: sorted, those that are the same added up, groups without people forgotten."""
+    """Cells in canonical order: sorted, those that are the same added up, groups without people forgotten.
+
+    Weights may be given in parts (a row for each), so that sums of sums are still rounded once.
+    """
     attributes, codes = _without_empty(attributes, codes)
     if score is not None and (np.signbit(score) & (score == 0)).any():
         score = score + 0.0  # negative zero is zero
@@ -46,8 +50,11 @@ def tidy(
     def total(array: Any) -> Any:
         if array is None:
             return None
-        array = array if order is None else array[order]
-        return array if starts is None else np.add.reduceat(array, starts)
+        array = array if order is None else array[..., order]
+        if array.dtype.kind != "f":
+            return array if starts is None else np.add.reduceat(array, starts)
+        sums = array if starts is None else sums_of_runs(array, starts)
+        return sums if sums.ndim == 1 else rounded(sums)
 
     cells: dict[str, Any] = {
         "codes": first(codes),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from ast import literal_eval
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -130,9 +131,9 @@ class Grouped(Asked):
 
     def grouping(self, name: str | Sequence[str]) -> Grouping:
         """The grouping of that name; a sequence of all attribute names means their intersection."""
-        wanted = " × ".join(map(str, name)) if isinstance(name, list | tuple) else str(name)
+        wanted = " × ".join(name) if isinstance(name, list | tuple) and all(isinstance(n, str) for n in name) else name
         for g in self.groupings:
-            if g.name == wanted:
+            if isinstance(wanted, str) and g.name == wanted:
                 return g
         names = [g.name for g in self.groupings]
         raise UsageError(
@@ -189,6 +190,23 @@ def tally_members(key: str, attributes: int) -> tuple[str, ...]:
     (('w', "it's", ''), ('w',))
     """
     return (key,) if attributes == 1 else tuple(literal_eval(name) for name in _QUOTED.findall(key))
+
+
+def are_tally_keys(keys: Iterable[str], attributes: int) -> bool:
+    """Whether `tally_key` makes such texts of as many names.
+
+    >>> are_tally_keys(["'w' × 'old'"], 2), are_tally_keys(["w × old"], 2), are_tally_keys([r"'\\x' × 'old'"], 2)
+    (True, False, False)
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python's own remarks on what is no text of it
+        try:
+            return all(
+                len(members := tally_members(key, attributes)) == attributes and tally_key(members) == key
+                for key in keys
+            )
+        except (SyntaxError, ValueError):
+            return False
 
 
 def sum_of(a: Grouped, b: Grouped, meanings: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import DataError, listed, shown
+from evenhand.files.shapes import MOST_TEXT, is_text
 from evenhand.tables.decimals import NARROW
+from evenhand.tables.groups import are_tally_keys
+from evenhand.tables.noise import EPSILONS
 
 if TYPE_CHECKING:
     from evenhand.tables.confusion import Confusion
@@ -16,6 +19,16 @@ if TYPE_CHECKING:
 
 
 Rule = Callable[[Any, str], None]
+
+_TEXT = f"text of at most {MOST_TEXT:,} characters"
+
+MOST_PEOPLE = 2**53
+"""Up to here every whole number is a float, so sums of counts are exact."""
+MOST_CLASSES = 10_000
+ROUNDING = 1e-6
+"""Sums of weights and of their squares may be off by this share: engines add up in different orders."""
+EXACT_SQUARES = 1e-290
+"""Smaller sums of squares are no more known that well."""
 
 
 def _rule(what: str) -> Rule:
@@ -56,13 +69,15 @@ def check_confusion(t: Confusion) -> None:
     """Everything that rates of classes may rely on."""
     cells, classes, rule = len(t.n), len(t.classes), _rule("a confusion table")
     _check_groups(t, rule)
-    rule(classes > 0 and all(isinstance(c, str) and c for c in t.classes), "classes whose names are text")
+    rule(classes > 0 and all(is_text(c) and c for c in t.classes), f"classes whose names are {_TEXT}")
     rule(len(set(t.classes)) == classes, "different names for its classes")
+    rule(classes <= MOST_CLASSES, f"at most {MOST_CLASSES:,} classes, not {classes:,}")
     for codes, what in ((t.true, "true"), (t.predicted, "predicted")):
         rule(codes.shape == (cells,), f"one {what} class per cell")
         rule(codes.dtype.kind == "i" and codes.min() >= 0 and codes.max() < classes, f"{what} classes that exist")
     _check_lengths(t, rule, "weight", "weight2")
-    rule(isinstance(t.meaning.label, str) and isinstance(t.meaning.prediction, str), "names of label and prediction")
+    rule(is_text(t.meaning.label) and is_text(t.meaning.prediction), "names of label and prediction")
+    _check_named(t, rule, "weight", "favorable")
     _check_tallies(t, rule)
     _check_weights(t, rule)
 
@@ -91,11 +106,14 @@ def _check_groups(t: Table | Confusion, rule: Rule) -> None:
     rule(t.attributes, "at least one group column")
     _check_provenance(t, rule)
     names = [a.name for a in t.attributes]
+    rule(all(map(is_text, names)), f"group columns whose names are {_TEXT}")
     rule(len(set(names)) == len(names), f"different names for its group columns, not {listed(names)}")
     rule(t.codes.shape == (len(t.attributes), cells), "one group per attribute and cell")
     rule(t.n.dtype.kind == "i" and (t.n > 0).all(), "whole, positive counts")
+    rule(t.n.sum(dtype=np.float64) < MOST_PEOPLE, "fewer than 2**53 people, or sums would not be exact")
     for a, row in zip(t.attributes, t.codes, strict=True):
         rule(row.min() >= 0 and row.max() < len(a.groups), f"group codes that exist in {shown(a.name)}")
+        rule(all(map(is_text, a.groups)), f"groups of {shown(a.name)} whose names are {_TEXT}")
         rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
 
 
@@ -105,6 +123,11 @@ def _check_provenance(t: Table | Confusion, rule: Rule) -> None:
     rule(all(isinstance(flag, bool) for flag in flags), "a provenance that says yes or no")
     rule(p.precision is None or p.precision in NARROW, f"scores of a type that it knows ({listed(NARROW)})")
     rule(p.below is None or (type(p.below) is int and p.below >= 1), "a whole number of people that no cell is below")
+    rule(p.below is None or t.n.min() >= p.below, f"no cell of fewer people than it says, {p.below}")
+    own = {a.name for a in t.attributes}
+    rule(
+        all(is_text(a) and is_text(g) and a in own for a, g in p.incomplete), "incomplete groups of its own attributes"
+    )
 
 
 def _check_weights(t: Table | Confusion, rule: Rule) -> None:
@@ -112,25 +135,57 @@ def _check_weights(t: Table | Confusion, rule: Rule) -> None:
     if noise is None:
         rule((t.weight is None) == (t.weight2 is None), "weights together with their squares")
     else:
-        rule(0 < noise.epsilon <= noise.total < np.inf and noise.tables >= 1, "noise of a positive, finite ε")
         rule(t.weight is None and t.weight2 is not None, "variances of its counts, and no weights, if it is private")
+        least, most = EPSILONS
+        rule(least <= noise.epsilon <= most, f"noise of an ε from {least:g} to {most:g}")
+        rule(noise.tables >= 1 and noise.epsilon <= noise.total < np.inf, "a finite sum of the ε of its noise")
     for sums in (t.weight, t.weight2):
         rule(sums is None or (np.isfinite(sums) & (sums > 0)).all(), "finite, positive weights")
+        with np.errstate(over="ignore"):
+            rule(sums is None or np.isfinite(sums.sum()), "weights whose sum is a finite number: rescale them")
+    if t.weight2 is not None and t.weight is not None:
+        rule(t.weight.sum() < MOST_PEOPLE, "weights that add up to less than 2**53: rescale them")
+        rule(_are_squares(t), "sums of squared weights that belong to its sums of weights")
+    elif t.weight2 is not None:
+        rule((t.weight2 >= t.n * (1 - ROUNDING)).all(), "counts that vary by chance at least")
+
+
+def _are_squares(t: Table | Confusion) -> bool:
+    """Of n positive weights, the sum of squares lies between the n-th part of the squared sum and all of it."""
+    assert t.weight is not None
+    assert t.weight2 is not None
+    with np.errstate(over="ignore", under="ignore"):
+        share = t.weight2 / t.weight / t.weight
+    inside = (share <= 1 + ROUNDING) & (share >= (1 - ROUNDING) / t.n)
+    return bool((inside | (t.weight2 < EXACT_SQUARES)).all())
 
 
 def _check_meaning(t: Table, rule: Rule) -> None:
     """What a file from elsewhere may get wrong beside the numbers."""
     m = t.meaning
-    texts = (m.score, m.label, m.prediction, m.weight, m.favorable, m.cluster)
-    rule(all(x is None or isinstance(x, str) for x in texts), "names that are text")
+    _check_named(t, rule, "score", "label", "prediction", "weight", "favorable", "cluster")
     rule(isinstance(m.risk, bool), "risk to be true or false")
     rule((t.label is None and t.decision is None) or m.favorable is not None, "a favourable value for its labels")
     _check_tallies(t, rule)
+
+
+def _check_named(t: Table | Confusion, rule: Rule, *names: str) -> None:
+    said = (getattr(t.meaning, name) for name in names)
+    rule(all(x is None or is_text(x) for x in said), f"names that are {_TEXT}")
+    rule(all(map(is_text, t.notes)), f"notes that are {_TEXT}")
 
 
 def _check_tallies(t: Table | Confusion, rule: Rule) -> None:
     tallies = [t.left_out, *t.left_out_groups.values()]
     counts = [n for tally in tallies for n in tally.values()]
     rule(all(isinstance(n, int) and n > 0 for n in counts), "whole, positive numbers of rows left out")
-    known = {a.name for a in t.attributes} | {" × ".join(a.name for a in t.attributes)}
-    rule(set(t.left_out_groups) <= known, f"rows left out by its own attributes, not {listed(t.left_out_groups)}")
+    rule(sum(counts) < MOST_PEOPLE, "fewer than 2**53 rows left out")
+    rule(all(is_text(key) for tally in tallies for key in tally), f"reasons and groups that are {_TEXT}")
+    alone, together = [a.name for a in t.attributes], " × ".join(a.name for a in t.attributes)
+    rule(
+        set(t.left_out_groups) <= {*alone, together},
+        f"rows left out by its own attributes, not {listed(t.left_out_groups)}",
+    )
+    if together not in alone:
+        names = t.left_out_groups.get(together, ())
+        rule(are_tally_keys(names, len(alone)), "rows left out by groups with a name in each column")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from evenhand.errors import UsageError, shown
+from evenhand.errors import UsageError, shown, truth, values_in
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.scores import ScoreView
 from evenhand.tables.table import ALL_THE_SAME, SAME_RANGES, Table
@@ -62,10 +62,11 @@ def merge(tables: Iterable[Table | Confusion], *, force: bool = False) -> Table 
     >>> evenhand.merge([t, t, t]).rows
     9
     """
-    tables = list(tables)
+    force = truth("force", force)
+    given, tables = tables, values_in(tables) or []
     if not tables or not all(isinstance(t, Table | Confusion) for t in tables):
-        raise UsageError(f"tables to merge are a list of tables (evenhand.load reads saved ones), not {shown(tables)}")
-    whole = reduce(added, tables)
+        raise UsageError(f"tables to merge are a list of tables (evenhand.load reads saved ones), not {shown(given)}")
+    whole: Table | Confusion = reduce(added, tables)
     found = loss(tables, whole)
     if found is not None and found.refused and not force:
         raise UsageError(nothing_left(found))

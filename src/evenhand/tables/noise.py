@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+EPSILONS = (0.001, 20.0)
+"""Less would leave nothing, more would protect nobody."""
+
 
 @dataclass(frozen=True)
 class Noise:

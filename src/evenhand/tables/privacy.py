@@ -19,14 +19,13 @@ from evenhand.errors import DataError, MissingLibrary, UsageError, is_whole, lis
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.cells import Attribute
 from evenhand.tables.confusion import Confusion
-from evenhand.tables.noise import Noise, rising
+from evenhand.tables.noise import EPSILONS, Noise, rising
 from evenhand.tables.provenance import harmless
 from evenhand.tables.ranges import Spans, middle
 from evenhand.tables.table import Table, bin_edges
 
 CELLS = 100
 MOST_CELLS = 1_000_000
-EPSILONS = (0.001, 20.0)
 DRAWS, FEWEST_DRAWS = 20_000, (20, 200)
 """So many strata are noised again in all, and each so often at least and at most, to see how far they go astray."""
 LEAST_SHARE = 0.2

@@ -10,8 +10,10 @@ from evenhand.tables.arrays import Bools, Ints
 from evenhand.tables.groups import sum_by
 
 
-def halved(level: Ints, stratum: Ints, n: Ints, segment: Ints, below: int) -> Ints:
+def halved(level: Ints, stratum: Ints, n: Ints, segment: Ints, allowed: Bools, below: int) -> Ints:
     """Where ranges start if all of them are halved, as near to the middle as leaves no small stratum on either side.
+
+    Only at levels where that is allowed, and between segments.
 
     Where people are many, halves and quarters are the same in every table, so that what two tables put together is
     nested. Neighbours joined one after the other would differ, and chain up to one range in the sum of tables.
@@ -25,7 +27,8 @@ def halved(level: Ints, stratum: Ints, n: Ints, segment: Ints, below: int) -> In
 
     def starts(first: int, last: int) -> list[int]:
         inner = upto[:, first + 1 : last]
-        fits = np.flatnonzero(fit(inner - upto[:, [first]]) & fit(upto[:, [last]] - inner)) + first + 1
+        large = fit(inner - upto[:, [first]]) & fit(upto[:, [last]] - inner)
+        fits = np.flatnonzero(large & allowed[first + 1 : last]) + first + 1
         if len(fits):
             nearest = int(fits[np.abs(2 * fits - first - last).argmin()])
             return starts(first, nearest) + starts(nearest, last)

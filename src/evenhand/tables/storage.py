@@ -15,27 +15,36 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, TableFileError, UsageError, shown
+from evenhand.files.json_text import parsed
 from evenhand.files.paths import as_path, is_file, literal, replacing, shown_path
 from evenhand.files.secrets import is_address
-from evenhand.tables.cells import Attribute
+from evenhand.tables.assembly import assembled
 from evenhand.tables.confusion import Confusion, describe_confusion
-from evenhand.tables.grid import Grid, Piece
-from evenhand.tables.noise import Noise
-from evenhand.tables.provenance import Provenance
-from evenhand.tables.ranges import Spans
-from evenhand.tables.table import Meaning, Table, describe
+from evenhand.tables.file_format import (
+    CONFUSION,
+    MOST_ABOUT,
+    MOST_CELLS,
+    NAME,
+    PRIVATE,
+    SCHEMA,
+    WITH_SPANS,
+    Column,
+    check_about,
+    check_columns,
+)  # fmt: skip
+from evenhand.tables.table import Table, describe
 
-SCHEMA = "evenhand/table/1"
-WITH_SPANS = "evenhand/table/2"
-"""Scores may be ranges: a reader of version 1 would take those for exact."""
-PRIVATE = "evenhand/table/3"
-"""Counts hold noise: a reader of version 2 would take them for true."""
-CONFUSION = "evenhand/confusion/1"
 _KEY = "evenhand"
-_TYPES: dict[str, Any] = {
-    "n": np.int64, "score": np.float64, "decision": np.bool_, "label": np.bool_, "weight": np.float64,
-    "weight2": np.float64, "cluster": np.int64,
+_ALONE: dict[str, Any] = {
+    "threads": 1, "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
 }  # fmt: skip
+"""How DuckDB is opened: nothing that a file says fetches or loads an extension."""
+_READER = {**_ALONE, "memory_limit": "2GB"}
+"""A small file can claim to hold pages of any size."""
+MANY = 1_000_000
+"""More cells than this are counted before they are fetched,"""
+DIFFERENT = 0.5
+"""and so many of them must look different: a count of hashes, a few per cent off."""
 
 
 def save(table: Table | Confusion, path: Any) -> None:
@@ -60,15 +69,17 @@ def save(table: Table | Confusion, path: Any) -> None:
         described["extremes"] = list(table.extremes)
         if table.spans.grid is not None:
             described["grid"] = [[p.start, p.decimals] for p in table.spans.grid.pieces]
-    if said := table.provenance.to_dict():
-        described["provenance"] = said
+    if history := table.provenance.to_dict():
+        described["provenance"] = history
     about = {"schema": format_of(table), **described, "notes": list(table.notes), "digest": table.digest()}
-    with replacing(path) as temporary, duckdb.connect(config={"threads": 1}) as connection:
+    said = json.dumps(about, sort_keys=True)
+    _check_size(table, said)
+    with replacing(path) as temporary, duckdb.connect(config=_ALONE) as connection:
         connection.register("cells", columns)
         try:
             connection.execute(
                 f"COPY (SELECT * FROM cells) TO {_quoted(str(temporary))} (FORMAT parquet, COMPRESSION zstd, "
-                f"USE_TMP_FILE false, KV_METADATA {{{_KEY}: {_quoted(json.dumps(about, sort_keys=True))}}})"
+                f"USE_TMP_FILE false, KV_METADATA {{{_KEY}: {_quoted(said)}}})"
             )
         except duckdb.IOException as error:
             raise UsageError(f"cannot write {shown_path(path)}: {_cause(error)}") from error
@@ -106,38 +117,26 @@ def load(path: Any) -> Table | Confusion:
             "make one with `evenhand table make` or Table.save"
         )
     try:
-        with duckdb.connect(config={"threads": 1}) as connection:
-            about = _metadata(connection, path)
-            if about is None:
-                raise TableFileError(
-                    f"{shown_path(path.name)} is a Parquet file, but not a table saved by evenhand; "
-                    "to count its rows use tabulate or audit with the names of its columns"
-                )
-            _check_schema(about, path)
-            columns = connection.execute(f"FROM read_parquet({_quoted(literal(str(path)))})").fetchnumpy()
-        table = (_confusion if about["schema"] == CONFUSION else _assembled)(about, columns)
-    except TableFileError:
-        raise
-    except (duckdb.Error, DataError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise TableFileError(f"{shown_path(path.name)} is damaged: {_first_line(error)}") from error
-    if about.get("digest") not in (None, table.digest()):
-        raise TableFileError(
-            f"{shown_path(path.name)} is damaged or was changed by hand: its counts do not match its digest"
-        )
+        table = _read(path)
+    except (duckdb.Error, DataError, ValueError, ArithmeticError, MemoryError) as error:
+        if isinstance(error, TableFileError):
+            raise TableFileError(f"{shown_path(path.name)} {error}") from error
+        why = str(error) if isinstance(error, DataError) else _first_line(error)
+        raise TableFileError(f"{shown_path(path.name)} is damaged, or was not written as a table: {why}") from error
     return table
 
 
 def is_table_file(path: Any) -> bool:
-    """Whether a file was saved by `Table.save` or `Confusion.save` (of any version)."""
+    """Whether a file says that `Table.save` or `Confusion.save` (of any version) wrote it."""
     import duckdb
 
     path = as_path(path)
     if not is_file(path) or not _is_parquet(path):
         return False
     try:
-        with duckdb.connect(config={"threads": 1}) as connection:
+        with duckdb.connect(config=_READER) as connection:
             return _metadata(connection, path) is not None
-    except (duckdb.Error, ValueError):
+    except duckdb.Error:
         return False
 
 
@@ -156,102 +155,103 @@ def check_whole(path: Any) -> None:
         )
 
 
-def _assembled(about: dict[str, Any], columns: dict[str, Any]) -> Table:
-    attributes, codes = _groups(about, columns)
-    meaning = dict(about["meaning"])
-    if meaning["score_range"] is not None:
-        lo, hi = map(float, meaning["score_range"])
-        meaning["score_range"] = (lo, hi)
-    return Table.of_cells(
-        attributes=attributes,
-        codes=codes,
-        spans=_spans(about, columns) if "score_low" in columns or "extremes" in about else None,
-        noise=Noise(**about["noise"]) if about["schema"] == PRIVATE else None,
-        **{name: _column(columns, name) for name in _TYPES},
-        meaning=Meaning(**meaning),
-        **_tallies(about),
-    )
+# ---- reading -----------------------------------------------------------------------------------------------------
 
 
-def _spans(about: dict[str, Any], columns: dict[str, Any]) -> Spans:
-    low, high = (_column(columns, name) for name in ("score_low", "score_high"))
-    if low is None or high is None:
-        raise TableFileError("it has no ranges of scores")
-    ranges = np.unique(np.stack([low, high])[:, low < high], axis=1)
-    if (ranges[0][1:] < ranges[1][:-1]).any():
-        raise TableFileError("its ranges of scores overlap")
-    lowest, highest = map(float, about["extremes"])
-    pieces = tuple(Piece(float(start), int(decimals)) for start, decimals in about.get("grid", ()))
-    starts = np.array([p.start for p in pieces])
-    if not (np.isfinite(starts).all() and (np.diff(starts) > 0).all() and all(abs(p.decimals) <= 300 for p in pieces)):
-        raise TableFileError("its grid is none")
-    return Spans(ranges[0], ranges[1], lowest, highest, Grid(pieces) if pieces else None)
+def _read(path: Path) -> Table | Confusion:
+    """The table of a file; errors do not name it."""
+    import duckdb
 
-
-def _confusion(about: dict[str, Any], columns: dict[str, Any]) -> Confusion:
-    attributes, codes = _groups(about, columns)
-    classes = tuple(about["classes"])
-    return Confusion.of_cells(
-        attributes=attributes,
-        codes=codes,
-        true=_places(classes, columns["label"]),
-        predicted=_places(classes, columns["prediction"]),
-        classes=classes,
-        **{name: _column(columns, name) for name in ("n", "weight", "weight2")},
-        meaning=Meaning(**about["meaning"]),
-        **_tallies(about),
-    )
-
-
-def _groups(about: dict[str, Any], columns: dict[str, Any]) -> tuple[tuple[Attribute, ...], Any]:
-    attributes = tuple(Attribute(a["name"], tuple(a["groups"])) for a in about["attributes"])
-    codes = [_places(a.groups, columns[f"group_{i}"]) for i, a in enumerate(attributes)]
-    return attributes, np.array(codes, np.int64).reshape(len(attributes), -1)
-
-
-def _places(names: tuple[str, ...], column: Any) -> Any:
-    place = {name: k for k, name in enumerate(names)}
-    return np.array([place[value] for value in column.tolist()], np.int64)
-
-
-def _column(columns: dict[str, Any], name: str) -> Any:
-    if name not in columns:
-        return None
-    if np.ma.is_masked(columns[name]):
-        raise TableFileError(f"its column {name!r} has gaps")
-    return np.asarray(columns[name]).astype(_TYPES.get(name, np.float64))
-
-
-def _tallies(about: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "left_out": {str(k): int(v) for k, v in about["left_out"].items()},
-        "left_out_groups": about["left_out_groups"],
-        "notes": tuple(map(str, about.get("notes", ()))),
-        "provenance": Provenance.of_dict(about.get("provenance", {})),
-    }
-
-
-def _metadata(connection: Any, path: Path) -> dict[str, Any] | None:
-    rows = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({_quoted(literal(str(path)))})").fetchall()
-    for key, value in rows:
-        if bytes(key) == _KEY.encode():
-            about = json.loads(bytes(value).decode())
-            return about if isinstance(about, dict) else None
-    return None
-
-
-def _check_schema(about: dict[str, Any], path: Path) -> None:
-    schema = str(about.get("schema"))
-    if schema in (SCHEMA, WITH_SPANS, PRIVATE, CONFUSION):
-        return
-    family, _, version = schema.rpartition("/")
-    newest = {"evenhand/table": 3, "evenhand/confusion": 1}.get(family)
-    if newest is not None and version.isdigit() and int(version) > newest:
-        raise TableFileError(
-            f"{shown_path(path.name)} has table format {version}, newer than this evenhand reads ({newest}): "
-            "upgrade evenhand"
+    _check_footer(path)
+    with duckdb.connect(config=_READER) as connection:
+        said = _metadata(connection, path)
+        if said is None:
+            raise TableFileError(
+                "is a Parquet file, but not a table saved by evenhand; to count its rows use tabulate or audit with "
+                "the names of its columns"
+            )
+        about = parsed(said)
+        check_about(about)
+        columns = _columns(connection, path, about)
+    table = assembled(about, columns)
+    rows = len(columns["n"])
+    if table.cells < rows:
+        raise DataError(
+            f"it has {rows:,} rows for {table.cells:,} cells: write one row per cell, with the sum of its n"
         )
-    raise TableFileError(f"{shown_path(path.name)} has the unknown table format {shown(schema)}")
+    if about.get("digest") not in (None, table.digest()):
+        raise TableFileError("is damaged or was changed by hand: its counts do not match its digest")
+    return table
+
+
+def _columns(connection: Any, path: Path, about: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a file by their names, texts as places in the names that its JSON lists."""
+    source = f"read_parquet({_quoted(literal(str(path)))}, hive_partitioning = false)"
+    described = connection.execute(f"DESCRIBE FROM {source}").fetchall()
+    kinds = check_columns({row[0]: row[1] for row in described}, about)
+    _check_rows(connection, source, kinds)
+    names = {f"group_{i}": a["groups"] for i, a in enumerate(about["attributes"])}
+    names |= dict.fromkeys(("label", "prediction"), about.get("classes"))
+    wanted = []
+    for name, column in kinds.items():
+        if column == NAME:
+            _list_names(connection, name, names[name])
+        wanted.append(f"enum_code(TRY_CAST({name} AS {name})) AS {name}" if column == NAME else name)
+    found = connection.execute(f"SELECT {', '.join(wanted)} FROM {source}").fetchnumpy()
+    return {name: column.checked(found[name], name) for name, column in kinds.items()}
+
+
+def _list_names(connection: Any, column: str, names: list[str]) -> None:
+    """Make a type of the names of a column, so that only their places are fetched."""
+    connection.register("listed", {"name": np.array(names, dtype=object)})
+    connection.execute(f"CREATE TYPE {column} AS ENUM (SELECT name FROM listed)")
+    if connection.execute(f"SELECT enum_range(NULL::{column})").fetchall() != [(names,)]:
+        raise DataError(f"the names of its column {shown(column)} are not all different")
+
+
+def _check_rows(connection: Any, source: str, kinds: dict[str, Column]) -> None:
+    """Refuse rows that are no cells before they take memory: a tiny file can repeat one of them a billion times."""
+    [(rows,)] = connection.execute(f"SELECT count(*) FROM {source}").fetchall()
+    if rows == 0:
+        raise DataError("it has no cells")
+    if rows > MOST_CELLS:
+        raise DataError(f"it has {rows:,} rows, more than the {MOST_CELLS:,} cells that a table file may have")
+    if rows > MANY:
+        keys = ", ".join(name for name in kinds if name not in ("n", "weight", "weight2"))
+        [(cells,)] = connection.execute(f"SELECT approx_count_distinct(hash({keys})) FROM {source}").fetchall()
+        if cells < DIFFERENT * rows:
+            raise DataError(f"it has {rows:,} rows for about {cells:,} cells: write one row per cell")
+
+
+def _check_footer(path: Path) -> None:
+    """Refuse a file that says more about itself than a table does, before it is read."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 8, 0))
+        length = int.from_bytes(file.read(4), "little")
+    if length > 2 * MOST_ABOUT:
+        raise DataError(f"it says more about itself ({length:,} bytes) than about people")
+
+
+def _check_size(table: Table | Confusion, said: str) -> None:
+    if table.cells > MOST_CELLS:
+        raise UsageError(
+            f"a table file has at most {MOST_CELLS:,} cells, and this table has {table.cells:,}: count its scores on a "
+            "grid (without --exact, grid=False)"
+        )
+    if len(said) > MOST_ABOUT:
+        raise UsageError(
+            f"the names of groups and the notes of this table take {len(said):,} bytes, and a table file has at most "
+            f"{MOST_ABOUT:,}: take group columns of fewer values"
+        )
+
+
+def _metadata(connection: Any, path: Path) -> bytes | None:
+    """What the file says about its columns, as bytes of JSON; None of other Parquet files."""
+    found = connection.execute(
+        f"SELECT value FROM parquet_kv_metadata({_quoted(literal(str(path)))}) WHERE key = {_quoted(_KEY)}::BLOB"
+    ).fetchone()
+    return None if found is None else bytes(found[0])
 
 
 def _is_parquet(path: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, shown, whole_number
+from evenhand.errors import DataError, UsageError, is_whole, shown, whole_number
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.edges import fixed_borders
@@ -22,12 +22,15 @@ from evenhand.tables.groups import added, added_groups, sum_by, tally_key
 from evenhand.tables.provenance import Provenance, harmless
 from evenhand.tables.range_starts import halved, joined
 from evenhand.tables.ranges import Spans, middle
+from evenhand.tables.steps import between, usable
 from evenhand.tables.storage import load
 from evenhand.tables.table import Table
 
 WITHHELD = "of groups too small to share"
 OTHERS = "for reasons with few rows each"
 RANGES = 5
+LEAST = 3
+"""In a cell of two people each knows all about the other."""
 MOST = 10**9
 
 
@@ -46,7 +49,7 @@ def suppressed(
     ----------
     below
         Every cell of joint group × label × decision × score is empty or holds at least so many people. With `like`
-        it may be left out, and is that of the other table.
+        it may be left out, and is that of the other table. At least 3: in a cell of two each knows the other.
     keep_thresholds
         Scores at which decisions must still be possible exactly: no range goes across them.
     ranges
@@ -72,10 +75,6 @@ def suppressed(
     _check_table(table, thresholds)
     thresholds = np.unique([table.compared(t) for t in thresholds.tolist()]) if len(thresholds) else thresholds
     borders = fixed_borders(table, like, edges, thresholds)
-    if below == 1:
-        if borders is not None:
-            raise UsageError("ranges are there to hide small cells: let below (--suppress-below) be at least 2")
-        return table
     plan = _Plan.of(table, thresholds, below, borders)
     kept, cut = _chosen(table, plan, ranges)
     cells = kept[plan.group]
@@ -108,8 +107,13 @@ def below_like(like: Any) -> int:
 
 def check_numbers(below: Any, ranges: Any, keep_thresholds: Any) -> Floats:
     """The thresholds to keep, if all numbers make sense; better known before the data are counted."""
-    for option, value in (("below (--suppress-below)", below), ("ranges (--ranges)", ranges)):
-        whole_number(option, value, 1, MOST)
+    whole_number("ranges (--ranges)", ranges, 1, MOST)
+    if is_whole(below) and 1 <= below < LEAST:
+        raise UsageError(
+            f"below (--suppress-below) must be a whole number from {LEAST}, not {below}: a cell of one is a person, "
+            "and of two people in a cell each knows the other"
+        )
+    whole_number("below (--suppress-below)", below, LEAST, MOST)
     try:
         found = np.unique(np.array(list(keep_thresholds), np.float64))
     except (TypeError, ValueError):
@@ -159,6 +163,10 @@ class _Plan:
     """Place of the score of each cell among the scores."""
     segment: Ints
     """Of each level: how many of the kept thresholds it reaches."""
+    low: Floats
+    """Of each level: its scores lie from here"""
+    high: Floats
+    """to below this."""
     n: Ints
     below: int
     least: Ints
@@ -182,6 +190,8 @@ class _Plan:
         else:
             level = np.cumsum(np.diff(table.score, prepend=table.score[0]) > 0)
             segment = np.searchsorted(thresholds, table.cutoffs, side="right")
+        low, high = (np.zeros(1), np.ones(1)) if table.score is None else _ends(table, table.scores)
+        high = np.where(low == high, np.nextafter(high, np.inf), high)
         segments = int(segment[-1]) + 1
         part, place = np.unique(stratum * segments + segment[level], return_inverse=True)
         people = sum_by(place.reshape(-1), table.n, len(part))
@@ -189,17 +199,34 @@ class _Plan:
         owner = np.empty(int(stratum.max()) + 1, np.int64)
         owner[stratum] = grouping.codes
         np.minimum.at(least, owner[part // segments], people)
-        return cls(grouping.codes, stratum, level, segment, table.n, below, least, borders)
+        return cls(grouping.codes, stratum, level, segment, low, high, table.n, below, least, borders)
 
     def cut(self, kept: Bools) -> Ints:
         """At which levels ranges start when these groups are kept."""
         own = kept[self.group]
         level, stratum, n = self.level[own], self.stratum[own], self.n[own]
         if self.borders is not None:
-            return halved(level, stratum, n, self.segment, self.below)
+            return halved(level, stratum, n, self.segment, self._allowed(self.borders, level, n), self.below)
         ends = np.flatnonzero(np.diff(self.segment[level])) + 1
         parts = zip(*(np.split(a, ends) for a in (level, stratum, n)), strict=True)
-        return np.concatenate([joined(where, who, people, self.below) for where, who, people in parts])
+        return np.concatenate([self._starts(where, who, people) for where, who, people in parts])
+
+    def _allowed(self, borders: Floats, level: Ints, n: Ints) -> Bools:
+        """Which ranges fixed beforehand may be parted from the one before: the steps beside the border hold enough."""
+        people, found = sum_by(level, n, len(self.segment)), np.zeros(len(self.segment), np.bool_)
+        held = np.flatnonzero(people)
+        for own in np.split(held, np.flatnonzero(np.diff(self.segment[held])) + 1):
+            cells = borders[own], borders[own + 1]
+            chosen = between(*cells)[usable(*cells, people[own], self.below)]
+            found[np.searchsorted(borders, chosen)] = True  # of several before people, the one that tells least of them
+        return found
+
+    def _starts(self, level: Ints, stratum: Ints, n: Ints) -> Ints:
+        """At which levels ranges start between two thresholds: only where the steps of their border hold enough."""
+        present, place = np.unique(level, return_inverse=True)
+        people = sum_by(place, n, len(present))
+        step = np.append(0, np.cumsum(usable(self.low[present], self.high[present], people, self.below)))
+        return np.asarray(present[np.searchsorted(step, joined(step[place], stratum, n, self.below))])
 
 
 def _largest(table: Table, plan: _Plan) -> int:
@@ -254,7 +281,7 @@ def _ranged(table: Table, plan: _Plan, starts: Ints, cells: Bools, thresholds: F
     first = np.searchsorted(present, starts)
     last = np.append(first[1:], len(present)) - 1
     scores = table.scores[present]
-    ends = (scores, scores) if table.spans is None else table.spans.ends(scores)
+    ends = _ends(table, scores)
     lowest, highest = _extremes(table, plan, cells)
     low, high = _borders(ends, first, last, thresholds, (lowest, highest))
     single = first == last
@@ -264,18 +291,23 @@ def _ranged(table: Table, plan: _Plan, starts: Ints, cells: Bools, thresholds: F
     return stands, Spans(low[wide], high[wide], lowest, highest) if wide.any() else None
 
 
+def _ends(table: Table, scores: Floats) -> tuple[Floats, Floats]:
+    """Between which scores the people of cells lie: twice the same for exact ones."""
+    return (scores, scores) if table.spans is None else table.spans.ends(scores)
+
+
 def _fixed(table: Table, plan: _Plan, starts: Ints, cells: Bools) -> tuple[Floats, Spans | None]:
     """The same for ranges fixed beforehand, some of them joined; one in which everybody has one score stays exact."""
     assert table.score is not None
     assert plan.borders is not None
     lowest, highest = float(plan.borders[0]), float(plan.borders[-1])
-    level, own = plan.level[cells], np.searchsorted(starts, plan.level[cells], side="right") - 1
-    last = np.zeros(len(starts), np.int64)
-    np.maximum.at(last, own, level)
+    own = np.searchsorted(starts, plan.level[cells], side="right") - 1
+    stop = np.searchsorted(plan.segment, plan.segment[starts], side="right")  # not where the last people are
+    stop = np.minimum(stop, np.append(starts[1:], len(plan.segment)))
     closed = np.append(plan.borders[:-1], np.nextafter(highest, np.inf))  # the highest score belongs to the last
-    low, high = plan.borders[starts], closed[last + 1]
+    low, high = plan.borders[starts], closed[stop]
     first_score, last_score = np.full(len(starts), np.inf), np.full(len(starts), -np.inf)
-    ends = (table.score, table.score) if table.spans is None else table.spans.ends(table.score)
+    ends = _ends(table, table.score)
     np.minimum.at(first_score, own, ends[0][cells])
     np.maximum.at(last_score, own, ends[1][cells])
     exact = first_score == last_score
@@ -288,17 +320,17 @@ def _fixed(table: Table, plan: _Plan, starts: Ints, cells: Bools) -> tuple[Float
 def _borders(
     ends: tuple[Floats, Floats], first: Ints, last: Ints, thresholds: Floats, extremes: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """From where to where each range goes: to kept thresholds, else to a short number that it shares with the next."""
+    """From where to where each range goes: to kept thresholds, else to a border that it shares with the next."""
     below, above = ends[1][last], ends[0][first]
     exact = ends[0][last] == below  # people have that score itself
     next_one = np.where(exact, *(np.searchsorted(thresholds, below, side=side) for side in ("right", "left")))
     last_one = np.searchsorted(thresholds, above, side="right") - 1
-    between = np.where(below[:-1] < above[1:], shortest(below[:-1], above[1:]), below[:-1])
-    low, high = np.append(extremes[0], between), np.append(between, np.nextafter(extremes[1], np.inf))
+    shared = between(above, np.where(exact, np.nextafter(below, np.inf), below))
+    low, high = np.append(extremes[0], shared), np.append(shared, np.nextafter(extremes[1], np.inf))
     own = np.append(thresholds, np.nan)
     stop, start = own[next_one], own[last_one]  # place −1, and one after the last: there is none
     with np.errstate(invalid="ignore"):
-        reached = (stop <= np.append(above[1:], np.inf)) & (stop < np.append(np.full(len(between), np.inf), high[-1]))
+        reached = (stop <= np.append(above[1:], np.inf)) & (stop < np.append(np.full(len(shared), np.inf), high[-1]))
         before = np.append(low[0], below[:-1])
         free = (start > before) | (~np.append(True, exact[:-1]) & (start == before))
     return np.where(free, start, low), np.where(reached, stop, high)
@@ -319,27 +351,6 @@ def _extremes(table: Table, plan: _Plan, cells: Bools) -> tuple[float, float]:
             "range of scores: state the one that is possible (score_range=, --score-range 300,850)"
         )
     return float(ends[0][0]), float(ends[1][0])
-
-
-def shortest(above: Floats, to: Floats) -> Floats:
-    """Above the one and up to the other: the numbers with the fewest digits, which tell least about anybody's score.
-
-    >>> shortest(np.array([0.1234, 2.0, 7.3]), np.array([0.5678, 3.0, 7.300001])).tolist()
-    [0.5, 3.0, 7.300001]
-    """
-    found, open_ = to.copy(), np.ones(len(to), np.bool_)
-    largest = max(float(np.abs(to).max(initial=0.0)), float(np.abs(above).max(initial=0.0)), 1e-280)
-    start = -int(np.floor(np.log10(largest)))
-    for digits in range(start, start + 17):
-        scale = 10.0 ** abs(digits)
-        with np.errstate(over="ignore", invalid="ignore"):
-            guess = np.floor(to * scale) / scale if digits >= 0 else np.floor(to / scale) * scale
-        fits = open_ & (guess > above) & (guess <= to)
-        found[fits] = guess[fits]
-        open_ &= ~fits
-        if not open_.any():
-            break
-    return found
 
 
 # ---- who is left out -------------------------------------------------------------------------------------------

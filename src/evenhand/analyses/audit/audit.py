@@ -15,7 +15,7 @@ from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored,
 from evenhand.analyses.audit.warnings import stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
-from evenhand.errors import DataError, UsageError, listed, shown, shown_name, unknown
+from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, unknown
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, write
 from evenhand.tables.groups import Grouping
@@ -103,16 +103,16 @@ class Audit(Result):
         >>> round(evenhand.audit(evenhand.compas()).measure("demographic_parity").value, 3)
         0.24
         """
-        attributes = [a for a in self.attributes if attribute in (None, a.name)]
+        attributes = [a for a in self.attributes if attribute is None or same(attribute, a.name)]
         gaps = [gap for a in attributes for gap in a.measures]
-        matching = [gap for gap in gaps if gap.id == id and group in (None, gap.group)]
+        matching = [gap for gap in gaps if same(id, gap.id) and (group is None or same(group, gap.group))]
         if matching:
             return matching[0]
         for what, wanted, there in (
             ("attribute", attribute, [a.name for a in self.attributes]),
             ("measure", id, [gap.id for gap in gaps]),
         ):
-            if wanted is not None and wanted not in there:
+            if wanted is not None and not any(same(wanted, one) for one in there):
                 raise unknown(f"this audit has no {what}", wanted, there)
         raise unknown("this audit has no group", group, [gap.group for gap in gaps])
 

@@ -57,7 +57,7 @@ class Curves:
     def columns(self, name: str) -> Columns:
         """One curve as a dict of columns."""
         if not isinstance(name, str) or name not in self.tables:
-            whose = "these people have no" if name in list(_TYPES) else "there is no"
+            whose = "these people have no" if isinstance(name, str) and name in _TYPES else "there is no"
             raise unknown(f"{whose} curve", name, self.tables)
         return {column: values.copy() for column, values in self.tables[name].items()}
 

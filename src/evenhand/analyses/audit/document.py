@@ -155,4 +155,4 @@ def frame(audit: Audit, library: str | None = None) -> Any:
         for a in audit.to_dict()["attributes"]
         for m in a["measures"]
     ]
-    return rows_frame(rows, _TYPES, library or audit.library)
+    return rows_frame(rows, _TYPES, audit.library if library is None else library)

@@ -15,6 +15,8 @@ from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.registry import Measure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
 
+NOT_SHOWN = 0.05
+"""Groups with a larger p-value may be alike."""
 MISSED = 3.0
 """A comparison that may miss a gap of three times its tolerance cannot conclude anything."""
 
@@ -70,13 +72,18 @@ class Known:
         return ranges if self.bounds is None else f"{self.lacking}, and {ranges}"
 
     def by_size(self, limit: float) -> str | None:
-        """Why a value beyond a limit says nothing: groups of these sizes that are alike may show as much."""
-        if self.undefined or self.smoothing is None:
+        """Why a value beyond a limit says nothing: groups of these sizes that are alike may show as much.
+
+        A test gives both groups one bandwidth. Where it finds no gap, their own bandwidths make the value.
+        """
+        if self.undefined or self.smoothing is None or self.value <= limit + SLACK:
             return None
         alike = self.smoothing if self.null is None else self.null.high
-        if not limit + SLACK < self.value <= alike:
-            return None
-        return f"because groups of these sizes that are alike show up to {alike:.3g}"
+        if self.value <= alike:
+            return f"because groups of these sizes that are alike show up to {alike:.3g}"
+        if self.null is not None and self.null.p_value > NOT_SHOWN:
+            return "because with one bandwidth for both groups they are no further apart than groups that are alike"
+        return None
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,8 @@ def _calibration_errors(
     each = confidence ** (1 / np.maximum((n > 0).sum(0), 1))
     predicted = rate - gap
     together, alone = (
-        interval.largest_difference(*((end - predicted).T for end in interval.wilson(rate, n, level)))
-        for level in (each, confidence)
+        interval.largest_difference(*((end - predicted).T for end in limits(rate, n, level)))
+        for limits, level in ((interval.exact, each), (interval.wilson, confidence))
     )
     each_off, most_off = range_errors(table, grouping, len(rate))
     low, high = np.maximum(together[0] - most_off, 0.0), np.minimum(alone[1] + most_off, 1.0)

@@ -12,14 +12,14 @@ from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, 
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES
 from evenhand.report.format import interval, number
-from evenhand.report.markdown import escaped, table
+from evenhand.report.markdown import escaped, finished, table
 
 MOST_TABLES = 6
 
 
 def audit_markdown(document: dict[str, Any]) -> str:
     """The audit: what was audited, the verdict in sentences, rates by group, and every measure."""
-    return "\n".join(_lines(document)).rstrip() + "\n"
+    return finished(_lines(document))
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:

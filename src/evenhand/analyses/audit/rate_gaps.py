@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -72,22 +72,30 @@ def _intervals(
         assert profile.trials is not None
         both = interval.ratio_of_shares(a, profile.trials, b, profile.trials[:, [r]], confidence)
         return both, (both[0][0], both[1][0]), "score, corrected for skewness"
-    # Simultaneous over components: these rest on different people, so their levels multiply.
-    defined = np.isfinite(a - b).sum(0)
-    both = _differences(profile, r, confidence ** (1 / np.maximum(defined, 1)))
-    if len(a) > 1:
-        alone = _differences(profile, r, confidence)
-        least, _ = interval.largest_difference(both[0].T, both[1].T)
-        _, most = interval.largest_difference(alone[0].T, alone[1].T)
-        return both, (least, most), "simultaneous Newcombe"
-    method = "Newcombe" if profile.trials is not None else "score ratios, square-and-add"
-    return both, (both[0][0], both[1][0]), method
+    alone = _differences(profile, r, confidence, _bounds)
+    if len(a) == 1:
+        method = "Newcombe" if profile.trials is not None else "score ratios, square-and-add"
+        return alone, (alone[0][0], alone[1][0]), method
+    # Simultaneous over components: these rest on different people, so their levels multiply. Exact limits, because in
+    # one of ten bins there often is one person of a handful with a rare outcome, and Wilson's would leave 0 out.
+    together = _differences(profile, r, confidence ** (1 / np.maximum(np.isfinite(a - b).sum(0), 1)), _exact)
+    least, _ = interval.largest_difference(together[0].T, together[1].T)
+    _, most = interval.largest_difference(alone[0].T, alone[1].T)
+    return together, (least, most), "exact limits together, Newcombe alone"
 
 
-def _differences(profile: Profile, r: int, confidence: interval.Number) -> interval.Interval:
-    """From the reference, of every component and group."""
-    limits, of_reference = _bounds(profile, confidence), _bounds(profile.only(r), confidence)
-    return interval.difference(profile.values, limits, profile.values[:, [r]], of_reference)
+Limits = Callable[[Profile, interval.Number], interval.Interval]
+
+
+def _differences(profile: Profile, r: int, confidence: interval.Number, limits: Limits) -> interval.Interval:
+    """From the reference, of every component and group, whose values have these limits."""
+    own, of_reference = limits(profile, confidence), limits(profile.only(r), confidence)
+    return interval.difference(profile.values, own, profile.values[:, [r]], of_reference)
+
+
+def _exact(profile: Profile, confidence: interval.Number) -> interval.Interval:
+    assert profile.trials is not None
+    return interval.exact(profile.values, profile.trials, confidence)
 
 
 def _gap(m: RateMeasure, names: tuple[str, str], parts: Sequence[Part], ci: Pair, method: str) -> RateGap:

@@ -100,7 +100,8 @@ def compare(
         if m.id in plain:
             gap = with_ordinary(m, gap, beside(m, plain[m.id], own or 0.0))
             gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
-        gap = with_resolution(m, _with_rest(gap, float(curves[m.id].rest)), off[m.id])
+        gap = _with_rest(gap, float(curves[m.id].rest))
+        gap = with_resolution(m, gap, off[m.id], m.signed_off(pair, options.scores))
         gap = replace(gap, interpretation=sentence(m, gap, options.confidence))
         compared.append(Compared(gap, None if moved is None else moved.distance))
     return compared

@@ -30,9 +30,9 @@ def beside(m: ScoreMeasure, ordinary: Ordinary, systematic: float) -> Ordinary:
     return replace(ordinary, ci=m.outward_interval(max(lo - systematic, 0.0), hi + systematic))
 
 
-def with_resolution(m: ScoreMeasure, gap: ScoreGap, off: float) -> ScoreGap:
-    """All intervals wider by how far the value, and its parts, may be off."""
-    if not off:
+def with_resolution(m: ScoreMeasure, gap: ScoreGap, off: float, signed_off: float) -> ScoreGap:
+    """All intervals wider by how far the value and its parts, and the signed sum, may be off."""
+    if not off and not signed_off:
         return gap
     most, least = m.most, -m.highest
     return replace(
@@ -40,7 +40,7 @@ def with_resolution(m: ScoreMeasure, gap: ScoreGap, off: float) -> ScoreGap:
         resolution=min(off, most),
         ci=interval.widened(gap.ci, off, least if m.signed else 0.0, most),
         ci_bootstrap=interval.widened(gap.ci_bootstrap, off, least if m.signed else 0.0, most),
-        ci_signed=interval.widened(gap.ci_signed, off, least, m.highest),
+        ci_signed=interval.widened(gap.ci_signed, signed_off, least, m.highest),
         ci_positive=interval.widened(gap.ci_positive, off, 0.0, m.highest),
         ci_negative=interval.widened(gap.ci_negative, off, 0.0, m.highest),
     )

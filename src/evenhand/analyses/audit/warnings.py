@@ -162,15 +162,16 @@ def stray_tolerances(tolerance: Mapping[str, float], chosen: Sequence[Measure]) 
 
 def unjudged_notes(a: AttributeAudit) -> Iterator[str]:
     """Which values are not held to their tolerance, because people who cannot be compared would decide it."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for gap in a.measures:
         if gap.unjudged:
-            reasons.setdefault(f"{shown_name(gap.group)} is not judged {gap.unjudged}", []).append(gap.measure.title)
-    for number, (because, titles) in enumerate(reasons.items()):
+            reasons.setdefault((gap.group, gap.unjudged), []).append(gap.measure.title)
+    for number, ((group, because), titles) in enumerate(reasons.items()):
         if number == MOST_UNJUDGED:
             yield f"{len(reasons) - number:,} more measures by {shown(a.name)} are not judged for such reasons"
             return
-        yield f"{', '.join(titles)} of {because}"
+        verb = "is" if len(titles) == 1 else "are"
+        yield f"{', '.join(titles)} of {shown_name(group)} {verb} not judged {because}"
 
 
 def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:

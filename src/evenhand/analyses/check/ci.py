@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 from xml.etree import ElementTree
 
 from evenhand.analyses.check.document import doubt_of
 from evenhand.analyses.check.text import who
+from evenhand.errors import harmless, printable
 
 MOST = 10
 """GitHub shows so many errors, and so many warnings, of a step."""
-
-# What XML 1.0 cannot hold, even escaped: most control characters, halves of surrogate pairs, two non-characters.
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def junit(document: dict[str, Any]) -> str:
@@ -60,7 +57,8 @@ def _details(f: dict[str, Any], rule: dict[str, Any]) -> str:
 
 
 def _xml(text: str) -> str:
-    return _ILLEGAL.sub(lambda found: ascii(found[0])[1:-1], text)
+    """XML 1.0 cannot hold most control characters, even escaped."""
+    return harmless(text)
 
 
 def workflow_commands(document: dict[str, Any]) -> str:
@@ -96,4 +94,4 @@ def _escaped(text: str, also: str = "") -> str:
     """As GitHub reads it back: what could end a line, a property or the command."""
     for character in f"%\r\n{also}":
         text = text.replace(character, f"%{ord(character):02X}")
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return printable(text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.analyses.check.policy import COLUMNS, Rulebook
 from evenhand.analyses.options import cuts_of
-from evenhand.errors import EvenhandError, UsageError, shown
+from evenhand.errors import EvenhandError, UsageError, same, shown, values_in
 from evenhand.files.toml_lines import Path
 from evenhand.ingest.engines import names_of
 from evenhand.ingest.resolve import as_table
@@ -40,7 +40,7 @@ def _beyond_table(table: Table, book: Rulebook) -> Roles:
     known = _known(table)
     said = {word: value for word in COLUMNS if (value := book.audit.get(word)) is not None}
     for word, value in said.items():
-        if word in known and _said(word, value) not in known[word]:
+        if word in known and not any(same(_said(word, value), one) for one in known[word]):
             had = " or ".join("none" if one is None else shown(one) for one in known[word])
             message = f"{word} is said to be {shown(value)}, but the table was counted with {had}"
             raise book.places.refuse(("audit", word), message) if word in book.written else UsageError(message)
@@ -61,7 +61,7 @@ def _known(table: Table) -> dict[str, list[Any]]:
 def _said(word: str, value: Any) -> Any:
     """What was said, as a table keeps it."""
     if word == "group":
-        return [value] if isinstance(value, str) else list(value)
+        return [value] if isinstance(value, str) else values_in(value)
     if word == "score_range":
         return Roles(score_range=value).score_range
     return label_key(value) if word == "favorable" else value

@@ -10,7 +10,7 @@ from evenhand.analyses.check.finding import WITHOUT
 from evenhand.analyses.check.text import who
 from evenhand.errors import shown_name
 from evenhand.report.format import interval, number
-from evenhand.report.markdown import escaped, table
+from evenhand.report.markdown import escaped, finished, table
 
 MOST_COMPARISONS = 100
 """GitHub takes comments of 65,536 characters."""
@@ -18,7 +18,7 @@ MOST_COMPARISONS = 100
 
 def verdict_markdown(document: dict[str, Any]) -> str:
     """The verdict of a policy: one line for each rule and comparison, what fails first."""
-    return "\n".join(_verdict_lines(document)).rstrip() + "\n"
+    return finished(_verdict_lines(document))
 
 
 def _verdict_lines(document: dict[str, Any]) -> Iterator[str]:

@@ -64,7 +64,7 @@ def check_key(key: str, value: Any, refuse: Refuse) -> None:
     check_options({key: value}, refuse)
     choices = CHOICES.get(key)
     if choices is not None and not (isinstance(value, str) and value in choices):
-        raise refuse(f"{key} is one of {listed(choices)}, not {shown(value)}{nearest(str(value), choices)}")
+        raise refuse(f"{key} is one of {listed(choices)}, not {shown(value)}{nearest(value, choices)}")
     good, what = KINDS.get(key, (None, ""))
     if good is not None and not good(value):
         raise refuse(f"{key} is {what}, not {shown(value)}")

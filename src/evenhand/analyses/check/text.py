@@ -12,6 +12,7 @@ from evenhand.analyses.check.document import STATUSES, doubt_of
 from evenhand.errors import shown_name
 from evenhand.report.console import indented, points
 
+LONG = 600
 SHOWN = 20
 """So many comparisons of a rule are shown in words; all are in the document."""
 _STYLE = {
@@ -20,15 +21,10 @@ _STYLE = {
 }  # fmt: skip
 
 
-def plain(text: object, limit: int = 600) -> str:
-    """A text that no terminal and no pipeline takes for a command: GitHub obeys lines that begin with two colons."""
-    return shown_name(text, limit).replace("::", ": :").replace("##[", "# #[")
-
-
 def who(f: dict[str, Any], limit: int = 40) -> str:
     """The comparison that a finding is about."""
     names = [shown_name(name, limit) for name in (f["group"], f["reference"]) if name is not None]
-    return plain(f"{shown_name(f['attribute'], limit)}: {' against '.join(names) or 'all groups'}", 4 * limit)
+    return f"{shown_name(f['attribute'], limit)}: {' against '.join(names) or 'all groups'}"
 
 
 def render(document: dict[str, Any]) -> RenderableType:
@@ -41,7 +37,7 @@ def render(document: dict[str, Any]) -> RenderableType:
     order = {False: 0, None: 1, True: 2}
     for i in sorted(by_rule, key=lambda i: order[document["rules"][i]["passed"]]):
         parts += [Text(), *_of_rule(document, document["rules"][i], by_rule[i])]
-    return Group(*parts, *points("Notes", [plain(note) for note in document["notes"]]))
+    return Group(*parts, *points("Notes", document["notes"]))
 
 
 def _facts(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -50,25 +46,25 @@ def _facts(document: dict[str, Any]) -> Iterator[RenderableType]:
     if policy["file"] or policy["name"]:
         named = [shown_name(text, 60) for text in (policy["name"], policy["file"]) if text]
         facts.append(f"policy {', '.join(named)}")
-    yield Text(plain(" · ".join(facts)))
+    yield Text(" · ".join(facts))
     for reason, count in data["left_out"].items():
-        yield Text(plain(f"Left out: {count:,} rows {shown_name(reason, 100)}"), style="yellow")
+        yield Text(f"Left out: {count:,} rows {shown_name(reason, 100)}", style="yellow")
 
 
 def _of_rule(document: dict[str, Any], rule: dict[str, Any], found: list[dict[str, Any]]) -> Iterator[RenderableType]:
     word, style = {True: ("met", "green"), False: ("NOT MET", "bold red"), None: ("skipped", "yellow")}[rule["passed"]]
     line = f" (line {rule['line']})" if rule["line"] else ""
-    yield Text.assemble((f"{word:<9}", style), (plain(rule["rule"]), "bold"), line)
+    yield Text.assemble((f"{word:<9}", style), (shown_name(rule["rule"], LONG), "bold"), line)
     if rule["reason"] and not rule["passed"]:
-        yield indented(plain(f"Reason for the rule: {rule['reason']}"))
+        yield indented(shown_name(f"Reason for the rule: {rule['reason']}", LONG))
     ordered = sorted(found, key=lambda f: STATUSES.index(f["status"]) if f["status"] != "satisfied" else 99)
     told = [f for f in ordered if not f["passes"] or doubt_of(f)]
     for f in told[:SHOWN]:
         aside = f["status"] in ("undefined", "too small", "skipped")
-        head = who(f) + (f": {plain(f['because'])}" if aside else "")
+        head = who(f) + (f": {shown_name(f['because'], LONG)}" if aside else "")
         yield indented(Text.assemble((f"{f['status']} ", _STYLE[f["status"]]), head))
         if not aside:
-            yield indented(plain(f["interpretation"]), 4)
+            yield indented(shown_name(f["interpretation"], LONG), 4)
     if len(told) > SHOWN:
         yield indented(f"and {len(told) - SHOWN:,} more (--json has them)")
     sure = [f for f in found if f["passes"] and not doubt_of(f)]
@@ -81,4 +77,4 @@ def _nearest(rule: dict[str, Any], kept: list[dict[str, Any]]) -> str:
     sign = -1 if rule["comparison"][0] == ">" else 1
     worst = max(kept, key=lambda f: sign * (f["judged"] if f["judged"] is not None else 0.0))
     many = "" if len(kept) == 1 else f"{len(kept):,} comparisons keep to it, the nearest: "
-    return f"{many}{who(worst)}: {plain(worst['interpretation'])}"
+    return f"{many}{who(worst)}: {shown_name(worst['interpretation'], LONG)}"

@@ -166,7 +166,7 @@ class Aggregate(Result):
         """Every rate in one row, with its gap and ratio, to draw: in the library of the data, or the one named."""
         from evenhand.report.frame import plain_frame
 
-        return plain_frame(self.columns(), TYPES, library or self.library)
+        return plain_frame(self.columns(), TYPES, self.library if library is None else library)
 
     @property
     def interpretation(self) -> str:
@@ -184,7 +184,7 @@ class Aggregate(Result):
     def __float__(self) -> float:
         return self.value
 
-    def __rich__(self) -> Any:
+    def _drawn(self) -> Any:
         from evenhand.analyses.classes.text import render_aggregate
 
         return render_aggregate(self.to_dict())

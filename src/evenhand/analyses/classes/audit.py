@@ -13,7 +13,7 @@ from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_wa
 from evenhand.analyses.classes.matrix import Matrix, matrix
 from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
-from evenhand.errors import UsageError, listed, shown, shown_name, unknown
+from evenhand.errors import UsageError, listed, same, shown, shown_name, unknown
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import exact, wilson
 from evenhand.inference.significance import counted_once, fisher, holm
@@ -107,7 +107,7 @@ class ClassAudit(Result):
             own["p_adjusted"] = [None if d is None else d.p_adjusted for d in deviations]
             for name, column in columns.items():
                 column += own[name]
-        return plain_frame(columns, types, library or self.library)
+        return plain_frame(columns, types, self.library if library is None else library)
 
     def aggregate(self, metric: str | None = None, attribute: str | None = None) -> Aggregate:
         """One aggregate: of the rate that was asked for or of another one, by one attribute (else the first).
@@ -142,7 +142,7 @@ def audit_classes(
     library: str | None,
 ) -> ClassAudit:
     """Compare how groups fare, class by class and together. Options of other audits are not to be `said`."""
-    strange = [word for word, usual in USUAL.items() if said.get(word, usual) is not usual and said[word] != usual]
+    strange = [word for word, usual in USUAL.items() if not same(said.get(word, usual), usual)]
     if strange:
         raise UsageError(
             f"{listed(strange)} {'does' if len(strange) == 1 else 'do'} not apply to {len(table.classes)} classes: "

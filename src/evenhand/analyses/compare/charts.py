@@ -36,7 +36,7 @@ def subject(c: Comparison, method: Any = None) -> Subject:
     """One method, or as many as there are colours."""
     if method is not None and method not in c.methods:
         raise UsageError(
-            f"there is no method {shown(method)} (there are: {listed(c.methods)}){nearest(str(method), c.methods)}"
+            f"there is no method {shown(method)} (there are: {listed(c.methods)}){nearest(method, c.methods)}"
         )
     chosen = [s for s in c.standings if method in (None, c.runs.methods[s.method])]
     return Subject(c, chosen[: theme.MOST_COLOURED])

@@ -61,7 +61,7 @@ class Comparison(Result):
         """All averaged runs as a dataframe, one row per setting, in the library of the data (or the one named)."""
         from evenhand.analyses.compare.document import points_frame
 
-        return points_frame(self, library or self.library)
+        return points_frame(self, self.library if library is None else library)
 
     def plot(self, name: str | None = None, *, method: str | None = None) -> Chart:
         """A chart of all methods or of one: fronts ("tradeoff"), distances of selected models ("dto"), areas ("area").

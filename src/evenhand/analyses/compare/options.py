@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.analyses.compare.ranking import LEAST, MOST, PLAIN_CRITERIA, Criterion, Standing, Terms
 from evenhand.analyses.compare.runs import ROLES, Columns, Runs, method_named
-from evenhand.errors import DataError, UsageError, listed, nearest, number, one_of, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, number, one_of, shown, values_in
 from evenhand.inference.settings import Inference
 from evenhand.measures.pareto import SLACK, UTOPIA, By
 
@@ -87,7 +87,9 @@ def asked(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any])
         dto_to=_condition(said, "dto_to", most=1e6),
         confidence=inference.confidence,
     )
-    if baseline is not None and not str(baseline).strip():
+    if baseline is not None and not isinstance(baseline, str | int | float | np.generic):
+        raise UsageError(f"baseline must be the name of a method, not {shown(baseline)}")
+    if isinstance(baseline, str) and not baseline.strip():
         raise UsageError("baseline must be the name of a method, not an empty text")
     if baseline is None and margins is not None:
         raise UsageError("margins add to the results of a baseline: name it (baseline=, --baseline), or leave them out")
@@ -191,13 +193,14 @@ def _condition(said: Mapping[str, Any], word: str, most: float = 1.0) -> float |
 def _shares(values: Any, word: str) -> tuple[float, ...]:
     if isinstance(values, int | float | np.generic):
         values = [values]
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+    several = values_in(values)
+    if several is None:
         raise UsageError(f"{word} must be a number or a list of numbers, not {shown(values)}")
-    return tuple(dict.fromkeys(_share(v, word) for v in values))
+    return tuple(dict.fromkeys(_share(v, word) for v in several))
 
 
 def _pair(value: Any, word: str, what: str) -> tuple[float, float]:
-    numbers = [number(v) for v in value] if isinstance(value, Sequence | np.ndarray) else []
+    numbers = [number(v) for v in values_in(value) or ()]
     if len(numbers) != 2 or not all(map(math.isfinite, numbers)) or max(map(abs, numbers)) > 1e6:
         raise UsageError(f"{word} must be two numbers ({what}), not {shown(value)}")
     return numbers[0], numbers[1]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.files.paths import naming
 from evenhand.ingest.roles import check_where
 from evenhand.ingest.rows import Rows, read_rows
 from evenhand.ingest.values import encode, name_of
@@ -73,6 +74,11 @@ class Runs:
 
 def read_runs(data: Any, columns: Columns, missing: str, where: Mapping[str, Any] | None = None) -> Runs:
     """Read runs, those that have the values of `where`, check them, and average over seeds."""
+    with naming(data):
+        return _read_runs(data, columns, missing, where)
+
+
+def _read_runs(data: Any, columns: Columns, missing: str, where: Mapping[str, Any] | None) -> Runs:
     check_where(where)
     rows = read_rows(data, columns.numbers, [columns.method], [*columns.settings, *(where or ())])
     if where:
@@ -231,6 +237,6 @@ def method_named(runs: Runs, name: Any) -> int:
     if wanted not in runs.methods:
         raise UsageError(
             f"there is no method {shown(name)} in the runs (there are: {listed(runs.methods)})"
-            f"{nearest(str(name), runs.methods)}"
+            f"{nearest(name, runs.methods)}"
         )
     return runs.methods.index(wanted)

@@ -32,8 +32,8 @@ from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
 from evenhand.analyses.counterfactual.structural_model import FORMS, StructuralModel, structural_model_of
-from evenhand.analyses.options import Options, Progress, options_of
-from evenhand.errors import UsageError, shown, shown_name
+from evenhand.analyses.options import Options, Progress, listener, options_of
+from evenhand.errors import UsageError, names_in, number, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of, names_of
@@ -189,7 +189,11 @@ def counterfactual_fairness(
     check_known(options, CounterfactualArgs.__optional_keys__, counterfactual_fairness)
     settings = options_of({"bootstrap": 100, **options}, threshold)
     roles = picked(Roles, options)
-    types = Types(*map(tuple, (options.get("numbers", ()), options.get("categories", ()), options.get("text", ()))))
+    if threshold is None:
+        raise UsageError("threshold must be a finite number, not None")
+    if not isinstance(attribute, str):
+        raise UsageError(f"attribute is the name of a column, not {shown(attribute)}")
+    types = Types(*(tuple(names_in(word, options.get(word, ()))) for word in ("numbers", "categories", "text")))
     rule = Rule(float(threshold), roles.risk, _tolerance(tolerance))
     shares = _shares(confounding)
     scorer = scorer_of(model, favorable=roles.favorable, risk=roles.risk, trust=trust, unsafe_pickle=unsafe_pickle)
@@ -206,7 +210,7 @@ def counterfactual_fairness(
     first, *streams = generator(options.get("rng")).spawn(len(graphs) + 1)
     run = partial(
         simulate, simulator, confidence=settings.confidence, bootstrap=settings.bootstrap,
-        progress=progress or (lambda fraction, text: None),
+        progress=listener(progress),
     )  # fmt: skip
     flip = answer_of(simulator, run(None, [Scenario((), True)], rng=first)) if simulator.takes else None
     answers = []
@@ -226,7 +230,7 @@ def counterfactual_fairness(
 
 
 def _tolerance(tolerance: Any) -> float:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
+    if not 0 <= number(tolerance) < np.inf:
         raise UsageError(f"tolerance is a change of the score that does not matter, from 0, not {shown(tolerance)}")
     return float(tolerance)
 

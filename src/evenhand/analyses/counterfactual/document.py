@@ -140,7 +140,7 @@ def chosen(world: Any, known: list[str]) -> str:
     """The causal model of this name; without a name the first."""
     name = known[0] if world is None else world
     if name not in known:
-        near = nearest(str(name), known)
+        near = nearest(name, known)
         raise UsageError(f"there is no causal model {shown(name)} (there are: {listed(known)}){near}")
     return str(name)
 
@@ -165,4 +165,6 @@ def frame(result: CounterfactualFairness, world: str | None, library: str | None
         "change": (there.mean(-1) - here).ravel(), "decision": np.tile(rule.favourable(here), times),
         "decision_there": rule.favourable(there).mean(-1).ravel(),
     }  # fmt: skip
-    return plain_frame({k: v.tolist() for k, v in columns.items()}, _TYPES, library or result.library)
+    return plain_frame(
+        {k: v.tolist() for k, v in columns.items()}, _TYPES, result.library if library is None else library
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import heapq
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown, shown_name
+from evenhand.files.paths import naming
 
 ACCEPTED = (
     "a networkx.DiGraph, a list of (cause, effect) pairs, text such as 'sex -> job -> pay', DOT or GML, the path of "
@@ -24,6 +26,8 @@ class Graph:
     """The causes of every variable; causes come before their effects, and names decide where either could be first."""
     given: Any = None
     """A structural model fitted by the user, whose graph this is."""
+    file: str | os.PathLike[str] | None = None
+    """Where it was read."""
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -77,9 +81,13 @@ def is_edge_list(graph: Sequence[Any]) -> bool:
 
 
 def _graph(name: str, graph: Any) -> Graph:
+    from evenhand.analyses.counterfactual.graph_text import file_of
+
     given = graph if hasattr(graph, "causal_mechanism") else None  # a structural model of DoWhy
-    nodes, edges = _parts(graph if given is None else graph.graph)
-    return Graph(name, in_causal_order(nodes, edges), given)
+    file = file_of(graph)
+    with naming(file):
+        nodes, edges = _parts(graph if given is None else graph.graph)
+        return Graph(name, in_causal_order(nodes, edges), given, file)
 
 
 def _parts(graph: Any) -> tuple[list[str], list[tuple[str, str]]]:
@@ -159,6 +167,11 @@ class Subgraph:
 
 def subgraph_of(graph: Graph, attribute: str, features: Sequence[str], columns: Sequence[str]) -> Subgraph:
     """What of a graph matters for these inputs of a model; refused if the data lack it."""
+    with naming(graph.file):
+        return _subgraph_of(graph, attribute, features, columns)
+
+
+def _subgraph_of(graph: Graph, attribute: str, features: Sequence[str], columns: Sequence[str]) -> Subgraph:
     told = f"graph {shown(graph.name)}"
     if attribute not in graph.parents:
         raise UsageError(

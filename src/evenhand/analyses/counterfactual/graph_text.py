@@ -11,20 +11,27 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import DataError, MissingLibrary, UsageError, shown
-from evenhand.files.paths import as_path, shown_path
+from evenhand.files.paths import as_path, read_small, shown_path
 
 Parts = tuple[list[str], list[tuple[str, str]]]
 
+# Possessive, so that a text that is none is looked at once.
 _DOT = re.compile(
-    r"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(?:strict\s+)?(di)?graph\b[^{\[]*\{", re.IGNORECASE | re.DOTALL
+    r"(?:\s++|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/|#[^\n]*+\n)*+(?:strict\s+)?(di)?graph\b[^{\[]*+\{", re.IGNORECASE
 )
-_GML = re.compile(r"(?:^|\n)\s*graph\s*\[", re.IGNORECASE)
+_GML = re.compile(r"^[^\S\n]*+graph\s*+\[", re.IGNORECASE | re.MULTILINE)
 _ARROW = re.compile(r"->|→")
-MOST_BYTES = 10_000_000
+MOST_BYTES = 1_000_000
 
 
 def is_text(graph: Any) -> bool:
     return isinstance(graph, str | os.PathLike)
+
+
+def file_of(graph: Any) -> str | os.PathLike[str] | None:
+    """The file that a graph is read from; None if it is a graph itself."""
+    written = isinstance(graph, str) and ("\n" in graph or _ARROW.search(graph) or _DOT.match(graph))
+    return graph if is_text(graph) and not written else None
 
 
 def read_graph(graph: str | os.PathLike[str]) -> Parts:
@@ -33,7 +40,7 @@ def read_graph(graph: str | os.PathLike[str]) -> Parts:
     >>> read_graph("sex -> job -> pay")
     ([], [('sex', 'job'), ('job', 'pay')])
     """
-    if isinstance(graph, str) and ("\n" in graph or _ARROW.search(graph) or _DOT.match(graph)):
+    if isinstance(graph, str) and file_of(graph) is None:
         return _parsed(graph, "the graph")
     path = as_path(graph)
     return _parsed(_read(path), f"the graph in {shown_path(path)}", path.suffix.lower())
@@ -41,16 +48,16 @@ def read_graph(graph: str | os.PathLike[str]) -> Parts:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DataError(f"{shown_path(path)} is no causal graph of a few variables: it has more than 10 MB")
-        return path.read_text(encoding="utf-8-sig")
+        content = read_small(path, MOST_BYTES)
+        if content is None:
+            raise DataError(f"{shown_path(path)} is no causal graph of a few variables: it has more than 1 MB")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{shown_path(path)} is not text (UTF-8): write lines 'a -> b', DOT or GML") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
+    except OSError as error:
         raise UsageError(
-            f"cannot read the graph {shown_path(path)}: {reason}; a graph is the path of a file, or text such as "
-            "'sex -> job'"
+            f"cannot read the graph {shown_path(path)}: {error.strerror or error}; a graph is the path of a file, or "
+            "text such as 'sex -> job'"
         ) from None
 
 
@@ -78,7 +85,10 @@ def _arrows(text: str, where: str) -> list[tuple[str, str]]:
 
 def _table(text: str, where: str) -> list[tuple[str, str]]:
     """Two columns: cause, effect."""
-    rows = [[c.strip() for c in row] for row in csv.reader(text.splitlines()) if any(c.strip() for c in row)]
+    try:
+        rows = [[c.strip() for c in row] for row in csv.reader(text.splitlines()) if any(c.strip() for c in row)]
+    except csv.Error as error:
+        raise DataError(f"{where} is no causal graph: lines 'a -> b', DOT, GML, or two columns ({error})") from None
     if rows and [c.casefold() for c in rows[0]] in (["cause", "effect"], ["source", "target"], ["from", "to"]):
         rows = rows[1:]
     for row in rows:

@@ -1,27 +1,47 @@
-"""Models from files and import paths. What could run any code when it is opened is refused unless it is asked for."""
+"""Models from files and import paths. What could run any code when it is opened is refused unless it is asked for.
+
+Only an import path may import from the current folder: whoever gets a model file gets its neighbours too, and a file
+called like a library must not be taken for it.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files.paths import as_path, shown_path
+from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.files.paths import as_path, naming, shown_path
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 _IMPORT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+SOUND_SKOPS, SOUND_ONNXRUNTIME = (0, 12), (1, 24, 1)
+"""Before, a .skops file could hide what it runs, and an .onnx file could read files of any folder as its weights."""
+MOST_UNPACKED, MOST_TIMES = 1 << 28, 100
+"""A file that unpacks to more bytes than that, and than so many times its own size, is no model."""
+
+
+def is_import(model: object) -> bool:
+    """Whether a model is named by what to import.
+
+    >>> is_import("package.module:name"), is_import("model.onnx")
+    (True, False)
+    """
+    return isinstance(model, str) and _IMPORT.fullmatch(model) is not None and not os.path.exists(model)
 
 
 def load_model(model: str | os.PathLike[str], *, trust: Sequence[str] = (), unsafe_pickle: bool = False) -> Any:
     """The model at a path (.skops, .onnx) or at 'package.module:name'."""
-    if isinstance(model, str) and _IMPORT.fullmatch(model) and not os.path.exists(model):
-        return _imported(model)
+    if is_import(model):
+        return _imported(str(model))
     path = as_path(model)
     suffix = path.suffix.lower()
     if suffix not in (".skops", ".onnx", ".pt", ".pth", *PICKLES):
@@ -33,10 +53,11 @@ def load_model(model: str | os.PathLike[str], *, trust: Sequence[str] = (), unsa
     if not path.is_file():
         raise UsageError(f"there is no model {shown_path(path)}")
     try:
-        if suffix == ".skops":
-            return _skops(path, trust)
-        return OnnxModel(path) if suffix == ".onnx" else _pickle(path)
-    except (MissingLibrary, UsageError):
+        with naming(model):
+            if suffix == ".skops":
+                return _skops(path, trust)
+            return OnnxModel(path) if suffix == ".onnx" else _pickle(path)
+    except EvenhandError:
         raise
     except Exception as error:  # a damaged file fails in whatever way its reader does
         told = " ".join(str(error).split())[:300]
@@ -56,7 +77,8 @@ def _refusal(path: Path, suffix: str) -> str:
 def _imported(path: str) -> Any:
     module, _, name = path.partition(":")
     try:
-        target: Any = import_module(module)
+        with _current_folder():
+            target: Any = import_module(module)
     except ModuleNotFoundError as error:
         raise UsageError(
             f"cannot import {shown(module)}: there is no module {shown(error.name)}; it must be installed, or lie in "
@@ -71,11 +93,25 @@ def _imported(path: str) -> Any:
     return target
 
 
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    """Modules of the current folder can be imported, after everything that is installed; only as long as this lasts."""
+    before = list(sys.path)
+    sys.path.append(os.getcwd())
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
 def _skops(path: Path, trust: Sequence[str]) -> Any:
     try:
+        import skops
         from skops import io
     except ImportError:
         raise MissingLibrary("a .skops model needs skops: pip install 'evenhand[models]'") from None
+    _refuse_old("skops", skops.__version__, SOUND_SKOPS)
+    _refuse_bomb(path)
     unknown = [t for t in io.get_untrusted_types(file=path) if t not in trust]
     if unknown:
         raise UsageError(
@@ -83,6 +119,24 @@ def _skops(path: Path, trust: Sequence[str]) -> Any:
             f"them, name each (trust=[…], --trust {unknown[0]})"
         )
     return io.load(path, trusted=list(trust))
+
+
+def _refuse_old(library: str, version: str, sound: tuple[int, ...]) -> None:
+    if tuple(int(part) for part in re.findall(r"\d+", version)[:3]) < sound:
+        raise MissingLibrary(
+            f"{library} {version} trusts a hostile model file, {'.'.join(map(str, sound))} and later do not: "
+            "pip install --upgrade 'evenhand[models]'"
+        )
+
+
+def _refuse_bomb(path: Path) -> None:
+    """A .skops file is a zip: what it unpacks to must fit to its size."""
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size):
+        raise DataError(
+            f"{shown_path(path)} would unpack to {unpacked:,} bytes, over {MOST_TIMES} times its size: no model does"
+        )
 
 
 def _pickle(path: Path) -> Any:
@@ -115,6 +169,7 @@ class OnnxModel:
             import onnxruntime
         except ImportError:
             raise MissingLibrary("an .onnx model needs onnxruntime: pip install 'evenhand[models]'") from None
+        _refuse_old("onnxruntime", onnxruntime.__version__, SOUND_ONNXRUNTIME)
         self.session = onnxruntime.InferenceSession(os.fspath(path), providers=["CPUExecutionProvider"])
         self.inputs = self.session.get_inputs()
         odd = [i.type for i in self.inputs if i.type not in _KINDS]

@@ -13,7 +13,7 @@ from evenhand.analyses.counterfactual.graph import Graph, Subgraph
 from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.scoring import Scorer
 from evenhand.analyses.counterfactual.simulation import Simulator
-from evenhand.errors import DataError, UsageError, listed, shown
+from evenhand.errors import DataError, UsageError, listed, names_in, shown
 from evenhand.ingest.people import Feature, People, Types, chosen_columns, read_people
 from evenhand.ingest.values import name_of
 from evenhand.tables.arrays import Floats
@@ -23,10 +23,10 @@ MOST_GROUPS = 20
 
 def inputs_of(scorer: Scorer, columns: list[str], features: Sequence[str] | None) -> list[str]:
     """The columns the model takes: as named, as it was fitted on, or all."""
-    if isinstance(features, str):
-        raise UsageError(f"features is a list of columns, not {shown(features)}")
-    chosen = scorer.expects if features is None else list(features)
+    chosen = scorer.expects if features is None else names_in("features", features)
     inputs = chosen_columns(columns, chosen, ())
+    if not inputs:
+        raise UsageError("a model takes at least one column: name those it takes (features=, --features)")
     width = getattr(scorer.model, "n_features_in_", None)
     if isinstance(width, int) and width != len(inputs):
         raise DataError(

@@ -98,7 +98,7 @@ def _place(classes: Any, favorable: Any) -> int:
     if wanted not in names:
         raise UsageError(
             f"favorable (--favorable) must be a class of the model, which has {listed(np.asarray(classes).tolist())}, "
-            f"not {shown(favorable)}{nearest(str(wanted), [n for n in names if n])}"
+            f"not {shown(favorable)}{nearest(wanted, [n for n in names if n])}"
         )
     return names.index(wanted)
 

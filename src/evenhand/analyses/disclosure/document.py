@@ -36,7 +36,7 @@ def document(info: TableInfo) -> dict[str, Any]:
         "notes": list(t.notes),
     }
     doubt = far_off(t) if isinstance(t, Table) else None
-    return {**about, "interpretation": _said(about, doubt)}
+    return {**about, "interpretation": [*_said(about, doubt), *_of_borders(t)]}
 
 
 def _columns(t: Table | Confusion) -> dict[str, Any]:
@@ -107,6 +107,17 @@ def _said(about: dict[str, Any], doubt: str | None) -> list[str]:
     if about["columns"]["weight"] is not None:
         said.append("sums of weights may tell who is in a cell, if weights are known from elsewhere")
     return said
+
+
+def _of_borders(t: Table | Confusion) -> list[str]:
+    """What the ranges of a suppressed table tell by where they end."""
+    below = t.provenance.below
+    if isinstance(t, Confusion) or t.spans is None or below is None or below < 2:
+        return []
+    return [
+        f"where a range of scores ends tells that some group has fewer than {below:,} people in part of it, and "
+        "perhaps that one of them is near its end"
+    ]
 
 
 def counted(n: int, what: str) -> str:

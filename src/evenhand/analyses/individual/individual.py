@@ -14,6 +14,7 @@ from evenhand.analyses.individual.neighbours import EXACT, Near, Progress, neare
 from evenhand.analyses.individual.treatment import SLACK, GroupTreatment, Limits, Scored, Treatment, by_group, treatment
 from evenhand.analyses.individual.twins import Twins, kinds, twins
 from evenhand.analyses.individual.worst_pairs import WorstPair, sketch, worst_pairs
+from evenhand.analyses.options import listener
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.ingest.roles import Roles, check_known, picked
@@ -148,7 +149,7 @@ def individual_fairness(
     """
     check_known(options, IndividualArgs.__optional_keys__, individual_fairness)
     rng = options.get("rng")
-    draw = generator(rng)
+    draw, progress = generator(rng), listener(progress)
     how = _checked(metric, k, radius, neighbours, worst, options.get("confidence", 0.95))
     roles = picked(Roles, options)
     distance = (options.get("columns"), options.get("exclude", ()), options.get("categories", ()))
@@ -198,7 +199,7 @@ def _checked(metric: Any, k: Any, radius: Any, neighbours: Any, worst: Any, conf
     if not callable(metric) and metric not in METRICS:
         raise UsageError(
             f"metric must be one of {listed(METRICS)} or a function of two people, not {shown(metric)}"
-            f"{nearest(str(metric), METRICS)}"
+            f"{nearest(metric, METRICS)}"
         )
     if k is not None and radius is not None:
         raise UsageError("near are k people or those within a radius: say one of k= and radius=")

@@ -53,7 +53,7 @@ class Compared:
         if name not in names:
             raise UsageError(
                 f"group {shown(reference)} is not in column {shown(self.group)} (it has: {listed(names)})"
-                f"{nearest(str(reference), names)}"
+                f"{nearest(reference, names)}"
             )
         return codes, names, names.index(name)
 

@@ -63,4 +63,4 @@ def frame(audit: CandidateAudit, library: str | None) -> Any:
         for t in audit.to_dict()["tradeoffs"]
         for place in t["places"]
     ]
-    return rows_frame(rows, _PLACES, library or audit.candidates[0].audit.library)
+    return rows_frame(rows, _PLACES, audit.candidates[0].audit.library if library is None else library)

@@ -103,7 +103,7 @@ def _fairness(document: dict[str, Any], attribute: dict[str, Any], confidence: f
         yield _dim(f"{len(groups) - len(shown)} more groups are in --json")
     yield _dim(
         "differs by: of distances, below 0 is fairer; adjusted: p for all differences, intervals are not. Without "
-        "either: fewer than ten people, bins of few, or resamples that never vary"
+        "either: no resamples, fewer than ten people, bins of few, or resamples that never vary"
     )
 
 

@@ -5,7 +5,8 @@ since when. So the gaps of all periods of a comparison with an alarm are cut whe
 before and after, with the noise that their intervals tell (maximum likelihood). The periods at which a cut explains
 them nearly as well are the interval of the date: the likelihood ratio at the true one exceeds −2 ln(1 − √level), 7.35
 for 95 %, no more often than said, because its largest value on either side has an exponential tail (Eo & Morley
-2015). More cuts are made where each is beyond doubt. Comparisons whose intervals overlap show the same change.
+2015). More cuts are made where each is beyond doubt. Comparisons show the same change if their intervals overlap, at
+the level at which those of all comparisons hold together: one of many would miss the date by chance, and be another.
 
 Nothing here raises an alarm, or takes one back.
 """
@@ -21,7 +22,7 @@ from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.monitor.history import Alarm, Period
 from evenhand.analyses.monitor.sequential import Key
 from evenhand.errors import shown, shown_name
-from evenhand.inference.interval import z_value
+from evenhand.inference.interval import together, z_value
 from evenhand.tables.arrays import Floats, Ints
 
 
@@ -90,12 +91,14 @@ class Cut:
     place: int
     first: int
     last: int
+    reach: tuple[int, int]
+    """The first and last likely place where the intervals of all comparisons are to hold together."""
     gain: float
     before: float
     after: float
 
     def overlaps(self, other: Cut) -> bool:
-        return self.first <= other.last and other.first <= self.last
+        return self.reach[0] <= other.reach[1] and other.reach[0] <= self.reach[1]
 
 
 def dated(
@@ -112,11 +115,12 @@ def dated(
     names = [p.name for p in periods]
     series = {key: _series(periods, key, before[key], confidence) for key in raised}
     doubt = _doubt(false_alarms, len(raised), len(names))
+    levels = confidence, together(confidence, len(raised))
     cuts = []
     for key, own in raised.items():
         first = min(own, key=lambda a: names.index(a.period))
         latest = names.index(first.period)
-        cuts += _cuts(key, series[key], latest, doubt, confidence) or [_window(key, first, before[key], names)]
+        cuts += _cuts(key, series[key], latest, doubt, levels) or [_window(key, first, before[key], names)]
     found = [_Found(group) for group in _grouped(cuts)]
     told: dict[tuple[Key, str], Alarm] = {}
     for key, own in raised.items():
@@ -222,7 +226,7 @@ def _window(key: Key, alarm: Alarm, gap: Gap, names: Sequence[str]) -> Cut:
     last, first = names.index(alarm.period), names.index(alarm.window_start)
     with np.errstate(divide="ignore"):  # a ratio may be 0
         ends = [float(np.log(v)) if gap.scale == "ratio" else v for v in (alarm.before or 0.0, alarm.after or 0.0)]
-    return Cut(key, last, first, last, 0.0, *ends)
+    return Cut(key, last, first, last, (first, last), 0.0, *ends)
 
 
 def _of_alarm(found: Sequence[_Found], key: Key, place: int) -> _Found:
@@ -268,8 +272,11 @@ def _point(gap: Gap, confidence: float) -> tuple[float, float] | None:
     return (float(value), float(1 / spread**2)) if np.isfinite(value) and np.isfinite(spread) else None
 
 
-def _cuts(key: Key, series: Series, latest: int, doubt: float, confidence: float) -> list[Cut]:
-    """Where a series with an alarm changes: at least once up to the alarm, and wherever that is beyond doubt."""
+def _cuts(key: Key, series: Series, latest: int, doubt: float, levels: tuple[float, float]) -> list[Cut]:
+    """Where a series with an alarm changes: at least once up to the alarm, and wherever that is beyond doubt.
+
+    `levels` are those of the interval of a date, of this comparison alone and of all together.
+    """
     if len(series.values) <= max(series.baseline, 1) or latest not in series.places:
         return []  # the period of the alarm has no gap of its own, such as the ratio to a rate of 0
     latest = max(latest, int(series.places[series.first_cut(0)]))
@@ -284,7 +291,7 @@ def _cuts(key: Key, series: Series, latest: int, doubt: float, confidence: float
             edges = [0, *at, count]
             at = [_best(series, edges[k], edges[k + 2], latest if k == 0 else None) for k in range(len(at))]
         edges = [0, *at, count]
-        found = [_cut(key, series, edges[k], edges[k + 1], edges[k + 2], confidence) for k in range(len(at))]
+        found = [_cut(key, series, edges[k], edges[k + 1], edges[k + 2], levels) for k in range(len(at))]
         weakest = int(np.argmin([c.gain for c in found]))
         rest = at[:weakest] + at[weakest + 1 :]
         if found[weakest].gain >= needed or not any(series.places[k] <= latest for k in rest):
@@ -311,10 +318,15 @@ def _best(series: Series, start: int, stop: int, latest: int | None = None) -> i
     return first + int(np.argmax(gain))
 
 
-def _cut(key: Key, series: Series, start: int, k: int, stop: int, confidence: float) -> Cut:
+def _cut(key: Key, series: Series, start: int, k: int, stop: int, levels: tuple[float, float]) -> Cut:
     first = series.first_cut(start)
     gain = series.gain(start, stop)[first - start - 1 :]
     own = float(gain[k - first])
+    alone, reach = (_likely(series.places[first:stop], gain, own, level) for level in levels)
+    return Cut(key, int(series.places[k]), *alone, reach, own, series.level(start, k), series.level(k, stop))
+
+
+def _likely(places: Ints, gain: Floats, own: float, confidence: float) -> tuple[int, int]:
+    """The first and last place at which a cut explains nearly as much."""
     near = np.flatnonzero(gain >= own + 2 * np.log(1 - np.sqrt(confidence)))
-    place, low, high = (int(series.places[i]) for i in (k, first + near[0], first + near[-1]))
-    return Cut(key, place, low, high, own, series.level(start, k), series.level(k, stop))
+    return int(places[near[0]]), int(places[near[-1]])

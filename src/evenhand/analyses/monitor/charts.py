@@ -29,7 +29,7 @@ def charts(document: dict[str, Any], group: Any = None, attribute: Any = None) -
         known = list(dict.fromkeys(c[key] for c in there))
         if value is not None and value not in known:
             raise UsageError(
-                f"this report has no {key} {shown(value)} (it has: {listed(known, 40)}){nearest(str(value), known)}"
+                f"this report has no {key} {shown(value)} (it has: {listed(known, 40)}){nearest(value, known)}"
             )
     if not found:
         raise UsageError(f"this report does not compare {shown(group)} by {shown(attribute)}")

@@ -152,4 +152,4 @@ def frame(report: Watch, library: str | None) -> Any:
                 **c, "period": period["name"], "status": period["status"], "rows": period["rows"], "ci_low": low,
                 "ci_high": high, "change_low": change_low, "change_high": change_high,
             })  # fmt: skip
-    return rows_frame(rows, _TYPES, library or report.library)
+    return rows_frame(rows, _TYPES, report.library if library is None else library)

@@ -11,7 +11,15 @@ from evenhand.analyses.monitor.change_points import Change, dated, unsteady
 from evenhand.analyses.monitor.history import Alarm, History, Period, gaps_of
 from evenhand.analyses.monitor.sequential import Rule, Yardstick
 from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_table, check_alike, merged, one_range, read
-from evenhand.analyses.options import MeasureArgs, Options, Progress, chosen_measures, options_of, with_threshold
+from evenhand.analyses.options import (
+    MeasureArgs,
+    Options,
+    Progress,
+    chosen_measures,
+    listener,
+    options_of,
+    with_threshold,
+)
 from evenhand.errors import UsageError, is_whole, listed, number, one_of, shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
@@ -166,9 +174,7 @@ def monitor(
         None if time is None else time if isinstance(time, str) else "time",
         None if time is None or isinstance(data, Table) else str(length), small, rule,
     )  # fmt: skip
-    work = History(
-        spans, start, settings, chosen, reference, rule, generator(options.get("rng")), progress or (lambda *_: None)
-    )
+    work = History(spans, start, settings, chosen, reference, rule, generator(options.get("rng")), listener(progress))
     periods, alarms, first = work.done()
     before = dict(gaps_of(first))
     early = unsteady(periods, alarms, before, rule.false_alarms, settings.confidence)

@@ -6,14 +6,15 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
-from evenhand.files.paths import as_path, is_file, shown_path, whole_files
+from evenhand.files.finding import matching, once, said_of, whole_files
+from evenhand.files.paths import as_path, is_file, shown_path
 from evenhand.files.secrets import is_address
 from evenhand.ingest.periods import Every, apart, in_order
 from evenhand.ingest.roles import Roles
@@ -149,14 +150,16 @@ def table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
             "say which column tells the time (time=, --time), or pass saved tables, one for each period: a folder, a "
             f"pattern, a list of files, or a dict from period to table; not {shown(type(data).__name__)}"
         )
+    kept, again = once(map(str, paths))
     files: dict[str, Path] = {}
-    for path in paths:
+    for path in map(Path, kept):
         name = path.name.rsplit(".", 1)[0] or path.name
         if name in files:
             both = f"{shown_path(files[name].name)} and {shown_path(path.name)}"
             raise UsageError(f"every period needs one table, but {both} are both called {shown(name)}: rename one")
         files[name] = path
-    return files, [f"files that are no tables were left aside: {listed(aside)}"] if aside else []
+    notes = [f"files that are no tables were left aside: {listed(aside)}"] if aside else []
+    return files, [*notes, *said_of(again, os.path.basename)]
 
 
 def _found(path: Path) -> tuple[list[Path], list[str]]:
@@ -165,7 +168,7 @@ def _found(path: Path) -> tuple[list[Path], list[str]]:
             names = [str(p) for p in path.iterdir() if not p.name.startswith((".", "_"))]
             files = list(map(Path, whole_files(names)))
         else:
-            files = list(map(Path, whole_files(glob(str(path))))) if has_magic(str(path)) else [path]
+            files = list(map(Path, whole_files(matching(path)))) if has_magic(str(path)) else [path]
     except OSError as error:
         raise DataError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
     if files == [path] and not is_file(path):
@@ -329,7 +332,7 @@ def _place(spans: Sequence[Span], name: Any) -> int:
     names = [m for s in spans for m in s.members]
     raise UsageError(
         f"the baseline is a number of first periods, a period, two as FIRST..LAST, or a saved table; "
-        f"{shown_path(name)} is none (there are: {listed(names)}){nearest(str(name), names)}"
+        f"{shown_path(name)} is none (there are: {listed(names)}){nearest(name, names)}"
     )
 
 

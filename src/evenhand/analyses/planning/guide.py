@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, truth
 from evenhand.report.result import Result
 
 PRIORITIES = {
@@ -57,7 +57,7 @@ class Advice(Result):
         return None
 
     def __str__(self) -> str:
-        return str(self.__rich__())  # a sentence is not broken into lines
+        return str(self._drawn())  # a sentence is not broken into lines
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,6 +107,9 @@ def guide(
     """
     answers = {"focus": focus, "scale": scale, "extremes": extremes, "groups_matter": groups_matter,
                "classes_matter": classes_matter}  # fmt: skip
+    for word, answer in (("ground_truth", ground_truth), ("extremes", extremes)):
+        truth(word, False if answer is None else answer)
+    classes, legal = truth("classes", classes), truth("legal", legal)
     said = [name for name, answer in answers.items() if answer is not None]
     if classes:
         if ground_truth is False or priority is not None:
@@ -128,7 +131,7 @@ def guide(
     if not isinstance(priority, str) or priority not in PRIORITIES:
         raise UsageError(
             f"with ground truth the priority is one of {listed(PRIORITIES)}, not {shown(priority)}"
-            f"{nearest(str(priority), PRIORITIES)}"
+            f"{nearest(priority, PRIORITIES)}"
         )
     measure, why = PRIORITIES[priority]
     if measure in _NEEDS_ROWS:
@@ -156,7 +159,7 @@ def _guide_classes(answers: Mapping[str, object], legal: bool) -> AggregateAdvic
         answer = answers[name]
         if name != "extremes" and answer is not None and answer not in choices:
             raise UsageError(f"{name.replace('_', ' ')} is one of {listed(choices)}, not {shown(answer)}"
-                             f"{nearest(str(answer), choices)} ({question})")  # fmt: skip
+                             f"{nearest(answer, choices)} ({question})")  # fmt: skip
     extremes = answers["extremes"]
     if not (extremes is None or isinstance(extremes, bool)):
         raise UsageError(f"extremes is True or False, not {shown(extremes)}")

@@ -30,7 +30,7 @@ class Plan(Result):
     above: float | None = None
 
     def __str__(self) -> str:
-        return str(self.__rich__())  # a sentence is not broken into lines
+        return str(self._drawn())  # a sentence is not broken into lines
 
 
 def power(
@@ -70,7 +70,7 @@ def power(
     (0.004, 0.244)
     """
     base_rate = _within(base_rate, "base_rate", 0.0, 1.0, closed=True)
-    level = _within(level, "level", 0.0, 1.0)
+    level = _within(level, "level", 1e-12, 1.0)
     power = _within(power, "power", 0.0, 1.0)
     ratio = _within(ratio, "ratio", 1e-9, 1e9)
     if power <= level and (n is None or gap is None):

@@ -166,7 +166,9 @@ def frame(result: Thresholds, library: str | None) -> Any:
     if s.selection_rates is not None:
         rates = zip(result.grouping.groups, s.selection_rates.T.tolist(), strict=True)
         columns |= {f"selection_rate: {name}": own for name, own in rates}
-    return plain_frame(columns, {**dict.fromkeys(columns, "float"), **_TYPES}, library or result.library)
+    return plain_frame(
+        columns, {**dict.fromkeys(columns, "float"), **_TYPES}, result.library if library is None else library
+    )
 
 
 def _sentence(result: Thresholds) -> str:

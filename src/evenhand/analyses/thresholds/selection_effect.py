@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.analyses.requirement import Requirement
 from evenhand.analyses.thresholds.sweep import Goal, worst
-from evenhand.inference.interval import upper_quantile
+from evenhand.inference.interval import together, upper_quantile
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.registry import RateMeasure
 from evenhand.tables.arrays import Bools, Floats
@@ -51,15 +51,6 @@ class Searched:
         if self.kept is None or choice not in self.holds:
             return None
         return min(self.holds[choice], float(self.kept[self.place(threshold)]))
-
-
-def together(confidence: float, comparisons: int) -> float:
-    """The level of each of many intervals, so that all hold together whatever they have to do with each other.
-
-    >>> round(together(0.95, 100), 4)
-    0.9995
-    """
-    return 1 - (1 - confidence) / max(comparisons, 1)
 
 
 def searched(

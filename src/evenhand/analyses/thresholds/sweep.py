@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import UsageError, listed, nearest, shown
+from evenhand.errors import UsageError, listed, nearest, shown, values_in
 from evenhand.measures.measure import sized
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.rates import ratio
@@ -61,12 +61,12 @@ def checked_goal(performance: Any, cost: Any) -> tuple[str, tuple[float, float] 
             why = ": it does not depend on a threshold" if known else ""
             raise UsageError(
                 f"performance must be one of {listed(DECIDED)}, or say cost=, not {shown(performance)}{why}"
-                f"{'' if why else nearest(str(performance), DECIDED)}"
+                f"{'' if why else nearest(performance, DECIDED)}"
             )
         return performance, None
     if not isinstance(performance, str) or performance not in ("accuracy", "cost"):
         raise UsageError(f"cost is a performance of its own: leave out cost, or performance={shown(performance)}")
-    pair = list(cost) if isinstance(cost, list | tuple | np.ndarray) else []
+    pair = values_in(cost) or []
     good = [isinstance(c, int | float | np.number) and not isinstance(c, bool) and 0 <= c <= 1e100 for c in pair]
     if len(pair) != 2 or not all(good) or not sum(pair) > 0:
         raise UsageError(
@@ -101,8 +101,7 @@ def decided_measure(stated: Any, word: str = "fairness") -> RateMeasure:
     known = [m.id for m in MEASURES.values() if isinstance(m, RateMeasure) and m.levels == "decision"]
     if m is None:
         raise UsageError(
-            f"{word} must be a measure of decisions ({listed(known, 40)}), not {shown(stated)}"
-            f"{nearest(str(stated), known)}"
+            f"{word} must be a measure of decisions ({listed(known, 40)}), not {shown(stated)}{nearest(stated, known)}"
         )
     if not isinstance(m, RateMeasure) or m.levels != "decision":
         raise UsageError(f"{m.id} does not depend on a threshold: take a measure of decisions ({listed(known, 40)})")

@@ -20,7 +20,7 @@ from evenhand.analyses.thresholds.selection import (
     choose as choose_best,
 )
 from evenhand.analyses.thresholds.sweep import Goal, Sweep, Swept, checked_goal, decided_measure, goal_of, sweep
-from evenhand.errors import UsageError, one_of, shown, shown_name
+from evenhand.errors import UsageError, is_whole, one_of, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of
@@ -107,6 +107,10 @@ class Thresholds(Result):
     def at(self, place: int) -> Cutoff:
         """The threshold at one place of the sweep."""
         s, swept = self.sweep, self.swept
+        if not is_whole(place) or not -len(swept.group) <= place < len(swept.group):
+            raise UsageError(
+                f"place is that of one of {len(swept.group):,} thresholds, counted from 0, not {shown(place)}"
+            )
         group = int(swept.group[place])
         rates = None
         if s.selection_rates is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from evenhand.errors import UsageError
 from evenhand.files.paths import shown_path
+from evenhand.files.secrets import is_address
 
 _DATABASE = "evenhand_database"
 _EXTENSION = re.compile(r"(?i:install|download|load|require|missing)[^\n]*?\b[Ee]xtension:?\s*['\"]?([a-z][a-z0-9_]*)")
@@ -15,6 +17,12 @@ _EXTENSION = re.compile(r"(?i:install|download|load|require|missing)[^\n]*?\b[Ee
 
 def is_database(path: str) -> bool:
     return path.lower().startswith(("postgresql://", "postgres://"))
+
+
+def extensions(files: Sequence[str]) -> dict[str, Any]:
+    """How DuckDB treats extensions: only an address may fetch or load one, no file that lies here."""
+    allowed = "true" if any(map(is_address, files)) else "false"
+    return {"autoinstall_known_extensions": allowed, "autoload_known_extensions": allowed}
 
 
 def without_query(address: str) -> str:

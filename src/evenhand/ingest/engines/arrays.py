@@ -19,7 +19,9 @@ from evenhand.ingest.values import Encoded, encode, to_floats
 from evenhand.ingest.where import taken
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.decimals import Narrow, narrow_of
+from evenhand.tables.exact_sums import sums_by
 from evenhand.tables.grid import Grid
+from evenhand.tables.groups import sum_by
 
 
 def names(data: Any) -> list[str]:
@@ -202,14 +204,12 @@ class Rows:
         """Rows by place; the stratum of each place is given."""
         c, (_, one) = self.columns, self._strata
 
-        def total(values: Any) -> Floats:
-            return np.asarray(np.bincount(place, weights=values, minlength=len(stratum)), np.float64)
-
-        w = c.weights
+        size, w = len(stratum), c.weights
         if w is not None:
-            state, fractional = w.state[one.n[stratum]], total(w.fractional).astype(np.int64)
-            w = Weights(total(w.total), total(w.squares), state, fractional)
-        return replace(_picked(one, stratum), n=np.rint(total(c.n)).astype(np.int64), weights=w)
+            fractional = sum_by(place, w.fractional, size)
+            total, squares = sums_by(place, w.total, size), sums_by(place, w.squares, size)
+            w = Weights(total, squares, w.state[one.n[stratum]], fractional)
+        return replace(_picked(one, stratum), n=sum_by(place, c.n, size), weights=w)
 
 
 def _extremes(place: Ints, size: int, score: Floats) -> tuple[Floats, Floats]:

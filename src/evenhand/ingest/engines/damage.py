@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evenhand.errors import DataError, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.ingest.progress import tell
 
 UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
@@ -23,6 +23,25 @@ _MACHINERY = re.compile(
 )
 """Where DuckDB goes on to speak of its own settings, which nobody can change here."""
 _FRAME, _SKIPPABLE = 0xFD2FB528, 0x184D2A50
+
+
+def check_columns(wanted: Sequence[str], present: Sequence[Any], where: str, file: str = "") -> None:
+    """Every column must exist; the message lists what does and suggests the nearest.
+
+    `file` is one whose folders tell nothing, as those of Parquet files do.
+    """
+    for column in wanted:
+        if column in present:
+            continue
+        if column in map(str, present):
+            raise UsageError(f"column {shown(column)} of {where} has a name that is no text: rename it to text")
+        folders = re.split(r"[/\\]", file)[:-1]
+        told = any(folder.startswith(f"{column}=") for folder in folders)
+        raise UsageError(
+            f"there is no column {shown(column)} in {where} (it has: {listed(present, 12)})"
+            + ("; names of folders are read as columns above Parquet files only: add it to the file" if told else "")
+            + nearest(column, [str(p) for p in present])
+        )
 
 
 def check_text(file: str) -> None:

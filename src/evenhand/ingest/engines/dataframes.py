@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
@@ -14,11 +14,23 @@ import narwhals as nw
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted, further_roles, weigh
+from evenhand.ingest.columns import (
+    NEGATIVE,
+    NOT_FINITE,
+    OK,
+    TOO_MUCH,
+    ZERO,
+    Columns,
+    counted,
+    further_roles,
+    scales_of_weights,
+    weigh,
+)
 from evenhand.ingest.engines.arrays import Rows, narrow_scores
 from evenhand.ingest.engines.sources import ACCEPTED, check_columns, problem
 from evenhand.ingest.values import encode, name_of
 from evenhand.tables.decimals import FLOAT32, STAGES
+from evenhand.tables.exact_sums import Scales
 from evenhand.tables.grid import Grid
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
@@ -132,8 +144,11 @@ class FrameCounting:
         self.frame, self.schema, self.names, self.groups = frame, schema, names, groups
         self.keys = {role: name for role, name in names.items() if role != "weight"}
         self.keys |= {f"group_{i}": g for i, g in enumerate(groups)}
-        spelt = {k: _day(c, schema[c]) if c == by_day else _key(k, c, schema[c]) for k, c in self.keys.items()}
-        self.select = {**spelt, **_weight_columns(names)}
+        numbers = {k: _number(frame, c, schema[c]) for k, c in names.items() if k.startswith(("score", "weight"))}
+        spelt = {k: _day(c, schema[c]) if c == by_day else _key(c, schema[c]) for k, c in self.keys.items()}
+        self.select = {**spelt, **numbers}
+        self.weight = self.select.pop("weight", None)
+        self.select |= _weight_columns(self.weight)
         self.by = [*self.keys, *(["state"] if "weight" in names else [])]
         self.narrow = [role for role in names if role.startswith("score") and schema[names[role]] == nw.Float32]
 
@@ -147,12 +162,26 @@ class FrameCounting:
         with _counted_by(self.frame):
             return int(self.frame.lazy().select(nw.len()).collect().item())
 
+    @cached_property
+    def _scales(self) -> dict[str, Scales]:
+        """What cuts weights into parts: none if there are no weights."""
+        if self.weight is None:
+            return {}
+        w = nw.col("total")
+        above = nw.when(w > 0).then(w).otherwise(nw.lit(TOO_MUCH))
+        with _counted_by(self.frame):
+            known: Any = self.frame.lazy().select(total=_weight_columns(self.weight)["total"])
+            ends = known.select(rows=nw.len(), largest=w.max(), smallest=above.min()).collect()
+            rows, largest, smallest = (_values(ends[name])[0] for name in ("rows", "largest", "smallest"))
+        largest = max(float(largest or 0.0), 0.0) if rows else 0.0
+        return scales_of_weights(min(float(smallest), largest) if rows else 0.0, largest, int(rows))
+
     def exact(self) -> Columns:
         return self._counted(lambda rows: rows, self.by, {}, self.names)
 
     def totals(self) -> Columns:
         score = nw.col("score")
-        finite = ~score.is_null() & ((score - score) == 0.0)  # all engines agree on this
+        finite = _finite(score)
 
         def rows(frame: Any) -> Any:
             return frame.with_columns(
@@ -168,9 +197,7 @@ class FrameCounting:
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
         score = nw.col("score")
         inside = reduce(or_, ((score > low) & (score < high) for low, high in ranges))
-        return self._counted(
-            lambda rows: rows.filter(inside & ~score.is_null() & ((score - score) == 0.0)), self.by, {}, self.names
-        )
+        return self._counted(lambda rows: rows.filter(inside & _finite(score)), self.by, {}, self.names)
 
     def keyed(self, grid: Grid, extremes: bool) -> Columns:
         names, ends = dict(self.names), {}
@@ -187,7 +214,8 @@ class FrameCounting:
     def _counted(
         self, rows: Callable[[Any], Any], by: list[str], more: Mapping[str, nw.Expr], names: Mapping[str, str]
     ) -> Columns:
-        sums = {c: nw.col(c).sum() for c in ("total", "squares", "fractional") if "weight" in self.names}
+        parts = [f"{what}_{i}" for what, by in self._scales.items() for i in range(len(by))]
+        sums = {c: nw.col(c).sum() for c in [*parts, *(["fractional"] if parts else [])]}
         with _counted_by(self.frame):
             selected = rows(self._selected())
             cells: Any = selected.group_by(by, drop_null_keys=False).agg(nw.len().alias("n"), **sums, **more)
@@ -210,6 +238,11 @@ class FrameCounting:
     def _selected(self) -> Any:
         """The columns to count by; scores of 32 bits as their shortest decimals."""
         selected: Any = self.frame.select(**self.select)
+        for what, by in self._scales.items():  # `exact_sums.parts_of`, operation by operation
+            for i, scale in enumerate(by):
+                part = (nw.col(what) * scale).floor() / scale
+                selected = selected.with_columns(**{f"{what}_{i}": part})
+                selected = selected.with_columns(**{what: nw.col(what) - nw.col(f"{what}_{i}")})
         if not self.narrow:
             return selected
         selected = selected.with_columns(**{f"scale_{role}": scale_of(nw.col(role)) for role in self.narrow})
@@ -257,8 +290,7 @@ def key_of(grid: Grid, x: nw.Expr) -> nw.Expr:
         return nw.when(x < start).then(below).otherwise(above)
 
     tree: nw.Expr = grid.branches(leaf, fork)
-    finite = ~x.is_null() & ((x - x) == 0.0)
-    return nw.when(finite).then(tree).otherwise(nw.lit(float("-inf")))
+    return nw.when(_finite(x)).then(tree).otherwise(nw.lit(float("-inf")))
 
 
 @contextmanager
@@ -274,7 +306,8 @@ def _counted_by(frame: Frame) -> Iterator[None]:
 def _values(series: Any) -> Any:
     numeric = series.dtype.is_numeric() and not series.dtype.is_decimal()
     # with gaps, whole numbers would become fractions, and large ones lose digits
-    if numeric and not (series.dtype.is_integer() and series.null_count()):
+    wide = isinstance(series.dtype, nw.Int128 | nw.UInt128)  # numpy has none
+    if numeric and not wide and not (series.dtype.is_integer() and series.null_count()):
         return series.to_numpy()
     return series.to_list()
 
@@ -289,15 +322,28 @@ def _check_type(dtype: Any, column: str, role: str) -> None:
         )
 
 
-def _key(role: str, column: str, dtype: Any) -> nw.Expr:
+def _number(frame: Frame, column: str, dtype: Any) -> nw.Expr:
+    """A score or weight. Arrow's own cast of decimals is off in the last digit, and it refuses large whole numbers."""
+    x, wide = nw.col(column), isinstance(dtype, nw.Int64 | nw.UInt64)
+    return (x.cast(nw.String) if dtype.is_decimal() or (wide and _in_arrow(frame, column)) else x).cast(nw.Float64)
+
+
+def _in_arrow(frame: Frame, column: str) -> bool:
+    """Whether Arrow holds a column, also one of pandas."""
+    native: Any = frame.to_native()
+    return frame.implementation.is_pyarrow() or (
+        frame.implementation.is_pandas_like() and "pyarrow" in str(native.dtypes[column])
+    )
+
+
+def _key(column: str, dtype: Any) -> nw.Expr:
     key = nw.col(column)
-    number = role.startswith("score")
-    if dtype.is_decimal():  # Arrow's own cast to a float is off in the last digit
-        return key.cast(nw.String).cast(nw.Float64) if number else key.cast(nw.String)
-    if number:
-        return key.cast(nw.Float64)
+    if dtype.is_decimal():
+        return key.cast(nw.String)
     if isinstance(dtype, nw.Boolean):
         return key.cast(nw.Float64)  # engines spell truth values differently; whole numbers cannot have gaps in Dask
+    if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+        return key.dt.convert_time_zone("UTC")  # the hour that comes twice is two hours
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return nw.when(~key.is_null()).then(key.cast(nw.String))  # pandas 2 makes the text 'nan' of a gap
     return key
@@ -306,22 +352,25 @@ def _key(role: str, column: str, dtype: Any) -> nw.Expr:
 def _day(column: str, dtype: Any) -> nw.Expr:
     """The day of a moment, in UTC if it knows its zone; other values as they are."""
     if not isinstance(dtype, nw.Datetime):
-        return _key("group", column, dtype)
+        return _key(column, dtype)
     moment = nw.col(column)
     return (moment if dtype.time_zone is None else moment.dt.convert_time_zone("UTC")).dt.truncate("1d")
 
 
-def _weight_columns(names: Mapping[str, str]) -> dict[str, nw.Expr]:
-    if "weight" not in names:
+def _finite(x: nw.Expr) -> nw.Expr:
+    """The test for a finite number on which all engines agree; not all of them take null for no."""
+    return ~x.is_null() & ((x - x) == 0.0)
+
+
+def _weight_columns(w: nw.Expr | None) -> dict[str, nw.Expr]:
+    if w is None:
         return {}
-    w = nw.col(names["weight"]).cast(nw.Float64)
-    # the test for a finite number on which all engines agree; not all of them take null for no
-    finite = ~w.is_null() & ((w - w) == 0.0)
+    finite = _finite(w)
     sign = nw.when(w > 0).then(nw.lit(OK)).otherwise(nw.when(w == 0).then(nw.lit(ZERO)).otherwise(nw.lit(NEGATIVE)))
     return {
         "state": nw.when(finite).then(sign).otherwise(nw.lit(NOT_FINITE)),
         "total": nw.when(finite).then(w).otherwise(nw.lit(0.0)),
-        "squares": nw.when(finite).then(w * w).otherwise(nw.lit(0.0)),
+        "squares": nw.when(finite & (w < TOO_MUCH)).then(w * w).otherwise(nw.lit(0.0)),
         "fractional": nw.when(finite & (w.floor() != w)).then(nw.lit(1)).otherwise(nw.lit(0)),
     }
 

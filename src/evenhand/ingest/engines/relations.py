@@ -5,19 +5,32 @@ Plain SQL rather than narwhals: the same counts, and files then need no datafram
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, shown
-from evenhand.ingest.columns import NEGATIVE, NOT_FINITE, OK, ZERO, Columns, counted
+from evenhand.ingest.columns import (
+    NEGATIVE,
+    NOT_FINITE,
+    OK,
+    TOO_MUCH,
+    ZERO,
+    Columns,
+    counted,
+    scales_of_weights,
+)
 from evenhand.ingest.engines.sources import Source, check_columns, column_names, opened, problem
 from evenhand.ingest.progress import followed
 from evenhand.ingest.values import NO_VALUE, Encoded, encode
 from evenhand.tables.decimals import FLOAT32
+from evenhand.tables.exact_sums import Scales
 from evenhand.tables.grid import Grid, number
 from evenhand.tables.storage import is_table_file
 
@@ -59,20 +72,16 @@ class Relation:
         self.source, self.names, self.groups = source, names, groups
         self.scores = [role for role in names if role.startswith("score")]
         keys = {role: as_number(source, names[role], "score") for role in self.scores}
-        keys |= {r: as_name(source, names[r]) for r in ("label", "prediction") if r in names}
-        spelt = {g: as_day if g == by_day else as_name for g in groups}
+        keys |= {r: _as_value(source, names[r]) for r in ("label", "prediction") if r in names}
+        spelt = {g: as_day if g == by_day else _as_value for g in groups}
         keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
+        self.json = [key for key, sql in keys.items() if key not in self.scores and sql.endswith(_RAW)]
         chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
-        self.by, self.sums = list(keys), ["count(*) AS n"]
+        self.by = list(keys)
         if "weight" in names:
             w = as_number(source, names["weight"], "weight")
             chosen += [f"{_state(w)} AS state", f"CASE WHEN {_finite(w)} THEN {w} ELSE 0 END AS w"]
             self.by.append("state")
-            self.sums += [
-                "sum(w)::DOUBLE AS total",
-                "sum(CASE WHEN abs(w) < 1e150 THEN w * w ELSE 'inf'::DOUBLE END)::DOUBLE AS squares",
-                "count(*) FILTER (w <> floor(w)) AS fractional",
-            ]
         self.rows = source.relation.project(", ".join(chosen))
         typed = self.scores if source.values == "typed" else []
         self.precision = {role: FLOAT32.name for role in typed if source.type_of(names[role]) == "FLOAT"}
@@ -80,6 +89,18 @@ class Relation:
     def size(self) -> int:
         count = self.source.relation.aggregate("count(*)")
         return int(followed(self.source.connection, "counting rows", count.fetchall)[0][0])
+
+    @cached_property
+    def _weights(self) -> list[str]:
+        """Sums of weights, and of their squares, in parts."""
+        if "weight" not in self.names:
+            return []
+        largest = "greatest(coalesce(max(w), 0), 0)"
+        ends = self.rows.aggregate(f"coalesce(min(w) FILTER (w > 0), {largest}), {largest}, count(*)")
+        by = scales_of_weights(*followed(self.source.connection, "looking at weights", ends.fetchall)[0])
+        squares = f"(CASE WHEN w < {number(TOO_MUCH)} THEN w * w ELSE 0 END)"
+        parts = [*_parts("total", "w", by["total"]), *_parts("squares", squares, by["squares"])]
+        return [*parts, "count(*) FILTER (w <> floor(w)) AS fractional"]
 
     def exact(self) -> Columns:
         return self._counted(self.rows, self.by, [], self.names)
@@ -112,8 +133,9 @@ class Relation:
 
         try:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
-            cells = rows.aggregate(", ".join([*shown_by, *self.sums, *more]), ", ".join(by))
+            cells = rows.aggregate(", ".join([*shown_by, "count(*) AS n", *self._weights, *more]), ", ".join(by))
             found = dict(_fetched(cells, by, self.source))
+            found |= {key: _read_json(found[key]) for key in self.json}
             columns = counted(found, names, self.groups, self.source.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():
@@ -132,6 +154,12 @@ def _finite(x: str) -> str:
     return f"(({x} - {x}) = 0)"
 
 
+def _parts(what: str, x: str, by: Scales) -> list[str]:
+    """Sums of what `exact_sums.parts_of` gives: differences of a number cut off at one place and at the next."""
+    cut = ["0::DOUBLE", *(f"floor({x} * {number(scale)}) / {number(scale)}" for scale in by)]
+    return [f"sum({b} - {a}) AS {what}_{i}" for i, (a, b) in enumerate(pairwise(cut))]
+
+
 def _state(w: str) -> str:
     sign = f"CASE WHEN {w} > 0 THEN {OK} WHEN {w} = 0 THEN {ZERO} ELSE {NEGATIVE} END"
     return f"CASE WHEN {_finite(w)} THEN {sign} ELSE {NOT_FINITE} END"
@@ -143,9 +171,13 @@ def _text(source: Source, name: str) -> str:
 
 
 def as_number(source: Source, name: str, role: str) -> str:
-    if source.values != "typed":
+    if source.values == "json":  # which has types of its own: text that spells a number is none
+        kind, text = f"json_type({source.column(name)})", _text(source, name)
+        truth = f"WHEN 'BOOLEAN' THEN CAST({text} = 'true' AS DOUBLE)"
+        return f"CASE {kind} {truth} WHEN 'VARCHAR' THEN NULL ELSE try_cast({text} AS DOUBLE) END"
+    if source.values == "text":
         # an underscore between digits is a habit of programmers, not of data: let it fail
-        return f"try_cast(replace(trim({_text(source, name)}), '_', '?') AS DOUBLE)"
+        return f"try_cast(replace(trim({source.column(name)}), '_', '?') AS DOUBLE)"
     type_ = source.type_of(name)
     if not type_.startswith(_NUMBERS) or type_.endswith("]"):
         raise DataError(f"{role} column {shown(name)} must hold numbers, but holds {type_}: convert or repair it")
@@ -172,6 +204,19 @@ def as_name(source: Source, name: str) -> str:
     if type_.startswith(("ENUM", "UUID", "TIME")) and not type_.startswith("TIMESTAMP"):
         return f"CAST({column} AS VARCHAR)"
     return column
+
+
+_RAW = "::JSON::VARCHAR"
+
+
+def _as_value(source: Source, name: str) -> str:
+    """SQL for a group or label: of JSON what is written there, as its types are not those of columns."""
+    return f"{source.column(name)}{_RAW}" if source.values == "json" else as_name(source, name)
+
+
+def _read_json(values: Any) -> Encoded:
+    codes, distinct = encode(values)
+    return Encoded(codes, [None if v is None or v is np.ma.masked else json.loads(v) for v in distinct])
 
 
 def as_day(source: Source, name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from evenhand.ingest.engines.array_api import Space
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.decimals import STAGES, Narrow
+from evenhand.tables.exact_sums import Scales
 from evenhand.tables.grid import Grid
 
 DENSE = 1 << 27
@@ -179,26 +180,16 @@ def inside(space: Space, score: Any, ranges: Sequence[tuple[float, float]]) -> A
     return space.join(found)
 
 
-def exact_sums(
-    space: Space, rows: int, key: Piecewise, size: int, values: Piecewise, largest: float
-) -> tuple[Ints, Floats]:
-    """The keys that occur and sums of numbers from 0 to `largest`, the same whatever the order of adding.
+def exact_sums(space: Space, rows: int, key: Piecewise, size: int, values: Piecewise, by: Scales) -> Floats:
+    """By key that occurs, the sums of the parts of numbers: `exact_sums.parts_of`, operation by operation."""
 
-    Numbers are cut into whole ones, of such sizes that a float holds every sum of them exactly.
-    """
-    if not 0 < largest * rows < 1e300:
-        found, _, sums = counted(space, rows, key, size, [values])
-        return found, sums[0]
-    first, more = (2.0 ** (52 - int(np.frexp(most)[1])) for most in (largest * rows, float(rows)))
+    def part(which: int) -> Piecewise:
+        def cut(piece: slice) -> Any:
+            rest = values(piece)
+            for scale in by[:which]:
+                rest = rest - space.floor(rest * scale) / scale
+            return space.floor(rest * by[which]) / by[which]
 
-    def limb(which: int) -> Piecewise:
-        def part(piece: slice) -> Any:
-            rest = values(piece) * first
-            for _ in range(which):
-                rest = (rest - space.floor(rest)) * more
-            return space.floor(rest)
+        return cut
 
-        return part
-
-    found, _, (a, b, c) = counted(space, rows, key, size, [limb(0), limb(1), limb(2)])
-    return found, (a + (b + c / more) / more) / first
+    return np.array(counted(space, rows, key, size, [part(k) for k in range(len(by))])[2])

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from evenhand.errors import DataError
-from evenhand.ingest.columns import Columns, Weights
+from evenhand.ingest.columns import TOO_MUCH, Columns, Weights, scales_of_weights
 from evenhand.ingest.engines import tensor_passes as passes
 from evenhand.ingest.engines.array_api import Space
 from evenhand.ingest.engines.tensor_codes import Coded, Resident, coded, looked_up, narrow, numbers, or_else, states
@@ -19,6 +19,7 @@ from evenhand.ingest.engines.tensor_passes import SPAN
 from evenhand.ingest.values import Encoded
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.decimals import Narrow
+from evenhand.tables.exact_sums import Scales
 from evenhand.tables.grid import Grid
 
 SMALL = 100_000
@@ -145,6 +146,8 @@ class Tensors:
     def within(self, ranges: Sequence[tuple[float, float]]) -> Columns:
         rows = passes.inside(self.space, self.score, ranges)
         self._encoded  # noqa: B018 - known before, for labels and groups stay those of all rows
+        if self.weight is not None:
+            self._scales  # noqa: B018 - and so are parts of weights
         some = copy(self)
         some.length, some.score, some.stratum = len(rows), self.score[rows], self.stratum[rows]
         some.weight = None if self.weight is None else self.weight[rows]
@@ -193,6 +196,17 @@ class Tensors:
 
     # ---- weights -------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _scales(self) -> dict[str, Scales]:
+        """What cuts weights into parts."""
+        space, rows = self.space, self.length
+        smallest, largest = np.inf, 0.0
+        for piece in passes.pieces(space, rows):
+            w = or_else(space, space.floats(self.weight[piece]), 0.0)
+            smallest = min(smallest, space.ends(space.where(w > 0, w, np.inf))[0])
+            largest = max(largest, space.ends(w)[1])
+        return scales_of_weights(min(smallest, largest), largest, rows)
+
     def _weights(self, key: passes.Piecewise, size: int, stratum: Ints) -> Weights | None:
         if self.weight is None:
             return None
@@ -204,10 +218,13 @@ class Tensors:
         def fractional(piece: slice) -> Any:
             return space.floats(space.floor(w(piece)) != w(piece))
 
-        largest = max(space.ends(w(piece))[1] for piece in passes.pieces(space, rows)) if rows else 0.0
-        total = passes.exact_sums(space, rows, key, size, w, largest)[1]
-        with np.errstate(over="ignore"):
-            squares = passes.exact_sums(space, rows, key, size, lambda p: w(p) * w(p), float(np.square(largest)))[1]
+        def squared(piece: slice) -> Any:
+            own = w(piece)
+            own = space.where(own < TOO_MUCH, own, 0.0)
+            return own * own
+
+        total = passes.exact_sums(space, rows, key, size, w, self._scales["total"])
+        squares = passes.exact_sums(space, rows, key, size, squared, self._scales["squares"])
         _, _, (parts,) = passes.counted(space, rows, key, size, [fractional])
         state = self._encoded["state"]
         known = np.array(state.distinct, np.int64)[state.codes][stratum]

@@ -42,6 +42,15 @@ def read_config(path: Any) -> dict[str, Any]:
     return {**arguments, "datasets": datasets, "methods": methods}
 
 
+def own_methods(path: Any) -> list[str]:
+    """The modules that a file of an experiment imports, which runs their code: those of methods "module:Class"."""
+    if not os.path.exists(as_path(path)):
+        return []
+    document, places = read_toml(path, "experiment")
+    names = [str(table.get("name")) for table in _tables(document, "method", places)]
+    return list(dict.fromkeys(name.partition(":")[0] for name in names if ":" in name))
+
+
 def _check_names(some: Sequence[Source | Method], key: str, how: str, places: Places) -> None:
     names = [one.name for one in some]
     for i, name in enumerate(names):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.analyses.options import checked_axes
+from evenhand.analyses.options import checked_axes, listener
 from evenhand.datasets import Dataset
 from evenhand.errors import DataError, EvenhandError, UsageError, shown
 from evenhand.files.paths import write_text
@@ -121,7 +121,7 @@ def experiment(
         try:
             for name, one in people.items():
                 one.save(place.folder.people / prints[name][0])
-            records = _records(plan, place, processes, retry, progress or (lambda step: None))
+            records = _records(plan, place, processes, retry, listener(progress))
         finally:
             place.folder.tidy()
         result = Experiment(

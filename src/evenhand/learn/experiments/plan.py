@@ -125,7 +125,7 @@ def _for_all_or_by_name(strengths: Any, methods: Sequence[Method]) -> Any:
         if name not in own:
             raise UsageError(
                 f"strengths are there for {shown(name)}, which is no method (there are: {listed(own)})"
-                f"{nearest(str(name), own)}"
+                f"{nearest(name, own)}"
             )
         if own[name] is not None:
             raise UsageError(f"strengths of method {shown(name)} are given twice: leave those of the Method out")

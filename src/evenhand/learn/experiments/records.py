@@ -15,14 +15,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import UsageError
-from evenhand.files.paths import as_path, shown_path, write_text
+from evenhand.errors import DataError, UsageError
+from evenhand.files.json_text import parsed
+from evenhand.files.paths import as_path, read_small, shown_path, write_text
 from evenhand.learn.experiments.plan import Run
 
 FORMAT = "evenhand/run/1"
 PARTS = ("dev", "test")
 AXES = ("performance", "fairness")
+MOST_BYTES = 10_000_000
+"""Of a record: a traceback is its longest part."""
 _ID = "[0-9a-f]{16}"
+_KEPT = re.compile(rf"\.?{_ID}\..*|runs\.csv|lock")
 _HALF_WRITTEN = re.compile(rf"\.({_ID}|runs\.csv)\..*part")
 
 
@@ -40,6 +44,10 @@ class Folder:
         except OSError as error:
             raise UsageError(f"cannot keep runs in {shown_path(path)}: {error.strerror or error}") from error
         return cls(place)
+
+    def files(self) -> list[Path]:
+        """What experiments have kept here."""
+        return [file for file in self.path.glob("*") if _KEPT.fullmatch(file.name)]
 
     def table(self, id_: str, part: str) -> Path:
         return self.path / f"{id_}.{part}.table"
@@ -59,8 +67,9 @@ class Folder:
 
     def _read(self, id_: str) -> dict[str, Any] | None:
         try:
-            content = json.loads((self.path / f"{id_}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
+            text = read_small(self.path / f"{id_}.json", MOST_BYTES)
+            content = None if text is None else parsed(text)
+        except (OSError, DataError):
             return None
         return content if _is_record(content, id_) else None
 

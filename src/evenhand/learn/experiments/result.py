@@ -104,7 +104,7 @@ class Experiment(Result):
         if dataset not in self.datasets:
             raise UsageError(
                 f"methods are compared on one data set at a time, not {shown(dataset)}: name one of "
-                f"{listed(self.datasets)}{nearest(str(dataset), self.datasets)}"
+                f"{listed(self.datasets)}{nearest(dataset, self.datasets)}"
             )
         every = self.runs
         chosen = [i for i, name in enumerate(every["dataset"]) if name == dataset]

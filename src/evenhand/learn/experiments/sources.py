@@ -16,6 +16,7 @@ from evenhand import datasets
 from evenhand.datasets import Dataset
 from evenhand.datasets.reading import MISSING, Layout, as_numbers, is_number, line_of, opened, read, whole
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.files.finding import below
 from evenhand.files.paths import as_path, is_file, shown_path
 
 NEARLY_ALL = 0.9
@@ -24,6 +25,9 @@ MOST_VALUES = 100
 """A text with more values than that, and than half of the people, tells them apart rather than describes them."""
 READERS = ("acs", "adult", "compas", "german", "kdd_census")
 """Functions of `evenhand.datasets` that give a `Dataset`."""
+
+
+_PUBLISHED = (".csv", ".data", ".test", ".gz")
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,14 @@ class Source:
     def _place(self) -> str:
         """What its function calls the path."""
         return "folder" if self.reader == "acs" else "path"
+
+    def files(self) -> list[Path]:
+        """The files that may be read: one, or those of data in a folder."""
+        if self.path is None:
+            return []
+        place = as_path(self.path)
+        names = below(place) if place.is_dir() else ()
+        return [place, *(place.joinpath(*parts) for parts in names if parts[-1].endswith(_PUBLISHED))]
 
     def load(self) -> Dataset:
         if self.reader == "csv":

@@ -56,7 +56,7 @@ class People:
         if attribute not in data.groups:
             raise UsageError(
                 f"{data.name} has no group {shown(attribute)} (it has: {listed(data.groups)})"
-                f"{nearest(str(attribute), data.groups)}"
+                f"{nearest(attribute, data.groups)}"
             )
         codes, distinct = encode(data.groups[attribute])
         if len(distinct) < 2 or len(np.unique(data.label)) < 2:

@@ -127,9 +127,7 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     ) -> None:
         super().__init__()
         if not (isinstance(name, str) and name in LOSSES):
-            raise UsageError(
-                f"there is no loss {shown(name)} (there are: {listed(LOSSES, 20)}){nearest(str(name), LOSSES)}"
-            )
+            raise UsageError(f"there is no loss {shown(name)} (there are: {listed(LOSSES, 20)}){nearest(name, LOSSES)}")
         self.name, self.kind = name, LOSSES[name]
         for option in options:
             if option not in self.kind.options:
@@ -226,7 +224,7 @@ class Loss(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
 
 def _one_of(option: str, value: object, values: tuple[str, ...]) -> str:
     if not (isinstance(value, str) and value in values):
-        raise UsageError(f"{option} is one of {listed(values)}, but it is {shown(value)}{nearest(str(value), values)}")
+        raise UsageError(f"{option} is one of {listed(values)}, but it is {shown(value)}{nearest(value, values)}")
     return value
 
 

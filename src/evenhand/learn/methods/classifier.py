@@ -11,7 +11,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.errors import (
+    DataError,
+    EvenhandError,
+    MissingLibrary,
+    UsageError,
+    listed,
+    nearest,
+    number as real,
+    shown,
+)
 from evenhand.ingest.values import encode
 
 try:
@@ -253,7 +262,11 @@ def weights(values: Any, n: int) -> Floats | None:
 def number(name: str, value: object, low: float, high: float = math.inf, whole: bool = False) -> float:
     """A parameter that is a number between two others."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not (math.isfinite(value) and low <= value <= high):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, kinds)
+        or not (math.isfinite(real(value)) and low <= real(value) <= high)
+    ):
         kind = "a whole number" if whole else "a number"
         until = f"from {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
         raise UsageError(f"{name} is {kind} {until}, but it is {shown(value)}")
@@ -263,7 +276,7 @@ def number(name: str, value: object, low: float, high: float = math.inf, whole: 
 def choice(name: str, value: object, values: Collection[str]) -> None:
     """A parameter that is one of several values."""
     if value not in values:
-        raise UsageError(f"{name} is one of {listed(values)}, but it is {shown(value)}{nearest(str(value), values)}")
+        raise UsageError(f"{name} is one of {listed(values)}, but it is {shown(value)}{nearest(value, values)}")
 
 
 def _distinct(values: NDArray[Any]) -> tuple[list[Any], Ints]:

@@ -137,9 +137,7 @@ def method(name: str, **params: Any) -> Any:
     MLP(epochs=5)
     """
     if not isinstance(name, str) or name not in METHODS:
-        raise UsageError(
-            f"there is no method {shown(name)} (there are: {listed(METHODS, 20)}){nearest(str(name), METHODS)}"
-        )
+        raise UsageError(f"there is no method {shown(name)} (there are: {listed(METHODS, 20)}){nearest(name, METHODS)}")
     kind = METHODS[name]
     own = kind._get_param_names()
     inner = MLP._get_param_names() if issubclass(kind, Wrapper) else []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from evenhand.errors import MissingLibrary
+from evenhand.errors import MissingLibrary, printable as spelt
 
 VEGA_LITE = "5.20"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.20.1.json"
@@ -65,8 +65,7 @@ def printable(value: Any, emoji: bool = True) -> Any:
     {'title': ['a∖x00', 1, None]}
     """
     if isinstance(value, str):
-        text = value if value.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in value)
-        text = text.replace("\\", "∖")  # Vega-Lite writes titles into expressions and does not mask them there
+        text = spelt(value).replace("\\", "∖")  # Vega-Lite writes titles into expressions and does not mask them there
         return text if emoji else "".join(c if ord(c) < 0x10000 else "□" for c in text)
     if isinstance(value, dict):
         return {k: printable(v, emoji) for k, v in value.items()}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape, unescape
 from typing import Any
 
-from evenhand.errors import shown_name
+from evenhand.errors import harmless, shown_name
 
 VOID = {"meta", "input", "br", "path", "rect", "line"}
 
@@ -32,7 +32,7 @@ def tag(_name: str, /, *children: Any, **attributes: Any) -> Markup:
     '<p class="note" aria-label="&quot;" hidden>1 &lt; 2 &amp; <b>so on</b></p>'
     """
     written = "".join(
-        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value))}"')
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(harmless(str(value)))}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
@@ -52,7 +52,7 @@ def _one(child: Any) -> str:
     if isinstance(child, Markup):
         return child
     if isinstance(child, str | int | float):
-        return escape(str(child))
+        return escape(harmless(str(child)))
     return join(*child)
 
 
@@ -64,7 +64,7 @@ def name(text: object, limit: int = 60) -> Markup:
 def data_block(id_: str, values: Any) -> Markup:
     """Values for a script to read: no `<` of theirs can end it."""
     text = json.dumps(values, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+    for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("##", "\\u0023#")):
         text = text.replace(character, code)
     return Markup(f'<script type="application/json" id="{escape(id_)}">{text}</script>')
 

@@ -69,6 +69,7 @@ def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: 
         tag("nav", tag("ul", *links), aria_label="Contents"),
         tag("main", *(_section(*s) for s in sections), id="main", tabindex="-1"),
     )
+    before = Markup(before.replace("##", "&#35;#"))  # of drawings too: a log that shows the page obeys `##[…]`
     after = join(
         *(data_block(id_, values) for id_, values in blocks.items() if values is not None),
         Markup(f"<script>{script}</script>"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.audit.curves import Curves, curves
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name, unknown
+from evenhand.errors import UsageError, listed, nearest, same, shown, shown_name, unknown
 from evenhand.report.charts import theme
 from evenhand.report.charts.layers import Spec, bracketed, coloured, labels, layer, quantitative
 from evenhand.report.format import number
@@ -239,16 +239,17 @@ def at_most(error: float) -> str:
 def subject(audit: Audit, attribute: Any = None, group: Any = None, measure: Any = None) -> Subject:
     """What was asked for, if the audit has it; by default the first attribute and the furthest group."""
     names = [a.name for a in audit.attributes]
-    if attribute is not None and attribute not in names:
+    if attribute is not None and not any(same(attribute, one) for one in names):
         raise unknown("this audit has no attribute", attribute, names)
     about = audit.attributes[0 if attribute is None else names.index(attribute)]
     groups = [g.name for g in about.groups]
-    if group is not None and str(group) not in groups:
+    group = group if group is None or isinstance(group, str) else shown(group)  # a number is the name of its group
+    if group is not None and group not in groups:
         raise UsageError(
             f"{shown(group)} is not a group of {shown(about.name)} (there are: {listed(groups)})"
-            f"{nearest(str(group), groups)}"
+            f"{nearest(group, groups)}"
         )
-    if group is not None and str(group) == about.reference:
+    if group is not None and group == about.reference:
         raise UsageError(f"{shown(group)} is the reference, with which others are compared: name another group")
     return Subject(audit, about, furthest(about)[0] if group is None else str(group), group is not None, measure)
 
