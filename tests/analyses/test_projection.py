@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -17,7 +18,7 @@ from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.chi2_mixture import critical, tail
-from evenhand.inference.permutation import permuted_means
+from evenhand.inference.permuted_means import PermutedGap, permuted_means, permuted_p_value
 from evenhand.inference.wasserstein_projection import FOLD, descend, project, switch
 from evenhand.tables.ranges import Spans
 
@@ -262,7 +263,7 @@ def test_swapping_group_and_reference_turns_the_multiplier_only() -> None:
 
 
 def test_the_length_of_beta_scales_distances_and_nothing_else() -> None:
-    people = some_people()
+    people = some_people(1200)
     words = {"logit": "z", "label": "y", "group": "g", "criterion": "equalized_odds"}
     a, b = projection_test(people, **words), projection_test(people, **words, beta_norm=50.0)
     assert (a.space, b.space) == ("score", "features")
@@ -321,10 +322,15 @@ def test_groups_with_the_same_scores_are_fair_whatever_the_rounding(times: int) 
 
 
 def test_where_scores_are_near_0_or_1_the_result_says_that_it_has_no_power() -> None:
-    z = np.repeat([12.0, -12.0], 200)
-    t = projection_test(logit=z, label=np.ones(400), group=z > 0, beta_norm=1.0)
+    z = np.repeat([12.0, -12.0], 1000)
+    t = projection_test(logit=z, label=np.ones(2000), group=z > 0, beta_norm=1.0)
     assert not t.rejects
     assert any("little power" in note for note in t.notes)
+    z = np.repeat([12.0, -12.0], 200)
+    t = projection_test(logit=z, label=np.ones(400), group=z > 0, beta_norm=1.0)
+    assert (t.rejects, t.p_method) == (True, "permutation")
+    assert t.p_limit > 0.9
+    assert any("permuting group labels decides otherwise" in note for note in t.notes)
     with pytest.raises(DataError, match="so near 0 or 1"):
         projection_test(logit=100 * z, label=np.ones(400), group=z > 0, beta_norm=1.0)
 
@@ -598,7 +604,7 @@ GOOD: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "beta_norm": 1
         ({"p": [0.2, None, 0.7, 0.4]}, {}, "without a finite score"),
         ({"p": [0.2, float("inf"), 0.7, 0.4]}, {}, "without a finite score"),
         ({"p": ["a", "b", "c", "d"]}, {}, "must hold numbers"),
-        ({"p": [0.2, 1.0, 0.7, 0.0]}, {}, "2 people have one in 'p': pass the logits"),
+        ({"p": [0.2, 1.0, 0.7, 0.0]}, {}, "score of exactly 0 or 1, where .* nobody can close the gap"),
         ({"p": [0.2, 1.5, 0.7, 0.4]}, {}, "must be a probability"),
         ({"p": [0.2, 0.5]}, {}, "same length"),
         ({"p": [], "y": [], "g": []}, {}, "no rows"),
@@ -824,14 +830,90 @@ def test_survey_weights_keep_the_level(replications: int) -> None:
     assert rejected / replications <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / replications)
 
 
+def skewed(seed: int = 0, members: int = 20) -> dict[str, Any]:
+    p = np.clip(np.random.default_rng(seed).beta(0.5, 8, 200 + members), 1e-6, 1)
+    return {"score": p, "label": np.ones(200 + members, int), "group": np.repeat([1, 0], [members, 200])}
+
+
 def test_few_people_are_permuted() -> None:
+    t = projection_test(**skewed(), reference=0)
+    assert (t.p_value, t.p_method) == (t.p_permuted, "permutation")
+    assert t.p_limit != t.p_value
+    assert any("(20)" in note and "the p-value comes from permuting group labels" in note for note in t.notes)
+    assert "by permuting group labels" in str(t)
+    margin = projection_test(**skewed(), reference=0, margin=0.01)
+    assert (margin.p_permuted, margin.p_method) == (None, "limit law")
+    assert any("too often if scores are very skewed" in note for note in margin.notes)
+    many = projection_test(some_people(6000), score="p", label="y", group="g")
+    assert (many.p_permuted, many.p_method, many.p_value) == (None, "limit law", many.p_limit)
+    some = projection_test(some_people(1200), score="p", label="y", group="g")
+    assert (some.p_method, some.p_value) == ("limit law", some.p_limit)
+    assert some.p_permuted == pytest.approx(some.p_limit, abs=0.03)
+
+
+def every_split(values: Array, group: Array) -> float:
+    """The permutation p-value by going through all ways to choose the group."""
+    here, size, total = 0.0, int(group.sum()), []
+    for chosen in itertools.combinations(range(len(values)), size):
+        some = np.isin(np.arange(len(values)), chosen)
+        a, b = values[some], values[~some]
+        gap2 = (a.mean() - b.mean()) ** 2
+        noise = (a.var() + gap2) / len(a) + (b.var() + gap2) / len(b)
+        total.append(gap2 / noise if noise > 0 else 0.0)
+        here = total[-1] if (some == group).all() else here
+    return float(np.mean(np.array(total) >= here * (1 - 1e-9)))
+
+
+def test_the_p_value_of_few_people_is_exact() -> None:
+    rng = np.random.default_rng(5)
+    for size, digits in ((3, 3), (5, 1), (7, 0)):
+        p = np.clip(np.round(rng.beta(2, 2, 12), digits) + 0.001, 0.001, 0.999)
+        g = np.arange(12) < size
+        t = projection_test(score=p, label=np.ones(12, int), group=g, reference=False)
+        assert t.p_value == t.p_permuted == pytest.approx(every_split(p, g), rel=1e-9)
+
+
+def test_the_p_value_of_both_labels_is_exact() -> None:
+    rng = np.random.default_rng(6)
+    gaps = [permuted_means(rng.random(8), np.ones(8, int), np.arange(8) < k, 99, rng) for k in (3, 4)]
+    assert all(g.chance is not None for g in gaps)
+    both = np.add.outer(gaps[0].null, gaps[1].null) >= (gaps[0].here + gaps[1].here) * (1 - 1e-9)
+    chance = np.multiply.outer(gaps[0].chance, gaps[1].chance)
+    assert permuted_p_value(gaps, None, 99, rng) == pytest.approx(chance[both].sum(), rel=1e-9)
+
+
+def test_few_people_of_one_label_and_many_of_the_other() -> None:
+    """The label with many people has the law of a large sample, the other one is permuted."""
+    rng = np.random.default_rng(7)
+    n = np.repeat([10, 10, 1500, 1500], [1, 1, 1, 1])
+    y, g = np.repeat([1, 1, 0, 0], n), np.repeat([1, 0, 1, 0], n)
+    z = rng.normal(0, 1, n.sum())
+    t = projection_test(logit=z, label=y, group=g, reference=0, criterion="equalized_odds")
+    one = projection_test(logit=z[y == 1], label=y[y == 1], group=g[y == 1], reference=0)
+    other = projection_test(logit=z[y == 0], label=y[y == 0], group=g[y == 0], reference=0,
+                            criterion="predictive_equality")  # fmt: skip
+    gap = permuted_means(sigma(z[:20]), np.ones(20, int), g[:20] == 1, 1999, np.random.default_rng(0))
+    large = stats.chi2.isf(other.p_limit, 1)
+    assert one.p_method == t.p_method == "permutation"
+    assert t.p_value == pytest.approx(permuted_p_value([gap], float(large), 1999, rng), abs=0.02)
+
+
+def test_permuted_gaps_that_were_drawn_are_added() -> None:
     rng = np.random.default_rng(0)
-    p = np.clip(rng.beta(0.5, 8, 220), 1e-6, 1)
-    t = projection_test(score=p, label=np.ones(220, int), group=np.repeat([1, 0], [20, 200]), reference=0)
-    assert t.p_permuted is not None
-    assert any("too often if scores are very skewed" in note and "Permuting group labels" in note for note in t.notes)
-    assert "permuting group labels" in str(t)
-    assert projection_test(some_people(), score="p", label="y", group="g").to_dict()["p_permuted"] is None
+    drawn = PermutedGap(4.0, rng.chisquare(1, 3999), None)
+    listed = PermutedGap(1.0, np.array([0.0, 5.0]), np.array([0.5, 0.5]))
+    p = permuted_p_value([drawn, listed], None, 3999, rng)
+    assert p == pytest.approx(0.5 * stats.chi2.sf(5, 1) + 0.5, abs=0.02)
+    assert permuted_p_value([drawn], 1.0, 3999, rng) == pytest.approx(stats.chi2.sf(5, 2), abs=0.02)
+
+
+def test_permuting_does_not_depend_on_the_order_of_rows() -> None:
+    people = some_people()
+    order = np.random.default_rng(1).permutation(400)
+    words: dict[str, Any] = {"score": "p", "label": "y", "group": "g"}
+    a, b = (projection_test({k: v[o] for k, v in people.items()}, **words) for o in (np.arange(400), order))
+    assert a.p_method == "permutation"
+    assert a.to_json() == b.to_json()
 
 
 def test_permuting_keeps_the_level_where_the_limit_law_does_not() -> None:
@@ -839,9 +921,152 @@ def test_permuting_keeps_the_level_where_the_limit_law_does_not() -> None:
     group, ones = np.arange(220) < 20, np.ones(220, np.int64)
     rejected = 0
     for _ in range(400):
-        here, null = permuted_means(1 / (1 + np.exp(4 - 2 * rng.normal(size=220))), ones, group, 99, rng)
-        rejected += (1 + (null >= here).sum()) / 100 <= 0.05
+        gap = permuted_means(1 / (1 + np.exp(4 - 2 * rng.normal(size=220))), ones, group, 99, rng)
+        rejected += permuted_p_value([gap], None, 99, rng) <= 0.05
     assert rejected / 400 <= 0.08
+
+
+# ---- criteria, margins, and scores of 0 and 1 ------------------------------------------------------------------------
+
+
+def test_predictive_equality_is_equal_opportunity_of_the_other_label() -> None:
+    people = some_people(1500)
+    a = projection_test(people, score="p", label="y", group="g", criterion="predictive_equality")
+    people["not"] = 1 - people["y"]
+    b = projection_test(people, score="p", label="not", group="g")
+    assert numbers(a) == pytest.approx(numbers(b))
+    assert [part.label for part in a.labels] == ["unfavourable"]
+
+
+def test_demographic_parity_needs_no_label_and_ignores_one() -> None:
+    people = some_people(1500)
+    a = projection_test(people, score="p", group="g", criterion="demographic_parity")
+    b = projection_test(people, score="p", label="y", group="g", criterion="demographic_parity")
+    plain = project(people["z"], np.ones(1500), people["g"] == a.group, 1500.0, 1.0)
+    assert numbers(a) == pytest.approx(numbers(b))
+    assert (a.statistic, a.theta[0]) == pytest.approx((plain.statistic, plain.theta))
+    assert "label" not in a.shifts
+    assert a.to_dict()["data"]["label"] is None
+    assert a.to_dict()["labels"][0]["label"] == "any"
+    moved = a.shifted_probabilities(people["p"], people["g"])
+    means = [moved[people["g"] == g].mean() for g in "fm"]
+    assert means[0] == pytest.approx(means[1], abs=1e-6)
+    with pytest.raises(UsageError, match="same label"):
+        projection_test(people, score="p", group="g")
+
+
+def test_a_margin_costs_what_the_cheapest_transport_costs() -> None:
+    """Linear programming over a fine grid, where the gap may be as large as the margin."""
+    rng = np.random.default_rng(9)
+    for _ in range(6):
+        z, n, group, people = random_cells(rng, most=5)
+        side = np.where(group, 1 / n[group].sum(), -1 / n[~group].sum())
+        gap = float((side * n) @ sigma(z))
+        for margin in (abs(gap) / 3, 0.9 * abs(gap)):
+            found = project(z, n, group, people, 1.0, margin=margin)
+            to = np.unique(np.concatenate([np.linspace(z.min() - 3, z.max() + 3, 1500), z, found.shifted]))
+            each = np.repeat(np.eye(len(z)), len(to), axis=1)
+            parity = (side[:, None] * sigma(to)).ravel()
+            done = optimize.linprog(
+                ((to - z[:, None]) ** 2).ravel(), A_eq=each, b_eq=n, A_ub=[parity, -parity], b_ub=[margin, margin]
+            )
+            assert found.statistic == found.border == pytest.approx(done.fun, rel=1e-6, abs=1e-12)
+            assert abs(_gap(found, group)) == pytest.approx(margin, abs=1e-8)
+        inside = project(z, n, group, people, 1.0, margin=1.2 * abs(gap))
+        assert (inside.statistic, inside.gamma) == (0, 0)
+        assert inside.border > 0
+        np.testing.assert_array_equal(inside.shifted, z[inside.cell])
+
+
+def _gap(found: Any, group: Array) -> float:
+    side = group[found.cell]
+    means = [np.average(sigma(found.shifted[which]), weights=found.n[which]) for which in (side, ~side)]
+    return float(means[0] - means[1])
+
+
+@pytest.mark.parametrize(("theta", "slack"), [((2.0,), (0.7,)), ((2.0, 0.5), (0.3, 1.5)), ((1.0, 1.0), (0.0, 2.0))])
+def test_the_tail_with_margins(theta: tuple[float, ...], slack: tuple[float, ...]) -> None:
+    z = np.random.default_rng(0).normal(size=(len(theta), 400_000))
+    beyond = np.maximum(np.abs(z + np.array(slack)[:, None]) - np.array(slack)[:, None], 0) ** 2
+    drawn = np.array(theta) @ beyond
+    for s in (0.1, 1.0, 4.0, 10.0):
+        p = tail(s, theta, slack)
+        assert p == pytest.approx((drawn >= s).mean(), abs=4 * math.sqrt(p / 400_000) + 1e-5)
+    for level in (0.01, 0.05, 0.3):
+        assert tail(critical(level, theta, slack), theta, slack) == pytest.approx(level, rel=1e-9)
+    small = tuple(1e-9 for _ in slack)
+    assert tail(3.0, theta, small) == pytest.approx(tail(3.0, theta), rel=1e-6)
+
+
+@pytest.mark.parametrize("replications", [200, pytest.param(2000, marks=pytest.mark.full)])
+def test_both_hypotheses_of_a_margin_keep_the_level(replications: int) -> None:
+    """At a gap as large as the margin, neither "larger" nor "smaller" is claimed more often than the level says."""
+    rng = np.random.default_rng(3)
+    population = sigma(np.random.default_rng(0).normal([[0.4], [0.0]], 1.0, (2, 200_000))).mean(1)
+    margin = float(population[0] - population[1])
+    exceeds = within = 0
+    for _ in range(replications):
+        g = np.repeat([1, 0], 400)
+        t = projection_test(
+            logit=rng.normal(0.4 * g, 1.0), group=g, reference=0, criterion="demographic_parity", margin=margin
+        )
+        exceeds, within = exceeds + t.rejects, within + t.is_within
+    most = 0.05 + 3 * np.sqrt(0.05 * 0.95 / replications)
+    assert exceeds / replications <= most
+    assert 0.01 <= within / replications <= most
+
+
+def test_a_margin_says_which_of_three_it_is() -> None:
+    def tested(shift: float, people: int) -> ProjectionTest:
+        g = np.repeat([1, 0], people)
+        z = np.random.default_rng(1).normal(shift * g, 1.0)
+        return projection_test(logit=z, group=g, reference=0, criterion="demographic_parity", margin=0.05)
+
+    far, near, unknown = tested(1.0, 1000), tested(0.0, 3000), tested(0.2, 50)
+    assert (far.rejects, far.is_within) == (True, False)
+    assert "is rejected" in far.interpretation
+    assert abs(far.labels[0].means_after[0] - far.labels[0].means_after[1]) == pytest.approx(0.05, abs=1e-8)
+    assert (near.rejects, near.is_within, near.statistic) == (False, True, 0)
+    assert "within 0.05 holds" in near.interpretation
+    assert (unknown.rejects, unknown.is_within) == (False, False)
+    assert "cannot be told" in unknown.interpretation
+    for t in (far, near, unknown):
+        check_schema(t.to_dict(), evenhand.schema("projection"))
+    for bad in (-0.1, 1, "0.1", float("nan"), None, True):
+        with pytest.raises(UsageError, match="margin must be"):
+            projection_test(logit=[1, 2], group=[1, 2], criterion="demographic_parity", margin=bad)
+
+
+@pytest.mark.parametrize("end", [1.0, -1.0])
+def test_a_score_of_1_or_0_is_the_limit_of_scores_nearer_and_nearer(end: float) -> None:
+    rng = np.random.default_rng(11)
+    z, group = rng.normal(0, 1, 60), np.arange(60) < 25
+    far = np.isin(np.arange(60), (3, 10, 40))
+    limit = project(np.where(far, end * np.inf, z), np.ones(60), group, 80.0, 1.0)
+    found = [project(np.where(far, end * at, z), np.ones(60), group, 80.0, 1.0) for at in (10.0, 20.0, 32.0)]
+    errors = [abs(f.statistic - limit.statistic) + abs(f.theta - limit.theta) for f in found]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-10
+    assert np.isinf(limit.shifted).sum() == 3
+    assert (limit.k[np.isinf(limit.shifted)] == 0).all()
+    assert _gap(limit, group) == pytest.approx(0, abs=1e-9)
+
+
+def test_people_scoring_0_and_1_count_and_stay() -> None:
+    people = some_people(1200)
+    people["p"][:7] = 1.0
+    people["p"][7:12] = 0.0
+    t = projection_test(people, score="p", label="y", group="g", criterion="equalized_odds")
+    json.loads(t.to_json())
+    assert any("12 people have a score of exactly 0 or 1" in note for note in t.notes)
+    moved = t.shifted_probabilities(people["p"], people["g"], people["y"])
+    np.testing.assert_array_equal(moved[:12], people["p"][:12])
+    for y in (0, 1):
+        means = [moved[(people["y"] == y) & (people["g"] == g)].mean() for g in "fm"]
+        assert means[0] == pytest.approx(means[1], abs=1e-6)
+    within = projection_test(score=[1.0, 1.0, 0.0, 0.0, 0.5], group=list("ababa"), criterion="demographic_parity",
+                             margin=0.9)  # fmt: skip
+    assert within.statistic == 0
 
 
 def test_ranges_state_their_bound() -> None:

@@ -113,6 +113,10 @@ def project(
     if not math.isfinite(theta) or abs(excess) <= ROUNDING * scale:
         return still  # no limit law, which the caller refuses; or no gap but rounding
     pair = _Pair.of(sides, excess > 0, pooled > 0.5, target)
+    if not pair.reachable:
+        if abs(gap) <= margin:
+            return replace(still, border=math.inf)
+        raise DataError(PINNED)
     start = 2 * abs(excess) / steep  # exact for small gaps
     found = _solved(pair, start)
     gamma = math.copysign(found.c / beta_norm / beta_norm, excess)
@@ -127,6 +131,11 @@ def project(
 TOO_NEAR = (
     "the scores are so near 0 or 1 that floating-point numbers cannot tell how they respond to a change, and the "
     "limit law of the projection test needs that: the test does not exist for these scores"
+)
+
+PINNED = (
+    "so many people have a score of exactly 0 or 1, where a score no longer responds to features, that nobody can close "
+    "the gap: the projection test does not exist for these scores; pass the model's logits (logit=) if it has them"
 )
 
 
@@ -189,6 +198,12 @@ class _Pair:
     def of(cls, sides: list[_Side], group_moves_down: bool, near_one: bool, target: float) -> _Pair:
         high, low = sides if group_moves_down else sides[::-1]
         return cls(high, low.mirrored(), near_one, target if group_moves_down else -target)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether those who can move can bring the gap to the target: at infinity nobody moves."""
+        fixed = float(self.high.w[self.high.t == math.inf].sum() + self.low.w[self.low.t == math.inf].sum())
+        return fixed - 1 < self.target
 
     def at(self, c: float, start: _Move | None = None) -> _Move:
         """Everybody's best move for |γ|‖β‖² = c, and the gap that is left."""

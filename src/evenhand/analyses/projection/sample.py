@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.analyses.projection.inputs import logits_of, scores_of
 from evenhand.analyses.projection.shifts import sigma
 from evenhand.inference.chi2_mixture import tail
-from evenhand.inference.permutation import permuted_means
+from evenhand.inference.permuted_means import PermutedGap, permuted_means, permuted_p_value
 from evenhand.inference.wasserstein_projection import Projection, project
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.table import Table
@@ -45,7 +45,10 @@ class Sample:
         if table.weight is None or table.weight2 is None:
             return cls(z, n, None, label, in_group)
         scale = n.sum() / table.weight[pair].sum()
-        return cls(z, table.weight[pair] * scale, table.weight2[pair] * scale * scale, label, in_group)
+        weight, squares = table.weight[pair] * scale, table.weight2[pair] * scale * scale
+        if np.allclose(weight, n, 1e-12) and np.allclose(squares, n, 1e-12):  # everybody weighs the same
+            return cls(z, n, None, label, in_group)
+        return cls(z, weight, squares, label, in_group)
 
     def own(self, y: int | None) -> Ints:
         """The cells of people with one label, or of all."""
@@ -77,18 +80,21 @@ class Sample:
     def permuted(self, labels: Sequence[int | None]) -> float | None:
         """The p-value by permuting group labels among those who are compared.
 
-        None of survey weights, and where all groups are so large that it says what the limit law says.
+        Of few people these are all ways there are, so that it is exact. None of survey weights, and where all groups
+        are so large that it says what the limit law says.
         """
-        if self.squares is not None or min(min(self.effective(y)) for y in labels) >= MANY:
+        large = [min(self.effective(y)) >= MANY for y in labels]
+        if self.squares is not None or all(large):
             return None
         rng = np.random.default_rng(0)
-        here, null = 0.0, np.zeros(PERMUTATIONS)
-        for y in labels:
-            own = self.own(y)
-            n = np.rint(self.n[own]).astype(np.int64)
-            one, more = permuted_means(sigma(self.z[own]), n, self.in_group[own], PERMUTATIONS, rng)
-            here, null = here + one, null + more
-        return float((1 + (null >= here * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
+        gaps = [self._permuted(y, rng) for y, enough in zip(labels, large, strict=True) if not enough]
+        rest = [self.projected(y, 1.0).wald for y, enough in zip(labels, large, strict=True) if enough]
+        return permuted_p_value(gaps, rest[0] if rest else None, PERMUTATIONS, rng)
+
+    def _permuted(self, y: int | None, rng: np.random.Generator) -> PermutedGap:
+        own = self.own(y)
+        n = np.rint(self.n[own]).astype(np.int64)
+        return permuted_means(sigma(self.z[own]), n, self.in_group[own], PERMUTATIONS, rng)
 
     def mean(self, y: int) -> float:
         """Mean score of everybody with a label."""
