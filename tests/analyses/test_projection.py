@@ -16,6 +16,7 @@ import evenhand
 from conftest import called as run, check_schema, evenhand as process
 from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.projection.results import ProjectionTest
+from evenhand.analyses.projection.several import ProjectionTests
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.chi2_mixture import critical, tail
 from evenhand.inference.permuted_means import PermutedGap, permuted_means, permuted_p_value
@@ -613,7 +614,8 @@ GOOD: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "beta_norm": 1
         ({}, {"criterion": "equalized_odds"}, "unfavourable label .* 'f' has none"),
         ({"y": [1, 2, 3, 1]}, {}, "has two values"),
         ({"g": ["f"] * 4}, {}, "two or more groups"),
-        ({"g": ["f", "m", "x", "m"]}, {}, "compare="),
+        ({}, {"score": ["p", "y"]}, "one by one"),
+        ({}, {"score": ["p", "y"], "logit": "p"}, "not both"),
         ({"g": ["f", None, "f", "m"]}, {}, "without a group"),
         ({}, {"compare": "x"}, "'x' is not a group"),
         ({}, {"compare": "f", "reference": "f"}, "is the reference"),
@@ -707,6 +709,79 @@ def test_the_document_and_the_report(tmp_path: Path) -> None:
     assert "Projection test" in t.to_html()
     assert t.plots() == ()
     assert t == projection_test(some_people(), logit="z", label="y", group="g", criterion="equalized_odds", beta_norm=2)
+
+
+# ---- several groups, several scores ----------------------------------------------------------------------------------
+
+
+def three_groups(n: int = 900) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    g = rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2])
+    z = rng.normal(np.where(g == "c", 1.0, 0.0), 1.2)
+    return {"p": sigma(z), "q": sigma(rng.normal(0, 1, n)), "y": (rng.random(n) < sigma(z)).astype(int), "g": g}
+
+
+def test_every_group_is_compared_with_the_reference() -> None:
+    people = three_groups()
+    found = projection_test(people, score="p", label="y", group="g", criterion="equalized_odds")
+    assert isinstance(found, ProjectionTests)
+    assert [(t.group, t.reference) for t in found] == [("b", "a"), ("c", "a")]
+    for t in found:
+        assert t == projection_test(
+            people, score="p", label="y", group="g", criterion="equalized_odds", compare=t.group
+        )
+    p = sorted(t.p_value for t in found)
+    assert sorted(found.p_adjusted) == pytest.approx([min(2 * p[0], 1), max(2 * p[0], p[1])])
+    assert found.rejects == tuple(p <= 0.05 for p in found.p_adjusted)
+    assert found["c"] is found[1]
+    assert found.rejects == (False, True)
+    assert "rejected in 1 of 2 comparisons with a" in found.interpretation
+    assert max(map(len, repr(found).splitlines())) <= 80
+    for part in ("p_adjusted", "adjusted"):
+        assert part in found.to_json() + repr(found)
+    document = json.loads(found.to_json())
+    check_schema(document, evenhand.schema("projections"))
+    for one in document["tests"]:
+        assert one.pop("p_adjusted") >= one["p_value"]
+        del one["rejects_adjusted"]
+        check_schema(one, evenhand.schema("projection"))
+    assert "Projection tests" in found.to_html()
+
+
+def test_several_scores_are_tested_together() -> None:
+    people = three_groups()
+    found = projection_test(people, score=["p", "q"], label="y", group="g", reference="a")
+    assert [(t.data["score"], t.group) for t in found] == [("p", "b"), ("p", "c"), ("q", "b"), ("q", "c")]
+    assert found.rejects == (False, True, False, False)
+    assert "for c by p" in found.interpretation
+    one = projection_test(people, score=["p", "q"], label="y", group="g", reference="a", compare="c")
+    assert [t.p_value for t in one] == [found[1].p_value, found[3].p_value]
+    assert isinstance(projection_test(people, score=["p"], label="y", group="g", compare="c"), ProjectionTest)
+    logits = {**people, "z": np.log(people["p"] / (1 - people["p"]))}
+    assert len(projection_test(logits, logit=["z", "z"], label="y", group="g")) == 4
+
+
+def test_groups_without_the_label_are_named_and_left_out() -> None:
+    people = three_groups()
+    people["y"][people["g"] == "b"] = 0
+    found = projection_test(people, score="p", label="y", group="g", reference="a")
+    assert (found.group, found.p_value) == ("c", projection_test(
+        people, score="p", label="y", group="g", reference="a", compare="c").p_value)  # fmt: skip
+    assert any("'b' is not compared" in note for note in found.notes)
+
+
+def test_the_command_tests_several_groups_and_scores(tmp_path: Path) -> None:
+    people = three_groups(300)
+    file = tmp_path / "people.csv"
+    rows = zip(*people.values(), strict=True)
+    file.write_text("\n".join([",".join(people), *(",".join(map(str, row)) for row in rows)]))
+    words = ("--label", "y", "--group", "g", "--reference", "a")
+    done = run("projection-test", file, "--score", "p,q", *words, "--json", "-")
+    found = json.loads(done.stdout)
+    assert found == projection_test(file, score=["p", "q"], label="y", group="g", reference="a").to_dict()
+    assert found["schema"] == "evenhand/projections/1"
+    assert len(found["tests"]) == 4
+    assert "Projection tests" in run("projection-test", file, "--score", "p", *words).stdout
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "duckdb"])

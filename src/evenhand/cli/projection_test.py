@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import NUMBER, command, given, option, shared, under
+from evenhand.cli.options import NUMBER, ONE_OR_NAMES, command, given, option, shared, under
 from evenhand.cli.output import wanted, write
 
 CRITERIA = ("equal_opportunity", "predictive_equality", "equalized_odds", "demographic_parity")
@@ -15,8 +15,9 @@ CRITERIA = ("equal_opportunity", "predictive_equality", "equalized_odds", "demog
 @command("data")
 @under(
     "Columns",
-    shared("score", metavar="COL", callback=None, help="Column of probabilities of a logistic model."),
-    option("--logit", metavar="COL", help="Column of its logits, instead of the probabilities."),
+    shared("score", help="Column of probabilities of a logistic model; several for a test of each."),
+    option("--logit", metavar="COL[,COL…]", callback=ONE_OR_NAMES,
+           help="Column of its logits, instead of the probabilities."),
     "label",
     shared("group", metavar="COL", callback=None, help="Column of groups."),
     "weight", "weight_kind",
@@ -27,7 +28,7 @@ CRITERIA = ("equal_opportunity", "predictive_equality", "equalized_odds", "demog
     "Test",
     option("--beta-norm", metavar="B", type=NUMBER, help="‖β‖ of the model; without it, distances are in logits."),
     shared("reference", multiple=False, help="Group to compare with  [default: the largest]"),
-    option("--compare", metavar="V", help="Group to compare, if there are more than two."),
+    option("--compare", metavar="V", help="Group to compare  [default: all others, each]"),
     option("--criterion", type=click.Choice(CRITERIA), default="equal_opportunity", help="What should hold."),
     option("--margin", metavar="E", type=NUMBER, default=0.0, help="Largest gap of mean scores that is none."),
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),

@@ -42,11 +42,10 @@ def permuted_p_value(gaps: Sequence[PermutedGap], large: float | None, draws: in
         least = np.searchsorted(others[0].null[order], here - one.null)
         above = np.append(np.cumsum(others[0].chance[order][::-1])[::-1], 0.0)
         return _whole(float((one.chance * above[least]).sum()))
-    chance = None if others else one.chance
-    null = sum(g.drawn(draws, rng) for g in gaps) if others else one.null
-    beyond = null >= here if large is None else _chi2_tail(here - null)
-    if chance is not None:
-        return _whole(float((chance * beyond).sum()))
+    null = one.null if not others else one.drawn(draws, rng) + others[0].drawn(draws, rng)
+    beyond = np.where(null >= here, 1.0, 0.0) if large is None else _chi2_tail(here - null)
+    if one.chance is not None and not others:
+        return _whole(float((one.chance * beyond).sum()))
     return float((1 + beyond.sum()) / (1 + len(null)))
 
 

@@ -134,8 +134,8 @@ TOO_NEAR = (
 )
 
 PINNED = (
-    "so many people have a score of exactly 0 or 1, where a score no longer responds to features, that nobody can close "
-    "the gap: the projection test does not exist for these scores; pass the model's logits (logit=) if it has them"
+    "so many people have a score of exactly 0 or 1, where a score no longer responds to features, that nobody can "
+    "close the gap: the projection test does not exist for these scores; pass the model's logits (logit=)"
 )
 
 

@@ -11,6 +11,7 @@ from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
     from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
+    from evenhand.analyses.projection.several import ProjectionTests
 
 
 def document(test: ProjectionTest) -> dict[str, Any]:
@@ -25,6 +26,19 @@ def document(test: ProjectionTest) -> dict[str, Any]:
         "data": dict(test.data),
         "interpretation": sentence(test),
         "notes": list(test.notes),
+    }
+
+
+def documents(found: ProjectionTests) -> dict[str, Any]:
+    """All tests as plain values."""
+    tests = zip(found.tests, found.p_adjusted, found.rejects, strict=True)
+    first = found.tests[0]
+    return {
+        **header("projections"),
+        **fields(first, "criterion margin level attribute reference"),
+        "tests": [{**document(test), "p_adjusted": p, "rejects_adjusted": rejects} for test, p, rejects in tests],
+        "interpretation": sentence_of_all(found),
+        "notes": [note for note in first.notes if all(note in test.notes for test in found.tests)],
     }
 
 
@@ -66,6 +80,25 @@ def sentence(test: ProjectionTest) -> str:
         f"{name} is not rejected at {100 * test.level:g} %: {means}. Chance alone could explain that, which does not "
         "show that the score is fair."
     )
+
+
+def sentence_of_all(found: ProjectionTests) -> str:
+    """The finding in a sentence or two."""
+    first = found.tests[0]
+    name = first.criterion.replace("_", " ") + (f" within {first.margin:g}" if first.margin else "")
+    several = len({test.data["score"] for test in found.tests}) > 1
+    rejected = [
+        shown_name(test.group) + (f" by {shown_name(test.data['score'])}" if several else "")
+        for test, rejects in zip(found.tests, found.rejects, strict=True)
+        if rejects
+    ]
+    whom = f"{len(found.tests)} comparisons with {shown_name(first.reference)}, adjusted by Holm"
+    if not rejected:
+        return (
+            f"{name} is rejected in none of {whom}, at {100 * first.level:g} %, which does not show that the score is "
+            "fair."
+        )
+    return f"{name} is rejected in {len(rejected)} of {whom}, at {100 * first.level:g} %: for {', '.join(rejected)}."
 
 
 def _compared(part: LabelProjection) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,23 +36,17 @@ def labels_of(table: Table, needed: bool) -> Bools | None:
     return table.label
 
 
-def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, int, int]:
-    """The grouping, and the two groups that are compared."""
+def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, list[int], int]:
+    """The grouping, the groups that are compared, and what with."""
     if len(table.attributes) > 1:
         raise UsageError(
-            "the projection test compares two groups of one column, but there are "
+            "the projection test compares groups of one column, but there are "
             f"{listed([a.name for a in table.attributes])}: count the people by one of them (group=)"
         )
     grouping = table.groupings[0]
     ref, _ = reference_group(table, grouping, reference)
     if compare is None:
-        others = [g for g in range(len(grouping.groups)) if g != ref]
-        if len(others) > 1:
-            raise UsageError(
-                f"the projection test compares two groups, but {shown(grouping.name)} has "
-                f"{listed(grouping.groups)}: say which one to compare with {shown(grouping.groups[ref])} (compare=)"
-            )
-        return grouping, others[0], ref
+        return grouping, [g for g in range(len(grouping.groups)) if g != ref], ref
     group = group_named(grouping, compare)
     if reference is None and group == ref:  # the largest of the others
         sizes = table.sizes(grouping).copy()
@@ -59,7 +54,7 @@ def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, int,
         ref = int(np.argmax(sizes))
     if group == ref:
         raise UsageError(f"{shown(compare)} is the reference: name another group, or another reference")
-    return grouping, group, ref
+    return grouping, [group], ref
 
 
 def scores_of(table: Table) -> Floats:
@@ -86,6 +81,12 @@ def logits_of(table: Table, score: Floats, logits: bool) -> Floats:
         with np.errstate(divide="ignore"):  # 0 and 1 are infinitely far
             z = np.log(score) - np.log1p(-score)
     return -z if table.meaning.risk else z
+
+
+def has_people(table: Table, grouping: Grouping, group: int, labels: Sequence[int | None]) -> bool:
+    """Whether a group has people with each of the labels."""
+    own = grouping.codes == group
+    return all(y is None or table.label is None or bool((own & (table.label == y)).any()) for y in labels)
 
 
 def check_people(table: Table, names: tuple[str, str], in_group: Bools, criterion: str, y: int | None) -> None:
