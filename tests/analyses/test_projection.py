@@ -561,8 +561,6 @@ def test_models_that_are_read(rows: tuple[Array, Array, Array]) -> None:
 
 def test_models_that_are_refused(rows: tuple[Array, Array, Array]) -> None:
     linear_model, sm = pytest.importorskip("sklearn.linear_model"), pytest.importorskip("statsmodels.api")
-    from sklearn.calibration import CalibratedClassifierCV
-
     X, y, g = rows
     probit = sm.GLM(y, X, family=sm.families.Binomial(sm.families.links.Probit())).fit()
     offset = sm.GLM(y, X, family=sm.families.Binomial(), offset=X[:, 0]).fit()
@@ -570,7 +568,6 @@ def test_models_that_are_refused(rows: tuple[Array, Array, Array]) -> None:
     broken = linear_model.LogisticRegression().fit(X, y)
     broken.coef_ = np.full_like(broken.coef_, np.nan)
     for model, features, message in (
-        (CalibratedClassifierCV(linear_model.LogisticRegression()).fit(X, y), X, "pass its probabilities as score="),
         (linear_model.SGDClassifier().fit(X, y), X, "pass its probabilities as score="),
         (linear_model.LinearRegression().fit(X, y), X, "pass its probabilities as score="),
         (probit, X, "pass its probabilities as score="),
@@ -590,6 +587,159 @@ def test_models_that_are_refused(rows: tuple[Array, Array, Array]) -> None:
         projection_test.from_model(fitted, X, y[1:], g)
     with pytest.raises(UsageError, match="y, the outcomes"):
         projection_test.from_model(fitted, X, None, g)
+
+
+def test_wrapped_logistic_regressions_are_read(rows: tuple[Array, Array, Array]) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+
+    X, y, g = rows
+    X = 3 * X
+    logistic = linear_model.LogisticRegression
+    piped = make_pipeline(StandardScaler(), logistic())
+    fitted = make_pipeline(StandardScaler(), logistic()).fit(X, y)
+    for model in (
+        GridSearchCV(logistic(), {"C": [0.1, 1.0]}, cv=2),
+        GridSearchCV(piped, {"logisticregression__C": [0.1, 1.0]}, cv=2),
+        make_pipeline(StandardScaler(), GridSearchCV(logistic(), {"C": [1.0]}, cv=2)),
+        FixedThresholdClassifier(logistic(), threshold=0.3),
+        TunedThresholdClassifierCV(piped, cv=2),
+        CalibratedClassifierCV(logistic(), ensemble=False, cv=3),
+        CalibratedClassifierCV(FrozenEstimator(fitted), cv=3),
+        CalibratedClassifierCV(LinearSVC(), ensemble=False, cv=3),
+    ):
+        model.fit(X, y)
+        t = projection_test.from_model(model, X, y, g, reference="m")
+        p = model.predict_proba(X)[:, 1]
+        by_hand = projection_test(score=p, label=y, group=g, reference="m")
+        assert t.space == "features"
+        assert numbers(t)[:2] == pytest.approx([by_hand.statistic / t.beta_norm**2, by_hand.p_value], rel=1e-6)
+        # The coefficients: what a step along them does to the logit.
+        there = t.shifted_features(X)
+        steps = np.linalg.norm(there - np.asarray(t._model.features), axis=1)
+        assert (steps**2).sum() == pytest.approx(t.statistic, rel=1e-6)
+        if there.shape == X.shape and not t.notes:
+            moved = model.predict_proba(there)[:, 1]
+            assert moved == pytest.approx(t.shifted_probabilities(t._model.z, g, y), abs=1e-9)
+    with pytest.raises(UsageError, match="fit it first"):
+        projection_test.from_model(GridSearchCV(logistic(), {}), X, y, g)
+
+
+def test_other_models_are_tested_in_score_space(rows: tuple[Array, Array, Array]) -> None:
+    pytest.importorskip("sklearn")
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y, g = rows
+    for model in (
+        GradientBoostingClassifier(n_estimators=5).fit(X, y),
+        GaussianNB().fit(X, y),
+        CalibratedClassifierCV(LogisticRegression()).fit(X, y),
+        CalibratedClassifierCV(LogisticRegression(), method="isotonic", ensemble=False).fit(X, y),
+    ):
+        t = projection_test.from_model(model, X, y, g)
+        same = projection_test(score=model.predict_proba(X)[:, 1], label=y, group=g)
+        assert numbers(t) == numbers(same)
+        assert t.space == "score"
+        assert any(f"{type(model).__name__} is no logistic regression" in note for note in t.notes)
+        with pytest.raises(UsageError, match="without a model's features"):
+            t.shifted_features(X)
+    function = projection_test.from_model(lambda X: sigma(X[:, 0]), X, y, g)
+    assert numbers(function) == numbers(projection_test(score=sigma(X[:, 0]), label=y, group=g))
+    unlabelled = projection_test.from_model(model, X, None, g, criterion="demographic_parity")
+    assert unlabelled.criterion == "demographic_parity"
+
+
+def test_shifted_features_make_the_means_equal(rows: tuple[Array, Array, Array]) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    g = np.where(np.arange(len(g)) % 10, g, "x")
+    model = linear_model.LogisticRegression().fit(X, y)
+    t = projection_test.from_model(model, X, y, g, reference="m", compare="f", criterion="equalized_odds")
+    there = t.shifted_features(X)
+    assert np.isnan(there[g == "x"]).all()
+    for label in (0, 1):
+        means = [model.predict_proba(there[(g == name) & (y == label)])[:, 1].mean() for name in "fm"]
+        assert means[0] == pytest.approx(means[1], abs=1e-4)
+    with pytest.raises(DataError, match="500 people were tested"):
+        t.shifted_features(X[:3])
+    with pytest.raises(UsageError, match="without a model's features"):
+        projection_test(COLUMNS, **GOOD).shifted_features()
+
+
+def test_a_model_and_its_people_are_given_by_name(rows: tuple[Array, Array, Array], tmp_path: Path) -> None:
+    pandas, io = pytest.importorskip("pandas"), pytest.importorskip("skops.io")
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, g=g, w=1)
+    model = linear_model.LogisticRegression().fit(frame[["a", "b", "c"]], y)
+    by_hand = projection_test.from_model(model, frame[["a", "b", "c"]], y, g, reference="m")
+    io.dump(model, tmp_path / "m.skops")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    words: dict[str, Any] = {"label": "y", "group": "g", "reference": "m"}
+    for data in (frame, tmp_path / "people.csv"):
+        for one in (model, tmp_path / "m.skops"):
+            t = projection_test(data, model=one, **words)
+            assert numbers(t) == pytest.approx(numbers(by_hand))
+            np.testing.assert_allclose(t.shifted_features(), by_hand.shifted_features())
+    plain = linear_model.LogisticRegression().fit(X, y)
+    io.dump(plain, tmp_path / "plain.skops")
+    flags = ("--label", "y", "--group", "g", "--reference", "m", "--json", "-")
+    for model_file, more in (("m.skops", ()), ("plain.skops", ("--features", "a,b,c"))):
+        done = run("projection-test", tmp_path / "people.csv", "--model", tmp_path / model_file, *flags, *more)
+        assert json.loads(done.stdout)["statistic"] == pytest.approx(by_hand.statistic)
+    for bad, message in (
+        (("--model", tmp_path / "m.skops", "--score", "a"), "leave out score="),
+        (("--model", tmp_path / "plain.skops"), "cannot score"),
+        (("--model", tmp_path / "m.pkl"), "pickle"),
+        (("--model", tmp_path / "none.skops"), "there is no model"),
+        (("--score", "a", "--features", "a"), "about a model"),
+        (("--model", tmp_path / "m.skops", "--features", "a,b,d"), "'d'"),
+    ):
+        done = run("projection-test", tmp_path / "people.csv", *bad, *flags)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), bad
+        assert message in done.stderr
+    done = run("projection-test", tmp_path / "people.csv", "--model", tmp_path / "m.skops", *flags,
+               "--shifts", tmp_path / "m.skops")  # fmt: skip
+    assert done.returncode == 2
+
+
+def test_shifts_are_saved(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    t = projection_test(some_people(), score="p", label="y", group="g", criterion="equalized_odds")
+    for name in ("shifts.csv", "shifts.parquet"):
+        t.save_shifts(tmp_path / name)
+        found = duckdb.sql(f"SELECT * FROM '{tmp_path / name}'").fetchnumpy()
+        assert list(found) == ["score", "group", "label", "n", "logit", "shifted_logit", "shifted_score", "k"]
+        for column, values in t.shifts.items():
+            np.testing.assert_array_equal(found[column], values)
+    before = (tmp_path / "shifts.csv").read_bytes()
+    t.save_shifts(tmp_path / "shifts.csv")
+    assert (tmp_path / "shifts.csv").read_bytes() == before
+    with pytest.raises(UsageError, match=r"as .csv or .parquet, not '.json'"):
+        t.save_shifts(tmp_path / "shifts.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["shifts.csv", "shifts.parquet"]
+
+
+def test_the_command_saves_shifts(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    people = some_people(60)
+    file.write_text("p,y,g\n" + "\n".join(f"{p},{y},{g}" for p, y, g in zip(*(people[c] for c in "pyg"), strict=True)))
+    flags = (file, "--score", "p", "--label", "y", "--group", "g")
+    done = run("projection-test", *flags, "--shifts", tmp_path / "s.csv", "--json", "-")
+    assert json.loads(done.stdout)["n"] == 60
+    assert (tmp_path / "s.csv").read_text().startswith("score,group,label,n,logit,shifted_logit,shifted_score,k\n")
+    for bad in ("s.txt", "-", "people.csv", "", "no/where.csv"):
+        done = run("projection-test", *flags, "--shifts", tmp_path / bad if bad not in ("-", "") else bad)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), bad
+    assert file.read_text().startswith("p,y,g")
 
 
 # ---- bad input, and what comes out ------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.analyses.projection.criteria import How
 from evenhand.analyses.projection.inputs import check_people, labels_of, logits_of, scores_of
+from evenhand.analyses.projection.logistic import Linear
 from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
 from evenhand.analyses.projection.sample import Sample, exceeding, in_ranges, law, mistaken_risk, within, within_ranges
 from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
@@ -34,6 +35,8 @@ class Scored:
     """Whether the scores of the table are logits."""
     norm: float | None
     notes: tuple[str, ...] = ()
+    model: Linear | None = None
+    """The rows, where they were scored by a logistic regression."""
 
 
 def pair_test(scored: Scored, grouping: Grouping, group: int, ref: int, how: How) -> ProjectionTest:
@@ -87,6 +90,7 @@ def pair_test(scored: Scored, grouping: Grouping, group: int, ref: int, how: How
             *_remarks(plans, names, sample, p_limit, how, by_permutation),
         ),
         ranges=ranges,
+        _model=scored.model,
         _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table.meaning.risk),
     )
 

@@ -6,16 +6,23 @@ Taskesen, Blanchet, Kuhn & Nguyen (2021).
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
+
 from evenhand.analyses.projection.criteria import How
 from evenhand.analyses.projection.inputs import NEEDS_LABEL, compared, has_people
-from evenhand.analyses.projection.logistic import LARGEST, linear_part
+from evenhand.analyses.projection.logistic import LARGEST, Linear, Probabilities, scored_by
 from evenhand.analyses.projection.pair_test import Scored, pair_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.analyses.projection.several import ProjectionTests
-from evenhand.errors import UsageError, number, shown
+from evenhand.errors import UsageError, listed, number, shown
+from evenhand.ingest.engines import engine_of, names_of
+from evenhand.ingest.model_files import load_model
+from evenhand.ingest.model_inputs import held
+from evenhand.ingest.people import as_columns
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.tables.confusion import Confusion
@@ -61,6 +68,11 @@ class _ProjectionTest:
         the gaps are shown to be smaller.
     level
         The test rejects at this level.
+    model, features
+        Instead of a score, the model that gives it, as `from_model` takes it, or the path of a .skops or .onnx file, or
+        "package.module:name"; and the columns it takes, by default those it was fitted on, else all without a role.
+    trust, unsafe_pickle
+        Types of a .skops file that are known to be harmless; whether a pickle may be loaded, which can run any code.
 
     Examples
     --------
@@ -86,6 +98,10 @@ class _ProjectionTest:
         criterion: str = "equal_opportunity",
         margin: float = 0.0,
         level: float = 0.05,
+        model: Any = None,
+        features: Sequence[str] | None = None,
+        trust: Sequence[str] = (),
+        unsafe_pickle: bool = False,
         **columns: Unpack[ColumnArgs],
     ) -> ProjectionTest | Any:
         check_known(columns, ColumnArgs.__optional_keys__, projection_test)
@@ -93,6 +109,13 @@ class _ProjectionTest:
         norm = None if beta_norm is None else _norm(beta_norm)
         notes = (_NO_BETA,) if norm is None else ()
         roles = picked(Roles, columns)
+        if model is not None:
+            if score is not None or logit is not None or beta_norm is not None:
+                raise UsageError("the model gives score and ‖β‖: leave out score=, logit= and beta_norm=, or model=")
+            scored = _of_model(model, data, roles, features, trust, unsafe_pickle, how)
+            return _one_or_all(_pairs(scored, reference, compare, how))
+        if features is not None or trust or unsafe_pickle:
+            raise UsageError("features, trust and unsafe_pickle are about a model: name it (model=)")
         tests: list[ProjectionTest] = []
         for one, other in _columns(score, logit, norm):
             table, logits = _table(data, one, other, roles, how)
@@ -114,12 +137,14 @@ class _ProjectionTest:
         favorable: Any = 1,
         missing: str = "refuse",
     ) -> ProjectionTest | Any:
-        """Test a fitted logistic regression: logits and ‖β‖ are read from it.
+        """Test a fitted model: of a logistic regression, logits and β are read.
 
-        `model` is scikit-learn's LogisticRegression, LogisticRegressionCV or SGDClassifier(loss="log_loss"), with two
-        classes, also at the end of a pipeline (distances are then in the features that the pipeline hands to it); or
-        the fitted results of statsmodels' Logit or of its binomial GLM with a logit link (X with the columns of the
-        fit, the constant among them). `favorable` is one of its two classes.
+        That is scikit-learn's LogisticRegression, LogisticRegressionCV or SGDClassifier(loss="log_loss"), with two
+        classes, also at the end of a pipeline (distances are then in the features that the pipeline hands to it), found
+        by a search (GridSearchCV), with a threshold of its own, or calibrated by one sigmoid; or the fitted results of
+        statsmodels' Logit or of its binomial GLM with a logit link (X with the columns of the fit, the constant among
+        them). `favorable` is one of its two classes. Any other model with predict_proba, or function that returns
+        probabilities, is tested in score space. `y` may be None for demographic parity.
 
         >>> import numpy as np
         >>> from sklearn.linear_model import LogisticRegression
@@ -129,18 +154,55 @@ class _ProjectionTest:
         ('features', 6, 0.333)
         """
         how = How.checked(criterion, margin, level)
-        linear = linear_part(model, X, favorable)
-        if y is None or group is None:
-            raise UsageError(f"from_model needs {'y, the outcomes' if y is None else 'the group of each person'}")
-        columns = {"score": linear.z, "label": y, "group": group, "favorable": favorable, "missing": missing}
-        scored = Scored(as_table(None, picked(Roles, columns)), True, linear.norm, linear.notes)
-        return _one_or_all(_pairs(scored, reference, compare, how))
+        if group is None or (y is None and None not in how.labels):
+            raise UsageError(f"from_model needs {'the group of each person' if group is None else 'y, the outcomes'}")
+        found = scored_by(model, X, favorable)
+        columns = {"label": y, "group": group, "favorable": favorable, "missing": missing}
+        return _one_or_all(_pairs(_modelled(found, None, picked(Roles, columns), group, y), reference, compare, how))
 
     def __repr__(self) -> str:
         return "evenhand.projection_test(data, …), or .from_model(model, X, y, group); see help(projection_test)"
 
 
 projection_test = _ProjectionTest()
+
+
+def _of_model(
+    model: Any, data: Any, roles: Roles, features: Any, trust: Sequence[str], unsafe_pickle: bool, how: How
+) -> Scored:
+    """People of a file or dataframe as a model scores them. It is given its own columns, or all but the roles."""
+    said = {role: column for role, column in roles.said().items() if role in ("label", "group", "weight", "cluster")}
+    if roles.label is None and None not in how.labels:
+        raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
+    if isinstance(model, str | os.PathLike):
+        model = load_model(model, trust=trust, unsafe_pickle=unsafe_pickle)
+    columns = list(names_of(as_columns(data)))
+    own = getattr(model, "feature_names_in_", None)
+    if features is None:
+        taken = [c for column in said.values() for c in ([column] if isinstance(column, str) else column)]
+        features = [c for c in columns if c not in taken] if own is None else [str(c) for c in own]
+    absent = [name for name in features if name not in columns]
+    if absent:
+        raise UsageError(f"the model takes {listed(absent)}, but the data have {listed(columns)}: name its columns")
+    people, X = held(data, columns), held(data, list(features))
+    if own is None and hasattr(model, "n_features_in_") and not isinstance(X, dict):
+        X = np.asarray(X)  # it was fitted on columns without names
+    found = scored_by(model, X, 1 if roles.favorable is None else roles.favorable)
+    values = engine_of(people).code.values(people, columns)
+    group, label = (values.get(name) if isinstance(name, str) else name for name in (_one(roles.group), roles.label))
+    return _modelled(found, people, roles, group, label)
+
+
+def _one(group: Any) -> Any:
+    return group[0] if isinstance(group, list | tuple) and len(group) == 1 else group
+
+
+def _modelled(found: Linear | Probabilities, data: Any, roles: Roles, group: Any, label: Any) -> Scored:
+    """People as a model scores them, in the order of its rows."""
+    if isinstance(found, Probabilities):
+        return Scored(as_table(data, replace(roles, score=found.p)), False, None, found.notes)
+    table = as_table(data, replace(roles, score=found.z))
+    return Scored(table, True, found.norm, found.notes, replace(found, group=group, label=label))
 
 
 def _columns(score: Any, logit: Any, norm: float | None) -> list[tuple[Any, Any]]:

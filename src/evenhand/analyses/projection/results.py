@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from evenhand.ingest.engines.dataframes import as_values
 from evenhand.ingest.values import label_key, name_of, to_floats
 from evenhand.report.result import Result
 from evenhand.tables.arrays import Floats
+
+if TYPE_CHECKING:
+    from evenhand.analyses.projection.logistic import Linear
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class ProjectionTest(Result):
     _plan: Shifts = field(compare=False)
     ranges: Ranges | None = None
     """What scores known in ranges leave open; None if they are exact."""
+    _model: Linear | None = field(default=None, compare=False)
 
     @property
     def theta(self) -> tuple[float, ...]:
@@ -148,6 +153,40 @@ class ProjectionTest(Result):
         names = np.array([name_of(g) for g in groups], object)
         favourable = np.array([label_key(y) == self.data["favorable"] for y in labels], np.bool_)
         return self._plan.of_rows(scores, names, favourable, self.data["logits"])
+
+    def shifted_features(self, X: Any = None) -> Floats:
+        """Where the people that a logistic regression scored go in its features: a matrix, in the order of their rows.
+
+        `X` are those people, as they were tested; it may be left out. Everybody moves along the coefficients. After a
+        pipeline these are the features that it hands to its classifier.
+        NaN for people of other groups.
+
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from evenhand import projection_test
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), [0, 0, 1, 0, 1, 1]
+        >>> test = projection_test.from_model(LogisticRegression().fit(X, y), X, y, ["f", "m", "f", "f", "m", "m"])
+        >>> test.shifted_features(X).ravel().round(2).tolist()
+        [0.0, 1.0, 3.65, 3.0, 3.05, 4.39]
+        """
+        found = self._model
+        if found is None:
+            raise UsageError(
+                "these scores come without a model's features: use projection_test.from_model(model, X, y, group), or "
+                "shifted_logits"
+            )
+        if X is not None and np.shape(X)[0] != len(found.z):
+            raise DataError(f"X has {np.shape(X)[0]:,} rows, but {len(found.z):,} people were tested: pass these")
+        features = found.features.toarray() if hasattr(found.features, "toarray") else found.features
+        moved = self.shifted_logits(found.z, found.group, found.label) - found.z
+        length = found.norm**2
+        return np.asarray(features, np.float64) + (moved / length if length else 0 * moved)[:, None] * found.beta
+
+    def save_shifts(self, path: str | Path) -> None:
+        """Write the shifts, one row each: a .csv or .parquet file, which appears only when it is complete."""
+        from evenhand.analyses.projection.shifts_file import save
+
+        save(self._plan, path)
 
     @property
     def interpretation(self) -> str:

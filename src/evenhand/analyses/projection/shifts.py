@@ -69,8 +69,8 @@ class Shifts:
             "n": self.n[order],
             "logit": self.logit[cell],
             "shifted_logit": shifted,
-            "k": self.k[order],
             "shifted_score": sigma(shifted),
+            "k": self.k[order],
         }
 
 
