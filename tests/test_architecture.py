@@ -34,7 +34,7 @@ ARROWS: dict[str, set[str]] = {
 }
 # The same within analyses, beyond options and reference, which everybody may import.
 WITHIN: dict[str, set[str]] = {
-    "audit": {"individual", "counterfactual"},  # sections of other results on its page
+    "audit": {"individual", "counterfactual", "projection"},  # sections of other results on its page
     "requirement": {"audit"},
     "models": {"audit"},
     "monitor": {"audit"},

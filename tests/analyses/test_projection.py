@@ -857,8 +857,111 @@ def test_the_document_and_the_report(tmp_path: Path) -> None:
     assert t.interpretation.split(":")[0].capitalize() in text
     assert text in t.to_markdown()
     assert "Projection test" in t.to_html()
-    assert t.plots() == ()
+    assert t.plots() == ("law", "moves")
     assert t == projection_test(some_people(), logit="z", label="y", group="g", criterion="equalized_odds", beta_norm=2)
+
+
+# ---- what a reader is shown -----------------------------------------------------------------------------------------
+
+
+def test_steps_hold_five_people_or_more_and_everybody() -> None:
+    rng = np.random.default_rng(3)
+    for n in (5, 6, 40, 900):
+        z = rng.normal(0, 2, 2 * n)
+        t = projection_test(logit=z, group=np.repeat([0, 1], n), criterion="demographic_parity", reference=0)
+        for g in t.to_dict()["labels"][0]["groups"]:
+            assert min(min(s["before"], s["after"]) for s in g["steps"]) >= 5
+            assert g["steps"][0]["low"] == 0
+            assert g["steps"][-1]["high"] == 1
+            assert [s["low"] for s in g["steps"][1:]] == [s["high"] for s in g["steps"][:-1]]
+            assert sum(s["before"] for s in g["steps"]) == n
+            assert sum(s["after"] for s in g["steps"]) == pytest.approx(n, abs=1)
+    few = projection_test(COLUMNS, **GOOD)
+    assert [g["steps"] for g in few.to_dict()["labels"][0]["groups"]] == [[], []]
+    assert few.plots() == ("law",)
+
+
+def test_steps_of_a_risk_are_those_of_the_risk() -> None:
+    people = some_people()
+    people["pd"] = 1 - people["p"]
+    risk = projection_test(people, score="pd", label="y", group="g", risk=True).to_dict()["labels"][0]["groups"][0]
+    good = people["y"] == 1
+    own = people["pd"][good & (people["g"] == risk["name"])]
+    for step in risk["steps"]:
+        assert step["before"] == ((own >= step["low"]) & (own <= step["high"])).sum()
+
+
+def test_who_would_have_to_move_how_far_is_said_in_percentage_points() -> None:
+    people = some_people(900, shift=1.0)
+    t = projection_test(people, score="p", label="y", group="g", reference="m")
+    moved = t.shifted_probabilities(people["p"], people["g"], people["y"]) - people["p"]
+    good = people["y"] == 1
+    for name, way in (("f", "less"), ("m", "more")):
+        own = good & (people["g"] == name)
+        points, most = 100 * abs(moved[own].mean()), 100 * np.abs(moved[own]).max()
+        assert f"{own.sum()}" in t.interpretation
+        assert f"{points:.1f}" in t.interpretation
+        assert f"{most:.1f}" in t.interpretation
+        assert way in t.interpretation
+    people["risk"] = 1 - people["p"]
+    risk = projection_test(people, score="risk", label="y", group="g", reference="m", risk=True)
+    assert "percentage points higher" in risk.interpretation
+    assert "would need a risk on average" in risk.interpretation
+    assert risk.labels[0].largest == pytest.approx(t.labels[0].largest)
+    fair = projection_test(score=[0.3] * 12, group=["f", "m"] * 6, criterion="demographic_parity")
+    assert "Nobody's score would have to change." in fair.interpretation
+
+
+def test_the_limit_law_is_drawn_with_its_critical_value() -> None:
+    t = projection_test(some_people(), score="p", label="y", group="g", criterion="equalized_odds", margin=0.01)
+    chart = t.plot("law")
+    assert f"{t.critical_value:.4g}" in json.dumps(chart.spec)
+    edges, share = np.array(chart.columns["statistic from"]), np.array(chart.columns["share"])
+    slack = tuple(part["slack"] for part in t.to_dict()["labels"])
+    assert share.sum() == pytest.approx(1 - tail(chart.columns["to"][-1], t.theta, slack), abs=1e-3)
+    assert share[edges >= t.critical_value].sum() < 0.05
+
+
+def test_arrows_are_means_of_people_with_similar_scores(rows: tuple[Array, Array, Array]) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    model = linear_model.LogisticRegression().fit(X, y)
+    t = projection_test.from_model(model, X, y, g, reference="m")
+    assert t.plots() == ("law", "moves", "arrows")
+    arrows = t.to_dict()["arrows"]
+    assert arrows["features"] == ["x1", "x0"]  # the largest coefficients
+    for step in arrows["steps"]:
+        assert step["n"] >= 5
+        way = np.subtract(step["to"], step["from"])
+        assert way[0] / way[1] == pytest.approx(model.coef_[0, 1] / model.coef_[0, 0])
+    assert sum(step["n"] for step in arrows["steps"]) == (y == 1).sum()
+    assert projection_test(some_people(), score="p", label="y", group="g").to_dict()["arrows"] is None
+    check_schema(t.to_dict(), evenhand.schema("projection"))
+
+
+def test_the_page_is_made_from_the_document_and_stands_in_that_of_an_audit(
+    rows: tuple[Array, Array, Array], tmp_path: Path
+) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from evenhand.analyses.projection.page import projection_page
+
+    X, y, g = rows
+    g = np.where(g == "f", "<script>f", "m")
+    t = projection_test.from_model(linear_model.LogisticRegression().fit(X, y), X, y, g, reference="m")
+    page = t.to_html(tmp_path / "page.html")
+    assert page == (tmp_path / "page.html").read_text(encoding="utf-8") == projection_page(json.loads(t.to_json()))
+    assert "<script>f" not in page
+    for said in ("percentage points", "What chance alone shows", "Where everybody would have to move", "direction"):
+        assert said in page
+    people = three_groups()
+    several = projection_test(people, score="p", label="y", group="g")
+    assert "adjusted by Holm" in several.to_html()
+    audit = evenhand.audit(people, score="p", label="y", group="g", bootstrap=0, permutations=0)
+    page = audit.to_html(also=[t, json.loads(several.to_json())])
+    assert page.count('id="projection') >= 4
+    (tmp_path / "t.json").write_text(json.dumps({**t.to_dict(), "labels": 3}))
+    with pytest.raises(DataError, match="not complete"):
+        audit.to_html(also=[json.loads((tmp_path / "t.json").read_text())])
 
 
 # ---- several groups, several scores ----------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.projection.shifts import LABELS
+from evenhand.analyses.projection.steps import arrows
 from evenhand.errors import shown_name
 from evenhand.report.document import fields, header
 from evenhand.report.frame import plain_frame
@@ -22,6 +24,7 @@ def document(test: ProjectionTest) -> dict[str, Any]:
         **fields(test, "p_permuted p_within gamma rejects level"),
         **fields(test, "attribute group reference n beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
+        "arrows": arrows(test),
         "ranges": None if test.ranges is None else fields(test.ranges, "means p_values"),
         "data": dict(test.data),
         "interpretation": sentence(test),
@@ -43,18 +46,52 @@ def documents(found: ProjectionTests) -> dict[str, Any]:
 
 
 def _label(part: LabelProjection, names: tuple[str, str]) -> dict[str, Any]:
-    pairs = zip(names, part.people, part.as_given(), strict=True)
+    groups = zip(names, part.people, part.as_given(), part.largest, part.steps, strict=True)
     return {
-        **fields(part, "label gap statistic theta gamma"),
+        **fields(part, "label gap statistic theta slack gamma"),
         "groups": [
-            {"name": name, "n": n, "mean": mean, "mean_after": after, "move": move}
-            for name, n, (mean, after, move) in pairs
+            {
+                "name": name, "n": n, "mean": mean, "mean_after": after, "move": move, "largest_move": largest,
+                "steps": [dict(zip(("low", "high", "before", "after"), step, strict=True)) for step in steps],
+            }
+            for name, n, (mean, after, move), largest, steps in groups
         ],
-    }
+    }  # fmt: skip
 
 
 def sentence(test: ProjectionTest) -> str:
-    """The finding in a sentence or two."""
+    """The finding in a sentence or two, and who would have to move how far."""
+    return f"{_finding(test)} {' '.join(_moves(test))}"
+
+
+def _moves(test: ProjectionTest) -> Iterator[str]:
+    """For each label: by how much the scores of both groups would have to change, in percentage points."""
+    if not test.statistic:
+        yield "Nobody's score would have to change."
+        return
+    fair = f"To be within {test.margin:g}" if test.margin else "To be fair"
+    for part in test.labels:
+        among = "" if part.label == LABELS[None] else f" with the {part.label} label"
+        told = []
+        sides = zip((test.group, test.reference), part.people, part.as_given(), part.largest, strict=True)
+        for name, n, (mean, after, _), largest in sides:
+            way = ("higher" if after > mean else "lower") if part.risk else ("more" if after > mean else "less")
+            told.append((f"{n:,}", shown_name(name), _points(after - mean), way, _points(largest)))
+        (n, name, move, way, most), (n_2, name_2, move_2, way_2, most_2) = told
+        yield (
+            f"{fair}, {n} people of {name}{among} would need {'a risk ' if part.risk else ''}on average {move} "
+            f"percentage points {way} (the largest move is {most}), {n_2} of {name_2} {move_2} {way_2} ({most_2})."
+        )
+
+
+def _points(change: float) -> str:
+    """A change of a probability in percentage points, without its sign."""
+    points = 100 * abs(change)
+    return f"{points:.1f}" if points >= 0.1 else f"{points:.2g}"
+
+
+def _finding(test: ProjectionTest) -> str:
+    """What the test says."""
     name, group, ref = test.criterion.replace("_", " "), shown_name(test.group), shown_name(test.reference)
     name += f" within {test.margin:g}" if test.margin else ""
     gaps = []

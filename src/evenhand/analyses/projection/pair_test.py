@@ -13,12 +13,13 @@ from evenhand.analyses.projection.logistic import Linear
 from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
 from evenhand.analyses.projection.sample import Sample, exceeding, in_ranges, law, mistaken_risk, within, within_ranges
 from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
+from evenhand.analyses.projection.steps import Step, stepped
 from evenhand.errors import DataError, shown
 from evenhand.inference.chi2_mixture import critical
 from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection
 from evenhand.report.document import fields
 from evenhand.report.format import p_words
-from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
@@ -50,7 +51,7 @@ def pair_test(scored: Scored, grouping: Grouping, group: int, ref: int, how: How
     sample = Sample.of(table, pair, z[pair], label, grouping.codes[pair] == group)
     people, beta_norm = int(table.n[pair].sum()), 1.0 if norm is None else norm
     plans = _projected(table, sample, names, how, beta_norm)
-    parts = [_part(y, plan, sample, table.n[pair], table.meaning.risk) for y, plan in plans.items()]
+    parts = [_part(y, plan, sample, table.n[pair], how, table.meaning.risk) for y, plan in plans.items()]
     p_limit = exceeding(list(plans.values()), how.margin)
     permuted = None if how.margin else sample.permuted(how.labels)
     few = any(min(sample.effective(y)) < sample.few(y) for y in how.labels)
@@ -129,20 +130,30 @@ def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats,
     )
 
 
-def _part(y: int | None, found: Projection, sample: Sample, rows: Ints, risk: bool) -> LabelProjection:
+def _part(y: int | None, found: Projection, sample: Sample, rows: Ints, how: How, risk: bool) -> LabelProjection:
     own = sample.own(y)
-    after, moves, sizes = [], [], []
-    for side in (sample.in_group, ~sample.in_group):
-        which = side[found.cell]
-        n, z, x = found.n[which], sample.z[found.cell[which]], found.shifted[which]
-        sizes.append(int(rows[own[side[own]]].sum()))
-        after.append(float((n * sigma(x)).sum() / n.sum()))
-        moved = x != z  # not where both are infinite
-        moves.append(float((n[moved] * (x[moved] - z[moved])).sum() / n.sum()))
+    sides = [_side(found, sample, side, risk) for side in (sample.in_group, ~sample.in_group)]
+    after, moves, largest, steps = zip(*sides, strict=True)
+    sizes = [int(rows[own[side[own]]].sum()) for side in (sample.in_group, ~sample.in_group)]
     return LabelProjection(
-        LABELS[y], (sizes[0], sizes[1]), found.means, (after[0], after[1]), (moves[0], moves[1]), found.statistic,
-        found.theta, found.gamma, risk,
+        LABELS[y], (sizes[0], sizes[1]), found.means, after, moves, found.statistic, found.theta, found.gamma, largest,
+        how.margin / found.error if found.error > 0 else 0.0, steps, risk,
     )  # fmt: skip
+
+
+def _side(found: Projection, sample: Sample, side: Bools, risk: bool) -> tuple[float, float, float, tuple[Step, ...]]:
+    """Of the people of one group: their mean score after, mean move, largest move, and where they are."""
+    which = side[found.cell]
+    n, z, x = found.n[which], sample.z[found.cell[which]], found.shifted[which]
+    moved = x != z  # not where both are infinite
+    before, after, total = sigma(z), sigma(x), float(n.sum())
+    steps = stepped(1 - before, 1 - after, n) if risk else stepped(before, after, n)
+    return (
+        float((n * after).sum() / total),
+        float((n[moved] * (x[moved] - z[moved])).sum() / total),
+        float(np.abs(after - before).max()),
+        steps,
+    )
 
 
 def _remarks(

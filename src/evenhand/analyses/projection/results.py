@@ -12,10 +12,11 @@ import numpy as np
 
 from evenhand.analyses.projection.sample import Ranges
 from evenhand.analyses.projection.shifts import Shifts, sigma
+from evenhand.analyses.projection.steps import Step
 from evenhand.errors import DataError, UsageError
 from evenhand.ingest.engines.dataframes import as_values
 from evenhand.ingest.values import label_key, name_of, to_floats
-from evenhand.report.result import Result
+from evenhand.report.result import Result, write
 from evenhand.tables.arrays import Floats
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ class LabelProjection:
     theta: float
     gamma: float
     """The multiplier of the projection; positive if the group has the higher mean."""
+    largest: tuple[float, float]
+    """The largest move of a score, whichever way."""
+    slack: float
+    """The margin, in standard errors of the gap."""
+    steps: tuple[tuple[Step, ...], tuple[Step, ...]]
+    """Scores as they were given, before and after, in steps of some people."""
     risk: bool = False
     """Whether the score given is a risk, which is high where these means are low."""
 
@@ -55,7 +62,9 @@ class LabelProjection:
 
 @dataclass(frozen=True, repr=False)
 class ProjectionTest(Result):
-    """What a projection test found. Print it, or take `to_dict`, `to_json`, `to_html`, `shifts`, `to_frame`."""
+    """What a projection test found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`, `shifts`, `to_frame`."""
+
+    drawn_by = "evenhand.analyses.projection.charts"
 
     criterion: str
     margin: float
@@ -194,6 +203,12 @@ class ProjectionTest(Result):
         from evenhand.analyses.projection.document import sentence
 
         return sentence(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The result as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.projection.page import projection_page
+
+        return write(projection_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """The shifts as a dataframe of the library named, by default the first of those installed."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.inference.significance import holm
-from evenhand.report.result import Result
+from evenhand.report.result import Result, write
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,6 +59,12 @@ class ProjectionTests(Result):
         from evenhand.analyses.projection.document import documents
 
         return documents(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """All tests as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.projection.page import projection_page
+
+        return write(projection_page(self.to_dict()), path)
 
     def _drawn(self) -> Any:
         from evenhand.analyses.projection.text import render_all
