@@ -77,10 +77,10 @@ def _moves(test: ProjectionTest) -> Iterator[str]:
         for name, n, (mean, after, _), largest in sides:
             way = ("higher" if after > mean else "lower") if part.risk else ("more" if after > mean else "less")
             told.append((f"{n:,}", shown_name(name), _points(after - mean), way, _points(largest)))
-        (n, name, move, way, most), (n_2, name_2, move_2, way_2, most_2) = told
+        (one, first, move, way, most), (other, second, move_2, way_2, most_2) = told
         yield (
-            f"{fair}, {n} people of {name}{among} would need {'a risk ' if part.risk else ''}on average {move} "
-            f"percentage points {way} (the largest move is {most}), {n_2} of {name_2} {move_2} {way_2} ({most_2})."
+            f"{fair}, {one} people of {first}{among} would need {'a risk ' if part.risk else ''}on average {move} "
+            f"percentage points {way} (the largest move is {most}), {other} of {second} {move_2} {way_2} ({most_2})."
         )
 
 
