@@ -674,6 +674,26 @@ def test_shifted_features_make_the_means_equal(rows: tuple[Array, Array, Array])
         projection_test(COLUMNS, **GOOD).shifted_features()
 
 
+def test_rows_that_are_not_tested_go_nowhere(rows: tuple[Array, Array, Array]) -> None:
+    pandas, linear_model = pytest.importorskip("pandas"), pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    model = linear_model.LogisticRegression().fit(X, y)
+    label, group = y.astype(object), g.astype(object)
+    label[:5], group[5:9] = None, None
+    t = projection_test.from_model(model, X, label, group, missing="drop")
+    assert t.n == 491
+    assert np.isnan(t.shifted_features(X)).all(1).tolist() == [i < 9 for i in range(500)]
+    assert sum(step["n"] for step in t.to_dict()["arrows"]["steps"]) == (y[9:] == 1).sum()
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, g=g, half=np.arange(500) % 2)
+    some = projection_test(frame, model=model, features=["a", "b", "c"], label="y", group="g", where={"half": 1})
+    half = frame[frame.half == 1]
+    same = projection_test.from_model(model, half[["a", "b", "c"]].to_numpy(), half.y, half.g)
+    assert numbers(some) == pytest.approx(numbers(same))
+    assert "arrows" not in some.plots()
+    with pytest.raises(UsageError, match="leave out risk="):
+        projection_test(frame, model=model, features=["a", "b", "c"], label="y", group="g", risk=True)
+
+
 def test_a_model_and_its_people_are_given_by_name(rows: tuple[Array, Array, Array], tmp_path: Path) -> None:
     pandas, io = pytest.importorskip("pandas"), pytest.importorskip("skops.io")
     linear_model = pytest.importorskip("sklearn.linear_model")

@@ -171,6 +171,10 @@ def _of_model(
     model: Any, data: Any, roles: Roles, features: Any, trust: Sequence[str], unsafe_pickle: bool, how: How
 ) -> Scored:
     """People of a file or dataframe as a model scores them. It is given its own columns, or all but the roles."""
+    if roles.risk:
+        raise UsageError(
+            "a model's score is that of its favourable class (favorable=), so it is no risk: leave out risk="
+        )
     said = {role: column for role, column in roles.said().items() if role in ("label", "group", "weight", "cluster")}
     if roles.label is None and None not in how.labels:
         raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
@@ -202,7 +206,10 @@ def _modelled(found: Linear | Probabilities, data: Any, roles: Roles, group: Any
     if isinstance(found, Probabilities):
         return Scored(as_table(data, replace(roles, score=found.p)), False, None, found.notes)
     table = as_table(data, replace(roles, score=found.z))
-    return Scored(table, True, found.norm, found.notes, replace(found, group=group, label=label))
+    rows = (
+        None if roles.where else replace(found, group=group, label=label)
+    )  # which rows were taken, only the table knows
+    return Scored(table, True, found.norm, found.notes, rows)
 
 
 def _columns(score: Any, logit: Any, norm: float | None) -> list[tuple[Any, Any]]:

@@ -144,7 +144,8 @@ class ProjectionTest(Result):
     def shifted_logits(self, score: Any, group: Any, label: Any = None) -> Floats:
         """Where each person goes, in the order of rows: `score` (or logit), group and label as they were tested.
 
-        NaN for people of other groups. Of a cell that is split, the first rows go one way and the rest the other.
+        NaN for people of other groups, and without a label. Of a cell that is split, the first rows go one way and the
+        rest the other.
 
         >>> from evenhand import projection_test
         >>> people = {"p": [0.7, 0.4, 0.6], "y": [1, 1, 1], "sex": ["m", "f", "m"]}
@@ -159,16 +160,16 @@ class ProjectionTest(Result):
         lengths = [len(scores), len(groups), len(labels)]
         if len(set(lengths)) > 1:
             raise DataError(f"score, group and label need the same length, not {lengths}")
-        names = np.array([name_of(g) for g in groups], object)
-        favourable = np.array([label_key(y) == self.data["favorable"] for y in labels], np.bool_)
+        keys = [label_key(y) for y in labels]
+        names = np.array([None if y is None else name_of(g) for g, y in zip(groups, keys, strict=True)], object)
+        favourable = np.array([y == self.data["favorable"] for y in keys], np.bool_)
         return self._plan.of_rows(scores, names, favourable, self.data["logits"])
 
     def shifted_features(self, X: Any = None) -> Floats:
         """Where the people that a logistic regression scored go in its features: a matrix, in the order of their rows.
 
         `X` are those people, as they were tested; it may be left out. Everybody moves along the coefficients. After a
-        pipeline these are the features that it hands to its classifier.
-        NaN for people of other groups.
+        pipeline these are the features that it hands to its classifier. NaN for people who were not compared.
 
         >>> import numpy as np
         >>> from sklearn.linear_model import LogisticRegression
