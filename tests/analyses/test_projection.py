@@ -896,6 +896,12 @@ def test_steps_hold_five_people_or_more_and_everybody() -> None:
             assert [s["low"] for s in g["steps"][1:]] == [s["high"] for s in g["steps"][:-1]]
             assert sum(s["before"] for s in g["steps"]) == n
             assert sum(s["after"] for s in g["steps"]) == pytest.approx(n, abs=1)
+    heavy = projection_test(
+        logit=rng.normal(0, 1, 80), group=np.repeat([0, 1], 40), criterion="demographic_parity", reference=0,
+        weight=np.tile([40, 1, 3, 1], 20), weight_kind="sampling",
+    )  # fmt: skip
+    for g in heavy.to_dict()["labels"][0]["groups"]:  # people are counted, not what they weigh
+        assert sum(s["before"] for s in g["steps"]) == 40
     few = projection_test(COLUMNS, **GOOD)
     assert [g["steps"] for g in few.to_dict()["labels"][0]["groups"]] == [[], []]
     assert few.plots() == ("law",)

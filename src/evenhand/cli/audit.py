@@ -36,8 +36,11 @@ def demo(**options: Any) -> None:
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
-@under("Output", *FORMS, option("--also", metavar="JSON", type=READ, multiple=True,
-                                help="Add a section to --html: a result of individual or counterfactual."))  # fmt: skip
+@under(
+    "Output", *FORMS,
+    option("--also", metavar="JSON", type=READ, multiple=True,
+           help="Add a section to --html: the JSON of individual, counterfactual or projection-test."),
+)  # fmt: skip
 @under(
     "Several models only",
     option("--performance", metavar="P", help="accuracy (default), auroc, brier, …"),

@@ -132,7 +132,7 @@ def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats,
 
 def _part(y: int | None, found: Projection, sample: Sample, rows: Ints, how: How, risk: bool) -> LabelProjection:
     own = sample.own(y)
-    sides = [_side(found, sample, side, risk) for side in (sample.in_group, ~sample.in_group)]
+    sides = [_side(found, sample, side, rows, risk) for side in (sample.in_group, ~sample.in_group)]
     after, moves, largest, steps = zip(*sides, strict=True)
     sizes = [int(rows[own[side[own]]].sum()) for side in (sample.in_group, ~sample.in_group)]
     return LabelProjection(
@@ -141,13 +141,16 @@ def _part(y: int | None, found: Projection, sample: Sample, rows: Ints, how: How
     )  # fmt: skip
 
 
-def _side(found: Projection, sample: Sample, side: Bools, risk: bool) -> tuple[float, float, float, tuple[Step, ...]]:
+def _side(
+    found: Projection, sample: Sample, side: Bools, rows: Ints, risk: bool
+) -> tuple[float, float, float, tuple[Step, ...]]:
     """Of the people of one group: their mean score after, mean move, largest move, and where they are."""
     which = side[found.cell]
     n, z, x = found.n[which], sample.z[found.cell[which]], found.shifted[which]
     moved = x != z  # not where both are infinite
     before, after, total = sigma(z), sigma(x), float(n.sum())
-    steps = stepped(1 - before, 1 - after, n) if risk else stepped(before, after, n)
+    people = rows[found.cell[which]] * n / sample.n[found.cell[which]]  # whatever they weigh
+    steps = stepped(1 - before, 1 - after, people) if risk else stepped(before, after, people)
     return (
         float((n * after).sum() / total),
         float((n[moved] * (x[moved] - z[moved])).sum() / total),
