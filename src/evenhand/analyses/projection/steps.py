@@ -24,7 +24,7 @@ Step = tuple[float, float, int, int]
 def stepped(before: Floats, after: Floats, n: Floats) -> tuple[Step, ...]:
     """Scores from 0 to 1 in equal steps, put together until each holds enough people, before as well as after.
 
-    >>> stepped(np.array([0.2, 0.6]), np.array([0.3, 0.6]), np.array([5.0, 7.0]))
+    >>> stepped(np.array([0.21, 0.6]), np.array([0.31, 0.6]), np.array([5.0, 7.0]))
     ((0.0, 0.325, 5, 5), (0.325, 1.0, 7, 7))
     """
     edges = np.linspace(0, 1, STEPS + 1)
