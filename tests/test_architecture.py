@@ -34,7 +34,7 @@ ARROWS: dict[str, set[str]] = {
 }
 # The same within analyses, beyond options and reference, which everybody may import.
 WITHIN: dict[str, set[str]] = {
-    "audit": {"individual", "counterfactual"},  # sections of other results on its page
+    "audit": {"individual", "counterfactual", "projection"},  # sections of other results on its page
     "requirement": {"audit"},
     "models": {"audit"},
     "monitor": {"audit"},
@@ -49,8 +49,8 @@ COMMON = {"errors", "names", "options", "reference"}
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness", "Inference",
-    "MissingLibrary", "Plan", "ProjectionTest", "Roles", "Table", "TableFileError", "TableInfo", "Thresholds",
-    "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check", "compare", "compas",
+    "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Roles", "Table", "TableFileError", "TableInfo",
+    "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check", "compare", "compas",
     "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness", "load", "merge", "metrics",
     "monitor", "power", "privatized", "projection_test", "schema", "suppressed", "table_info", "tabulate", "thresholds",
 }  # fmt: skip

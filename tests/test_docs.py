@@ -58,6 +58,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("fairness between individuals", "individual"),
         ("counterfactual fairness", "counterfactual"),
         ("a projection test", "projection"),
+        ("several projection tests", "projections"),
         ("a power calculation", "power"),
         ("advice", "guide"),
     ],

@@ -35,7 +35,7 @@ REVEALED = {
     "evenhand.data(rows, score='p', group='g').thresholds(by_group=True)": "Thresholds",
     "evenhand.data(rows, score='p', group='g').monitor(time='day')": "Watch",
     "evenhand.data(rows, score='p', group='g').curves('g')": "Curves",
-    "evenhand.data(rows, score='p', group='g').projection_test()": "ProjectionTest",
+    "evenhand.data(rows, score='p', group='g').projection_test()": "ProjectionTest | Any",
     "evenhand.data(rows, label='y', prediction='d', group='g').aggregate(metric='fpr')": "Aggregate",
     "evenhand.tabulate(rows, score='p', group='g')": "Table",
     "evenhand.tabulate(rows, label='y', prediction='d', group='g', classes=True)": "Confusion",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.planning.power import Plan as Plan, power as power
     from evenhand.analyses.projection.projection_test import projection_test as projection_test
     from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
+    from evenhand.analyses.projection.several import ProjectionTests as ProjectionTests
     from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds, thresholds as thresholds
     from evenhand.datasets.example import compas as compas
     from evenhand.errors import (
@@ -79,6 +80,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "analyses.planning.power": "Plan power",
             "analyses.projection.projection_test": "projection_test",
             "analyses.projection.results": "ProjectionTest",
+            "analyses.projection.several": "ProjectionTests",
             "analyses.thresholds.thresholds": "Thresholds thresholds",
             "datasets": "datasets",
             "datasets.example": "compas",

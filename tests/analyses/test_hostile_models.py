@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from conftest import evenhand as process
-from evenhand.analyses.counterfactual import model_files
-from evenhand.analyses.counterfactual.model_files import load_model
 from evenhand.errors import DataError, MissingLibrary, UsageError
+from evenhand.ingest import model_files
 from evenhand.ingest.engines.addresses import extensions
+from evenhand.ingest.model_files import load_model
 
 LIBRARIES = ("skops", "numpy", "sklearn", "onnxruntime", "pandas", "joblib", "duckdb", "click", "scipy", "rich")
 STARTS = [("-m", "evenhand"), ("-P", "-c", "from evenhand.__main__ import main; main()")]

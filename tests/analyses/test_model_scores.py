@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.analyses.counterfactual.model_files import load_model
-from evenhand.analyses.counterfactual.model_inputs import Inputs
-from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.errors import DataError, EvenhandError, UsageError
+from evenhand.ingest.model_files import load_model
+from evenhand.ingest.model_inputs import Inputs
+from evenhand.ingest.model_scores import scorer_of
 from evenhand.ingest.people import read_people
 
 ROWS = {"x": np.array([0.0, 1.0, 2.0])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -15,9 +16,10 @@ import evenhand
 from conftest import called as run, check_schema, evenhand as process
 from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.projection.results import ProjectionTest
+from evenhand.analyses.projection.several import ProjectionTests
 from evenhand.errors import DataError, EvenhandError, UsageError
 from evenhand.inference.chi2_mixture import critical, tail
-from evenhand.inference.permutation import permuted_means
+from evenhand.inference.permuted_means import PermutedGap, permuted_means, permuted_p_value
 from evenhand.inference.wasserstein_projection import FOLD, descend, project, switch
 from evenhand.tables.ranges import Spans
 
@@ -262,7 +264,7 @@ def test_swapping_group_and_reference_turns_the_multiplier_only() -> None:
 
 
 def test_the_length_of_beta_scales_distances_and_nothing_else() -> None:
-    people = some_people()
+    people = some_people(1200)
     words = {"logit": "z", "label": "y", "group": "g", "criterion": "equalized_odds"}
     a, b = projection_test(people, **words), projection_test(people, **words, beta_norm=50.0)
     assert (a.space, b.space) == ("score", "features")
@@ -321,10 +323,15 @@ def test_groups_with_the_same_scores_are_fair_whatever_the_rounding(times: int) 
 
 
 def test_where_scores_are_near_0_or_1_the_result_says_that_it_has_no_power() -> None:
-    z = np.repeat([12.0, -12.0], 200)
-    t = projection_test(logit=z, label=np.ones(400), group=z > 0, beta_norm=1.0)
+    z = np.repeat([12.0, -12.0], 1000)
+    t = projection_test(logit=z, label=np.ones(2000), group=z > 0, beta_norm=1.0)
     assert not t.rejects
     assert any("little power" in note for note in t.notes)
+    z = np.repeat([12.0, -12.0], 200)
+    t = projection_test(logit=z, label=np.ones(400), group=z > 0, beta_norm=1.0)
+    assert (t.rejects, t.p_method) == (True, "permutation")
+    assert t.p_limit > 0.9
+    assert any("permuting group labels decides otherwise" in note for note in t.notes)
     with pytest.raises(DataError, match="so near 0 or 1"):
         projection_test(logit=100 * z, label=np.ones(400), group=z > 0, beta_norm=1.0)
 
@@ -554,8 +561,6 @@ def test_models_that_are_read(rows: tuple[Array, Array, Array]) -> None:
 
 def test_models_that_are_refused(rows: tuple[Array, Array, Array]) -> None:
     linear_model, sm = pytest.importorskip("sklearn.linear_model"), pytest.importorskip("statsmodels.api")
-    from sklearn.calibration import CalibratedClassifierCV
-
     X, y, g = rows
     probit = sm.GLM(y, X, family=sm.families.Binomial(sm.families.links.Probit())).fit()
     offset = sm.GLM(y, X, family=sm.families.Binomial(), offset=X[:, 0]).fit()
@@ -563,7 +568,6 @@ def test_models_that_are_refused(rows: tuple[Array, Array, Array]) -> None:
     broken = linear_model.LogisticRegression().fit(X, y)
     broken.coef_ = np.full_like(broken.coef_, np.nan)
     for model, features, message in (
-        (CalibratedClassifierCV(linear_model.LogisticRegression()).fit(X, y), X, "pass its probabilities as score="),
         (linear_model.SGDClassifier().fit(X, y), X, "pass its probabilities as score="),
         (linear_model.LinearRegression().fit(X, y), X, "pass its probabilities as score="),
         (probit, X, "pass its probabilities as score="),
@@ -585,6 +589,179 @@ def test_models_that_are_refused(rows: tuple[Array, Array, Array]) -> None:
         projection_test.from_model(fitted, X, None, g)
 
 
+def test_wrapped_logistic_regressions_are_read(rows: tuple[Array, Array, Array]) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+
+    X, y, g = rows
+    X = 3 * X
+    logistic = linear_model.LogisticRegression
+    piped = make_pipeline(StandardScaler(), logistic())
+    fitted = make_pipeline(StandardScaler(), logistic()).fit(X, y)
+    for model in (
+        GridSearchCV(logistic(), {"C": [0.1, 1.0]}, cv=2),
+        GridSearchCV(piped, {"logisticregression__C": [0.1, 1.0]}, cv=2),
+        make_pipeline(StandardScaler(), GridSearchCV(logistic(), {"C": [1.0]}, cv=2)),
+        FixedThresholdClassifier(logistic(), threshold=0.3),
+        TunedThresholdClassifierCV(piped, cv=2),
+        CalibratedClassifierCV(logistic(), ensemble=False, cv=3),
+        CalibratedClassifierCV(FrozenEstimator(fitted), cv=3),
+        CalibratedClassifierCV(LinearSVC(), ensemble=False, cv=3),
+    ):
+        model.fit(X, y)
+        t = projection_test.from_model(model, X, y, g, reference="m")
+        p = model.predict_proba(X)[:, 1]
+        by_hand = projection_test(score=p, label=y, group=g, reference="m")
+        assert t.space == "features"
+        assert numbers(t)[:2] == pytest.approx([by_hand.statistic / t.beta_norm**2, by_hand.p_value], rel=1e-6)
+        # The coefficients: what a step along them does to the logit.
+        there = t.shifted_features(X)
+        steps = np.linalg.norm(there - np.asarray(t._model.features), axis=1)
+        assert (steps**2).sum() == pytest.approx(t.statistic, rel=1e-6)
+        if there.shape == X.shape and not t.notes:
+            moved = model.predict_proba(there)[:, 1]
+            assert moved == pytest.approx(t.shifted_probabilities(t._model.z, g, y), abs=1e-9)
+    with pytest.raises(UsageError, match="fit it first"):
+        projection_test.from_model(GridSearchCV(logistic(), {}), X, y, g)
+
+
+def test_other_models_are_tested_in_score_space(rows: tuple[Array, Array, Array]) -> None:
+    pytest.importorskip("sklearn")
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y, g = rows
+    for model in (
+        GradientBoostingClassifier(n_estimators=5).fit(X, y),
+        GaussianNB().fit(X, y),
+        CalibratedClassifierCV(LogisticRegression()).fit(X, y),
+        CalibratedClassifierCV(LogisticRegression(), method="isotonic", ensemble=False).fit(X, y),
+    ):
+        t = projection_test.from_model(model, X, y, g)
+        same = projection_test(score=model.predict_proba(X)[:, 1], label=y, group=g)
+        assert numbers(t) == numbers(same)
+        assert t.space == "score"
+        assert any(f"{type(model).__name__} is no logistic regression" in note for note in t.notes)
+        with pytest.raises(UsageError, match="without a model's features"):
+            t.shifted_features(X)
+    function = projection_test.from_model(lambda X: sigma(X[:, 0]), X, y, g)
+    assert numbers(function) == numbers(projection_test(score=sigma(X[:, 0]), label=y, group=g))
+    unlabelled = projection_test.from_model(model, X, None, g, criterion="demographic_parity")
+    assert unlabelled.criterion == "demographic_parity"
+
+
+def test_shifted_features_make_the_means_equal(rows: tuple[Array, Array, Array]) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    g = np.where(np.arange(len(g)) % 10, g, "x")
+    model = linear_model.LogisticRegression().fit(X, y)
+    t = projection_test.from_model(model, X, y, g, reference="m", compare="f", criterion="equalized_odds")
+    there = t.shifted_features(X)
+    assert np.isnan(there[g == "x"]).all()
+    for label in (0, 1):
+        means = [model.predict_proba(there[(g == name) & (y == label)])[:, 1].mean() for name in "fm"]
+        assert means[0] == pytest.approx(means[1], abs=1e-4)
+    with pytest.raises(DataError, match="500 people were tested"):
+        t.shifted_features(X[:3])
+    with pytest.raises(UsageError, match="without a model's features"):
+        projection_test(COLUMNS, **GOOD).shifted_features()
+
+
+def test_rows_that_are_not_tested_go_nowhere(rows: tuple[Array, Array, Array]) -> None:
+    pandas, linear_model = pytest.importorskip("pandas"), pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    model = linear_model.LogisticRegression().fit(X, y)
+    label, group = y.astype(object), g.astype(object)
+    label[:5], group[5:9] = None, None
+    t = projection_test.from_model(model, X, label, group, missing="drop")
+    assert t.n == 491
+    assert np.isnan(t.shifted_features(X)).all(1).tolist() == [i < 9 for i in range(500)]
+    assert sum(step["n"] for step in t.to_dict()["arrows"]["steps"]) == (y[9:] == 1).sum()
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, g=g, half=np.arange(500) % 2)
+    some = projection_test(frame, model=model, features=["a", "b", "c"], label="y", group="g", where={"half": 1})
+    half = frame[frame.half == 1]
+    same = projection_test.from_model(model, half[["a", "b", "c"]].to_numpy(), half.y, half.g)
+    assert numbers(some) == pytest.approx(numbers(same))
+    assert "arrows" not in some.plots()
+    with pytest.raises(UsageError, match="leave out risk="):
+        projection_test(frame, model=model, features=["a", "b", "c"], label="y", group="g", risk=True)
+
+
+def test_a_model_and_its_people_are_given_by_name(rows: tuple[Array, Array, Array], tmp_path: Path) -> None:
+    pandas, io = pytest.importorskip("pandas"), pytest.importorskip("skops.io")
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, g=g, w=1)
+    model = linear_model.LogisticRegression().fit(frame[["a", "b", "c"]], y)
+    by_hand = projection_test.from_model(model, frame[["a", "b", "c"]], y, g, reference="m")
+    io.dump(model, tmp_path / "m.skops")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    words: dict[str, Any] = {"label": "y", "group": "g", "reference": "m"}
+    for data in (frame, tmp_path / "people.csv"):
+        for one in (model, tmp_path / "m.skops"):
+            t = projection_test(data, model=one, **words)
+            assert numbers(t) == pytest.approx(numbers(by_hand))
+            np.testing.assert_allclose(t.shifted_features(), by_hand.shifted_features())
+    plain = linear_model.LogisticRegression().fit(X, y)
+    io.dump(plain, tmp_path / "plain.skops")
+    flags = ("--label", "y", "--group", "g", "--reference", "m", "--json", "-")
+    for model_file, more in (("m.skops", ()), ("plain.skops", ("--features", "a,b,c"))):
+        done = run("projection-test", tmp_path / "people.csv", "--model", tmp_path / model_file, *flags, *more)
+        assert json.loads(done.stdout)["statistic"] == pytest.approx(by_hand.statistic)
+    for bad, message in (
+        (("--model", tmp_path / "m.skops", "--score", "a"), "leave out score="),
+        (("--model", tmp_path / "plain.skops"), "cannot score"),
+        (("--model", tmp_path / "m.pkl"), "pickle"),
+        (("--model", tmp_path / "none.skops"), "there is no model"),
+        (("--score", "a", "--features", "a"), "about a model"),
+        (("--model", tmp_path / "m.skops", "--features", "a,b,d"), "'d'"),
+    ):
+        done = run("projection-test", tmp_path / "people.csv", *bad, *flags)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), bad
+        assert message in done.stderr
+    done = run("projection-test", tmp_path / "people.csv", "--model", tmp_path / "m.skops", *flags,
+               "--shifts", tmp_path / "m.skops")  # fmt: skip
+    assert done.returncode == 2
+
+
+def test_shifts_are_saved(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    t = projection_test(some_people(), score="p", label="y", group="g", criterion="equalized_odds")
+    for name in ("shifts.csv", "shifts.parquet"):
+        t.save_shifts(tmp_path / name)
+        found = duckdb.sql(f"SELECT * FROM '{tmp_path / name}'").fetchnumpy()
+        assert list(found) == ["score", "group", "label", "n", "logit", "shifted_logit", "shifted_score", "k"]
+        for column, values in t.shifts.items():
+            np.testing.assert_array_equal(found[column], values)
+    before = (tmp_path / "shifts.csv").read_bytes()
+    t.save_shifts(tmp_path / "shifts.csv")
+    assert (tmp_path / "shifts.csv").read_bytes() == before
+    with pytest.raises(UsageError, match=r"as .csv or .parquet, not '.json'"):
+        t.save_shifts(tmp_path / "shifts.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["shifts.csv", "shifts.parquet"]
+
+
+def test_the_command_saves_shifts(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    people = some_people(60)
+    file.write_text("p,y,g\n" + "\n".join(f"{p},{y},{g}" for p, y, g in zip(*(people[c] for c in "pyg"), strict=True)))
+    flags = (file, "--score", "p", "--label", "y", "--group", "g")
+    done = run("projection-test", *flags, "--shifts", tmp_path / "s.csv", "--json", "-")
+    assert json.loads(done.stdout)["n"] == 60
+    assert (tmp_path / "s.csv").read_text().startswith("score,group,label,n,logit,shifted_logit,shifted_score,k\n")
+    for bad in ("s.txt", "-", "people.csv", "", "no/where.csv"):
+        done = run("projection-test", *flags, "--shifts", tmp_path / bad if bad not in ("-", "") else bad)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), bad
+    assert file.read_text().startswith("p,y,g")
+
+
 # ---- bad input, and what comes out ------------------------------------------------------------------------
 
 COLUMNS: dict[str, Any] = {"p": [0.2, 0.6, 0.7, 0.4], "y": [1, 1, 1, 0], "g": ["f", "m", "f", "m"]}
@@ -598,7 +775,7 @@ GOOD: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "beta_norm": 1
         ({"p": [0.2, None, 0.7, 0.4]}, {}, "without a finite score"),
         ({"p": [0.2, float("inf"), 0.7, 0.4]}, {}, "without a finite score"),
         ({"p": ["a", "b", "c", "d"]}, {}, "must hold numbers"),
-        ({"p": [0.2, 1.0, 0.7, 0.0]}, {}, "2 people have one in 'p': pass the logits"),
+        ({"p": [0.2, 1.0, 0.7, 0.0]}, {}, "score of exactly 0 or 1, where .* nobody can close the gap"),
         ({"p": [0.2, 1.5, 0.7, 0.4]}, {}, "must be a probability"),
         ({"p": [0.2, 0.5]}, {}, "same length"),
         ({"p": [], "y": [], "g": []}, {}, "no rows"),
@@ -607,7 +784,8 @@ GOOD: dict[str, Any] = {"score": "p", "label": "y", "group": "g", "beta_norm": 1
         ({}, {"criterion": "equalized_odds"}, "unfavourable label .* 'f' has none"),
         ({"y": [1, 2, 3, 1]}, {}, "has two values"),
         ({"g": ["f"] * 4}, {}, "two or more groups"),
-        ({"g": ["f", "m", "x", "m"]}, {}, "compare="),
+        ({}, {"score": ["p", "y"]}, "one by one"),
+        ({}, {"score": ["p", "y"], "logit": "p"}, "not both"),
         ({"g": ["f", None, "f", "m"]}, {}, "without a group"),
         ({}, {"compare": "x"}, "'x' is not a group"),
         ({}, {"compare": "f", "reference": "f"}, "is the reference"),
@@ -699,8 +877,190 @@ def test_the_document_and_the_report(tmp_path: Path) -> None:
     assert t.interpretation.split(":")[0].capitalize() in text
     assert text in t.to_markdown()
     assert "Projection test" in t.to_html()
-    assert t.plots() == ()
+    assert t.plots() == ("law", "moves")
     assert t == projection_test(some_people(), logit="z", label="y", group="g", criterion="equalized_odds", beta_norm=2)
+
+
+# ---- what a reader is shown -----------------------------------------------------------------------------------------
+
+
+def test_steps_hold_five_people_or_more_and_everybody() -> None:
+    rng = np.random.default_rng(3)
+    for n in (5, 6, 40, 900):
+        z = rng.normal(0, 2, 2 * n)
+        t = projection_test(logit=z, group=np.repeat([0, 1], n), criterion="demographic_parity", reference=0)
+        for g in t.to_dict()["labels"][0]["groups"]:
+            assert min(min(s["before"], s["after"]) for s in g["steps"]) >= 5
+            assert g["steps"][0]["low"] == 0
+            assert g["steps"][-1]["high"] == 1
+            assert [s["low"] for s in g["steps"][1:]] == [s["high"] for s in g["steps"][:-1]]
+            assert sum(s["before"] for s in g["steps"]) == n
+            assert sum(s["after"] for s in g["steps"]) == pytest.approx(n, abs=1)
+    heavy = projection_test(
+        logit=rng.normal(0, 1, 80), group=np.repeat([0, 1], 40), criterion="demographic_parity", reference=0,
+        weight=np.tile([40, 1, 3, 1], 20), weight_kind="sampling",
+    )  # fmt: skip
+    for g in heavy.to_dict()["labels"][0]["groups"]:  # people are counted, not what they weigh
+        assert sum(s["before"] for s in g["steps"]) == 40
+    few = projection_test(COLUMNS, **GOOD)
+    assert [g["steps"] for g in few.to_dict()["labels"][0]["groups"]] == [[], []]
+    assert few.plots() == ("law",)
+
+
+def test_steps_of_a_risk_are_those_of_the_risk() -> None:
+    people = some_people()
+    people["pd"] = 1 - people["p"]
+    risk = projection_test(people, score="pd", label="y", group="g", risk=True).to_dict()["labels"][0]["groups"][0]
+    good = people["y"] == 1
+    own = people["pd"][good & (people["g"] == risk["name"])]
+    for step in risk["steps"]:
+        assert step["before"] == ((own >= step["low"]) & (own <= step["high"])).sum()
+
+
+def test_who_would_have_to_move_how_far_is_said_in_percentage_points() -> None:
+    people = some_people(900, shift=1.0)
+    t = projection_test(people, score="p", label="y", group="g", reference="m")
+    moved = t.shifted_probabilities(people["p"], people["g"], people["y"]) - people["p"]
+    good = people["y"] == 1
+    for name, way in (("f", "less"), ("m", "more")):
+        own = good & (people["g"] == name)
+        points, most = 100 * abs(moved[own].mean()), 100 * np.abs(moved[own]).max()
+        assert f"{own.sum()}" in t.interpretation
+        assert f"{points:.1f}" in t.interpretation
+        assert f"{most:.1f}" in t.interpretation
+        assert way in t.interpretation
+    people["risk"] = 1 - people["p"]
+    risk = projection_test(people, score="risk", label="y", group="g", reference="m", risk=True)
+    assert "percentage points higher" in risk.interpretation
+    assert "would need a risk on average" in risk.interpretation
+    assert risk.labels[0].largest == pytest.approx(t.labels[0].largest)
+    fair = projection_test(score=[0.3] * 12, group=["f", "m"] * 6, criterion="demographic_parity")
+    assert "Nobody's score would have to change." in fair.interpretation
+
+
+def test_the_limit_law_is_drawn_with_its_critical_value() -> None:
+    t = projection_test(some_people(), score="p", label="y", group="g", criterion="equalized_odds", margin=0.01)
+    chart = t.plot("law")
+    assert f"{t.critical_value:.4g}" in json.dumps(chart.spec)
+    edges, share = np.array(chart.columns["statistic from"]), np.array(chart.columns["share"])
+    slack = tuple(part["slack"] for part in t.to_dict()["labels"])
+    assert share.sum() == pytest.approx(1 - tail(chart.columns["to"][-1], t.theta, slack), abs=1e-3)
+    assert share[edges >= t.critical_value].sum() < 0.05
+
+
+def test_arrows_are_means_of_people_with_similar_scores(rows: tuple[Array, Array, Array]) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y, g = rows
+    model = linear_model.LogisticRegression().fit(X, y)
+    t = projection_test.from_model(model, X, y, g, reference="m")
+    assert t.plots() == ("law", "moves", "arrows")
+    arrows = t.to_dict()["arrows"]
+    assert arrows["features"] == ["x1", "x0"]  # the largest coefficients
+    for step in arrows["steps"]:
+        assert step["n"] >= 5
+        way = np.subtract(step["to"], step["from"])
+        assert way[0] / way[1] == pytest.approx(model.coef_[0, 1] / model.coef_[0, 0])
+    assert sum(step["n"] for step in arrows["steps"]) == (y == 1).sum()
+    assert projection_test(some_people(), score="p", label="y", group="g").to_dict()["arrows"] is None
+    check_schema(t.to_dict(), evenhand.schema("projection"))
+
+
+def test_the_page_is_made_from_the_document_and_stands_in_that_of_an_audit(
+    rows: tuple[Array, Array, Array], tmp_path: Path
+) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from evenhand.analyses.projection.page import projection_page
+
+    X, y, g = rows
+    g = np.where(g == "f", "<script>f", "m")
+    t = projection_test.from_model(linear_model.LogisticRegression().fit(X, y), X, y, g, reference="m")
+    page = t.to_html(tmp_path / "page.html")
+    assert page == (tmp_path / "page.html").read_text(encoding="utf-8") == projection_page(json.loads(t.to_json()))
+    assert "<script>f" not in page
+    for said in ("percentage points", "What chance alone shows", "Where everybody would have to move", "direction"):
+        assert said in page
+    people = three_groups()
+    several = projection_test(people, score="p", label="y", group="g")
+    assert "adjusted by Holm" in several.to_html()
+    audit = evenhand.audit(people, score="p", label="y", group="g", bootstrap=0, permutations=0)
+    page = audit.to_html(also=[t, json.loads(several.to_json())])
+    assert page.count('id="projection') >= 4
+    (tmp_path / "t.json").write_text(json.dumps({**t.to_dict(), "labels": 3}))
+    with pytest.raises(DataError, match="not complete"):
+        audit.to_html(also=[json.loads((tmp_path / "t.json").read_text())])
+
+
+# ---- several groups, several scores ----------------------------------------------------------------------------------
+
+
+def three_groups(n: int = 900) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    g = rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2])
+    z = rng.normal(np.where(g == "c", 1.0, 0.0), 1.2)
+    return {"p": sigma(z), "q": sigma(rng.normal(0, 1, n)), "y": (rng.random(n) < sigma(z)).astype(int), "g": g}
+
+
+def test_every_group_is_compared_with_the_reference() -> None:
+    people = three_groups()
+    found = projection_test(people, score="p", label="y", group="g", criterion="equalized_odds")
+    assert isinstance(found, ProjectionTests)
+    assert [(t.group, t.reference) for t in found] == [("b", "a"), ("c", "a")]
+    for t in found:
+        assert t == projection_test(
+            people, score="p", label="y", group="g", criterion="equalized_odds", compare=t.group
+        )
+    p = sorted(t.p_value for t in found)
+    assert sorted(found.p_adjusted) == pytest.approx([min(2 * p[0], 1), max(2 * p[0], p[1])])
+    assert found.rejects == tuple(p <= 0.05 for p in found.p_adjusted)
+    assert found["c"] is found[1]
+    assert found.rejects == (False, True)
+    assert "rejected in 1 of 2 comparisons with a" in found.interpretation
+    assert max(map(len, repr(found).splitlines())) <= 80
+    for part in ("p_adjusted", "adjusted"):
+        assert part in found.to_json() + repr(found)
+    document = json.loads(found.to_json())
+    check_schema(document, evenhand.schema("projections"))
+    for one in document["tests"]:
+        assert one.pop("p_adjusted") >= one["p_value"]
+        del one["rejects_adjusted"]
+        check_schema(one, evenhand.schema("projection"))
+    assert "Projection tests" in found.to_html()
+
+
+def test_several_scores_are_tested_together() -> None:
+    people = three_groups()
+    found = projection_test(people, score=["p", "q"], label="y", group="g", reference="a")
+    assert [(t.data["score"], t.group) for t in found] == [("p", "b"), ("p", "c"), ("q", "b"), ("q", "c")]
+    assert found.rejects == (False, True, False, False)
+    assert "for c by p" in found.interpretation
+    one = projection_test(people, score=["p", "q"], label="y", group="g", reference="a", compare="c")
+    assert [t.p_value for t in one] == [found[1].p_value, found[3].p_value]
+    assert isinstance(projection_test(people, score=["p"], label="y", group="g", compare="c"), ProjectionTest)
+    logits = {**people, "z": np.log(people["p"] / (1 - people["p"]))}
+    assert len(projection_test(logits, logit=["z", "z"], label="y", group="g")) == 4
+
+
+def test_groups_without_the_label_are_named_and_left_out() -> None:
+    people = three_groups()
+    people["y"][people["g"] == "b"] = 0
+    found = projection_test(people, score="p", label="y", group="g", reference="a")
+    assert (found.group, found.p_value) == ("c", projection_test(
+        people, score="p", label="y", group="g", reference="a", compare="c").p_value)  # fmt: skip
+    assert any("'b' is not compared" in note for note in found.notes)
+
+
+def test_the_command_tests_several_groups_and_scores(tmp_path: Path) -> None:
+    people = three_groups(300)
+    file = tmp_path / "people.csv"
+    rows = zip(*people.values(), strict=True)
+    file.write_text("\n".join([",".join(people), *(",".join(map(str, row)) for row in rows)]))
+    words = ("--label", "y", "--group", "g", "--reference", "a")
+    done = run("projection-test", file, "--score", "p,q", *words, "--json", "-")
+    found = json.loads(done.stdout)
+    assert found == projection_test(file, score=["p", "q"], label="y", group="g", reference="a").to_dict()
+    assert found["schema"] == "evenhand/projections/1"
+    assert len(found["tests"]) == 4
+    assert "Projection tests" in run("projection-test", file, "--score", "p", *words).stdout
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "duckdb"])
@@ -824,14 +1184,90 @@ def test_survey_weights_keep_the_level(replications: int) -> None:
     assert rejected / replications <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / replications)
 
 
+def skewed(seed: int = 0, members: int = 20) -> dict[str, Any]:
+    p = np.clip(np.random.default_rng(seed).beta(0.5, 8, 200 + members), 1e-6, 1)
+    return {"score": p, "label": np.ones(200 + members, int), "group": np.repeat([1, 0], [members, 200])}
+
+
 def test_few_people_are_permuted() -> None:
+    t = projection_test(**skewed(), reference=0)
+    assert (t.p_value, t.p_method) == (t.p_permuted, "permutation")
+    assert t.p_limit != t.p_value
+    assert any("(20)" in note and "the p-value comes from permuting group labels" in note for note in t.notes)
+    assert "by permuting group labels" in str(t)
+    margin = projection_test(**skewed(), reference=0, margin=0.01)
+    assert (margin.p_permuted, margin.p_method) == (None, "limit law")
+    assert any("too often if scores are very skewed" in note for note in margin.notes)
+    many = projection_test(some_people(6000), score="p", label="y", group="g")
+    assert (many.p_permuted, many.p_method, many.p_value) == (None, "limit law", many.p_limit)
+    some = projection_test(some_people(1200), score="p", label="y", group="g")
+    assert (some.p_method, some.p_value) == ("limit law", some.p_limit)
+    assert some.p_permuted == pytest.approx(some.p_limit, abs=0.03)
+
+
+def every_split(values: Array, group: Array) -> float:
+    """The permutation p-value by going through all ways to choose the group."""
+    here, size, total = 0.0, int(group.sum()), []
+    for chosen in itertools.combinations(range(len(values)), size):
+        some = np.isin(np.arange(len(values)), chosen)
+        a, b = values[some], values[~some]
+        gap2 = (a.mean() - b.mean()) ** 2
+        noise = (a.var() + gap2) / len(a) + (b.var() + gap2) / len(b)
+        total.append(gap2 / noise if noise > 0 else 0.0)
+        here = total[-1] if (some == group).all() else here
+    return float(np.mean(np.array(total) >= here * (1 - 1e-9)))
+
+
+def test_the_p_value_of_few_people_is_exact() -> None:
+    rng = np.random.default_rng(5)
+    for size, digits in ((3, 3), (5, 1), (7, 0)):
+        p = np.clip(np.round(rng.beta(2, 2, 12), digits) + 0.001, 0.001, 0.999)
+        g = np.arange(12) < size
+        t = projection_test(score=p, label=np.ones(12, int), group=g, reference=False)
+        assert t.p_value == t.p_permuted == pytest.approx(every_split(p, g), rel=1e-9)
+
+
+def test_the_p_value_of_both_labels_is_exact() -> None:
+    rng = np.random.default_rng(6)
+    gaps = [permuted_means(rng.random(8), np.ones(8, int), np.arange(8) < k, 99, rng) for k in (3, 4)]
+    assert all(g.chance is not None for g in gaps)
+    both = np.add.outer(gaps[0].null, gaps[1].null) >= (gaps[0].here + gaps[1].here) * (1 - 1e-9)
+    chance = np.multiply.outer(gaps[0].chance, gaps[1].chance)
+    assert permuted_p_value(gaps, None, 99, rng) == pytest.approx(chance[both].sum(), rel=1e-9)
+
+
+def test_few_people_of_one_label_and_many_of_the_other() -> None:
+    """The label with many people has the law of a large sample, the other one is permuted."""
+    rng = np.random.default_rng(7)
+    n = np.repeat([10, 10, 1500, 1500], [1, 1, 1, 1])
+    y, g = np.repeat([1, 1, 0, 0], n), np.repeat([1, 0, 1, 0], n)
+    z = rng.normal(0, 1, n.sum())
+    t = projection_test(logit=z, label=y, group=g, reference=0, criterion="equalized_odds")
+    one = projection_test(logit=z[y == 1], label=y[y == 1], group=g[y == 1], reference=0)
+    other = projection_test(logit=z[y == 0], label=y[y == 0], group=g[y == 0], reference=0,
+                            criterion="predictive_equality")  # fmt: skip
+    gap = permuted_means(sigma(z[:20]), np.ones(20, int), g[:20] == 1, 1999, np.random.default_rng(0))
+    large = stats.chi2.isf(other.p_limit, 1)
+    assert one.p_method == t.p_method == "permutation"
+    assert t.p_value == pytest.approx(permuted_p_value([gap], float(large), 1999, rng), abs=0.02)
+
+
+def test_permuted_gaps_that_were_drawn_are_added() -> None:
     rng = np.random.default_rng(0)
-    p = np.clip(rng.beta(0.5, 8, 220), 1e-6, 1)
-    t = projection_test(score=p, label=np.ones(220, int), group=np.repeat([1, 0], [20, 200]), reference=0)
-    assert t.p_permuted is not None
-    assert any("too often if scores are very skewed" in note and "Permuting group labels" in note for note in t.notes)
-    assert "permuting group labels" in str(t)
-    assert projection_test(some_people(), score="p", label="y", group="g").to_dict()["p_permuted"] is None
+    drawn = PermutedGap(4.0, rng.chisquare(1, 3999), None)
+    listed = PermutedGap(1.0, np.array([0.0, 5.0]), np.array([0.5, 0.5]))
+    p = permuted_p_value([drawn, listed], None, 3999, rng)
+    assert p == pytest.approx(0.5 * stats.chi2.sf(5, 1) + 0.5, abs=0.02)
+    assert permuted_p_value([drawn], 1.0, 3999, rng) == pytest.approx(stats.chi2.sf(5, 2), abs=0.02)
+
+
+def test_permuting_does_not_depend_on_the_order_of_rows() -> None:
+    people = some_people()
+    order = np.random.default_rng(1).permutation(400)
+    words: dict[str, Any] = {"score": "p", "label": "y", "group": "g"}
+    a, b = (projection_test({k: v[o] for k, v in people.items()}, **words) for o in (np.arange(400), order))
+    assert a.p_method == "permutation"
+    assert a.to_json() == b.to_json()
 
 
 def test_permuting_keeps_the_level_where_the_limit_law_does_not() -> None:
@@ -839,9 +1275,152 @@ def test_permuting_keeps_the_level_where_the_limit_law_does_not() -> None:
     group, ones = np.arange(220) < 20, np.ones(220, np.int64)
     rejected = 0
     for _ in range(400):
-        here, null = permuted_means(1 / (1 + np.exp(4 - 2 * rng.normal(size=220))), ones, group, 99, rng)
-        rejected += (1 + (null >= here).sum()) / 100 <= 0.05
+        gap = permuted_means(1 / (1 + np.exp(4 - 2 * rng.normal(size=220))), ones, group, 99, rng)
+        rejected += permuted_p_value([gap], None, 99, rng) <= 0.05
     assert rejected / 400 <= 0.08
+
+
+# ---- criteria, margins, and scores of 0 and 1 ------------------------------------------------------------------------
+
+
+def test_predictive_equality_is_equal_opportunity_of_the_other_label() -> None:
+    people = some_people(1500)
+    a = projection_test(people, score="p", label="y", group="g", criterion="predictive_equality")
+    people["not"] = 1 - people["y"]
+    b = projection_test(people, score="p", label="not", group="g")
+    assert numbers(a) == pytest.approx(numbers(b))
+    assert [part.label for part in a.labels] == ["unfavourable"]
+
+
+def test_demographic_parity_needs_no_label_and_ignores_one() -> None:
+    people = some_people(1500)
+    a = projection_test(people, score="p", group="g", criterion="demographic_parity")
+    b = projection_test(people, score="p", label="y", group="g", criterion="demographic_parity")
+    plain = project(people["z"], np.ones(1500), people["g"] == a.group, 1500.0, 1.0)
+    assert numbers(a) == pytest.approx(numbers(b))
+    assert (a.statistic, a.theta[0]) == pytest.approx((plain.statistic, plain.theta))
+    assert "label" not in a.shifts
+    assert a.to_dict()["data"]["label"] is None
+    assert a.to_dict()["labels"][0]["label"] == "any"
+    moved = a.shifted_probabilities(people["p"], people["g"])
+    means = [moved[people["g"] == g].mean() for g in "fm"]
+    assert means[0] == pytest.approx(means[1], abs=1e-6)
+    with pytest.raises(UsageError, match="same label"):
+        projection_test(people, score="p", group="g")
+
+
+def test_a_margin_costs_what_the_cheapest_transport_costs() -> None:
+    """Linear programming over a fine grid, where the gap may be as large as the margin."""
+    rng = np.random.default_rng(9)
+    for _ in range(6):
+        z, n, group, people = random_cells(rng, most=5)
+        side = np.where(group, 1 / n[group].sum(), -1 / n[~group].sum())
+        gap = float((side * n) @ sigma(z))
+        for margin in (abs(gap) / 3, 0.9 * abs(gap)):
+            found = project(z, n, group, people, 1.0, margin=margin)
+            to = np.unique(np.concatenate([np.linspace(z.min() - 3, z.max() + 3, 1500), z, found.shifted]))
+            each = np.repeat(np.eye(len(z)), len(to), axis=1)
+            parity = (side[:, None] * sigma(to)).ravel()
+            done = optimize.linprog(
+                ((to - z[:, None]) ** 2).ravel(), A_eq=each, b_eq=n, A_ub=[parity, -parity], b_ub=[margin, margin]
+            )
+            assert found.statistic == found.border == pytest.approx(done.fun, rel=1e-6, abs=1e-12)
+            assert abs(_gap(found, group)) == pytest.approx(margin, abs=1e-8)
+        inside = project(z, n, group, people, 1.0, margin=1.2 * abs(gap))
+        assert (inside.statistic, inside.gamma) == (0, 0)
+        assert inside.border > 0
+        np.testing.assert_array_equal(inside.shifted, z[inside.cell])
+
+
+def _gap(found: Any, group: Array) -> float:
+    side = group[found.cell]
+    means = [np.average(sigma(found.shifted[which]), weights=found.n[which]) for which in (side, ~side)]
+    return float(means[0] - means[1])
+
+
+@pytest.mark.parametrize(("theta", "slack"), [((2.0,), (0.7,)), ((2.0, 0.5), (0.3, 1.5)), ((1.0, 1.0), (0.0, 2.0))])
+def test_the_tail_with_margins(theta: tuple[float, ...], slack: tuple[float, ...]) -> None:
+    z = np.random.default_rng(0).normal(size=(len(theta), 400_000))
+    beyond = np.maximum(np.abs(z + np.array(slack)[:, None]) - np.array(slack)[:, None], 0) ** 2
+    drawn = np.array(theta) @ beyond
+    for s in (0.1, 1.0, 4.0, 10.0):
+        p = tail(s, theta, slack)
+        assert p == pytest.approx((drawn >= s).mean(), abs=4 * math.sqrt(p / 400_000) + 1e-5)
+    for level in (0.01, 0.05, 0.3):
+        assert tail(critical(level, theta, slack), theta, slack) == pytest.approx(level, rel=1e-9)
+    small = tuple(1e-9 for _ in slack)
+    assert tail(3.0, theta, small) == pytest.approx(tail(3.0, theta), rel=1e-6)
+
+
+@pytest.mark.parametrize("replications", [200, pytest.param(2000, marks=pytest.mark.full)])
+def test_both_hypotheses_of_a_margin_keep_the_level(replications: int) -> None:
+    """At a gap as large as the margin, neither "larger" nor "smaller" is claimed more often than the level says."""
+    rng = np.random.default_rng(3)
+    population = sigma(np.random.default_rng(0).normal([[0.4], [0.0]], 1.0, (2, 200_000))).mean(1)
+    margin = float(population[0] - population[1])
+    exceeds = within = 0
+    for _ in range(replications):
+        g = np.repeat([1, 0], 400)
+        t = projection_test(
+            logit=rng.normal(0.4 * g, 1.0), group=g, reference=0, criterion="demographic_parity", margin=margin
+        )
+        exceeds, within = exceeds + t.rejects, within + t.is_within
+    most = 0.05 + 3 * np.sqrt(0.05 * 0.95 / replications)
+    assert exceeds / replications <= most
+    assert 0.01 <= within / replications <= most
+
+
+def test_a_margin_says_which_of_three_it_is() -> None:
+    def tested(shift: float, people: int) -> ProjectionTest:
+        g = np.repeat([1, 0], people)
+        z = np.random.default_rng(1).normal(shift * g, 1.0)
+        return projection_test(logit=z, group=g, reference=0, criterion="demographic_parity", margin=0.05)
+
+    far, near, unknown = tested(1.0, 1000), tested(0.0, 3000), tested(0.2, 50)
+    assert (far.rejects, far.is_within) == (True, False)
+    assert "is rejected" in far.interpretation
+    assert abs(far.labels[0].means_after[0] - far.labels[0].means_after[1]) == pytest.approx(0.05, abs=1e-8)
+    assert (near.rejects, near.is_within, near.statistic) == (False, True, 0)
+    assert "within 0.05 holds" in near.interpretation
+    assert (unknown.rejects, unknown.is_within) == (False, False)
+    assert "cannot be told" in unknown.interpretation
+    for t in (far, near, unknown):
+        check_schema(t.to_dict(), evenhand.schema("projection"))
+    for bad in (-0.1, 1, "0.1", float("nan"), None, True):
+        with pytest.raises(UsageError, match="margin must be"):
+            projection_test(logit=[1, 2], group=[1, 2], criterion="demographic_parity", margin=bad)
+
+
+@pytest.mark.parametrize("end", [1.0, -1.0])
+def test_a_score_of_1_or_0_is_the_limit_of_scores_nearer_and_nearer(end: float) -> None:
+    rng = np.random.default_rng(11)
+    z, group = rng.normal(0, 1, 60), np.arange(60) < 25
+    far = np.isin(np.arange(60), (3, 10, 40))
+    limit = project(np.where(far, end * np.inf, z), np.ones(60), group, 80.0, 1.0)
+    found = [project(np.where(far, end * at, z), np.ones(60), group, 80.0, 1.0) for at in (10.0, 20.0, 32.0)]
+    errors = [abs(f.statistic - limit.statistic) + abs(f.theta - limit.theta) for f in found]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-10
+    assert np.isinf(limit.shifted).sum() == 3
+    assert (limit.k[np.isinf(limit.shifted)] == 0).all()
+    assert _gap(limit, group) == pytest.approx(0, abs=1e-9)
+
+
+def test_people_scoring_0_and_1_count_and_stay() -> None:
+    people = some_people(1200)
+    people["p"][:7] = 1.0
+    people["p"][7:12] = 0.0
+    t = projection_test(people, score="p", label="y", group="g", criterion="equalized_odds")
+    json.loads(t.to_json())
+    assert any("12 people have a score of exactly 0 or 1" in note for note in t.notes)
+    moved = t.shifted_probabilities(people["p"], people["g"], people["y"])
+    np.testing.assert_array_equal(moved[:12], people["p"][:12])
+    for y in (0, 1):
+        means = [moved[(people["y"] == y) & (people["g"] == g)].mean() for g in "fm"]
+        assert means[0] == pytest.approx(means[1], abs=1e-6)
+    within = projection_test(score=[1.0, 1.0, 0.0, 0.0, 0.5], group=list("ababa"), criterion="demographic_parity",
+                             margin=0.9)  # fmt: skip
+    assert within.statistic == 0
 
 
 def test_ranges_state_their_bound() -> None:

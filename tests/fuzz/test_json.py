@@ -29,13 +29,20 @@ GRAPHS = {
 }
 
 
-@pytest.fixture(scope="module")
-def attachment() -> dict[str, Any]:
+@pytest.fixture(scope="module", params=["individual", "projection", "projections"])
+def attachment(request: pytest.FixtureRequest) -> dict[str, Any]:
     """The document of a result that can stand in another page."""
     rng = np.random.default_rng(0)
     rows = {"p": rng.random(60), "age": rng.integers(20, 60, 60), "sex": rng.choice(["f", "m"], 60)}
-    found = evenhand.individual_fairness(rows, score="p", group="sex", k=3)
-    return found.to_dict()
+    if request.param == "individual":
+        return evenhand.individual_fairness(rows, score="p", group="sex", k=3).to_dict()
+    score = "p" if request.param == "projection" else ["p", "p"]
+    found = evenhand.projection_test(rows, score=score, group="sex", criterion="demographic_parity", margin=0.01)
+    document: dict[str, Any] = found.to_dict()
+    arrow = {"label": "any", "group": "f", "n": 5, "from": [0.0, 1.0], "to": [1.0, 0.0]}
+    for one in document.get("tests", [document]):
+        one["arrows"] = {"features": ["a", "b"], "steps": [arrow, arrow]}
+    return document
 
 
 def changed(document: dict[str, Any], rng: np.random.Generator) -> Any:

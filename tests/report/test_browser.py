@@ -370,6 +370,8 @@ def others() -> dict[str, Any]:
         "classes": quick(jobs, label="job", prediction="guess", group="sex"),
         "thresholds": evenhand.thresholds(data, **words, bootstrap=20),
         "check": evenhand.check(data, require="abcc <= 0.1", **words),
+        "projection": evenhand.projection_test(data, **words, criterion="equalized_odds"),
+        "projections": evenhand.projection_test(rival, **{**words, "score": ["p", "q"]}),
         "watch": evenhand.monitor(stream, time="day", **words, min_people=10, bootstrap=20, measures=few),
     }
 

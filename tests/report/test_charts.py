@@ -87,11 +87,19 @@ def classes() -> Any:
 
 
 @lru_cache
+def projection() -> evenhand.ProjectionTest:
+    rng = np.random.default_rng(0)
+    sex = np.repeat([0, 1], [200, 150])
+    return evenhand.projection_test(logit=rng.normal(sex, 1.0), label=rng.integers(0, 2, 350), group=sex)
+
+
+@lru_cache
 def all_charts() -> list[Chart]:
     found = [a.plot(name) for a in (compas(), five(), decisions()) for name in a.plots()]
     found += [twelve().plot(name, attribute="g × h") for name in twelve().plots("g × h")]
     found += [models().plot(attribute=a) for a in ("g", "h")]
     found += [methods().plot(name) for name in methods().plots()]
+    found += [projection().plot(name) for name in projection().plots()]
     found += [methods(performance_from=0.6, dto_to=0.45).plot("area", method="two"), classes().plot()]
     return found
 

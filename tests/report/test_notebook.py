@@ -52,6 +52,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
         RUNS, method="m", performance="acc", fairness="fair", random_performance=0.5
     ),
     "ProjectionTest": lambda _: evenhand.projection_test(ROWS, **SCORED),
+    "ProjectionTests": lambda _: evenhand.projection_test(ROWS, logit=["s", "w"], label="y", group="g"),
     "IndividualFairness": lambda _: evenhand.individual_fairness(ROWS, "s", group="g", columns=["w"]),
     "CounterfactualFairness": lambda _: evenhand.counterfactual_fairness(
         _model, {"g": ROWS["g"], "s": ROWS["s"]}, attribute="g"

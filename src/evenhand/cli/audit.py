@@ -39,7 +39,7 @@ def demo(**options: Any) -> None:
 @under(
     "Output", *FORMS, "embed",
     option("--also", metavar="JSON", type=READ, multiple=True,
-           help="Add a section to --html: a result of individual or counterfactual."),
+           help="Add a section to --html: the JSON of individual, counterfactual or projection-test."),
 )  # fmt: skip
 @under(
     "Several models only",

@@ -56,7 +56,7 @@ def counterfactual(data: str, model: str, graph: tuple[str, ...], seed: int, **o
     Without a --graph only the attribute is flipped, which says nothing about what it does to other columns.
     """
     from evenhand.analyses.counterfactual.counterfactual import counterfactual_fairness
-    from evenhand.analyses.counterfactual.model_files import is_import
+    from evenhand.ingest.model_files import is_import
 
     paths = wanted(options)
     graphs = graph[0] if len(graph) == 1 else {_called(one, graph): one for one in graph} or None

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.dense import Counts
 from evenhand.tables.table import Within
 
@@ -135,33 +135,3 @@ def _all_splits(people: Ints, wanted: int) -> tuple[Ints, Floats] | None:
         left = left[parent] - taken
         chance = chance[parent] + gammaln(n + 1) - gammaln(taken + 1) - gammaln(n - taken + 1)
     return rows, chance
-
-
-def permuted_means(
-    values: Floats, n: Ints, group: Bools, permutations: int, rng: np.random.Generator
-) -> tuple[float, Floats]:
-    """The squared gap of two means over its variance about the other mean, and what it is with group labels permuted.
-
-    >>> values, n, group = np.array([0.1, 0.2, 0.8, 0.9]), np.ones(4, int), np.array([True, True, False, False])
-    >>> here, null = permuted_means(values, n, group, 999, np.random.default_rng(0))
-    >>> round(here, 2), round(float((null >= here - 1e-9).mean()), 1)  # one of three ways to part four people in pairs
-    (0.99, 0.3)
-    """
-    least = min(True, False, key=lambda which: n[group == which].sum())  # whom to draw: the fewer people
-    sizes = np.array([n[group == least].sum(), n[group != least].sum()], np.float64)
-    people, own = int(sizes.sum()), int(sizes[0])
-    last = np.cumsum(n)
-    drawn = [rng.choice(people, own, replace=False, shuffle=False) for _ in range(permutations)]
-    x = values[np.searchsorted(last, np.array(drawn).reshape(permutations, own), side="right")]
-    total, squares = float((n * values).sum()), float((n * values**2).sum())
-
-    def ratio(sums: Floats, sums_of_squares: Floats) -> Floats:
-        mean = [sums / sizes[0], (total - sums) / sizes[1]]
-        square = [sums_of_squares / sizes[0], (squares - sums_of_squares) / sizes[1]]
-        gap2 = (mean[0] - mean[1]) ** 2
-        noise = sum((square[i] - mean[i] ** 2 + gap2) / sizes[i] for i in (0, 1))
-        return np.asarray(np.divide(gap2, noise, out=np.zeros_like(gap2), where=noise > 0))
-
-    some = group == least
-    here = ratio(np.array([(n * values)[some].sum()]), np.array([(n * values**2)[some].sum()]))
-    return float(here[0]), ratio(x.sum(1), (x * x).sum(1))

@@ -40,12 +40,16 @@ SAME = 1e-5
 
 @dataclass(frozen=True)
 class Projection:
-    """What it takes to make the means of two groups equal, among people with one label."""
+    """What it takes to make the means of two groups equal, or to bring their gap within a margin."""
 
     gamma: float
     theta: float
     statistic: float
     """N·R: the squared distances of all people moved, added up."""
+    border: float
+    """The same to the nearer border of the margin, from within too: there the gap is as large as the margin allows."""
+    error: float
+    """Standard error of the gap of means, were it at the border."""
     means: tuple[float, float]
     """Mean score of the group and of its reference."""
     wald: float
@@ -60,12 +64,19 @@ class Projection:
 
 
 def project(
-    z: Floats, n: Floats, group: Bools, people: float, beta_norm: float, squares: Floats | None = None
+    z: Floats,
+    n: Floats,
+    group: Bools,
+    people: float,
+    beta_norm: float,
+    squares: Floats | None = None,
+    margin: float = 0.0,
 ) -> Projection:
-    """Project cells of n people with logits z, in the group or its reference, all with one label.
+    """Project cells of n people with logits z, in the group or its reference, until their means differ by the margin.
 
-    `people` are all people, also those with the other label. Of survey weights, `n` are those of each cell, scaled so
-    that everybody's add up to `people`, and `squares` the sums of their squares: by these the means vary.
+    `people` are all people, also those who are not compared. Of survey weights, `n` are those of each cell, scaled so
+    that everybody's add up to `people`, and `squares` the sums of their squares: by these the means vary. A logit may
+    be infinite (a score of 0 or 1): at this limit a score no longer responds, so that these people stay.
 
     >>> import numpy as np
     >>> p = project(np.array([1.0, -1.0]), np.ones(2), np.array([True, False]), 2, 1.0)
@@ -74,7 +85,7 @@ def project(
     """
     sides = [_Side.of(z, n, n if squares is None else squares, which, people) for which in (group, ~group)]
     order: Any = np.concatenate([s.cell for s in sides])
-    still = Projection(0.0, 0.0, 0.0, (0.0, 0.0), 0.0, order, n[order], z[order], np.zeros(len(z)))
+    still = Projection(0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0), 0.0, order, n[order], z[order], np.zeros(len(z)))
     pooled = sum(s.p * s.mean(s.t) for s in sides) / sum(s.p for s in sides)
     if z.min() == z.max():
         return replace(still, means=(pooled, pooled))
@@ -82,33 +93,49 @@ def project(
     values = [_value(s.t, pooled > 0.5) for s in sides]
     means = [_sum(s.w, v) for s, v in zip(sides, values, strict=True)]
     gap = means[0] - means[1]
-    about = [_sum(s.w2, (v - m) ** 2) for s, v, m in zip(sides, values, means[::-1], strict=True)]
+    target = math.copysign(margin, gap)
+    borders = (means[1] + target, means[0] - target)  # of each group, with the gap at the border
+    about = [_sum(s.w2, (v - m) ** 2) for s, v, m in zip(sides, values, borders, strict=True)]
     variance = [_sum(s.w2, (v - m) ** 2) for s, v, m in zip(sides, values, means, strict=True)]
     steep = sum(_sum(s.w, _slope(s.t) ** 2) / s.p for s in sides)  # T/‖β‖² of Taskesen et al.
-    theta = math.inf if steep < 1e-280 else sum(v / s.p for v, s in zip(about, sides, strict=True)) / steep
-    theta = theta / beta_norm / beta_norm
+    spread = sum(v / s.p for v, s in zip(about, sides, strict=True))
+    theta = (math.inf if steep < 1e-280 else spread / steep) / beta_norm / beta_norm
     noise = sum(v / s.p for v, s in zip(variance, sides, strict=True)) / people
     still = replace(
         still,
         theta=theta,
+        error=math.sqrt(spread / people),
         means=(float(sides[0].mean(sides[0].t)), float(sides[1].mean(sides[1].t))),
         wald=gap * gap / noise if noise > 0 else (math.inf if gap else 0.0),
     )
     scale = max(abs(m) for m in means)
-    if not math.isfinite(theta) or abs(gap) <= ROUNDING * scale:
+    excess = gap - target
+    if not math.isfinite(theta) or abs(excess) <= ROUNDING * scale:
         return still  # no limit law, which the caller refuses; or no gap but rounding
-    pair = _Pair.of(sides, gap > 0, pooled > 0.5)
-    start = 2 * abs(gap) / steep  # exact for small gaps
+    pair = _Pair.of(sides, excess > 0, pooled > 0.5, target)
+    if not pair.reachable:
+        if abs(gap) <= margin:
+            return replace(still, border=math.inf)
+        raise DataError(PINNED)
+    start = 2 * abs(excess) / steep  # exact for small gaps
     found = _solved(pair, start)
-    gamma = math.copysign(found.c / beta_norm / beta_norm, gap)
+    gamma = math.copysign(found.c / beta_norm / beta_norm, excess)
     if not math.isfinite(gamma):
         raise DataError(TOO_NEAR)
-    return replace(still, gamma=gamma, **_plan(pair, found, z, n, beta_norm))
+    plan = _plan(pair, found, n, beta_norm)
+    if abs(gap) <= margin:
+        return replace(still, border=plan["statistic"])  # nobody has to move
+    return replace(still, gamma=gamma, border=plan["statistic"], **plan)
 
 
 TOO_NEAR = (
     "the scores are so near 0 or 1 that floating-point numbers cannot tell how they respond to a change, and the "
     "limit law of the projection test needs that: the test does not exist for these scores"
+)
+
+PINNED = (
+    "so many people have a score of exactly 0 or 1, where a score no longer responds to features, that nobody can "
+    "close the gap: the projection test does not exist for these scores; pass the model's logits (logit=)"
 )
 
 
@@ -159,23 +186,31 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Pair:
-    """The side with the higher mean, which moves down, and the other, mirrored, which does so in its mirror."""
+    """The side that moves down (has the higher mean), and the other, mirrored, which does so in its mirror."""
 
     high: _Side
     low: _Side
     near_one: bool
+    target: float
+    """The mean of the first minus that of the other that is to be reached."""
 
     @classmethod
-    def of(cls, sides: list[_Side], group_is_high: bool, near_one: bool) -> _Pair:
-        high, low = sides if group_is_high else sides[::-1]
-        return cls(high, low.mirrored(), near_one)
+    def of(cls, sides: list[_Side], group_moves_down: bool, near_one: bool, target: float) -> _Pair:
+        high, low = sides if group_moves_down else sides[::-1]
+        return cls(high, low.mirrored(), near_one, target if group_moves_down else -target)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether those who can move can bring the gap to the target: at infinity nobody moves."""
+        fixed = float(self.high.w[self.high.t == math.inf].sum() + self.low.w[self.low.t == math.inf].sum())
+        return fixed - 1 < self.target
 
     def at(self, c: float, start: _Move | None = None) -> _Move:
         """Everybody's best move for |γ|‖β‖² = c, and the gap that is left."""
         high = descend(self.high.t, c / self.high.p, None if start is None else start.high)
         low = descend(self.low.t, c / self.low.p, None if start is None else start.low)
         gap = _sum(self.high.w, _value(high, self.near_one)) - _sum(self.low.w, _value(-low, self.near_one))
-        return _Move(c, high, low, gap)
+        return _Move(c, high, low, gap - self.target)
 
 
 @dataclass(frozen=True)
@@ -208,7 +243,7 @@ def _solved(pair: _Pair, start: float) -> _Found:
     """The multiplier at which the gap is closed. The gap falls with it; it can jump where somebody switches."""
     ratio = 2.0
     if len(pair.high.t) + len(pair.low.t) > MANY:
-        rough = _Pair(pair.high.coarse(), pair.low.coarse(), pair.near_one)
+        rough = replace(pair, high=pair.high.coarse(), low=pair.low.coarse())
         start, ratio = _search(rough.at, start, 2.0, 1e-9).c, 1 + 1e-5
     heaviest = max(float(pair.high.w.max()), float(pair.low.w.max()))
     return _search(pair.at, start, ratio, min(1e-9, 2e-15 / heaviest))
@@ -262,7 +297,7 @@ def _shrunk(at: Callable[[float, _Move | None], _Move], less: _Move, more: _Move
     return _Found(a, b) if a.gap > 0 else _Found(b, a)
 
 
-def _plan(pair: _Pair, found: _Found, z: Floats, n: Floats, beta_norm: float) -> dict[str, Any]:
+def _plan(pair: _Pair, found: _Found, n: Floats, beta_norm: float) -> dict[str, Any]:
     """Where people go. Most cells go to one place; one at its switch is split, or the criterion would not hold."""
     part = found.part
     pieces = []
@@ -270,8 +305,10 @@ def _plan(pair: _Pair, found: _Found, z: Floats, n: Floats, beta_norm: float) ->
         (pair.high, found.less.high, found.more.high, True),
         (pair.low, found.less.low, found.more.low, False),
     ):
-        split = np.flatnonzero(np.abs(more - less) > SAME)
-        x = less + part * (more - less)
+        between = np.zeros(len(less))
+        np.subtract(more, less, out=between, where=np.isfinite(less))
+        split = np.flatnonzero(np.abs(between) > SAME)
+        x = less + part * between
         x[split] = less[split]
         cell, share = np.concatenate([side.cell, side.cell[split]]), np.ones(len(x) + len(split))
         share[split], share[len(x) :] = 1 - part, part
@@ -317,11 +354,12 @@ def descend(t: Floats, c: float, start: Floats | None = None) -> Floats:
     knee = c / 12
     ends = [knee - KNEE, knee + KNEE if c <= FOLD else switch(c)]
     lower, upper = np.searchsorted(t, [min(ends), ends[1]], side="right")
-    x = np.empty(len(t))
+    begin, end = int(np.searchsorted(t, -math.inf, side="right")), int(np.searchsorted(t, math.inf))
+    x = t.copy()  # who is infinitely far stays
     # On each piece x + c/2·σ'(x) rises and is convex (or concave), so that Newton's steps, kept on the piece, cannot
     # miss: the first lands on one side of the solution, and the others come nearer from there.
     for lo in range(0, len(t), CHUNK):
-        for first, last, newton in ((0, lower, _bottom), (lower, upper, _middle), (upper, len(t), _top)):
+        for first, last, newton in ((begin, lower, _bottom), (lower, upper, _middle), (upper, end, _top)):
             some = slice(max(lo, int(first)), min(lo + CHUNK, int(last)))
             if some.start < some.stop:
                 x[some] = newton(t[some], c, None if start is None else start[some])

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.analyses.counterfactual import page as counterfactual
 from evenhand.analyses.individual import page as individual
+from evenhand.analyses.projection import page as projection
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.files.json_text import parsed
 from evenhand.files.paths import read_small, shown_path
@@ -18,6 +19,8 @@ Section = tuple[str, str, Any]
 SECTIONS: dict[str, Callable[[dict[str, Any], Room], list[Section]]] = {
     "evenhand/individual/1": individual.sections,
     "evenhand/counterfactual/1": counterfactual.sections,
+    "evenhand/projection/1": projection.sections,
+    "evenhand/projections/1": projection.sections,
 }
 """What can stand in another page, by the schema of its document."""
 MOST_BYTES = 50_000_000
@@ -45,8 +48,8 @@ def documents(also: Any) -> list[dict[str, Any]]:
         schema = document.get("schema") if isinstance(document, dict) else None
         if schema not in SECTIONS:
             raise UsageError(
-                "also= (--also) takes results of individual or counterfactual fairness, or their JSON "
-                f"({listed(SECTIONS)}), not {shown(schema or document)}"
+                "also= (--also) takes results of individual or counterfactual fairness, or projection tests, or JSON "
+                f"of them ({listed(SECTIONS)}), not {shown(schema or document)}"
             )
     return results
 

@@ -16,7 +16,6 @@ from evenhand.analyses.counterfactual.assumptions import assumptions_of, remarks
 from evenhand.analyses.counterfactual.effects import Rule
 from evenhand.analyses.counterfactual.graph import Graph, graphs_of, subgraph_of
 from evenhand.analyses.counterfactual.mechanism_choice import judge
-from evenhand.analyses.counterfactual.model_inputs import Inputs
 from evenhand.analyses.counterfactual.preparation import inputs_of, people_of, simulator_of
 from evenhand.analyses.counterfactual.results import (
     Answer,
@@ -28,7 +27,6 @@ from evenhand.analyses.counterfactual.results import (
     paths_of,
     ranges_of,
 )
-from evenhand.analyses.counterfactual.scoring import scorer_of
 from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
 from evenhand.analyses.counterfactual.structural_model import FORMS, StructuralModel, structural_model_of
@@ -37,6 +35,8 @@ from evenhand.errors import UsageError, names_in, number, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of, names_of
+from evenhand.ingest.model_inputs import Inputs
+from evenhand.ingest.model_scores import scorer_of
 from evenhand.ingest.people import Types, as_columns, chosen_columns
 from evenhand.ingest.roles import Roles, check_known, picked
 from evenhand.ingest.values import name_of

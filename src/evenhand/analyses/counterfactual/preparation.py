@@ -10,10 +10,10 @@ import numpy as np
 
 from evenhand.analyses.counterfactual.effects import Rule, others_of
 from evenhand.analyses.counterfactual.graph import Graph, Subgraph
-from evenhand.analyses.counterfactual.model_inputs import Inputs
-from evenhand.analyses.counterfactual.scoring import Scorer
 from evenhand.analyses.counterfactual.simulation import Simulator
 from evenhand.errors import DataError, UsageError, listed, names_in, shown
+from evenhand.ingest.model_inputs import Inputs
+from evenhand.ingest.model_scores import Scorer
 from evenhand.ingest.people import Feature, People, Types, chosen_columns, read_people
 from evenhand.ingest.values import name_of
 from evenhand.tables.arrays import Floats

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand.analyses.counterfactual.effects import Estimate, Rule, Spread, average, others_of, tally
-from evenhand.analyses.counterfactual.model_inputs import Inputs
-from evenhand.analyses.counterfactual.scoring import Scorer
 from evenhand.analyses.counterfactual.structural_model import StructuralModel, Values
 from evenhand.analyses.options import Progress
+from evenhand.ingest.model_inputs import Inputs
+from evenhand.ingest.model_scores import Scorer
 from evenhand.tables.arrays import Floats, Ints
 
 MOST_RESAMPLED = 5_000

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from evenhand.analyses.projection.shifts import LABELS
+from evenhand.analyses.projection.steps import arrows
 from evenhand.errors import shown_name
 from evenhand.report.document import fields, header
 from evenhand.report.frame import plain_frame
 
 if TYPE_CHECKING:
     from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
+    from evenhand.analyses.projection.several import ProjectionTests
 
 
 def document(test: ProjectionTest) -> dict[str, Any]:
     """The result as plain values."""
     return {
         **header("projection"),
-        **fields(test, "criterion statistic theta critical_value p_value gamma rejects level"),
+        **fields(test, "criterion margin statistic theta critical_value p_value p_method p_limit"),
+        **fields(test, "p_permuted p_within gamma rejects level"),
         **fields(test, "attribute group reference n beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
-        "p_permuted": test.p_permuted,
+        "arrows": arrows(test),
         "ranges": None if test.ranges is None else fields(test.ranges, "means p_values"),
         "data": dict(test.data),
         "interpretation": sentence(test),
@@ -27,35 +32,110 @@ def document(test: ProjectionTest) -> dict[str, Any]:
     }
 
 
-def _label(part: LabelProjection, names: tuple[str, str]) -> dict[str, Any]:
-    pairs = zip(names, part.people, part.as_given(), strict=True)
+def documents(found: ProjectionTests) -> dict[str, Any]:
+    """All tests as plain values."""
+    tests = zip(found.tests, found.p_adjusted, found.rejects, strict=True)
+    first = found.tests[0]
     return {
-        **fields(part, "label gap statistic theta gamma"),
-        "groups": [
-            {"name": name, "n": n, "mean": mean, "mean_after": after, "move": move}
-            for name, n, (mean, after, move) in pairs
-        ],
+        **header("projections"),
+        **fields(first, "criterion margin level attribute reference"),
+        "tests": [{**document(test), "p_adjusted": p, "rejects_adjusted": rejects} for test, p, rejects in tests],
+        "interpretation": sentence_of_all(found),
+        "notes": [note for note in first.notes if all(note in test.notes for test in found.tests)],
     }
 
 
+def _label(part: LabelProjection, names: tuple[str, str]) -> dict[str, Any]:
+    groups = zip(names, part.people, part.as_given(), part.largest, part.steps, strict=True)
+    return {
+        **fields(part, "label gap statistic theta slack gamma"),
+        "groups": [
+            {
+                "name": name, "n": n, "mean": mean, "mean_after": after, "move": move, "largest_move": largest,
+                "steps": [dict(zip(("low", "high", "before", "after"), step, strict=True)) for step in steps],
+            }
+            for name, n, (mean, after, move), largest, steps in groups
+        ],
+    }  # fmt: skip
+
+
 def sentence(test: ProjectionTest) -> str:
-    """The finding in a sentence or two."""
+    """The finding in a sentence or two, and who would have to move how far."""
+    return f"{_finding(test)} {' '.join(_moves(test))}"
+
+
+def _moves(test: ProjectionTest) -> Iterator[str]:
+    """For each label: by how much the scores of both groups would have to change, in percentage points."""
+    if not test.statistic:
+        yield "Nobody's score would have to change."
+        return
+    fair = f"To be within {test.margin:g}" if test.margin else "To be fair"
+    for part in test.labels:
+        among = "" if part.label == LABELS[None] else f" with the {part.label} label"
+        told = []
+        sides = zip((test.group, test.reference), part.people, part.as_given(), part.largest, strict=True)
+        for name, n, (mean, after, _), largest in sides:
+            way = ("higher" if after > mean else "lower") if part.risk else ("more" if after > mean else "less")
+            told.append((f"{n:,}", shown_name(name), _points(after - mean), way, _points(largest)))
+        (one, first, move, way, most), (other, second, move_2, way_2, most_2) = told
+        yield (
+            f"{fair}, {one} people of {first}{among} would need {'a risk ' if part.risk else ''}on average {move} "
+            f"percentage points {way} (the largest move is {most}), {other} of {second} {move_2} {way_2} ({most_2})."
+        )
+
+
+def _points(change: float) -> str:
+    """A change of a probability in percentage points, without its sign."""
+    points = 100 * abs(change)
+    return f"{points:.1f}" if points >= 0.1 else f"{points:.2g}"
+
+
+def _finding(test: ProjectionTest) -> str:
+    """What the test says."""
     name, group, ref = test.criterion.replace("_", " "), shown_name(test.group), shown_name(test.reference)
+    name += f" within {test.margin:g}" if test.margin else ""
     gaps = []
     for part in test.labels:
-        gaps.append(f"{_compared(part)} {ref} among people with the {part.label} label")
+        among = "" if part.label == LABELS[None] else f" among people with the {part.label} label"
+        gaps.append(f"{_compared(part)} {ref}{among}")
     means = f"{group} {'are given a risk' if test.data['risk'] else 'score'} on average " + " and ".join(gaps)
     if test.ranges is not None and test.ranges.p_values[0] < test.level <= test.ranges.p_values[1]:
         return (
             f"whether {name} is rejected at {100 * test.level:g} % cannot be told: {means}, but scores are known in "
             "ranges, and these decide. Test the scores themselves."
         )
+    sure = f"{100 - 100 * test.level:g} % confidence"
+    if test.is_within:
+        return (
+            f"{name} holds with {sure}: {means}, which is less than {test.margin:g}, and chance does not explain that."
+        )
+    if test.margin and not test.rejects:
+        return f"whether there is {name} cannot be told with {sure}: {means}. It takes more people."
     if test.rejects:
         return f"{name} is rejected at {100 * test.level:g} %: {means}. Chance does not explain that."
     return (
         f"{name} is not rejected at {100 * test.level:g} %: {means}. Chance alone could explain that, which does not "
         "show that the score is fair."
     )
+
+
+def sentence_of_all(found: ProjectionTests) -> str:
+    """The finding in a sentence or two."""
+    first = found.tests[0]
+    name = first.criterion.replace("_", " ") + (f" within {first.margin:g}" if first.margin else "")
+    several = len({test.data["score"] for test in found.tests}) > 1
+    rejected = [
+        shown_name(test.group) + (f" by {shown_name(test.data['score'])}" if several else "")
+        for test, rejects in zip(found.tests, found.rejects, strict=True)
+        if rejects
+    ]
+    whom = f"{len(found.tests)} comparisons with {shown_name(first.reference)}, adjusted by Holm"
+    if not rejected:
+        return (
+            f"{name} is rejected in none of {whom}, at {100 * first.level:g} %, which does not show that the score is "
+            "fair."
+        )
+    return f"{name} is rejected in {len(rejected)} of {whom}, at {100 * first.level:g} %: for {', '.join(rejected)}."
 
 
 def _compared(part: LabelProjection) -> str:
@@ -70,4 +150,5 @@ def _compared(part: LabelProjection) -> str:
 def frame(test: ProjectionTest, library: str | None) -> Any:
     """The shifts, one row each."""
     columns = {k: list(v) for k, v in test.shifts.items()}
-    return plain_frame(columns, {**dict.fromkeys(columns, "float"), "group": "str", "label": "str"}, library)
+    kinds = {**dict.fromkeys(columns, "float"), "group": "str"} | ({"label": "str"} if "label" in columns else {})
+    return plain_frame(columns, kinds, library)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from evenhand.tables.table import Table
 NEEDS_LABEL = "the projection test compares people with the same label"
 
 
-def labels_of(table: Table) -> Bools:
+def labels_of(table: Table, needed: bool) -> Bools | None:
     """Label of each cell, of a table that the limit law is for."""
-    if table.label is None:
+    if needed and table.label is None:
         raise UsageError(f"{NEEDS_LABEL}, but the table has none: count it again with label=")
     if table.noise is not None:
         raise DataError(
@@ -35,23 +36,17 @@ def labels_of(table: Table) -> Bools:
     return table.label
 
 
-def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, int, int]:
-    """The grouping, and the two groups that are compared."""
+def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, list[int], int]:
+    """The grouping, the groups that are compared, and what with."""
     if len(table.attributes) > 1:
         raise UsageError(
-            "the projection test compares two groups of one column, but there are "
+            "the projection test compares groups of one column, but there are "
             f"{listed([a.name for a in table.attributes])}: count the people by one of them (group=)"
         )
     grouping = table.groupings[0]
     ref, _ = reference_group(table, grouping, reference)
     if compare is None:
-        others = [g for g in range(len(grouping.groups)) if g != ref]
-        if len(others) > 1:
-            raise UsageError(
-                f"the projection test compares two groups, but {shown(grouping.name)} has "
-                f"{listed(grouping.groups)}: say which one to compare with {shown(grouping.groups[ref])} (compare=)"
-            )
-        return grouping, others[0], ref
+        return grouping, [g for g in range(len(grouping.groups)) if g != ref], ref
     group = group_named(grouping, compare)
     if reference is None and group == ref:  # the largest of the others
         sizes = table.sizes(grouping).copy()
@@ -59,7 +54,7 @@ def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, int,
         ref = int(np.argmax(sizes))
     if group == ref:
         raise UsageError(f"{shown(compare)} is the reference: name another group, or another reference")
-    return grouping, group, ref
+    return grouping, [group], ref
 
 
 def scores_of(table: Table) -> Floats:
@@ -83,20 +78,19 @@ def logits_of(table: Table, score: Floats, logits: bool) -> Floats:
                 f"the score {name} must be a probability between 0 and 1, but goes from {lo:g} to {hi:g}: pass logits "
                 "as logit= (for a table logit=True), or turn the score into the model's probability"
             )
-        own = scores_of(table)  # the ends of a range may be 0 and 1
-        extreme = int(table.n[(own == 0) | (own == 1)].sum())
-        if extreme:
-            raise DataError(
-                f"a score of exactly 0 or 1 has no logit, and {extreme:,} people have one in {name}: pass the logits "
-                "themselves as logit=, or clip the scores, such as to 1e-6 … 1 − 1e-6"
-            )
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # 0 and 1 are infinitely far
             z = np.log(score) - np.log1p(-score)
     return -z if table.meaning.risk else z
 
 
-def check_people(table: Table, names: tuple[str, str], in_group: Bools, criterion: str, y: int) -> None:
-    """Refuse a group that has nobody with a label."""
+def has_people(table: Table, grouping: Grouping, group: int, labels: Sequence[int | None]) -> bool:
+    """Whether a group has people with each of the labels."""
+    own = grouping.codes == group
+    return all(y is None or table.label is None or bool((own & (table.label == y)).any()) for y in labels)
+
+
+def check_people(table: Table, names: tuple[str, str], in_group: Bools, criterion: str, y: int | None) -> None:
+    """Refuse a group that has nobody to be compared."""
     for name, some in zip(names, (in_group.any(), (~in_group).any()), strict=True):
         if not some:
             m = table.meaning

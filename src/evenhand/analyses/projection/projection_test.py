@@ -5,30 +5,29 @@ Taskesen, Blanchet, Kuhn & Nguyen (2021).
 
 from __future__ import annotations
 
-import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
-from evenhand.analyses.projection.inputs import NEEDS_LABEL, check_people, compared, labels_of, logits_of, scores_of
-from evenhand.analyses.projection.logistic import LARGEST, linear_part
-from evenhand.analyses.projection.results import LabelProjection, ProjectionTest
-from evenhand.analyses.projection.sample import Sample, in_ranges, mistaken_risk, within_ranges
-from evenhand.analyses.projection.shifts import LABELS, Shifts, sigma
-from evenhand.errors import DataError, UsageError, number, one_of, shown
-from evenhand.inference.chi2_mixture import critical, tail
-from evenhand.inference.wasserstein_projection import TOO_NEAR, Projection
+from evenhand.analyses.projection.criteria import How
+from evenhand.analyses.projection.inputs import NEEDS_LABEL, compared, has_people
+from evenhand.analyses.projection.logistic import LARGEST, Linear, Probabilities, scored_by
+from evenhand.analyses.projection.pair_test import Scored, pair_test
+from evenhand.analyses.projection.results import ProjectionTest
+from evenhand.analyses.projection.several import ProjectionTests
+from evenhand.errors import UsageError, listed, number, shown
+from evenhand.ingest.engines import engine_of, names_of
+from evenhand.ingest.model_files import load_model
+from evenhand.ingest.model_inputs import held
+from evenhand.ingest.people import as_columns
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
-from evenhand.report.document import fields
-from evenhand.report.format import p_words
-from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.table import Table
 
-CRITERIA = {"equal_opportunity": (1,), "equalized_odds": (1, 0)}
 _NO_BETA = (
     "no ‖β‖ was given, so distances are in logits (score space, ‖β‖ = 1): this is not the distance in the model's "
     "feature space; the p-value and the moves are the same for any ‖β‖"
@@ -50,7 +49,7 @@ class _ProjectionTest:
     data
         People, or their counts.
     score, logit
-        The column of probabilities in (0, 1), or that of logits β'x (+ intercept): one of both. A table holds its
+        The column of probabilities, or that of logits β'x (+ intercept): one of both. A table holds its
         score already; if these are logits, say `logit=True`.
     beta_norm
         ‖β‖₂ of the model, without the intercept. Without it distances are in logits, not in the feature space; the
@@ -59,18 +58,28 @@ class _ProjectionTest:
         As in `evenhand.data`: one group column; weights count people, or are survey weights. Of a risk score, 1 − score
         is compared.
     reference, compare
-        The group to compare with, by default the largest; and which group, if there are more than two.
+        The group to compare with, by default the largest; and which group. Without `compare`, all others are: of more
+        than two groups, or several scores (names in a list), the result is a `ProjectionTests`, adjusted by Holm.
     criterion
-        "equal_opportunity": equal means among people with the favourable label. "equalized_odds": with either label.
+        "equal_opportunity": equal means among people with the favourable label. "predictive_equality": with the
+        unfavourable one. "equalized_odds": with either label. "demographic_parity": among all; it needs no label.
+    margin
+        The largest gap of means that is none: the hypothesis is that no gap is larger. `p_within` then tests whether
+        the gaps are shown to be smaller.
     level
         The test rejects at this level.
+    model, features
+        Instead of a score, the model that gives it, as `from_model` takes it, or the path of a .skops or .onnx file, or
+        "package.module:name"; and the columns it takes, by default those it was fitted on, else all without a role.
+    trust, unsafe_pickle
+        Types of a .skops file that are known to be harmless; whether a pickle may be loaded, which can run any code.
 
     Examples
     --------
     >>> people = {"p": [0.9, 0.7, 0.6, 0.4, 0.2, 0.8], "y": [1, 1, 1, 1, 1, 0], "sex": ["m", "m", "m", "f", "f", "f"]}
     >>> test = projection_test(people, score="p", label="y", group="sex", reference="m", beta_norm=2.0)
     >>> round(test.statistic, 3), round(test.p_value, 3), test.rejects
-    (1.177, 0.334, False)
+    (1.177, 0.1, False)
     >>> [round(mean, 3) for mean in test.labels[0].means], [round(mean, 3) for mean in test.labels[0].means_after]
     ([0.3, 0.733], [0.58, 0.58])
     """
@@ -87,15 +96,31 @@ class _ProjectionTest:
         reference: Any = None,
         compare: Any = None,
         criterion: str = "equal_opportunity",
+        margin: float = 0.0,
         level: float = 0.05,
+        model: Any = None,
+        features: Sequence[str] | None = None,
+        trust: Sequence[str] = (),
+        unsafe_pickle: bool = False,
         **columns: Unpack[ColumnArgs],
-    ) -> ProjectionTest:
+    ) -> ProjectionTest | Any:
         check_known(columns, ColumnArgs.__optional_keys__, projection_test)
-        how = _checked(criterion, level)
+        how = How.checked(criterion, margin, level)
         norm = None if beta_norm is None else _norm(beta_norm)
-        table, logits = _table(data, score, logit, picked(Roles, columns))
-        notes = [_NO_BETA] if norm is None else []
-        return _tested(table, logits, norm, reference, compare, how, notes)
+        notes = (_NO_BETA,) if norm is None else ()
+        roles = picked(Roles, columns)
+        if model is not None:
+            if score is not None or logit is not None or beta_norm is not None:
+                raise UsageError("the model gives score and ‖β‖: leave out score=, logit= and beta_norm=, or model=")
+            scored = _of_model(model, data, roles, features, trust, unsafe_pickle, how)
+            return _one_or_all(_pairs(scored, reference, compare, how))
+        if features is not None or trust or unsafe_pickle:
+            raise UsageError("features, trust and unsafe_pickle are about a model: name it (model=)")
+        tests: list[ProjectionTest] = []
+        for one, other in _columns(score, logit, norm):
+            table, logits = _table(data, one, other, roles, how)
+            tests += _pairs(Scored(table, logits, norm, notes), reference, compare, how)
+        return _one_or_all(tests)
 
     def from_model(
         self,
@@ -107,31 +132,33 @@ class _ProjectionTest:
         reference: Any = None,
         compare: Any = None,
         criterion: str = "equal_opportunity",
+        margin: float = 0.0,
         level: float = 0.05,
         favorable: Any = 1,
         missing: str = "refuse",
-    ) -> ProjectionTest:
-        """Test a fitted logistic regression: logits and ‖β‖ are read from it.
+    ) -> ProjectionTest | Any:
+        """Test a fitted model: of a logistic regression, logits and β are read.
 
-        `model` is scikit-learn's LogisticRegression, LogisticRegressionCV or SGDClassifier(loss="log_loss"), with two
-        classes, also at the end of a pipeline (distances are then in the features that the pipeline hands to it); or
-        the fitted results of statsmodels' Logit or of its binomial GLM with a logit link (X with the columns of the
-        fit, the constant among them). `favorable` is one of its two classes.
+        That is scikit-learn's LogisticRegression, LogisticRegressionCV or SGDClassifier(loss="log_loss"), with two
+        classes, also at the end of a pipeline (distances are then in the features that the pipeline hands to it), found
+        by a search (GridSearchCV), with a threshold of its own, or calibrated by one sigmoid; or the fitted results of
+        statsmodels' Logit or of its binomial GLM with a logit link (X with the columns of the fit, the constant among
+        them). `favorable` is one of its two classes. Any other model with predict_proba, or function that returns
+        probabilities, is tested in score space. `y` may be None for demographic parity.
 
         >>> import numpy as np
         >>> from sklearn.linear_model import LogisticRegression
         >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), [0, 0, 1, 0, 1, 1]
         >>> test = projection_test.from_model(LogisticRegression().fit(X, y), X, y, ["f", "m", "f", "f", "m", "m"])
         >>> test.space, test.n, round(test.p_value, 3)
-        ('features', 6, 0.423)
+        ('features', 6, 0.333)
         """
-        how = _checked(criterion, level)
-        linear = linear_part(model, X, favorable)
-        if y is None or group is None:
-            raise UsageError(f"from_model needs {'y, the outcomes' if y is None else 'the group of each person'}")
-        columns = {"score": linear.z, "label": y, "group": group, "favorable": favorable, "missing": missing}
-        table = as_table(None, picked(Roles, columns))
-        return _tested(table, True, linear.norm, reference, compare, how, list(linear.notes))
+        how = How.checked(criterion, margin, level)
+        if group is None or (y is None and None not in how.labels):
+            raise UsageError(f"from_model needs {'the group of each person' if group is None else 'y, the outcomes'}")
+        found = scored_by(model, X, favorable)
+        columns = {"label": y, "group": group, "favorable": favorable, "missing": missing}
+        return _one_or_all(_pairs(_modelled(found, None, picked(Roles, columns), group, y), reference, compare, how))
 
     def __repr__(self) -> str:
         return "evenhand.projection_test(data, …), or .from_model(model, X, y, group); see help(projection_test)"
@@ -140,11 +167,78 @@ class _ProjectionTest:
 projection_test = _ProjectionTest()
 
 
-def _checked(criterion: Any, level: Any) -> tuple[str, float]:
-    one_of("criterion", criterion, CRITERIA)
-    if not 0 < number(level) < 1:
-        raise UsageError(f"level must be a number between 0 and 1, such as 0.05, not {shown(level)}")
-    return criterion, float(level)
+def _of_model(
+    model: Any, data: Any, roles: Roles, features: Any, trust: Sequence[str], unsafe_pickle: bool, how: How
+) -> Scored:
+    """People of a file or dataframe as a model scores them. It is given its own columns, or all but the roles."""
+    if roles.risk:
+        raise UsageError(
+            "a model's score is that of its favourable class (favorable=), so it is no risk: leave out risk="
+        )
+    said = {role: column for role, column in roles.said().items() if role in ("label", "group", "weight", "cluster")}
+    if roles.label is None and None not in how.labels:
+        raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
+    if isinstance(model, str | os.PathLike):
+        model = load_model(model, trust=trust, unsafe_pickle=unsafe_pickle)
+    columns = list(names_of(as_columns(data)))
+    own = getattr(model, "feature_names_in_", None)
+    if features is None:
+        taken = [c for column in said.values() for c in ([column] if isinstance(column, str) else column)]
+        features = [c for c in columns if c not in taken] if own is None else [str(c) for c in own]
+    absent = [name for name in features if name not in columns]
+    if absent:
+        raise UsageError(f"the model takes {listed(absent)}, but the data have {listed(columns)}: name its columns")
+    people, X = held(data, columns), held(data, list(features))
+    if own is None and hasattr(model, "n_features_in_") and not isinstance(X, dict):
+        X = np.asarray(X)  # it was fitted on columns without names
+    found = scored_by(model, X, 1 if roles.favorable is None else roles.favorable)
+    values = engine_of(people).code.values(people, columns)
+    group, label = (values.get(name) if isinstance(name, str) else name for name in (_one(roles.group), roles.label))
+    return _modelled(found, people, roles, group, label)
+
+
+def _one(group: Any) -> Any:
+    return group[0] if isinstance(group, list | tuple) and len(group) == 1 else group
+
+
+def _modelled(found: Linear | Probabilities, data: Any, roles: Roles, group: Any, label: Any) -> Scored:
+    """People as a model scores them, in the order of its rows."""
+    if isinstance(found, Probabilities):
+        return Scored(as_table(data, replace(roles, score=found.p)), False, None, found.notes)
+    table = as_table(data, replace(roles, score=found.z))
+    rows = (
+        None if roles.where else replace(found, group=group, label=label)
+    )  # which rows were taken, only the table knows
+    return Scored(table, True, found.norm, found.notes, rows)
+
+
+def _columns(score: Any, logit: Any, norm: float | None) -> list[tuple[Any, Any]]:
+    """Each score or logit that is to be tested."""
+    if not (_several(score) or _several(logit)):
+        return [(score, logit)]
+    named = [(one, None) for one in score] if _several(score) else [(None, one) for one in logit]
+    if score is not None and logit is not None:
+        raise UsageError("pass score= (probabilities) or logit=, not both")
+    if norm is not None and len(named) > 1:
+        raise UsageError("beta_norm is the length ‖β‖ of one model: test the scores one by one, or leave it out")
+    return named
+
+
+def _several(columns: Any) -> bool:
+    """Whether these are names of columns, not the numbers of one."""
+    return isinstance(columns, list | tuple) and len(columns) > 0 and all(isinstance(c, str) for c in columns)
+
+
+def _pairs(scored: Scored, reference: Any, compare: Any, how: How) -> list[ProjectionTest]:
+    grouping, groups, ref = compared(scored.table, reference, compare)
+    there = [g for g in groups if len(groups) == 1 or has_people(scored.table, grouping, g, how.labels)]
+    left = [f"{shown(grouping.groups[g])} is not compared: nobody has the label" for g in groups if g not in there]
+    scored = replace(scored, notes=(*scored.notes, *left))
+    return [pair_test(scored, grouping, group, ref, how) for group in there or groups]
+
+
+def _one_or_all(tests: list[ProjectionTest]) -> ProjectionTest | Any:
+    return tests[0] if len(tests) == 1 else ProjectionTests(tuple(tests))
 
 
 def _norm(beta_norm: Any) -> float:
@@ -156,7 +250,7 @@ def _norm(beta_norm: Any) -> float:
     return float(beta_norm)
 
 
-def _table(data: Any, score: Any, logit: Any, roles: Roles) -> tuple[Table, bool]:
+def _table(data: Any, score: Any, logit: Any, roles: Roles, how: How) -> tuple[Table, bool]:
     """The table, and whether its score holds logits."""
     from evenhand.tables.storage import is_table_file
 
@@ -176,145 +270,6 @@ def _table(data: Any, score: Any, logit: Any, roles: Roles) -> tuple[Table, bool
         raise UsageError("name the column of probabilities (score=) or that of logits (logit=)")
     if column is True:
         raise UsageError(f"{'logit' if given[1] else 'score'}=True is for tables: name the column")
-    if roles.label is None:
+    if roles.label is None and None not in how.labels:
         raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
     return as_table(data, replace(roles, score=column)), given[1]
-
-
-def _tested(
-    table: Table,
-    logits: bool,
-    norm: float | None,
-    reference: Any,
-    compare: Any,
-    how: tuple[str, float],
-    notes: list[str],
-) -> ProjectionTest:
-    criterion, level = how
-    labels = labels_of(table)
-    grouping, group, ref = compared(table, reference, compare)
-    z = logits_of(table, scores_of(table), logits)
-    pair = np.flatnonzero((grouping.codes == group) | (grouping.codes == ref))
-    names = (grouping.groups[group], grouping.groups[ref])
-    sample = Sample.of(table, pair, z[pair], labels[pair], grouping.codes[pair] == group)
-    people, beta_norm = int(table.n[pair].sum()), 1.0 if norm is None else norm
-    parts, plans = _projected(table, pair, sample, names, criterion, beta_norm)
-    theta, statistic = tuple(p.theta for p in parts), sum(p.statistic for p in parts)
-    limit, p_value = critical(level, theta), tail(statistic, theta)
-    few = any(min(sample.effective(part.label)) < sample.few(part.label) for part in parts)
-    permuted = sample.permuted(CRITERIA[criterion]) if few else None
-    ranges = within_ranges(table, pair, sample, logits, CRITERIA[criterion], beta_norm)
-    return ProjectionTest(
-        criterion=criterion,
-        statistic=statistic,
-        critical_value=limit,
-        p_value=p_value,
-        rejects=statistic > limit,
-        level=level,
-        attribute=grouping.name,
-        group=names[0],
-        reference=names[1],
-        n=people,
-        beta_norm=beta_norm,
-        space="score" if norm is None else "features",
-        labels=tuple(parts),
-        data={
-            "score": table.meaning.score,
-            "logits": logits,
-            **fields(table.meaning, "risk label favorable"),
-            "left_out": dict(table.left_out),
-        },
-        notes=(
-            *table.notes,
-            *notes,
-            *mistaken_risk(sample, table.meaning.risk),
-            *in_ranges(ranges, level),
-            *_remarks(parts, names, sample, p_value, level, sum(p.wald for p in plans), permuted),
-        ),
-        ranges=ranges,
-        p_permuted=permuted,
-        _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table.meaning.risk),
-    )
-
-
-def _projected(
-    table: Table, pair: Ints, sample: Sample, names: tuple[str, str], criterion: str, beta_norm: float
-) -> tuple[list[LabelProjection], list[Projection]]:
-    """The projection among people with each label that the criterion is about; everybody else stays."""
-    parts, plans = [], []
-    for y in (1, 0):
-        cells = np.flatnonzero(sample.label == y)
-        if y not in CRITERIA[criterion]:
-            zeros = np.zeros(len(cells))
-            plans.append(Projection(0, 0, 0, (0, 0), 0, cells, sample.n[cells], sample.z[cells], zeros))
-            continue
-        check_people(table, names, sample.in_group[cells], criterion, y)
-        found = sample.projected(y, beta_norm)
-        if not math.isfinite(found.theta) or not math.isfinite(found.statistic):
-            raise DataError(TOO_NEAR)
-        parts.append(_part(found, sample, table.n[pair], y, table.meaning.risk))
-        plans.append(replace(found, cell=cells[found.cell]))  # its cells counted among all of them
-    return parts, plans
-
-
-def _shifts(
-    sample: Sample, plans: list[Projection], names: tuple[str, str], score: Floats, logits: bool, risk: bool
-) -> Shifts:
-    """Who goes where, in the units of the score as it was given."""
-    sign = -1.0 if risk else 1.0
-    logit = sign * sample.z
-    return Shifts(
-        groups=names,
-        score=sigma(logit) if logits else score,
-        logit=logit,
-        which=(~sample.in_group).astype(np.int64),
-        label=sample.label,
-        cell=np.concatenate([p.cell for p in plans]),
-        n=np.concatenate([p.n for p in plans]),
-        shifted=sign * np.concatenate([p.shifted for p in plans]),
-        k=np.concatenate([p.k for p in plans]),
-    )
-
-
-def _part(found: Projection, sample: Sample, rows: Ints, y: int, risk: bool) -> LabelProjection:
-    cells = np.flatnonzero(sample.label == y)
-    after, moves, sizes = [], [], []
-    for side in (sample.in_group[cells], ~sample.in_group[cells]):
-        which = side[found.cell]
-        n, cell, x = found.n[which], found.cell[which], found.shifted[which]
-        sizes.append(int(rows[cells[side]].sum()))
-        after.append(float((n * sigma(x)).sum() / n.sum()))
-        moves.append(float((n * (x - sample.z[cells][cell])).sum() / n.sum()))
-    return LabelProjection(
-        LABELS[y], (sizes[0], sizes[1]), found.means, (after[0], after[1]), (moves[0], moves[1]), found.statistic,
-        found.theta, found.gamma, risk,
-    )  # fmt: skip
-
-
-def _instead(permuted: float | None) -> str:
-    return "" if permuted is None else f". Permuting group labels within the label gives {p_words(permuted)}"
-
-
-def _remarks(
-    parts: list[LabelProjection], names: tuple[str, str], sample: Sample, p_value: float, level: float, wald: float,
-    permuted: float | None,
-) -> list[str]:  # fmt: skip
-    notes = []
-    for part in parts:
-        sizes, enough = zip(names, part.people, sample.effective(part.label), strict=True), sample.few(part.label)
-        few = [f"{shown(g)} ({n:,})" for g, n, known in sizes if known < enough]
-        if few:
-            notes.append(
-                f"few people have the {part.label} label in {' and '.join(few)}: the p-value is for large samples; "
-                "with so few people the test mostly rejects too rarely, but somewhat too often if scores are very "
-                "skewed and one group is much smaller" + _instead(permuted)
-            )
-        if part.theta == 0:
-            notes.append(f"the score is constant among people with the {part.label} label")
-    plain = math.exp(-wald / 2) if len(parts) == 2 else math.erfc(math.sqrt(wald / 2))
-    if p_value >= level > 10 * plain and not notes:
-        notes.append(
-            f"the means themselves differ by more than chance explains (p = {plain:.2g} by their standard errors): "
-            "the projection test has little power where scores are near 0 or 1 or gaps are large"
-        )
-    return notes

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.analyses.projection.sample import Ranges
-from evenhand.analyses.projection.shifts import Shifts
-from evenhand.errors import DataError
+from evenhand.analyses.projection.shifts import Shifts, sigma
+from evenhand.analyses.projection.steps import Step
+from evenhand.errors import DataError, UsageError
 from evenhand.ingest.engines.dataframes import as_values
 from evenhand.ingest.values import label_key, name_of, to_floats
-from evenhand.report.result import Result
+from evenhand.report.result import Result, write
 from evenhand.tables.arrays import Floats
+
+if TYPE_CHECKING:
+    from evenhand.analyses.projection.logistic import Linear
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class LabelProjection:
     """What makes the mean scores of both groups equal, among people with one label. Pairs are (group, reference)."""
 
     label: str
-    """"favourable" or "unfavourable"."""
+    """"favourable" or "unfavourable"; "any" where everybody is compared."""
     people: tuple[int, int]
     means: tuple[float, float]
     """Mean score; for a risk score, of 1 − score: higher is better."""
@@ -35,6 +40,12 @@ class LabelProjection:
     theta: float
     gamma: float
     """The multiplier of the projection; positive if the group has the higher mean."""
+    largest: tuple[float, float]
+    """The largest move of a score, whichever way."""
+    slack: float
+    """The margin, in standard errors of the gap."""
+    steps: tuple[tuple[Step, ...], tuple[Step, ...]]
+    """Scores as they were given, before and after, in steps of some people."""
     risk: bool = False
     """Whether the score given is a risk, which is high where these means are low."""
 
@@ -51,13 +62,25 @@ class LabelProjection:
 
 @dataclass(frozen=True, repr=False)
 class ProjectionTest(Result):
-    """What a projection test found. Print it, or take `to_dict`, `to_json`, `to_html`, `shifts`, `to_frame`."""
+    """What a projection test found. Print it, or take `to_dict`, `to_json`, `to_html`, `plot`, `shifts`, `to_frame`."""
+
+    drawn_by = "evenhand.analyses.projection.charts"
 
     criterion: str
+    margin: float
+    """The largest gap of means that is none."""
     statistic: float
     """N times the squared distance to the nearest distribution under which the criterion holds."""
     critical_value: float
+    """Of the limit law."""
     p_value: float
+    p_method: str
+    """"limit law", or "permutation" where a group has few people or the two would decide otherwise."""
+    p_limit: float
+    p_permuted: float | None
+    """By permuting group labels among those who are compared; None of survey weights, margins and large groups."""
+    p_within: float | None
+    """The p-value of the opposite hypothesis, that a gap is as large as the margin or larger."""
     rejects: bool
     level: float
     attribute: str
@@ -73,10 +96,9 @@ class ProjectionTest(Result):
     data: Mapping[str, Any]
     notes: tuple[str, ...]
     _plan: Shifts = field(compare=False)
-    p_permuted: float | None = None
-    """By permuting group labels among people with the same label, where these are too few for the limit law."""
     ranges: Ranges | None = None
     """What scores known in ranges leave open; None if they are exact."""
+    _model: Linear | None = field(default=None, compare=False)
 
     @property
     def theta(self) -> tuple[float, ...]:
@@ -103,10 +125,27 @@ class ProjectionTest(Result):
         """
         return self._plan.columns()
 
-    def shifted_logits(self, score: Any, group: Any, label: Any) -> Floats:
+    @property
+    def is_within(self) -> bool:
+        """Whether all gaps are shown to be smaller than the margin, with 1 − level confidence."""
+        return self.p_within is not None and self.p_within <= self.level
+
+    def shifted_probabilities(self, score: Any, group: Any, label: Any = None) -> Floats:
+        """As `shifted_logits`, as probabilities.
+
+        >>> from evenhand import projection_test
+        >>> people = {"p": [0.7, 0.4, 0.6], "y": [1, 1, 1], "sex": ["m", "f", "m"]}
+        >>> test = projection_test(people, score="p", label="y", group="sex", reference="m")
+        >>> test.shifted_probabilities(people["p"], people["sex"], people["y"]).round(2).tolist()
+        [0.63, 0.57, 0.51]
+        """
+        return sigma(self.shifted_logits(score, group, label))
+
+    def shifted_logits(self, score: Any, group: Any, label: Any = None) -> Floats:
         """Where each person goes, in the order of rows: `score` (or logit), group and label as they were tested.
 
-        NaN for people of other groups. Of a cell that is split, the first rows go one way and the rest the other.
+        NaN for people of other groups, and without a label. Of a cell that is split, the first rows go one way and the
+        rest the other.
 
         >>> from evenhand import projection_test
         >>> people = {"p": [0.7, 0.4, 0.6], "y": [1, 1, 1], "sex": ["m", "f", "m"]}
@@ -114,12 +153,50 @@ class ProjectionTest(Result):
         >>> test.shifted_logits(people["p"], people["sex"], people["y"]).round(2).tolist()
         [0.52, 0.28, 0.05]
         """
-        columns = to_floats(score, "score", "score"), *(as_values(c)[0] for c in (group, label))
-        if len({len(c) for c in columns}) > 1:
-            raise DataError(f"score, group and label need the same length, not {[len(c) for c in columns]}")
-        names = np.array([name_of(g) for g in columns[1]], object)
-        favourable = np.array([label_key(y) == self.data["favorable"] for y in columns[2]], np.bool_)
-        return self._plan.of_rows(columns[0], names, favourable, self.data["logits"])
+        if label is None and self._plan.label is not None:
+            raise UsageError("the people were tested with their labels: pass label, too")
+        scores, groups = to_floats(score, "score", "score"), as_values(group)[0]
+        labels = groups if label is None else as_values(label)[0]
+        lengths = [len(scores), len(groups), len(labels)]
+        if len(set(lengths)) > 1:
+            raise DataError(f"score, group and label need the same length, not {lengths}")
+        keys = [label_key(y) for y in labels]
+        names = np.array([None if y is None else name_of(g) for g, y in zip(groups, keys, strict=True)], object)
+        favourable = np.array([y == self.data["favorable"] for y in keys], np.bool_)
+        return self._plan.of_rows(scores, names, favourable, self.data["logits"])
+
+    def shifted_features(self, X: Any = None) -> Floats:
+        """Where the people that a logistic regression scored go in its features: a matrix, in the order of their rows.
+
+        `X` are those people, as they were tested; it may be left out. Everybody moves along the coefficients. After a
+        pipeline these are the features that it hands to its classifier. NaN for people who were not compared.
+
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from evenhand import projection_test
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), [0, 0, 1, 0, 1, 1]
+        >>> test = projection_test.from_model(LogisticRegression().fit(X, y), X, y, ["f", "m", "f", "f", "m", "m"])
+        >>> test.shifted_features(X).ravel().round(2).tolist()
+        [0.0, 1.0, 3.65, 3.0, 3.05, 4.39]
+        """
+        found = self._model
+        if found is None:
+            raise UsageError(
+                "these scores come without a model's features: use projection_test.from_model(model, X, y, group), or "
+                "shifted_logits"
+            )
+        if X is not None and np.shape(X)[0] != len(found.z):
+            raise DataError(f"X has {np.shape(X)[0]:,} rows, but {len(found.z):,} people were tested: pass these")
+        features = found.features.toarray() if hasattr(found.features, "toarray") else found.features
+        moved = self.shifted_logits(found.z, found.group, found.label) - found.z
+        length = found.norm**2
+        return np.asarray(features, np.float64) + (moved / length if length else 0 * moved)[:, None] * found.beta
+
+    def save_shifts(self, path: str | Path) -> None:
+        """Write the shifts, one row each: a .csv or .parquet file, which appears only when it is complete."""
+        from evenhand.analyses.projection.shifts_file import save
+
+        save(self._plan, path)
 
     @property
     def interpretation(self) -> str:
@@ -127,6 +204,12 @@ class ProjectionTest(Result):
         from evenhand.analyses.projection.document import sentence
 
         return sentence(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The result as one self-contained page, also written to a file if a path is given."""
+        from evenhand.analyses.projection.page import projection_page
+
+        return write(projection_page(self.to_dict()), path)
 
     def to_frame(self, library: str | None = None) -> Any:
         """The shifts as a dataframe of the library named, by default the first of those installed."""

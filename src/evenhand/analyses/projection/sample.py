@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evenhand.analyses.projection.inputs import logits_of, scores_of
-from evenhand.analyses.projection.shifts import LABELS, sigma
+from evenhand.analyses.projection.shifts import sigma
 from evenhand.inference.chi2_mixture import tail
-from evenhand.inference.permutation import permuted_means
+from evenhand.inference.permuted_means import PermutedGap, permuted_means, permuted_p_value
 from evenhand.inference.wasserstein_projection import Projection, project
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.table import Table
 
-FEW = 30
-"""With fewer people of a label in a group, the limit law is not to be relied on."""
+FEW = 100
+"""With fewer people of a label in a group, the limit law is not relied on."""
 MANY = 1000
 """With so many it is."""
 PERMUTATIONS = 1999
@@ -34,62 +35,76 @@ class Sample:
     """People; of survey weights, their sums, scaled so that all of them add up to the number of rows,"""
     squares: Floats | None
     """and the sums of their squares."""
-    label: Bools
+    label: Bools | None
+    """None if the data have none."""
     in_group: Bools
 
     @classmethod
-    def of(cls, table: Table, pair: Ints, z: Floats, label: Bools, in_group: Bools) -> Sample:
+    def of(cls, table: Table, pair: Ints, z: Floats, label: Bools | None, in_group: Bools) -> Sample:
         n = table.n[pair].astype(np.float64)
         if table.weight is None or table.weight2 is None:
             return cls(z, n, None, label, in_group)
         scale = n.sum() / table.weight[pair].sum()
-        return cls(z, table.weight[pair] * scale, table.weight2[pair] * scale * scale, label, in_group)
+        weight, squares = table.weight[pair] * scale, table.weight2[pair] * scale * scale
+        if np.allclose(weight, n, 1e-12) and np.allclose(squares, n, 1e-12):  # everybody weighs the same
+            return cls(z, n, None, label, in_group)
+        return cls(z, weight, squares, label, in_group)
 
-    def projected(self, y: int, beta_norm: float) -> Projection:
-        """The projection among people with one label."""
-        own = np.flatnonzero(self.label == y)
+    def own(self, y: int | None) -> Ints:
+        """The cells of people with one label, or of all."""
+        return np.arange(len(self.z)) if y is None else np.flatnonzero(self.label == y)
+
+    def projected(self, y: int | None, beta_norm: float, margin: float = 0.0) -> Projection:
+        """The projection among people with one label, or among all."""
+        own = self.own(y)
         squares = None if self.squares is None else self.squares[own]
-        return project(self.z[own], self.n[own], self.in_group[own], float(self.n.sum()), beta_norm, squares)
+        return project(self.z[own], self.n[own], self.in_group[own], float(self.n.sum()), beta_norm, squares, margin)
 
-    def effective(self, label: str) -> tuple[float, float]:
-        """How many people of the group and of its reference know as much, of those with a label (Kish 1965)."""
-        own = self.label == LABELS.index(label)
+    def effective(self, y: int | None) -> tuple[float, float]:
+        """How many people of the group and of its reference know as much (Kish 1965)."""
+        own = self.own(y)
         n, squares = self.n, self.n if self.squares is None else self.squares
-        sides = [own & self.in_group, own & ~self.in_group]
+        sides = [own[self.in_group[own]], own[~self.in_group[own]]]
         group, reference = (float(n[side].sum() ** 2 / squares[side].sum()) for side in sides)
         return group, reference
 
-    def few(self, label: str) -> float:
+    def few(self, y: int | None) -> float:
         """With fewer people a mean is not normal enough: 25 times the squared skewness of scores (Cochran 1977)."""
-        own = self.label == LABELS.index(label)
+        own = self.own(y)
         h, w = sigma(self.z[own]), self.n[own] / self.n[own].sum()
         deviation = h - (w * h).sum()
         spread = float((w * deviation**2).sum())
         skewness = float((w * deviation**3).sum()) / spread**1.5 if spread > 1e-200 else 0.0
         return min(max(FEW, 25 * skewness**2), MANY)
 
-    def permuted(self, labels: Sequence[int]) -> float | None:
-        """The p-value by permuting group labels among people with the same label; None of survey weights."""
-        if self.squares is not None:
+    def permuted(self, labels: Sequence[int | None]) -> float | None:
+        """The p-value by permuting group labels among those who are compared.
+
+        Of few people these are all ways there are, so that it is exact. None of survey weights, and where all groups
+        are so large that it says what the limit law says.
+        """
+        large = [min(self.effective(y)) >= MANY for y in labels]
+        if self.squares is not None or all(large):
             return None
         rng = np.random.default_rng(0)
-        here, null = 0.0, np.zeros(PERMUTATIONS)
-        for y in labels:
-            own = np.flatnonzero(self.label == y)
-            n = np.rint(self.n[own]).astype(np.int64)
-            one, more = permuted_means(sigma(self.z[own]), n, self.in_group[own], PERMUTATIONS, rng)
-            here, null = here + one, null + more
-        return float((1 + (null >= here * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
+        gaps = [self._permuted(y, rng) for y, enough in zip(labels, large, strict=True) if not enough]
+        rest = [self.projected(y, 1.0).wald for y, enough in zip(labels, large, strict=True) if enough]
+        return permuted_p_value(gaps, rest[0] if rest else None, PERMUTATIONS, rng)
+
+    def _permuted(self, y: int | None, rng: np.random.Generator) -> PermutedGap:
+        own = self.own(y)
+        n = np.rint(self.n[own]).astype(np.int64)
+        return permuted_means(sigma(self.z[own]), n, self.in_group[own], PERMUTATIONS, rng)
 
     def mean(self, y: int) -> float:
         """Mean score of everybody with a label."""
-        own = self.label == y
+        own = self.own(y)
         return float((self.n[own] * sigma(self.z[own])).sum() / self.n[own].sum())
 
 
 def mistaken_risk(sample: Sample, risk: bool) -> Iterator[str]:
     """As the audit does: a score that is higher for people with the unfavourable label may be a risk."""
-    if sample.label.all() or not sample.label.any():
+    if sample.label is None or sample.label.all() or not sample.label.any():
         return
     good, bad = sample.mean(1), sample.mean(0)
     if bad <= good:
@@ -117,7 +132,13 @@ class Ranges:
 
 
 def within_ranges(
-    table: Table, pair: Ints, sample: Sample, logits: bool, labels: Sequence[int], beta_norm: float
+    table: Table,
+    pair: Ints,
+    sample: Sample,
+    logits: bool,
+    labels: Sequence[int | None],
+    beta_norm: float,
+    margin: float,
 ) -> Ranges | None:
     """What is left open where scores are known in ranges."""
     if table.spans is None or not len(table.spans.low):
@@ -125,23 +146,46 @@ def within_ranges(
     ends = [logits_of(table, end, logits)[pair] for end in table.spans.ends(scores_of(table))]
     low, high = (np.clip(f(*ends), -FURTHEST, FURTHEST) for f in (np.minimum, np.maximum))
     low, high = np.where(low < high, low, sample.z), np.where(low < high, high, sample.z)
-    least: list[tuple[float, float]] = []
-    most: list[tuple[float, float]] = []
+    least: list[Projection] = []
+    most: list[Projection] = []
     far = 0.0
     for y in labels:
         a, b = (
-            replace(sample, z=np.where(sample.in_group, up, down)).projected(y, beta_norm)
+            replace(sample, z=np.where(sample.in_group, up, down)).projected(y, beta_norm, margin)
             for up, down in ((high, low), (low, high))
         )
-        middle = sample.projected(y, beta_norm)
-        found = sorted(((p.statistic, p.theta) for p in (a, b, middle)), key=lambda pair: pair[0] / (pair[1] or 1.0))
+        middle = sample.projected(y, beta_norm, margin)
+        found = sorted((a, b, middle), key=lambda p: p.statistic / (p.theta or 1.0))
         crossing = (a.means[0] - a.means[1]) * (b.means[0] - b.means[1]) <= 0
-        least.append((0.0, middle.theta) if crossing else found[0])
+        least.append(replace(middle, statistic=0.0) if crossing else found[0])
         most.append(found[-1])
         moved = zip((*a.means, *b.means), middle.means * 2, strict=True)
         far = max(far, *(abs(end - mean) for end, mean in moved))
-    lowest, highest = (tail(sum(s for s, _ in x), tuple(t for _, t in x)) for x in (most, least))
-    return Ranges(far, (lowest, highest))
+    return Ranges(far, (exceeding(most, margin), exceeding(least, margin)))
+
+
+def exceeding(plans: Sequence[Projection], margin: float) -> float:
+    """The p-value by the limit law: were the gaps as large as the margin allows, or none without one."""
+    return tail(sum(p.statistic for p in plans), *law(plans, margin))
+
+
+def law(plans: Sequence[Projection], margin: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Weights and margins, in standard errors, of the limit law's terms."""
+    slack = [margin / p.error if p.error > 0 else 0.0 for p in plans]
+    return tuple(p.theta for p in plans), tuple(slack)
+
+
+def within(plans: Sequence[Projection], margin: float) -> float | None:
+    """The p-value of gaps as large as the margin, or larger, all of which it takes to be within; None without margin.
+
+    None also where a score is constant, so that nothing is known of how it varies.
+    """
+    if not margin or any(p.theta <= 0 for p in plans):
+        return None
+    outside = [1 if abs(p.means[0] - p.means[1]) > margin else -1 for p in plans]
+    return max(
+        0.5 * math.erfc(-side * math.sqrt(p.border / p.theta / 2)) for side, p in zip(outside, plans, strict=True)
+    )
 
 
 def in_ranges(ranges: Ranges | None, level: float) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from evenhand.errors import DataError
 from evenhand.tables.arrays import Bools, Floats, Ints
 
-LABELS = ("unfavourable", "favourable")
+LABELS: dict[int | None, str] = {1: "favourable", 0: "unfavourable", None: "any"}
+"""People with one label, or all of them."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,18 @@ class Shifts:
     logit: Floats
     which: Ints
     """Of each cell, its group."""
-    label: Bools
+    label: Bools | None
+    """None if the data have none."""
     cell: Ints
     n: Floats
     shifted: Floats
     k: Floats
 
-    def of_rows(self, values: Floats, names: Any, favourable: Bools, logits: bool) -> Floats:
+    def of_rows(self, values: Floats, names: Any, favourable: Bools | None, logits: bool) -> Floats:
         """The shifted logit of each row."""
+        if self.label is None or favourable is None:
+            alike = replace(self, label=np.zeros(len(self.logit), np.bool_))
+            return alike.of_rows(values, names, np.zeros(len(values), np.bool_), logits)
         found = np.full(len(values), np.nan)
         cells = self.logit if logits else self.score
         places = np.argsort(self.cell, kind="stable")  # where each cell's people go, one or two places a cell
@@ -58,12 +63,14 @@ class Shifts:
         return {
             "score": self.score[cell],
             "group": np.array(self.groups, object)[self.which[cell]],
-            "label": np.array(LABELS, object)[self.label[cell].astype(np.int64)],
+            **(
+                {} if self.label is None else {"label": np.where(self.label[cell], LABELS[1], LABELS[0]).astype(object)}
+            ),
             "n": self.n[order],
             "logit": self.logit[cell],
             "shifted_logit": shifted,
-            "k": self.k[order],
             "shifted_score": sigma(shifted),
+            "k": self.k[order],
         }
 
 

@@ -19,6 +19,44 @@ def render(document: dict[str, Any]) -> Text:
     return Text("\n".join(lines))
 
 
+def render_all(document: dict[str, Any]) -> Text:
+    """Tests of several groups or scores as text for a terminal."""
+    return Text("\n".join(part for line in _all_lines(document) for part in wrapped(line, "  " * (line[:1] in "• "))))
+
+
+def _all_lines(document: dict[str, Any]) -> Iterator[str]:
+    yield f"Projection tests: {document['criterion'].replace('_', ' ')}"
+    yield f"{shown_name(document['attribute'])}: each group against {shown_name(document['reference'])}"
+    yield ""
+    scores = len({test["data"]["score"] for test in document["tests"]}) > 1
+    first = f"{'score':<12}{'group':<16}" if scores else f"{'group':<28}"
+    yield f"  {first}{'people':>9}{'gap':>9}{'distance':>10}{'p':>9}{'adjusted':>10}"
+    for test in document["tests"]:
+        name = shown_name(test["group"], 15 if scores else 27)
+        name = set_cell_size(shown_name(test["data"]["score"], 11), 12) + set_cell_size(name, 16) if scores else name
+        gap = max((part["gap"] for part in test["labels"]), key=abs) * (-1 if test["data"]["risk"] else 1)
+        yield (
+            f"  {set_cell_size(name, 28)}{_people(test):>9,}{number(gap, sign=True):>9}{test['distance']:>10.3g}"
+            f"{p_value(test['p_value']):>9}{p_value(test['p_adjusted']):>10}{' *' if test['rejects_adjusted'] else ''}"
+        )
+    yield ""
+    yield document["interpretation"][0].upper() + document["interpretation"][1:]
+    yield from (f"• {shown_name(test['group'])}: {test['interpretation']}" for test in document["tests"])
+    own = [
+        f"• {shown_name(test['group'])}: {shown_name(note, 600)}"
+        for test in document["tests"]
+        for note in test["notes"]
+        if note not in document["notes"]
+    ]
+    if document["notes"] or own:
+        yield from ("", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"]), *own)
+
+
+def _people(test: dict[str, Any]) -> int:
+    """People of the group who are compared."""
+    return sum(part["groups"][0]["n"] for part in test["labels"])
+
+
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     data, text = document["data"], document["interpretation"]
     yield f"Projection test: {document['criterion'].replace('_', ' ')}"
@@ -28,8 +66,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     )
     kind = f"{'risk ' if data['risk'] else ''}{'logit' if data['logits'] else 'score'}"
     yield (
-        f"{document['n']:,} people · {kind} {shown_name(data['score'])} · label {shown_name(data['label'])}, "
-        f"favourable {shown_name(data['favorable'])}"
+        f"{document['n']:,} people · {kind} {shown_name(data['score'])}"
+        + (f" · label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}" if data["label"] else "")
     )
     yield from (f"Left out: {n:,} rows {shown_name(reason, 100)}" for reason, n in data["left_out"].items())
     yield ""
@@ -40,7 +78,10 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         f"({100 * document['level']:g} %) · p-value {p_value(document['p_value'])}"
     )
     if document["p_permuted"] is not None:
-        yield f"  p-value by permuting group labels {p_value(document['p_permuted'])} (few people)"
+        limit, permuted = p_value(document["p_limit"]), p_value(document["p_permuted"])
+        yield f"  p-value by the limit law {limit} · by permuting group labels {permuted}"
+    if document["p_within"] is not None:
+        yield f"  p-value of a gap of {document['margin']:g} or more {p_value(document['p_within'])}"
     features = document["space"] == "features"
     where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if features else "in logits (score space)"
     yield f"  distance to the nearest fair distribution {document['distance']:.4g} {where}"
@@ -53,7 +94,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 def _table(labels: list[dict[str, Any]]) -> Iterator[str]:
     yield f"  {'label':<13}{'group':<21}{'people':>10}{'mean':>8}{'if fair':>9}{'move in logits':>16}"
     for part in labels:
-        label = part["label"]
+        label = "all" if part["label"] == "any" else part["label"]
         for g in part["groups"]:
             moved = number(g["move"], sign=True) if abs(g["move"]) < 1e4 else f"{g['move']:+.3g}"
             numbers = f"{g['n']:>10,}{number(g['mean']):>8}{number(g['mean_after']):>9}{moved:>16}"

@@ -71,7 +71,7 @@ def scorer_of(
     """A model with predict_proba or predict, a function of people, or the path of one."""
     name = type(model).__name__
     if isinstance(model, str | os.PathLike):
-        from evenhand.analyses.counterfactual.model_files import load_model
+        from evenhand.ingest.model_files import load_model
 
         name = os.path.basename(os.fspath(model))
         model = load_model(model, trust=trust, unsafe_pickle=unsafe_pickle)

@@ -28,7 +28,7 @@ class Inputs:
         self, data: Any, people: People, features: Sequence[str], *, matrix: bool = False, types: Types = UNSAID
     ) -> None:
         self.people, self.features, self.matrix = people, tuple(features), matrix
-        self.held = _held(data, list(features), types)
+        self.held = held(data, list(features), types)
         if matrix and not isinstance(self.held, np.ndarray):
             self.held = _as_matrix(self.held, self.features)
         self._example = {
@@ -62,8 +62,8 @@ class Inputs:
         return matrix
 
 
-def _held(data: Any, features: list[str], types: Types) -> Any:
-    """The data as they are held during the simulation: a matrix, a frame, or a dict of arrays."""
+def held(data: Any, features: list[str], types: Types = UNSAID) -> Any:
+    """Some columns as a model can be given them: a matrix, a frame, or a dict of arrays."""
     data = as_array(data)
     if isinstance(data, np.ndarray) and not data.dtype.names:
         return data[:, [int(name[1:]) for name in features]]
