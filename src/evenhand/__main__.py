@@ -17,20 +17,20 @@ AGAIN, PATIENCE = 0.02, 2.0
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, or a polite kill; with the exit code.
+    """Ctrl-C, or a polite kill.
 
     A class of its own: Python itself ends as if killed after a KeyboardInterrupt that came while a class was made.
     """
 
 
 class _Ending:
-    """Ends the command at a signal, but not while a module is loaded.
+    """Ends the command at a signal, but not while a module is loaded; knows the exit code then.
 
-    Libraries that are interrupted then print tracebacks, or go on without a part of them.
+    Libraries that are interrupted while they are loaded print tracebacks, or go on without a part of them.
     """
 
     def __init__(self) -> None:
-        self.code = self.since = 0.0
+        self.code, self.since = 0, 0.0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         alarm = getattr(signal, "SIGALRM", None)
@@ -39,7 +39,7 @@ class _Ending:
         if alarm and _importing(frame) and time.monotonic() < self.since + PATIENCE:
             signal.setitimer(signal.ITIMER_REAL, AGAIN)
             return
-        raise Interrupted(int(self.code))
+        raise Interrupted
 
 
 def _importing(frame: FrameType | None) -> bool:
@@ -50,9 +50,8 @@ def _importing(frame: FrameType | None) -> bool:
     return False
 
 
-def _listen() -> None:
+def _listen(ending: _Ending) -> None:
     """End in order at Ctrl-C and at a polite kill, unless whoever started us wants them ignored."""
-    ending = _Ending()
     for name, usual in (("SIGINT", signal.default_int_handler), ("SIGTERM", signal.SIG_DFL)):
         number = getattr(signal, name)
         if signal.getsignal(number) is usual:
@@ -63,14 +62,15 @@ def _listen() -> None:
 
 def main() -> None:
     """Run the command line; Ctrl-C while it is still being loaded ends it with one line, too."""
+    ending = _Ending()
     try:
-        _listen()
+        _listen(ending)
         from evenhand.cli import main as run
 
         run()
-    except KeyboardInterrupt as error:
+    except KeyboardInterrupt:
         sys.stderr.write("evenhand: interrupted\n")
-        sys.exit(error.args[0] if error.args else 130)
+        sys.exit(ending.code or 130)
     finally:  # all is written: nothing is left to be interrupted
         for name, last in (("SIGINT", signal.SIG_IGN), ("SIGALRM", signal.SIG_IGN), ("SIGTERM", signal.SIG_DFL)):
             if hasattr(signal, name):

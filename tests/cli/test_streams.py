@@ -143,3 +143,27 @@ def test_who_ignores_ctrl_c_goes_on(tmp_path: Path) -> None:
     command = ["sh", "-c", 'trap "" INT; "$0" -c "$1"', sys.executable, code]
     result = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert (result.returncode, result.stdout, result.stderr) == (0, "done\n", "")
+
+
+@UNIX
+def test_the_exit_code_is_that_of_the_signal_whatever_an_engine_makes_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DuckDB raises an error of its own when it is interrupted, which does not know by what."""
+    from evenhand.__main__ import _Ending
+    from evenhand.cli import cli, main
+
+    def counting(*_: object, **__: object) -> None:
+        raise RuntimeError("Query interrupted")
+
+    ending = _Ending()
+    ending.code = 128 + signal.SIGTERM
+    before = signal.signal(signal.SIGTERM, ending)
+    monkeypatch.setattr(cli, "main", counting)
+    try:
+        with pytest.raises(SystemExit) as end:
+            main([])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert end.value.code == 143
+    assert capsys.readouterr().err == "evenhand: interrupted\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import traceback
 from importlib import import_module
@@ -115,12 +116,12 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(error.format_message(), addresses, hint=isinstance(error, click.UsageError))
     except EvenhandError as error:
         _fail(str(error), addresses)
-    except (KeyboardInterrupt, click.Abort) as error:
-        _interrupted(error)
+    except (KeyboardInterrupt, click.Abort):
+        _interrupted()
     except OSError as error:
         silence()
         if isinstance(error.__context__, KeyboardInterrupt):  # click could not even end the line
-            _interrupted(error.__context__)
+            _interrupted()
         if not isinstance(error, BrokenPipeError):
             _fail(f"cannot write the result: {error.strerror or error}", addresses)
         # The reader has gone (`| head`): say nothing, also not when Python flushes at the end.
@@ -129,7 +130,7 @@ def main(arguments: list[str] | None = None) -> None:
         from evenhand.ingest.progress import is_interrupt
 
         if is_interrupt(error):
-            _interrupted(error)
+            _interrupted()
         if os.environ.get("EVENHAND_DEBUG"):
             say(traceback.format_exc())
         _fail(f"unexpected {type(error).__name__}: {error} (a bug; set EVENHAND_DEBUG=1 to see where)", addresses)
@@ -137,11 +138,14 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(code)
 
 
-def _interrupted(error: BaseException) -> None:
-    """A line of its own, also after the ^C of a terminal; the exit code is that of the signal."""
+def _interrupted() -> None:
+    """A line of its own, also after the ^C of a terminal; the exit code is that of the signal that was heard last.
+
+    What was raised does not know it: engines raise an exception of their own when they are interrupted.
+    """
     say(f"{chr(10) if sys.stderr.isatty() else ''}evenhand: interrupted")
-    code = error.args[0] if error.args else None
-    sys.exit(code if isinstance(code, int) else 130)
+    heard = (getattr(signal.getsignal(number), "code", 0) for number in (signal.SIGINT, signal.SIGTERM))
+    sys.exit(max(heard) or 130)
 
 
 def _fail(message: str, addresses: list[str], hint: bool = False) -> None:
