@@ -1446,3 +1446,14 @@ def test_ranges_state_their_bound() -> None:
         assert any("known in ranges" in note for note in t.notes)
         check_schema(t.to_dict(), evenhand.schema("projection"))
     assert "cannot be told" in t.interpretation
+
+
+def test_a_label_whose_gap_is_within_the_margin_moves_nobody() -> None:
+    people = {
+        "p": [0.5, 0.6] * 60 + [0.5, 0.6] * 60 + [0.2, 0.3] * 60 + [0.6, 0.7] * 60,
+        "y": [1] * 240 + [0] * 240,
+        "g": (["a"] * 120 + ["b"] * 120) * 2,
+    }
+    found = projection_test(people, score="p", label="y", group="g", criterion="equalized_odds", margin=0.05)
+    assert "Nobody with the favourable label would have to move." in found.interpretation
+    assert "people of b with the unfavourable label would need" in found.interpretation

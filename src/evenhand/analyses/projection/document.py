@@ -71,6 +71,9 @@ def _moves(test: ProjectionTest) -> Iterator[str]:
         return
     fair = f"To be within {test.margin:g}" if test.margin else "To be fair"
     for part in test.labels:
+        if not part.statistic:
+            yield f"Nobody with the {part.label} label would have to move."
+            continue
         among = "" if part.label == LABELS[None] else f" with the {part.label} label"
         told = []
         sides = zip((test.group, test.reference), part.people, part.as_given(), part.largest, strict=True)
