@@ -16,7 +16,7 @@ import evenhand.learn
 
 SOURCE = Path(evenhand.__file__).parent
 
-# A room, and the rooms it may import from, lazily or for types only too. Everybody may import errors and names.
+# A room, and the rooms it may import from, lazily or for types only too. Everybody may import errors.
 ARROWS: dict[str, set[str]] = {
     "files": set(),
     "tables": {"files"},
@@ -28,9 +28,9 @@ ARROWS: dict[str, set[str]] = {
     "datasets": {"files", "tables", "ingest", "report"},
     "metrics": {"tables", "ingest", "measures", "inference", "analyses"},
     "learn": {"files", "tables", "ingest", "measures", "inference", "report", "analyses", "datasets"},
-    "cli": {"files", "tables", "ingest", "inference", "report", "analyses", "datasets", "learn"},
+    "published": {"files", "tables", "measures", "inference", "report", "analyses", "datasets", "learn"},
+    "cli": {"files", "tables", "ingest", "inference", "report", "analyses", "datasets", "learn", "published"},
     "errors": set(),
-    "names": set(),
 }
 # The same within analyses, beyond options and reference, which everybody may import.
 WITHIN: dict[str, set[str]] = {
@@ -43,16 +43,16 @@ WITHIN: dict[str, set[str]] = {
     "entry": {"audit", "classes", "models"},
     "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }
-COMMON = {"errors", "names", "options", "reference"}
+COMMON = {"errors", "options", "reference"}
 
 
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness", "Inference",
-    "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Roles", "Table", "TableFileError", "TableInfo",
+    "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table", "TableFileError", "TableInfo",
     "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check", "compare", "compas",
     "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness", "load", "merge", "metrics",
-    "monitor", "power", "privatized", "projection_test", "schema", "suppressed", "table_info", "tabulate", "thresholds",
+    "monitor", "power", "privatized", "projection_test", "reproduce", "schema", "suppressed", "table_info", "tabulate", "thresholds",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 
 import evenhand
-from evenhand.names import MOVED, PUBLIC
+from evenhand.files.names import MOVED, PUBLIC
 
 KINDS = {old: new.strip("{}") for old, new in MOVED.items() if new.startswith("{")}
 

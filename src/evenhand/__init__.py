@@ -6,7 +6,7 @@ The public names, and nothing else. They load on first use, so that ``import eve
 
 from __future__ import annotations
 
-from evenhand.names import install, lazy
+from evenhand.files.names import install, lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from evenhand.inference.settings import Inference as Inference
     from evenhand.ingest.roles import Roles as Roles
     from evenhand.ingest.tabulation import tabulate as tabulate
+    from evenhand.published.reproduce import Reproduction as Reproduction, reproduce as reproduce
     from evenhand.report.charts.chart import Chart as Chart
     from evenhand.report.document import schema as schema
     from evenhand.tables.confusion import Confusion as Confusion
@@ -89,6 +90,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "ingest.roles": "Roles",
             "ingest.tabulation": "tabulate",
             "metrics": "metrics",
+            "published.reproduce": "Reproduction reproduce",
             "report.charts.chart": "Chart",
             "report.document": "schema",
             "tables.confusion": "Confusion",

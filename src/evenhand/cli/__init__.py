@@ -44,6 +44,9 @@ SECTIONS = {
         "power": "Compute how many people it takes to find a gap.",
         "guide": "Choose a measure by answering a few questions.",
     },
+    "Research": {
+        "reproduce": "Run published tables and figures again.",
+    },
 }
 COMMANDS = tuple(dict.fromkeys(name.split()[0] for commands in SECTIONS.values() for name in commands))
 # Commands that are not called like their module; the last five are old names.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.names import lazy
+from evenhand.files.names import lazy
 
 if TYPE_CHECKING:
     from evenhand.datasets.census import adult as adult, kdd_census as kdd_census

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.names import lazy
+from evenhand.files.names import lazy
 
 if TYPE_CHECKING:
     from evenhand.learn.experiments.experiment import experiment as experiment

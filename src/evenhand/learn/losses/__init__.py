@@ -1,3 +1,3 @@
-from evenhand.names import lazy
+from evenhand.files.names import lazy
 
 __getattr__, __dir__, __all__ = lazy(__name__, {"losses": "LOSSES Kind Loss loss"})

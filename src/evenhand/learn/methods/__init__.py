@@ -1,4 +1,4 @@
-from evenhand.names import lazy
+from evenhand.files.names import lazy
 
 __getattr__, __dir__, __all__ = lazy(
     __name__,

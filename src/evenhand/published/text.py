@@ -1,0 +1,97 @@
+"""A reproduction in a terminal, made from its document: item by item, ours beside theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evenhand.published.item import DOCUMENTS, Item
+from evenhand.report.console import as_text
+from evenhand.report.format import MISSING
+
+MOST_VALUES = 40
+"""Of an item in a terminal; JSON, Markdown and the page have all."""
+
+
+def render(document: dict[str, Any]) -> RenderableType:
+    """What was run, one item after another; what was not, in a line each."""
+    parts: list[RenderableType] = [Text(summary(document), style="bold")]
+    run = [entry for entry in document["items"] if entry["values"] or entry["claims"] or entry["notes"]]
+    for entry in run:
+        parts += [Text(), *_item(entry)]
+    rest = [entry for entry in document["items"] if entry not in run]
+    if rest:
+        parts += [Text(), *(Text(f"{heading(e)}: {outcome(e)}", overflow="fold") for e in rest)]
+    return Group(*parts)
+
+
+def summary(document: dict[str, Any]) -> str:
+    """How many items, and what came of them."""
+    counts = [f"{n} {status}" for status, n in document["counts"].items() if n]
+    return f"{len(document['items'])} published items: {', '.join(counts)}"
+
+
+def heading(entry: dict[str, Any]) -> str:
+    """The document, the label and what it is about."""
+    return f"{entry['document']}, {entry['label']}: {entry['says']}"
+
+
+def outcome(entry: dict[str, Any]) -> str:
+    """What came of an item, in a few words.
+
+    >>> outcome({"status": "agrees", "largest_difference": 0.00036, "why_not": None, "test": None, "place": None})
+    'agrees, largest difference 0.00036'
+    """
+    said: str = entry["status"]
+    if said == "defined":
+        return f"{said} in {entry['place']}, shown by {entry['test']}"
+    if entry["why_not"]:
+        said += f": {entry['why_not']}"
+    if entry["largest_difference"] is not None:
+        said += f", largest difference {entry['largest_difference']:.2g}"
+    return said
+
+
+def figure(value: float | None) -> str:
+    """A number as precisely as documents print them."""
+    return MISSING if value is None else f"{value:.4g}"
+
+
+def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
+    yield Text(heading(entry), style="bold")
+    yield Text(outcome(entry))
+    if entry["values"]:
+        grid = Grid(box=None, pad_edge=False, show_edge=False)
+        for head in ("", "", "published", "found", "difference", ""):
+            grid.add_column(head, justify="left" if not head else "right", overflow="fold")
+        for v in entry["values"][:MOST_VALUES]:
+            mark = "" if v["agrees"] is not False else "differs"
+            grid.add_row(
+                Text(v["row"]), Text(v["column"]), *map(figure, (v["published"], v["found"], v["difference"])), mark
+            )
+        yield grid
+    if len(entry["values"]) > MOST_VALUES:
+        yield Text(f"… and {len(entry['values']) - MOST_VALUES} more: --json or --html has all")
+    for claim in entry["claims"]:
+        seen = f" ({claim['seen']})" if claim["seen"] else ""
+        yield Text(f"{'✓' if claim['holds'] else '✗'} {claim['says']}{seen}")
+    for note in entry["notes"]:
+        yield Text(f"Note: {note}")
+
+
+def listing(items: list[tuple[Item, str]]) -> str:
+    """All items by name, with what is missing to run each."""
+    parts: list[RenderableType] = []
+    for key, title in DOCUMENTS.items():
+        grid = Grid(box=None, pad_edge=False, show_edge=False, show_header=False)
+        for item, why_not in items:
+            if item.document == key:
+                how = why_not or ("takes minutes" if item.slow else "a definition" if item.run is None else "")
+                grid.add_row(item.id, Text(f"{item.says}{f' ({how})' if how else ''}", overflow="fold"))
+        if grid.row_count:
+            parts += [Text(title, style="bold"), grid, Text()]
+    return as_text(Group(*parts)).rstrip()
