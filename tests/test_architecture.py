@@ -28,7 +28,7 @@ ARROWS: dict[str, set[str]] = {
     "datasets": {"files", "tables", "ingest", "report"},
     "metrics": {"tables", "ingest", "measures", "inference", "analyses"},
     "learn": {"files", "tables", "ingest", "measures", "inference", "report", "analyses", "datasets"},
-    "published": {"files", "tables", "measures", "inference", "report", "analyses", "datasets", "learn"},
+    "published": {"evenhand", "files", "tables", "measures", "inference", "report", "analyses", "datasets", "learn"},
     "cli": {"files", "tables", "ingest", "inference", "report", "analyses", "datasets", "learn", "published"},
     "errors": set(),
 }
@@ -49,10 +49,11 @@ COMMON = {"errors", "options", "reference"}
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness", "Inference",
-    "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table", "TableFileError", "TableInfo",
-    "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check", "compare", "compas",
+    "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table", "TableFileError",
+    "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check", "compare", "compas",
     "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness", "load", "merge", "metrics",
-    "monitor", "power", "privatized", "projection_test", "reproduce", "schema", "suppressed", "table_info", "tabulate", "thresholds",
+    "monitor", "power", "privatized", "projection_test", "reproduce", "schema", "suppressed", "table_info",
+    "tabulate", "thresholds",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from evenhand.report.document import header, number
 
 if TYPE_CHECKING:
     from evenhand.published.reproduce import Reproduction, Run
+    from evenhand.report.charts.chart import Chart
 
 STATUS = ("agrees", "differs", "shown", "defined", "not run")
 """All printed numbers and claims agree; some do not; run, but nothing is printed to compare with; a definition, which a
@@ -23,6 +24,12 @@ def document(result: Reproduction) -> dict[str, Any]:
         **header("reproduction"), "options": {"full": result.full, "seed": result.seed},
         "counts": counts, "items": entries,
     }  # fmt: skip
+
+
+def drawings(run: Run) -> dict[str, Chart]:
+    """The charts of an item by name: its id, and with -2, -3, … those after the first."""
+    charts = () if run.outcome is None else run.outcome.charts
+    return {run.item.id + (f"-{place}" if place > 1 else ""): chart for place, chart in enumerate(charts, 1)}
 
 
 def described(item: Item) -> dict[str, Any]:
@@ -49,6 +56,7 @@ def _entry(run: Run) -> dict[str, Any]:
             {"says": c.says, "holds": bool(c.holds), "seen": c.seen or None}
             for c in (() if outcome is None else outcome.claims)
         ],
+        "charts": list(drawings(run)),
         "notes": [] if outcome is None else list(outcome.notes),
     }  # fmt: skip
 

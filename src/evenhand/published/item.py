@@ -83,7 +83,7 @@ class Setting:
     full: bool
     """As many replications, splits and resamples as published, instead of what takes a minute."""
     seed: int
-    progress: Callable[[float | None, str], None] = lambda fraction, text: None
+    progress: Callable[[float, str], None] = lambda fraction, text: None
 
     def file(self, name: str) -> Path:
         """A file of the data folder, which the item said it needs."""

@@ -42,11 +42,9 @@ def _item(entry: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> M
             f" ({c['seen']})" if c["seen"] else None)
         for c in entry["claims"]
     ]  # fmt: skip
-    mine = {
-        name: chart for name, chart in drawings.items() if name == entry["id"] or name.startswith(f"{entry['id']}-")
-    }
-    charts = [room.figure(chart, f"plot({name!r})") for name, chart in mine.items()]
+    charts = [room.figure(chart, f"plot({name!r})") for name, chart in drawings.items() if name in entry["charts"]]
+    notes = [tag("p", note, class_="note") for note in entry["notes"]]
     return join(
         tag("p", outcome(entry)), numbers, tag("ul", *claims) if claims else None,
-        tag("div", charts, class_="charts") if charts else None, [tag("p", note, class_="note") for note in entry["notes"]],
+        tag("div", charts, class_="charts") if charts else None, notes,
     )  # fmt: skip

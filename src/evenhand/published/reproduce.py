@@ -47,11 +47,9 @@ class Reproduction(Result):
         return drawings[name]
 
     def _drawings(self) -> dict[str, Chart]:
-        return {
-            run.item.id + (f"-{place}" if place > 1 else ""): chart
-            for run in self.runs if run.outcome is not None
-            for place, chart in enumerate(run.outcome.charts, 1)
-        }  # fmt: skip
+        from evenhand.published.document import drawings
+
+        return {name: chart for run in self.runs for name, chart in drawings(run).items()}
 
     def to_html(self, path: str | Path | None = None) -> str:
         """One page of everything that was run, with its charts."""
@@ -73,7 +71,7 @@ def reproduce(
     runs: str | Path | None = None,
     full: bool = False,
     rng: int = 0,
-    progress: Callable[[float | None, str], None] = lambda fraction, text: None,
+    progress: Callable[[float, str], None] = lambda fraction, text: None,
 ) -> Reproduction:
     """Run published tables and figures again, as far as their data are there.
 
@@ -96,8 +94,8 @@ def reproduce(
     >>> found.to_dict()["items"][0]["status"]
     'agrees'
     """
-    picked = chosen(names_in("names", names))
-    named = {names} if isinstance(names, str) else set(names)
+    named = [names] if isinstance(names, str) else names_in("names", names)
+    picked = chosen(named)
     seed = whole_number("rng", rng, 0)
     kept = None if runs is None else as_path(runs)
     setting = Setting(_folder(data), kept, truth("full", full), seed, progress)
