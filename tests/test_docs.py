@@ -61,6 +61,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("several projection tests", "projections"),
         ("a power calculation", "power"),
         ("advice", "guide"),
+        ("a reproduction", "reproduction"),
     ],
 )
 def test_every_key_of_other_documents_is_documented(heading: str, described: str) -> None:

@@ -41,7 +41,7 @@ def chosen(names: Iterable[str]) -> tuple[Item, ...]:
     for name in names:
         found = {i.id for i in there if name == "all" or i.id == name or i.id.startswith(f"{name}-")}
         if not found:
-            raise unknown("there is no item", name, ["all", *(i.id for i in there)])
+            raise unknown("there is no item", name, ["all", *DOCUMENTS, *(i.id for i in there)])
         picked |= found
     return tuple(item for item in there if item.id in picked)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from evenhand.errors import UsageError, names_in, truth, unknown, whole_number
+from evenhand.errors import EvenhandError, UsageError, names_in, truth, unknown, whole_number
 from evenhand.files.paths import as_path, shown_path
 from evenhand.published.item import Item, Outcome, Setting
 from evenhand.published.registry import chosen, missing
@@ -98,12 +99,20 @@ def reproduce(
     picked = chosen(named)
     seed = whole_number("rng", rng, 0)
     kept = None if runs is None else as_path(runs)
-    setting = Setting(_folder(data), kept, truth("full", full), seed, progress)
+    setting = Setting(_folder(data), kept, truth("full", full), seed)
     done = []
     for place, item in enumerate(picked):
         progress(place / len(picked), item.id)
-        done.append(_run(item, setting, item.id in named))
+        within = replace(setting, progress=partial(_within, progress, place, len(picked), item.id))
+        done.append(_run(item, within, item.id in named))
     return Reproduction(tuple(done), setting.full, seed)
+
+
+def _within(
+    progress: Callable[[float, str], None], place: int, items: int, name: str, fraction: float, text: str
+) -> None:
+    """The progress of one item, as its share of all."""
+    progress((place + fraction) / items, f"{name}: {text}")
 
 
 def _folder(data: str | Path | None) -> Path | None:
@@ -122,4 +131,9 @@ def _run(item: Item, setting: Setting, named: bool) -> Run:
     why_not = missing(item, setting.data)
     if not why_not and item.slow and not (named or setting.full):
         why_not = f"takes minutes: evenhand reproduce {item.id}, or --full"
-    return Run(item, None, why_not) if why_not else Run(item, item.run(setting))
+    if why_not:
+        return Run(item, None, why_not)
+    try:
+        return Run(item, item.run(setting))
+    except EvenhandError as error:  # a file that is not what it should be: the other items do not wait for it
+        return Run(item, None, str(error))

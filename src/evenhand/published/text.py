@@ -15,24 +15,41 @@ from evenhand.report.format import MISSING
 
 MOST_VALUES = 40
 """Of an item in a terminal; JSON, Markdown and the page have all."""
+MOST_ITEMS = 4
+"""Shown with their numbers; of more, a line each."""
 
 
 def render(document: dict[str, Any]) -> RenderableType:
-    """What was run, one item after another; what was not, in a line each."""
+    """What came of every item in a line; of few items, all of their numbers."""
+    entries = document["items"]
     parts: list[RenderableType] = [Text(summary(document), style="bold")]
-    run = [entry for entry in document["items"] if entry["values"] or entry["claims"] or entry["notes"]]
-    for entry in run:
+    if len(entries) > MOST_ITEMS:
+        return Group(*parts, Text(), *_overview(entries), Text("Numbers: name an item, or --html, --markdown, --json"))
+    for entry in entries:
         parts += [Text(), *_item(entry)]
-    rest = [entry for entry in document["items"] if entry not in run]
-    if rest:
-        parts += [Text(), *(Text(f"{heading(e)}: {outcome(e)}", overflow="fold") for e in rest)]
     return Group(*parts)
 
 
+def _overview(entries: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    """Document by document, an item and what came of it in a line."""
+    for title in DOCUMENTS.values():
+        grid = Grid(box=None, pad_edge=False, show_edge=False, show_header=False)
+        for entry in entries:
+            if entry["document"] == title:
+                grid.add_row(Text(entry["id"], overflow="fold"), Text(outcome(entry), overflow="fold"))
+        if grid.row_count:
+            yield from (Text(title, style="bold"), grid, Text())
+
+
 def summary(document: dict[str, Any]) -> str:
-    """How many items, and what came of them."""
+    """How many items, and what came of them.
+
+    >>> summary({"items": [{}], "counts": {"agrees": 1, "differs": 0}})
+    '1 published item: 1 agrees'
+    """
     counts = [f"{n} {status}" for status, n in document["counts"].items() if n]
-    return f"{len(document['items'])} published items: {', '.join(counts)}"
+    number = len(document["items"])
+    return f"{number} published item{'' if number == 1 else 's'}: {', '.join(counts)}"
 
 
 def heading(entry: dict[str, Any]) -> str:
