@@ -19,7 +19,7 @@ ABOUT = """# Published figures, run again
 
 Every numbered definition, theorem, table and figure of the five documents that Evenhand [follows](../references.md):
 where it is, how to run it, and how far ours is from what is printed. *Agrees*: within half a unit of the last printed
-digit, or within the spread that the document or the size of the simulation gives, and what the text says in words holds.
+digit, or within the spread that the document or the size of the simulation gives, and what the text says holds.
 *Differs*: some of it does not, and a note says why. *Shown*: run, but no number is printed. *Defined*: a test shows it.
 *Not run*: the reason stands there. This page is what this command writes (`DIR` holds the data sets):
 """
