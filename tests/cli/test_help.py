@@ -33,7 +33,7 @@ def test_commands_stand_in_sections() -> None:
     for arguments in ((), ("-h",), ("--help",)):
         assert process(*arguments, COLUMNS="80").stdout == help_of("")
     sections = headings(help_of(""))
-    assert list(sections) == ["Options", "Audit", "Choose", "People", "Tables", "Plan"]
+    assert list(sections) == ["Options", "Audit", "Choose", "People", "Tables", "Plan", "Research"]
     for section, commands in SECTIONS.items():
         lines = [re.split(" {2,}", line.strip()) for line in sections[section].strip().splitlines()]
         assert lines == [[name, summary] for name, summary in commands.items()]  # each on one line, and whole

@@ -130,9 +130,9 @@ NAME_NO_FILE = {
     "dev_performance", "edges", "every", "exclude", "fairness", "fairness_floor", "favorable", "features", "focus",
     "folder", "group", "groups", "groups_matter", "init", "keep_threshold", "label", "logit", "lower_is_better",
     "margins", "measures", "method", "metric", "n", "normalize", "numbers", "performance", "performance_floor",
-    "positive", "prediction", "priority", "reference", "require", "scale", "score", "score_range", "settings",
+    "positive", "prediction", "priority", "reference", "require", "runs", "scale", "score", "score_range", "settings",
     "small_groups", "text", "threshold", "time", "tolerance", "trust", "undefined", "unit", "utopia", "weight",
-    "where",
+    "where", "which",
 }  # fmt: skip
 """Options of text, such as names of columns: a new one stands here, or its type says that it names a file."""
 

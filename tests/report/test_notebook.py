@@ -62,6 +62,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "AggregateAdvice": lambda _: evenhand.guide(classes=True, focus="between-groups", scale="absolute", extremes=True),
     "TableInfo": lambda _: evenhand.table_info(evenhand.tabulate(ROWS, **SCORED)),
     "Experiment": _experiment,
+    "Reproduction": lambda _: evenhand.reproduce("becker-table-1"),
 }
 
 

@@ -1,7 +1,7 @@
 """Options that name files. What a command writes is never what it reads, by whatever name; this is checked here.
 
-An option or argument that names a file says so by its type: READ, PERIODS and MODEL are read, WRITTEN and SHOWN are
-written. `_Command` of `options.py` calls `check_places` before any work.
+An option or argument that names a file says so by its type: READ, PERIODS, MODEL and FOLDER are read, WRITTEN and SHOWN
+are written. `_Command` of `options.py` calls `check_places` before any work.
 """
 
 from __future__ import annotations
@@ -59,7 +59,13 @@ def _model(given: str, options: Mapping[str, Any]) -> list[str]:
     return [*_data(given, options), *filter(os.path.isfile, (f"{place}.py", f"{place}/__init__.py"))]
 
 
-READ, PERIODS, MODEL = Read(_data), Read(_periods), Read(_model)
+def _folder(given: str, options: Mapping[str, Any]) -> list[str]:
+    """All files of a folder of data sets; what is a file is refused later, and not overwritten before."""
+    place = as_path(given)
+    return [str(path) for path in (place, *place.rglob("*")) if path.is_file()]
+
+
+READ, PERIODS, MODEL, FOLDER = Read(_data), Read(_periods), Read(_model), Read(_folder)
 WRITTEN, SHOWN = Written(), Written(or_standard_output=True)
 
 

@@ -6,17 +6,18 @@ from typing import Any
 
 import click
 
+from evenhand.cli.files import FOLDER
 from evenhand.cli.options import command, option, under
 from evenhand.cli.output import progress_bar, wanted, write
 from evenhand.errors import UsageError
 
 
 @command()
-@click.argument("which", nargs=-1)
+@click.argument("which", nargs=-1, metavar="[WHICH]…")
 @under(
     "What",
     option("--list", "listed", is_flag=True, help="List all items, and what each needs."),
-    option("--data", metavar="DIR", help="Folder with the data sets, such as adult.data."),
+    option("--data", metavar="DIR", type=FOLDER, help="Folder with the data sets, such as adult.data."),
     option("--runs", metavar="DIR", help="Keep trained models here, so that a stopped run goes on."),
     option("--full", is_flag=True, help="As many replications and splits as published; takes hours."),
 )
