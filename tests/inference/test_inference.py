@@ -316,7 +316,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "rare and binary": lambda rng, n: (rng.random(n) < 0.06).astype(float),
     "constant": lambda rng, n: np.full(n, 0.4),
 }
-REPLICATIONS = [pytest.param(150, id="reduced"), pytest.param(1000, id="full", marks=pytest.mark.full)]
+REPLICATIONS = [pytest.param(100, id="reduced"), pytest.param(1000, id="full", marks=pytest.mark.full)]
 
 
 def p_values(
