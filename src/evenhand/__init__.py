@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from evenhand.analyses.audit.audit import Audit as Audit
     from evenhand.analyses.audit.curves import Curves as Curves, curves as curves
     from evenhand.analyses.check.check import Verdict as Verdict, check as check
-    from evenhand.analyses.classes.aggregate import Aggregate as Aggregate, aggregate as aggregate
+    from evenhand.analyses.classes.aggregate import aggregate as aggregate
     from evenhand.analyses.classes.audit import ClassAudit as ClassAudit
+    from evenhand.analyses.classes.result import Aggregate as Aggregate
     from evenhand.analyses.compare.compare import Comparison as Comparison, compare as compare
     from evenhand.analyses.counterfactual.counterfactual import (
         CounterfactualFairness as CounterfactualFairness,
@@ -67,8 +68,9 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "analyses.audit.audit": "Audit",
             "analyses.audit.curves": "Curves curves",
             "analyses.check.check": "Verdict check",
-            "analyses.classes.aggregate": "Aggregate aggregate",
+            "analyses.classes.aggregate": "aggregate",
             "analyses.classes.audit": "ClassAudit",
+            "analyses.classes.result": "Aggregate",
             "analyses.compare.compare": "Comparison compare",
             "analyses.counterfactual.counterfactual": "CounterfactualFairness counterfactual_fairness",
             "analyses.data": "Data data",

@@ -15,7 +15,7 @@ from evenhand.report import format as written
 from evenhand.report.document import fields, header, null_fields, number, pair
 
 if TYPE_CHECKING:
-    from evenhand.analyses.classes.aggregate import Aggregate
+    from evenhand.analyses.classes.result import Aggregate
 
 _WHY_METRIC = {
     "tpr": "equal opportunity: people of a class should be recognised equally often",
@@ -108,7 +108,7 @@ def finding(a: Aggregate) -> dict[str, Any]:
 
 def body(a: Aggregate) -> dict[str, Any]:
     """Groups, classes with the rate of every group, and what is undefined."""
-    from evenhand.analyses.classes.aggregate import left_out_of
+    from evenhand.analyses.classes.result import left_out_of
 
     columns = a.columns()
     width = len(a.groups)

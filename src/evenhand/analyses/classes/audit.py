@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.classes.aggregate import TYPES, Aggregate, Choices, assembled, streams_of
+from evenhand.analyses.classes.aggregate import streams_of
 from evenhand.analyses.classes.intervals import ENOUGH_ON_AVERAGE, Task, both_ways
 from evenhand.analyses.classes.matrix import Matrix, matrix
+from evenhand.analyses.classes.result import TYPES, Aggregate, Choices, assembled
 from evenhand.analyses.classes.uncertainty import doubts, uncertainties
 from evenhand.analyses.options import Options, Progress
 from evenhand.errors import UsageError, listed, same, shown, shown_name, unknown

@@ -14,8 +14,8 @@ from evenhand.report.charts.registry import Kind
 from evenhand.report.format import number
 
 if TYPE_CHECKING:
-    from evenhand.analyses.classes.aggregate import Aggregate
     from evenhand.analyses.classes.audit import ClassAudit
+    from evenhand.analyses.classes.result import Aggregate
 
 MOST_CLASSES, MOST_GROUPS = 40, 12
 ABOVE, BELOW = "above", "below"
