@@ -100,7 +100,8 @@ def all_charts() -> list[Chart]:
     found += [models().plot(attribute=a) for a in ("g", "h")]
     found += [methods().plot(name) for name in methods().plots()]
     found += [projection().plot(name) for name in projection().plots()]
-    found += [methods(performance_from=0.6, dto_to=0.45).plot("area", method="two"), classes().plot()]
+    found += [methods(performance_from=0.6, dto_to=0.45).plot("area", method="two")]
+    found += [classes().plot(name) for name in classes().plots()]
     return found
 
 
@@ -345,7 +346,7 @@ def test_the_matrix_of_classes() -> None:
     chart = audit.plot(measure="ppv")
     cells = values(chart.spec, "rect")
     gaps = a.matrix - a.overall[:, None]
-    for c, g, gap in zip(cells["class"], cells["group"], cells["gap"], strict=True):
+    for c, g, gap in zip(cells["class"], cells["group"], cells["value"], strict=True):
         assert gap == pytest.approx(gaps[a.classes.index(c), a.groups.index(g)], abs=1e-5)
     assert list(chart.columns) == ["class", "group 0", "group 1", "group 2"]
 
@@ -682,6 +683,7 @@ def test_a_group_may_be_named_by_its_value(group: Any) -> None:
         (lambda: methods().plot("dto", method="three"), "there is no method 'three'"),
         (lambda: classes().plot("forest"), "there is no chart 'forest'"),
         (lambda: classes().plot(measure="xyz"), "no metric 'xyz'"),
+        (lambda: classes().plot("difference"), "'difference' needs a second model: aggregate with against="),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_said(call: Any, message: str) -> None:

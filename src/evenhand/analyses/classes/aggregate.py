@@ -14,9 +14,9 @@ import numpy as np
 
 from evenhand.analyses.classes.intervals import Task
 from evenhand.analyses.classes.matrix import matrix
-from evenhand.analyses.classes.result import Aggregate, Choices, assembled
+from evenhand.analyses.classes.result import Against, Aggregate, Choices, assembled
 from evenhand.analyses.classes.uncertainty import uncertainties
-from evenhand.analyses.options import options_of
+from evenhand.analyses.options import Options, options_of
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
@@ -51,7 +51,7 @@ class AggregateArgs(ColumnArgs, IntervalArgs, total=False):
 def aggregate(
     data: Any = None,
     *,
-    metric: str = "tpr",
+    metric: str | None = None,
     unit: str | None = None,
     across_groups: str | float | None = None,
     across_classes: str | float | None = None,
@@ -63,6 +63,7 @@ def aggregate(
     class_weights: str | Mapping[str, float] | None = None,
     attribute: str | Sequence[str] | None = None,
     why: Mapping[str, str] | None = None,
+    against: Any = None,
     **options: Unpack[AggregateArgs],
 ) -> Aggregate:
     """Make one number of a rate by class and group: over groups, then over classes (docs/analyses/classes.md).
@@ -73,7 +74,7 @@ def aggregate(
     Parameters
     ----------
     metric
-        A rate of one class against the rest: "tpr", "fnr", "fpr", "tnr", "ppv", "fdr", "npv", "for",
+        A rate of one class against the rest: "tpr" (the default), "fnr", "fpr", "tnr", "ppv", "fdr", "npv", "for",
         "selection_rate", "accuracy" or "f1".
     unit
         What is aggregated: the "gap" |M − M̄| (the default), the "score" M, or the "ratio" M / M̄.
@@ -94,7 +95,9 @@ def aggregate(
     attribute
         Which group column, if there are several; by default their intersection.
     why
-        Your reasons, by "metric", "unit", "groups" and "classes", for the checklist.
+        Your reasons, by "metric", "unit", "groups" and "classes", for the checklist, which ticks only what you said.
+    against
+        A second model: its data in the same form, or of rows its column of predictions.
     confidence, bootstrap, permutations, rng
         Intervals and tests: see `evenhand.Inference`.
 
@@ -118,34 +121,59 @@ def aggregate(
     check_known(said, AggregateArgs.__optional_keys__, aggregate)
     settings = options_of(said)
     choices = class_choices(metric, unit, across_groups, across_classes, average, empty, gamma, why)
-    table = as_confusion(data, picked(Roles, said))
+    roles = picked(Roles, said)
+    how = (choices, attribute, settings, said.get("rng"), positive, weights, class_weights)
+    made = _made(as_confusion(data, roles), *how)
+    if against is not None:
+        from evenhand.analyses.classes.second_model import second
+
+        theirs, names = second(data, roles, against)
+        made = replace(made, against=Against(*names, _alike(made, _made(as_confusion(*theirs), *how))))
+    return replace(made, library=library_of(data))
+
+
+def _made(
+    table: Confusion, choices: Choices, attribute: Any, settings: Options, rng: Any, positive: Any, weights: Any,
+    class_weights: Any,
+) -> Aggregate:  # fmt: skip
+    """The aggregate of one model."""
     grouping, notes = _grouping(table, attribute)
     counts = table.counts(grouping)
     recipe_ = _settled(choices.recipe, table, counts, positive, weights, class_weights)
     rates = matrix(choices.rate, counts, choices.baseline, choices.empty)
     task = Task(rates.comparing() if recipe_.compares else rates, recipe_)
-    streams = dict(zip((g.name for g in table.groupings), streams_of(table, generator(said.get("rng"))), strict=True))
+    streams = dict(zip((g.name for g in table.groupings), streams_of(table, generator(rng)), strict=True))
     random = streams[grouping.name].spawn(2)[0]
     results = uncertainties([task], counts, settings.confidence, settings.bootstrap, settings.permutations, random)
     choices = replace(choices, recipe=recipe_)
-    made = assembled(table, grouping, choices, rates, results[0], settings, (*table.notes, *notes))
-    return replace(made, library=library_of(data))
+    return assembled(table, grouping, choices, rates, results[0], settings, (*table.notes, *notes))
 
 
 def class_choices(
-    metric: Any = "tpr", unit: Any = None, across_groups: Any = None, across_classes: Any = None,
+    metric: Any = None, unit: Any = None, across_groups: Any = None, across_classes: Any = None,
     average: Any = "overall", empty: Any = None, gamma: Any = None, why: Any = None,
 ) -> Choices:  # fmt: skip
     """The choices, if they make sense; better known before the data are read."""
-    rate = metric_named(metric)
+    rate = metric_named("tpr" if metric is None else metric)
     how = recipe(unit, across_groups, across_classes, gamma)
+    said = {"metric": metric, "unit": unit or how.group.unit, "groups": across_groups, "classes": across_classes}
     which, vacant = checked_baseline(average, empty)
     if why is not None and (not isinstance(why, Mapping) or not all(isinstance(v, str) for v in why.values())):
         raise UsageError(f"why is a dict of texts by {listed(REASONS)}, not {shown(why)}")
     for word in why or {}:
         if word not in REASONS:
             raise UsageError(f"why has reasons for {listed(REASONS)}, not for {shown(word)}{nearest(word, REASONS)}")
-    return Choices(rate, how, which, vacant, dict(why or {}))
+    stated = frozenset(word for word, value in said.items() if value is not None)
+    return Choices(rate, how, which, vacant, dict(why or {}), stated)
+
+
+def _alike(first: Aggregate, other: Aggregate) -> Aggregate:
+    """The second model, if its matrix has the same rows and columns."""
+    for word, own, theirs in (("groups", first.groups, other.groups), ("classes", first.classes, other.classes)):
+        if own != theirs:
+            odd = sorted({*own} ^ {*theirs})
+            raise UsageError(f"two models are compared over the same {word}, but only one of them has {listed(odd)}")
+    return other
 
 
 def _names_columns(data: Any, said: Mapping[str, Any]) -> bool:

@@ -8,33 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import shown_name
+from evenhand.analyses.classes.checklist import checklist
+from evenhand.analyses.classes.confusion_chart import matrices
 from evenhand.measures.aggregation import Recipe, Step
-from evenhand.measures.aggregation_spec import describe_step
 from evenhand.report import format as written
 from evenhand.report.document import fields, header, null_fields, number, pair
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.result import Aggregate
-
-_WHY_METRIC = {
-    "tpr": "equal opportunity: people of a class should be recognised equally often",
-    "fnr": "equal opportunity: people of a class should be missed equally often",
-    "fpr": "predictive equality: other people should be taken for the class equally often",
-    "tnr": "predictive equality: other people should be distinguished from the class equally often",
-    "ppv": "predictive parity: a prediction should mean the same",
-    "fdr": "predictive parity: a prediction should be wrong equally often",
-    "npv": "predictive parity: not to be predicted should mean the same",
-    "for": "predictive parity: not to be predicted should be wrong equally often",
-    "selection_rate": "demographic parity: a class should be predicted equally often",
-    "accuracy": "decisions for or against a class should be right equally often",
-    "f1": "both kinds of error of a class, misses and false alarms, in one rate",
-}
-_WHY_UNIT = {
-    "gap": "differences between groups, on the scale of the rate itself",
-    "score": "how each group fares, on the scale of the rate itself",
-    "ratio": "differences between groups in relative terms, as in the four-fifths rule",
-}
 
 
 def document(a: Aggregate) -> dict[str, Any]:
@@ -46,6 +27,7 @@ def document(a: Aggregate) -> dict[str, Any]:
         "attribute": a.grouping.name,
         **finding(a),
         **body(a),
+        "against": _against(a),
         "checklist": checklist(a),
         "interpretation": a.interpretation,
         "notes": list(a.notes),
@@ -106,8 +88,23 @@ def finding(a: Aggregate) -> dict[str, Any]:
     }
 
 
+def _against(a: Aggregate) -> dict[str, Any] | None:
+    """What the second model comes to, if there is one."""
+    if a.against is None:
+        return None
+    second = a.against.aggregate
+    return {
+        **fields(a.against, "own name"),
+        "data": data_of(second.table),
+        **{k: v for k, v in finding(second).items() if k in ("value", "ci", "undefined")},
+        "difference": number(a.value - second.value),
+        **body(second),
+        "notes": list(second.notes),
+    }
+
+
 def body(a: Aggregate) -> dict[str, Any]:
-    """Groups, classes with the rate of every group, and what is undefined."""
+    """Groups with their confusion matrices, classes with the rate of every group, and what is undefined."""
     from evenhand.analyses.classes.result import left_out_of
 
     columns = a.columns()
@@ -118,11 +115,18 @@ def body(a: Aggregate) -> dict[str, Any]:
         cell["n"] = int(cell["n"])
         cell["ci"] = None if cell["ci_low"] is None else [cell.pop("ci_low"), cell.pop("ci_high")]
         cell.pop("ci_low", None), cell.pop("ci_high", None)
+    confused = matrices(a)
     sizes, left = a.table.sizes(a.grouping).tolist(), left_out_of(a.table, a.grouping)
     return {
         "groups": [
-            {"name": g, "members": list(m), "n": n, "left_out": out}
-            for g, m, n, out in zip(a.groups, a.grouping.members, sizes, left, strict=True)
+            {
+                "name": name,
+                "members": list(m),
+                "n": n,
+                "left_out": out,
+                "confusion": None if confused is None else confused[g].tolist(),
+            }
+            for g, (name, m, n, out) in enumerate(zip(a.groups, a.grouping.members, sizes, left, strict=True))
         ],
         "classes": [
             {
@@ -138,52 +142,6 @@ def body(a: Aggregate) -> dict[str, Any]:
         ],
         "undefined_cells": [{"class": c, "group": g, "because": why} for c, g, why in a.undefined_cells()],
     }
-
-
-def checklist(a: Aggregate) -> list[dict[str, Any]]:
-    """What Han, Baldwin and Cohn 2023, §3.4, ask every report to state."""
-    c, total = a.choices, a.table.rows
-    recipe, why = c.recipe, c.why
-    smallest = a.joint[a.joint > 0].min()
-    sizes = (
-        f"{total:,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of {shown_name(a.grouping.name)}; "
-        f"the smallest non-empty of {a.joint.size:,} cells has {smallest:,}, {int((a.joint == 0).sum()):,} are empty"
-    )
-    with_weights = {True: ", weighted", False: ""}
-    return [
-        {"item": "data", "answer": sizes, "why": "the joint distribution of class and group is in classes[].cells[].n"},
-        {"item": "metric", "answer": f"{c.rate.id} ({c.rate.title})", "why": why.get("metric", _WHY_METRIC[c.rate.id])},
-        {"item": "unit", "answer": recipe.unit, "why": why.get("unit", _WHY_UNIT[recipe.unit])},
-        {
-            "item": "groups",
-            "answer": describe_step(recipe.group, recipe.gamma) + with_weights[recipe.group_weights is not None],
-            "why": why.get("groups", _why_step(recipe.group, "group", recipe.unit)),
-        },
-        {
-            "item": "classes",
-            "answer": describe_step(recipe.classes, 0.0)
-            + (f": {shown_name(a.classes[recipe.positive])}" if recipe.classes.kind == "binary" else "")
-            + with_weights[recipe.class_weights is not None],
-            "why": why.get("classes", _why_step(recipe.classes, "class", recipe.unit)),
-        },
-    ]
-
-
-def _why_step(step: Step, what: str, unit: str) -> str:
-    few = {"variance": "groups with larger gaps count more", "difference": "the two groups farthest apart decide",
-           "quotient": "the two groups farthest apart decide", "sum": "every group counts the same",
-           "threshold": "how many groups keep to a limit",
-           "binary": "one class is the outcome that matters"}  # fmt: skip
-    if step.kind != "power":
-        return few[step.kind]
-    assert step.power is not None
-    large = "gaps" if unit == "gap" else f"{unit}s"
-    if math.isinf(step.power):
-        return f"the {what} with the {'largest' if step.power > 0 else 'smallest'} value decides"
-    if step.power == 1:
-        return f"every {what} counts the same"
-    plural = "classes" if what == "class" else "groups"
-    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {large} count more"
 
 
 def sentence(a: Aggregate) -> str:

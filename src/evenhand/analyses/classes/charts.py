@@ -1,101 +1,219 @@
-"""Many classes: where a group's rate differs from everybody's, as a table of colours."""
+"""Many classes: rates of every class and group, of one model or two, as tables of colours."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.analyses.classes import confusion_chart
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, beside, chart, coloured, inline, labels, ordered, rows
 from evenhand.report.charts.registry import Kind
 from evenhand.report.format import number
+from evenhand.tables.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.audit import ClassAudit
     from evenhand.analyses.classes.result import Aggregate
 
 MOST_CLASSES, MOST_GROUPS = 40, 12
+WIDE, LEAST_WIDE = 420, 34
+"""How wide all cells of a row are together, and a cell that has room for its number."""
 ABOVE, BELOW = "above", "below"
+DARKEST = 0.6
+"""Of the colour of a cell, so that its number can be read."""
 
 
-def subject(audit: ClassAudit, attribute: Any = None, measure: Any = None) -> Aggregate:
-    """What was asked for, if the audit has it; by default the first attribute and the rate that is aggregated."""
-    return audit.aggregate(measure, attribute)
+@dataclass(frozen=True)
+class Unit:
+    """What the cells of a chart show, and from where on they are coloured."""
+
+    of: Callable[[Aggregate], Floats]
+    title: str
+    legend: str
+    read: str
+    """How to read it."""
+    told: str
+    """What is said of the cell that is furthest from `even`."""
+    even: float = 0.0
+    signed: bool = True
+
+    def away(self, values: Floats) -> Floats:
+        """How far each value is from even: of ratios, half as much is as far as twice as much."""
+        if self.even == 1:
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(values))
+        return np.asarray(values - self.even)
 
 
-def matrix(a: Aggregate) -> Chart:
-    """The gap of every class and group to the rate of the class."""
-    gaps = a.matrix - a.overall[:, None]
-    widest = np.nanmax(np.where(np.isnan(gaps), -1.0, np.abs(gaps)), axis=1)
-    keep = np.sort(np.argsort(-widest, kind="stable")[:MOST_CLASSES])
-    by_group = np.nanmax(np.where(np.isnan(gaps), -1.0, np.abs(gaps)), axis=0)
-    columns = np.sort(np.argsort(-by_group, kind="stable")[:MOST_GROUPS])
+def _ratios(a: Aggregate) -> Floats:
+    base = a.overall[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(base > 0, a.matrix / base, np.nan))
+
+
+SCORES = Unit(
+    lambda a: a.matrix, "{rate} of each class by {groups}", "", "Darker cells are higher rates.", "The lowest is",
+    signed=False,
+)  # fmt: skip
+GAPS = Unit(
+    lambda a: a.matrix - a.overall[:, None], "{rate} of each class by {groups}, minus that of the class",
+    "than the class", "Darker cells are further from the rate of everybody in the class.", "The widest gap is",
+)  # fmt: skip
+RATIOS = Unit(
+    _ratios, "{rate} of each class by {groups}, divided by that of the class", "than the class",
+    "Darker cells are further from 1: half as often is as dark as twice as often.", "Furthest from 1 is", even=1.0,
+)  # fmt: skip
+
+
+def subject(result: Aggregate | ClassAudit, attribute: Any = None, measure: Any = None) -> Aggregate:
+    """An aggregate, or that of an audit: by default of the first attribute and the rate that is aggregated."""
+    from evenhand.analyses.classes.audit import ClassAudit
+
+    return result.aggregate(measure, attribute) if isinstance(result, ClassAudit) else result
+
+
+def _models(a: Aggregate) -> dict[str, Aggregate]:
+    """The model, or both, by their names."""
+    return {"": a} if a.against is None else {a.against.own: a, a.against.name: a.against.aggregate}
+
+
+def heatmap(a: Aggregate, name: str, unit: Unit) -> Chart:
+    """A number of every class and group, of each model a table."""
+    models = _models(a)
+    shown = {m: unit.of(one) for m, one in models.items()}
+    return _drawn(a, name, unit, shown)
+
+
+def difference(a: Aggregate) -> Chart:
+    """The rates of one model minus those of the other."""
+    assert a.against is not None
+    unit = Unit(
+        lambda _: np.zeros(0), f"{{rate}} of each class by {{groups}}: {a.against.own} minus {a.against.name}",
+        f"with {a.against.own}", "Darker cells differ more between the two models.", "The largest difference is",
+    )  # fmt: skip
+    return _drawn(a, "difference", unit, {"": a.matrix - a.against.aggregate.matrix})
+
+
+def _drawn(a: Aggregate, name: str, unit: Unit, shown: dict[str, Floats]) -> Chart:
+    keep, columns = _chosen(a)
     classes = labels(a.classes[c] for c in keep.tolist())
     groups = labels((a.groups[g] for g in columns.tolist()), 20)
-    cells = [
-        {"class": classes[a.classes[c]], "group": groups[a.groups[g]], **_cell(float(gaps[c, g]))}
-        for c in keep.tolist()
-        for g in columns.tolist()
+    shown = {m: values[np.ix_(keep, columns)] for m, values in shown.items()}
+    most = max((float(np.nanmax(np.abs(_finite(unit.away(v))), initial=0.0)) for v in shown.values()), default=0.0)
+    most = most if unit.signed else 1.0
+    cells = {m: _cells(unit, values, list(classes.values()), list(groups.values())) for m, values in shown.items()}
+    told = _told(unit, cells)
+    wide = min(90, WIDE // (len(groups) * len(cells)))
+    panels = [
+        _panel(own, list(classes.values()), list(groups.values()), most, wide, unit, m, place == 0)
+        for place, (m, own) in enumerate(cells.items())
     ]
-    most = float(np.nanmax(np.abs(gaps))) if np.isfinite(gaps).any() else 0.0
-    rate = a.choices.rate.id.upper() if len(a.choices.rate.id) <= 3 else a.choices.rate.id.replace("_", " ")
-    title = f"{rate} of each class by {shown_name(a.grouping.name)}, minus that of the class"
-    worst = max((x for x in cells if x["gap"] is not None), key=lambda x: abs(x["gap"]), default=None)
-    told = (
-        f"The widest gap is {number(worst['gap'], sign=True)}: {worst['class']}, {worst['group']}."
-        if worst
-        else "No rate is defined."
-    )
-    body = _body(cells, list(classes.values()), list(groups.values()), most)
-    table = beside("class", list(classes), {groups[a.groups[g]]: gaps[keep, g] for g in columns.tolist()})
+    body = panels[0] if len(panels) == 1 else {"hconcat": panels, "spacing": 14}
+    by_group = {
+        f"{groups[a.groups[g]]}{f', {m}' if m else ''}": values[:, place]
+        for m, values in shown.items()
+        for place, g in enumerate(columns.tolist())
+    }
     fewer = [
         f"the {len(kept)} of {len(there):,} {what} with the widest gaps" if len(kept) < len(there) else None
         for kept, there, what in ((keep, a.classes, "classes"), (columns, a.groups, "groups"))
     ]
-    empty = sum(x["gap"] is None for x in cells)
+    empty = sum(x["value"] is None for own in cells.values() for x in own)
     note = f"rates without people are left empty: {empty}" if empty else None
-    subtitle = f"Darker cells are further from the rate of everybody in the class. {told}"
-    return chart("matrix", title, subtitle, told, body, table, [*fewer, note])
+    rate = a.choices.rate.id.upper() if len(a.choices.rate.id) <= 3 else a.choices.rate.id.replace("_", " ")
+    title = unit.title.format(rate=rate, groups=shown_name(a.grouping.name))
+    return chart(
+        name, title, f"{unit.read} {told}", told, body, beside("class", list(classes), by_group), [*fewer, note]
+    )
 
 
-def _cell(gap: float) -> dict[str, Any]:
-    if not np.isfinite(gap):
-        return {"gap": None, "size": 0, "side": ABOVE, "text": "–"}
+def _chosen(a: Aggregate) -> tuple[Ints, Ints]:
+    """The classes and groups that there is room for: those with the widest gaps."""
+    gaps = np.max([np.abs(np.nan_to_num(GAPS.of(one), nan=-1.0)) for one in _models(a).values()], axis=0)
+    classes = np.argsort(-gaps.max(1), kind="stable")[:MOST_CLASSES]
+    groups = np.argsort(-gaps.max(0), kind="stable")[:MOST_GROUPS]
+    return np.sort(classes), np.sort(groups)
+
+
+def _finite(values: Floats) -> Floats:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _told(unit: Unit, cells: dict[str, list[dict[str, Any]]]) -> str:
+    every = [(m, x) for m, own in cells.items() for x in own if x["value"] is not None]
+    if not every:
+        return "No rate is defined."
+    m, worst = max(every, key=lambda found: found[1]["size"] if unit.signed else -found[1]["value"])
+    signed = unit.signed and unit.even == 0
+    where = ", ".join(filter(None, (f"class {worst['class']}", f"group {worst['group']}", m)))
+    return f"{unit.told} {number(worst['value'], sign=signed)}: {where}."
+
+
+def _cells(unit: Unit, values: Floats, classes: list[str], groups: list[str]) -> list[dict[str, Any]]:
+    away = unit.away(values)
+    return [
+        {"class": name, "group": group, **_cell(unit, float(values[c, g]), float(away[c, g]))}
+        for c, name in enumerate(classes)
+        for g, group in enumerate(groups)
+    ]
+
+
+def _cell(unit: Unit, value: float, away: float) -> dict[str, Any]:
+    if not np.isfinite(value):
+        return {"value": None, "size": 0, "side": ABOVE, "text": "–"}
+    away = away if np.isfinite(away) else -10.0  # nobody: ten times as dark as one in e
     return {
-        **rows(gap=gap, size=abs(gap))[0],
-        "side": BELOW if gap < 0 else ABOVE,
-        "text": number(gap, sign=abs(gap) >= 0.005, digits=2),
+        **rows(value=value, size=abs(away))[0],
+        "side": BELOW if away < 0 else ABOVE,
+        "text": number(value, sign=unit.signed and unit.even == 0 and abs(value) >= 0.005, digits=2),
     }
 
 
-def _body(cells: list[dict[str, Any]], classes: list[str], groups: list[str], most: float) -> Spec:
+def _panel(
+    cells: list[dict[str, Any]], classes: list[str], groups: list[str], most: float, wide: int, unit: Unit, model: str,
+    first: bool,
+) -> Spec:  # fmt: skip
     x = ordered("group", groups, title=None)
     x["axis"] = {
         "orient": "top",
-        "labelAngle": 0 if len(groups) <= 5 else -40,
+        "labelAngle": 0 if len(groups) <= 5 and not model else -40,
         "labelLimit": 120,
         "domain": False,
         "ticks": False,
     }
     y = ordered("class", classes, title=None)
-    y["axis"] = {"labelLimit": 200, "domain": False, "ticks": False}
+    y["axis"] = {"labelLimit": 200, "domain": False, "ticks": False} if first else None
     colour = coloured([ABOVE, BELOW], theme.GROUPS[:2], field="side")
-    colour["legend"] = {**colour["legend"], "title": "than the class", "orient": "bottom"}
-    scale = {"domain": [0, most or 1], "range": [0, 0.85]}
+    colour["legend"] = {**colour["legend"], "title": unit.legend, "orient": "bottom"} if unit.signed and first else None
+    scale = {"domain": [0, most or 1], "range": [0, DARKEST], "clamp": True}
     opacity: Spec = {"field": "size", "type": "quantitative", "legend": None, "scale": scale}
-    wide = min(90, 420 // max(len(groups), 1))
     layers: list[Spec] = [
         {"mark": {"type": "rect", "tooltip": True, "stroke": theme.GRID},
          "encoding": {"x": x, "y": y, "color": colour, "opacity": opacity}},
     ]  # fmt: skip
-    if wide >= 34:
+    if wide >= LEAST_WIDE:
         layers.append(
             {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}}
         )
-    return {"width": {"step": wide}, "height": {"step": 18}, "data": inline(cells), "layer": layers}
+    title: Spec = {"title": {"text": shown_name(model, 40), "fontSize": 12, "fontWeight": "normal"}} if model else {}
+    return {**title, "width": {"step": wide}, "height": {"step": 18}, "data": inline(cells), "layer": layers}
 
 
-CHARTS = {"matrix": Kind(matrix)}
+def _one_model(a: Aggregate) -> str | None:
+    return "needs a second model: aggregate with against=" if a.against is None else None
+
+
+CHARTS = {
+    "matrix": Kind(partial(heatmap, name="matrix", unit=GAPS)),
+    "scores": Kind(partial(heatmap, name="scores", unit=SCORES)),
+    "ratios": Kind(partial(heatmap, name="ratios", unit=RATIOS)),
+    "difference": Kind(difference, _one_model),
+    "confusion": Kind(confusion_chart.confusion),
+}

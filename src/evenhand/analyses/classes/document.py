@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.classes.aggregate_document import body, checklist, choices_of, data_of, finding, options_of
+from evenhand.analyses.classes.aggregate_document import body, choices_of, data_of, finding, options_of
+from evenhand.analyses.classes.checklist import checklist
 from evenhand.report.document import fields, header, number, pair
 
 if TYPE_CHECKING:

@@ -34,11 +34,29 @@ class Choices:
     baseline: str
     empty: float | None
     why: Mapping[str, str]
+    stated: frozenset[str] = frozenset()
+    """Items of the checklist that the user chose: metric, unit, groups, classes."""
+
+
+@dataclass(frozen=True)
+class Against:
+    """A second model, aggregated alike over the same classes and groups."""
+
+    own: str
+    """What the first model is called."""
+    name: str
+    aggregate: Aggregate
 
 
 @dataclass(frozen=True, repr=False)
 class Aggregate(Result):
-    """A rate of every class and group, and what two steps make of it. Print it, or take `to_dict`, `to_frame`."""
+    """A rate of every class and group, and what two steps make of it. Print it, or take `to_dict`, `to_frame`, `plot`.
+
+    Charts: the gap of every class and group ("matrix"), its rate ("scores") and its ratio ("ratios") to that of the
+    class, "difference" between two models, and the "confusion" matrix of every group.
+    """
+
+    drawn_by = "evenhand.analyses.classes.charts"
 
     table: Confusion
     grouping: Grouping
@@ -55,6 +73,7 @@ class Aggregate(Result):
     options: Options
     notes: tuple[str, ...] = ()
     library: str | None = None
+    against: Against | None = None
 
     @property
     def value(self) -> float:

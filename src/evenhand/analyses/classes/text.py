@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from evenhand.analyses.classes.checklist import lacking
 from evenhand.analyses.classes.rate_grid import fitted, joint_of, matrix_of, undefined_of
 from evenhand.errors import shown_name
 from evenhand.inference.significance import at_floor
@@ -110,10 +111,10 @@ def _worst(attribute: dict[str, Any]) -> Grid:
 def render_aggregate(document: dict[str, Any]) -> RenderableType:
     """An aggregate as rich renderables."""
     parts: list[RenderableType] = [Text("Evenhand aggregate", style="bold"), *_facts(document["data"])]
-    parts += [Text(), *_headline(document, document["options"], document["attribute"]), Text()]
+    parts += [Text(), *_headline(document, document["options"], document["attribute"]), *_second(document), Text()]
     parts += matrix_of(document, document["options"])
     parts += undefined_of(document, document["options"])
-    parts += [Text(), *_checklist(document["checklist"]), *joint_of(document, document["options"])]
+    parts += [Text(), *_checklist(document["checklist"]), Text(), *joint_of(document, document["options"])]
     return Group(*parts, *points("Notes", document["notes"]))
 
 
@@ -146,10 +147,28 @@ def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str
         yield indented(f"not tested: {aggregate['untested']}")
 
 
+def _second(document: dict[str, Any]) -> Iterator[RenderableType]:
+    """The second model: no interval of the difference, as nobody knows who was judged by both."""
+    second = document["against"]
+    if second is None:
+        return
+    name = shown_name(second["name"], 40)
+    if second["undefined"]:
+        yield indented(f"{name}: undefined {shown_name(second['undefined'], 300)}")
+        return
+    ends = "" if second["ci"] is None else f" {_interval(second['ci'], 4)}"
+    yield indented(f"{name}: δ = {_number(second['value'], 4)}{ends}")
+    if second["difference"] is not None:
+        change = number(second["difference"], sign=True, digits=4)
+        yield indented(f"{shown_name(second['own'], 40)} minus {name}: {change}, without an interval")
+
+
 def _checklist(items: list[dict[str, Any]]) -> Iterator[RenderableType]:
     yield Text("Checklist", style="bold")
     for entry in items:
-        yield indented(f"☑ {entry['item']}: {shown_name(entry['answer'], 300)} ({shown_name(entry['why'], 300)})")
+        about = "; ".join(filter(None, (lacking(entry), shown_name(entry["why"], 300))))
+        tick = "☑" if entry["ticked"] else "☐"
+        yield indented(f"{tick} {entry['item']}: {shown_name(entry['answer'], 300)} ({about})")
 
 
 def _number(value: float | None, digits: int = 3) -> str:

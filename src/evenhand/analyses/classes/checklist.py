@@ -1,0 +1,102 @@
+"""The checklist of Han, Baldwin and Cohn 2023, §3.4: what every report has to state, and what of it the user said."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import shown_name
+from evenhand.measures.aggregation import Step
+from evenhand.measures.aggregation_spec import describe_step
+
+if TYPE_CHECKING:
+    from evenhand.analyses.classes.result import Aggregate, Choices
+
+MOTIVATED = ("groups", "classes")
+"""What the checklist asks a reason for."""
+_WHY_METRIC = {
+    "tpr": "equal opportunity: people of a class should be recognised equally often",
+    "fnr": "equal opportunity: people of a class should be missed equally often",
+    "fpr": "predictive equality: other people should be taken for the class equally often",
+    "tnr": "predictive equality: other people should be distinguished from the class equally often",
+    "ppv": "predictive parity: a prediction should mean the same",
+    "fdr": "predictive parity: a prediction should be wrong equally often",
+    "npv": "predictive parity: not to be predicted should mean the same",
+    "for": "predictive parity: not to be predicted should be wrong equally often",
+    "selection_rate": "demographic parity: a class should be predicted equally often",
+    "accuracy": "decisions for or against a class should be right equally often",
+    "f1": "both kinds of error of a class, misses and false alarms, in one rate",
+}
+_WHY_UNIT = {
+    "gap": "differences between groups, on the scale of the rate itself",
+    "score": "how each group fares, on the scale of the rate itself",
+    "ratio": "differences between groups in relative terms, as in the four-fifths rule",
+}
+
+
+def checklist(a: Aggregate) -> list[dict[str, Any]]:
+    """The five items; ticked is what the user said, with a reason where the checklist asks for one."""
+    recipe, choices = a.choices.recipe, a.choices
+    outer = describe_step(recipe.classes, 0.0) + _weighted(recipe.class_weights)
+    if recipe.classes.kind == "binary":
+        outer += f": {shown_name(a.classes[recipe.positive])}"
+    told = {
+        "metric": (f"{choices.rate.id} ({choices.rate.title})", _WHY_METRIC[choices.rate.id]),
+        "unit": (recipe.unit, _WHY_UNIT[recipe.unit]),
+        "groups": (
+            describe_step(recipe.group, recipe.gamma) + _weighted(recipe.group_weights),
+            _why_step(recipe.group, "group", recipe.unit),
+        ),
+        "classes": (outer, _why_step(recipe.classes, "class", recipe.unit)),
+    }
+    where = "the joint distribution of class and group is in classes[].cells[].n"
+    data = {"item": "data", "answer": _sizes(a), "stated": True, "why": where, "why_stated": True, "ticked": True}
+    return [data, *(_item(word, *about, choices) for word, about in told.items())]
+
+
+def _item(word: str, answer: str, meaning: str, choices: Choices) -> dict[str, Any]:
+    stated, reason = word in choices.stated, choices.why.get(word)
+    return {
+        "item": word,
+        "answer": answer,
+        "stated": stated,
+        "why": meaning if reason is None else reason,
+        "why_stated": reason is not None,
+        "ticked": stated and (reason is not None or word not in MOTIVATED),
+    }
+
+
+def lacking(item: dict[str, Any]) -> str | None:
+    """What the user did not say of an item that is not ticked."""
+    if item["ticked"]:
+        return None
+    return "stated without a reason" if item["stated"] else "default, not stated by the user"
+
+
+def _weighted(weights: Any) -> str:
+    return "" if weights is None else ", weighted"
+
+
+def _sizes(a: Aggregate) -> str:
+    return (
+        f"{a.table.rows:,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of "
+        f"{shown_name(a.grouping.name)}; the smallest non-empty of {a.joint.size:,} cells has "
+        f"{a.joint[a.joint > 0].min():,}, {int((a.joint == 0).sum()):,} are empty"
+    )
+
+
+def _why_step(step: Step, what: str, unit: str) -> str:
+    few = {"variance": "groups with larger gaps count more", "difference": "the two groups farthest apart decide",
+           "quotient": "the two groups farthest apart decide", "sum": "every group counts the same",
+           "threshold": "how many groups keep to a limit",
+           "binary": "one class is the outcome that matters"}  # fmt: skip
+    if step.kind != "power":
+        return few[step.kind]
+    assert step.power is not None
+    large = "gaps" if unit == "gap" else f"{unit}s"
+    if math.isinf(step.power):
+        return f"the {what} with the {'largest' if step.power > 0 else 'smallest'} value decides"
+    if step.power == 1:
+        return f"every {what} counts the same"
+    plural = "classes" if what == "class" else "groups"
+    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {large} count more"

@@ -1,0 +1,177 @@
+"""Rates of classes and groups as tables of colours, confusion matrices, a second model, and the checklist."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+import evenhand
+from conftest import called
+
+QUICK: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
+ROLES = {"label": "job", "prediction": "one", "group": "sex"}
+
+
+def people(n: int = 300) -> dict[str, list[str]]:
+    rng = np.random.default_rng(3)
+    job, sex = rng.choice(["dj", "nurse", "poet"], n), rng.choice(["f", "m"], n)
+    guesses = (np.where(rng.random(n) < right, job, rng.choice(["dj", "nurse", "poet"], n)) for right in (0.5, 0.8))
+    one, two = guesses
+    return {"job": job.tolist(), "one": one.tolist(), "two": two.tolist(), "sex": sex.tolist()}
+
+
+def cells(spec: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    return {(x["class"], x["group"]): x["value"] for x in spec["data"]["values"]}
+
+
+def test_heatmaps_show_scores_gaps_and_ratios() -> None:
+    a = evenhand.aggregate(people(), **ROLES, **QUICK)
+    assert a.plots() == ("matrix", "scores", "ratios", "confusion")
+    base = a.overall[:, None]
+    for name, numbers in (("matrix", a.matrix - base), ("scores", a.matrix), ("ratios", a.matrix / base)):
+        chart = a.plot(name)
+        found = cells(chart.spec)
+        for c, job in enumerate(a.classes):
+            for g, sex in enumerate(a.groups):
+                assert found[job, sex] == pytest.approx(numbers[c, g], abs=1e-4)
+                assert chart.columns[sex][c] == pytest.approx(numbers[c, g], abs=1e-4)
+    assert "Charts" in a.to_html()
+
+
+def test_a_rate_of_nobody_is_empty_and_a_ratio_of_0_is_drawn() -> None:
+    data = {"job": list("aabbaab"), "one": list("aabbbbb"), "sex": list("ffffmmx")}
+    a = evenhand.aggregate(data, **ROLES, **QUICK)
+    assert cells(a.plot("scores").spec)["b", "m"] is None
+    assert cells(a.plot("ratios").spec)["a", "m"] == 0
+    assert a.plot("scores").note == "rates without people are left empty: 2"
+
+
+def test_a_second_model_stands_beside_the_first() -> None:
+    data = people()
+    a = evenhand.aggregate(data, **ROLES, **QUICK, against="two")
+    two = evenhand.aggregate(data, **{**ROLES, "prediction": "two"}, **QUICK)
+    assert a.against is not None
+    assert a.against.aggregate.value == two.value
+    left, right = a.plot("scores").spec["hconcat"]
+    assert (left["title"]["text"], right["title"]["text"]) == ("one", "two")
+    assert list(cells(right).values()) == pytest.approx(two.matrix.ravel().tolist(), abs=1e-5)
+    drawn = cells(a.plot("difference").spec)
+    assert list(drawn.values()) == pytest.approx((a.matrix - two.matrix).ravel().tolist(), abs=1e-5)
+    document = a.to_dict()
+    jsonschema.validate(document, evenhand.schema("aggregate"))
+    assert document["against"]["difference"] == pytest.approx(a.value - two.value)
+    assert document["against"]["classes"] == two.to_dict()["classes"]
+    assert "two: δ = " in repr(a)
+    tables = [evenhand.tabulate(data, **{**ROLES, "prediction": p}) for p in ("one", "two")]
+    again = evenhand.aggregate(tables[0], against=tables[1], **QUICK)
+    assert again.against is not None
+    assert (again.against.own, again.against.name) == ("model 1", "model 2")
+    assert again.plot("difference").columns == a.plot("difference").columns
+
+
+@pytest.mark.parametrize(
+    ("against", "message"),
+    [
+        ("one", "the second model is the first one: both are column 'one'"),
+        ("three.csv", "three.csv"),
+        ({**people(), "sex": ["f", "m", "x"] * 100}, "over the same groups, but only one of them has 'x'"),
+        ({**people(), "one": ["poet", "clown"] * 150}, "over the same classes, but only one of them has 'clown'"),
+    ],
+)
+def test_what_is_no_second_model_is_refused(against: Any, message: str) -> None:
+    with pytest.raises(evenhand.EvenhandError, match=message):
+        evenhand.aggregate(people(), **ROLES, **QUICK, against=against)
+
+
+@pytest.mark.parametrize("weight", [None, [0.5, 1.5] * 150])
+def test_confusion_matrices_count_everybody(weight: list[float] | None) -> None:
+    data: dict[str, Any] = people()
+    words = {} if weight is None else {"weight": "w", "weight_kind": "sampling"}
+    a = evenhand.aggregate(data | {"w": weight or [1.0] * 300}, **ROLES, **words, **QUICK)
+    document = a.to_dict()
+    found: Counter[tuple[str, str, str]] = Counter()
+    for row in zip(data["sex"], data["job"], data["one"], weight or [1] * 300, strict=True):
+        found[row[:3]] += row[3]
+    names = [c["name"] for c in document["classes"]]
+    for g in document["groups"]:
+        for i, row in enumerate(g["confusion"]):
+            assert row == [pytest.approx(found[g["name"], names[i], other]) for other in names]
+    chart = a.plot("confusion")
+    assert len(chart.spec["concat"]) == 2
+    assert chart.columns["f: right"] == pytest.approx([found["f", job, job] for job in names])
+    for panel, sex in zip(chart.spec["concat"], ("f", "m"), strict=True):
+        for cell in panel["data"]["values"]:
+            whole = sum(n for (s, job, _), n in found.items() if (s, job) == (sex, cell["true"]))
+            assert cell["share"] == pytest.approx(found[sex, cell["true"], cell["predicted"]] / whole, abs=1e-4)
+
+
+def test_many_classes_are_drawn_in_part_and_too_many_numbers_are_left_to_the_table() -> None:
+    rng = np.random.default_rng(0)
+    names = np.array([f"class {i}" for i in range(250)])
+    data = {"job": names[rng.integers(0, 250, 4000)], "one": names[rng.integers(0, 250, 4000)],
+            "sex": rng.choice(["f", "m"], 4000)}  # fmt: skip
+    a = evenhand.aggregate(data, **ROLES, **QUICK)
+    chart = a.plot("confusion")
+    assert "the 30 of 250 classes with most people" in str(chart.note)
+    assert len(chart.columns["class"]) == 30
+    assert [g["confusion"] for g in a.to_dict()["groups"]] == [None, None]
+
+
+# ---- the checklist ---------------------------------------------------------------------------------------------------
+
+
+def ticked(a: evenhand.Aggregate) -> list[str]:
+    return [item["item"] for item in a.to_dict()["checklist"] if item["ticked"]]
+
+
+def test_the_checklist_ticks_what_was_said() -> None:
+    data = people()
+    plain = evenhand.aggregate(data, **ROLES, **QUICK)
+    assert ticked(plain) == ["data"]
+    assert repr(plain).count("default, not stated by the user") == 4
+    said = {"metric": "tpr", "unit": "gap", "across_groups": 1, "across_classes": 2}
+    stated = evenhand.aggregate(data, **ROLES, **QUICK, **said)
+    assert stated.value == plain.value
+    assert ticked(stated) == ["data", "metric", "unit"]  # functions need a reason, too
+    assert repr(stated).count("stated without a reason") == 2
+    why = {"groups": "no group counts more", "classes": "rare jobs matter"}
+    assert ticked(evenhand.aggregate(data, **ROLES, **QUICK, **said, why=why)) == [
+        "data", "metric", "unit", "groups", "classes"
+    ]  # fmt: skip
+    assert ticked(evenhand.aggregate(data, **ROLES, **QUICK, why=why)) == ["data"]
+    assert ticked(evenhand.aggregate(data, **ROLES, **QUICK, across_groups="max gap")) == ["data", "unit"]
+
+
+def test_weights_and_reasons_on_the_command_line(tmp_path: Path) -> None:
+    data = people()
+    file, found = tmp_path / "people.csv", tmp_path / "found.json"
+    rows = ["job,one,two,sex", *map(",".join, zip(*data.values(), strict=True))]
+    file.write_text("\n".join(rows))
+    roles = [w for role, column in ROLES.items() for w in (f"--{role}", column)]
+    command = ["aggregate", str(file), *roles, "--bootstrap", "0", "--permutations", "0"]
+    result = called(*command, "--weights", "f=2,m=1", "--class-weights", "size", "--against", "two", "--across-groups",
+                    "1", "--why", "groups=women count twice", "--json", str(found))  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    document = json.loads(found.read_text())
+    words = {"weights": {"f": 2, "m": 1}, "class_weights": "size", "across_groups": 1}
+    python = evenhand.aggregate(data, **ROLES, **QUICK, **words, why={"groups": "women count twice"}, against="two")
+    assert document["value"] == python.value
+    assert document["against"]["value"] == python.to_dict()["against"]["value"]
+    assert document["checklist"] == python.to_dict()["checklist"]
+    assert "☑ groups: mean (power 1), weighted (women count twice)" in result.stdout
+    for words_, message in (
+        (["--weights", "f=2"], "'m' has none"),
+        (["--weights", "people"], "--weights takes size, or a number for every name"),
+        (["--weights", "f=1,f=2,m=1"], "--weights names 'f' twice"),
+        (["--why", "groups"], "--why takes ITEM=TEXT"),
+        (["--why", "groups=a", "--why", "groups=b"], "--why names 'groups' twice"),
+        (["--why", "group=a"], "did you mean 'groups'"),
+    ):
+        refused = called(*command, *words_)
+        assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
