@@ -33,8 +33,9 @@ def reference_group(table: Table, grouping: Grouping, stated: Any) -> tuple[int,
             f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"
         )
     wanted = _by_attribute(table, stated)
-    own = [a.name for a in table.attributes] if len(grouping.members[0]) > 1 else [grouping.name]
-    agrees = np.array([all(wanted.get(a, m) == m for a, m in zip(own, g, strict=True)) for g in grouping.members])
+    wanted = {a: wanted[a] for a in grouping.attributes if a in wanted}
+    named = [dict(zip(grouping.attributes, members, strict=True)) for members in grouping.members]
+    agrees = np.array([wanted.items() <= group.items() for group in named])
     sizes = table.sizes(grouping)
     if agrees.any():
         return int(np.argmax(np.where(agrees, sizes, -1))), []
@@ -93,8 +94,11 @@ MOST_INTERSECTIONAL = 10_000
 
 def comparable(table: Table) -> tuple[list[Grouping], list[str]]:
     """What is compared: everything, but not an intersection of so many columns that nearly everybody is a group."""
-    *single, last = table.groupings
-    if not single or len(last.groups) <= MOST_INTERSECTIONAL:
-        return [*single, last], []
-    remark = f"{shown(last.name)} has {len(last.groups):,} groups, too many to compare: name fewer group columns"
-    return single, [remark]
+    found, remarks = [], []
+    for grouping in table.groupings:
+        if len(grouping.attributes) == 1 or len(grouping.groups) <= MOST_INTERSECTIONAL:
+            found.append(grouping)
+        else:
+            what = f"{shown(grouping.name)} has {len(grouping.groups):,} groups"
+            remarks.append(f"{what}, too many to compare: name fewer group columns")
+    return found, remarks

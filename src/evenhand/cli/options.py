@@ -259,6 +259,7 @@ def _of_field(field: Field[Any], passed: bool) -> dict[str, Any]:
 _READ: dict[str, dict[str, Any]] = {
     "score": {"callback": ONE_OR_NAMES},
     "group": {"callback": NAMES},
+    "depth": {"type": WHOLE},
     "score_range": {"callback": read_by(limits)},
     "where": {"callback": BY_COLUMN, "multiple": True},
 }

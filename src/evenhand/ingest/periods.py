@@ -255,5 +255,6 @@ def _some(table: Table, cells: Ints, attributes: list[int]) -> Table:
         codes=table.codes[attributes][:, cells],
         meaning=table.meaning,
         spans=table.spans,
+        depth=table.depth,
         **{name: None if array is None else array[cells] for name, array in arrays.items()},
     )

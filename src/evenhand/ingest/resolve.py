@@ -36,6 +36,7 @@ def as_counts(data: Any, roles: Roles, cuts: Any = (), grid: Any = None) -> Tabl
     from evenhand.tables.storage import is_table_file, load
 
     table: Table | Confusion | JointTable
+    depth = roles.depth
     if isinstance(getattr(data, "roles", None), Roles):
         raise UsageError("these data have their roles already: ask them, as in evenhand.data(…).audit()")
     if isinstance(data, Table | Confusion | JointTable):
@@ -59,7 +60,9 @@ def as_counts(data: Any, roles: Roles, cuts: Any = (), grid: Any = None) -> Tabl
         raise UsageError("name at least one group column (--group)")
     if grid is not None:
         raise UsageError("a table is counted already: leave grid out")
-    if said := roles.said():
+    if depth is not None:
+        table = table.crossed(depth)
+    if said := replace(roles, depth=None).said():
         raise UsageError(
             f"a table knows its columns already: leave out {listed(said)}, or audit the data it was made from"
         )

@@ -1,4 +1,4 @@
-"""Which column plays which role: twelve options, said once for Python, the command line and policy files."""
+"""Which column plays which role: thirteen options, said once for Python, the command line and policy files."""
 
 # ruff: noqa: RUF009 (a field of a dataclass, made by a shorter call)
 from __future__ import annotations
@@ -10,7 +10,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
-from evenhand.errors import UsageError, listed, nearest, one_of, shown, truth
+from evenhand.errors import UsageError, listed, nearest, one_of, shown, truth, whole_number
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -47,6 +47,7 @@ class Roles:
     score: Any = _role("Column with the score of each person; several to compare models (audit).", "COL[,COL…]")
     label: Any = _role("Column with the true outcome.", "COL")
     group: Any = _role("Column(s) that divide people into groups.", "COL[,COL…]")
+    depth: int | None = _role("Cross up to so many group columns; by default all at once.", "N")
     prediction: Any = _role("Column with the decision, instead of a threshold.", "COL")
     weight: Any = _role("Column with weights: numbers of people, or survey weights.", "COL")
     weight_kind: WeightKind = _role(
@@ -68,6 +69,8 @@ class Roles:
         object.__setattr__(self, "risk", truth("risk", self.risk))
         object.__setattr__(self, "score_range", _checked_range(self.score_range))
         check_where(self.where)
+        if self.depth is not None:
+            object.__setattr__(self, "depth", whole_number("depth", self.depth, 1))
 
     def said(self) -> dict[str, Any]:
         """The options that were said: whatever is not the default."""
@@ -103,6 +106,7 @@ class ColumnArgs(TypedDict, total=False):
 
     label: Any
     group: Any
+    depth: int | None
     prediction: Any
     weight: Any
     weight_kind: str

@@ -97,6 +97,10 @@ def count_rows(
     data: Any, roles: Roles, classes: bool | None = None, grid: Any = None, cuts: Any = ()
 ) -> Table | Confusion:
     """What `tabulate` does."""
+    return _counted(data, roles, classes, grid, cuts).crossed(roles.depth)
+
+
+def _counted(data: Any, roles: Roles, classes: bool | None, grid: Any, cuts: Any) -> Table | Confusion:
     read = reading(roles, grid, cuts)
     _check_classes(classes, roles)
     if is_several(roles.score, data):
@@ -130,7 +134,7 @@ def tabulate_together(data: Any, roles: Roles) -> JointTable:
     with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
         found = rows.exact()
     names_ = {**found.names, **dict(zip(places, names, strict=True))}
-    return count_together(replace(found, names=names_), reading(roles))
+    return count_together(replace(found, names=names_), reading(roles)).crossed(roles.depth)
 
 
 def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime:
@@ -158,7 +162,7 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
     if columns.weights is not None:  # counts are often those of a day, and a period has many
         checked(told_apart(columns, name, every), read)
     columns, names, remarks, unfinished = by_period(columns, name, every)
-    return InTime(count(columns, read, alike=False), names, remarks, unfinished)
+    return InTime(count(columns, read, alike=False).crossed(roles.depth), names, remarks, unfinished)
 
 
 def _time_and_groups(data: Any, time: Any, group: Any) -> tuple[str, Any]:

@@ -98,5 +98,6 @@ def _tallies(about: dict[str, Any]) -> dict[str, Any]:
         "left_out": about["left_out"],
         "left_out_groups": about["left_out_groups"],
         "notes": tuple(about.get("notes", ())),
+        "depth": about.get("depth"),
         "provenance": Provenance.of_dict(about.get("provenance", {})),
     }

@@ -106,6 +106,7 @@ _COMMON: dict[str, Shape] = {
 _SAID: dict[str, Shape] = {
     "notes": items(text),
     "digest": maybe(text),
+    "depth": whole(1, MOST_PEOPLE),
     "provenance": record(
         {},
         {

@@ -1,4 +1,4 @@
-"""How the people of a table are divided: by each attribute, and by the intersection of all of them."""
+"""How the people of a table are divided: by each attribute, and by intersections of several."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 import warnings
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
+from math import comb
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,9 +31,11 @@ _QUOTED = re.compile(r"""(?<!\\)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\")""")
 
 @dataclass(frozen=True)
 class Grouping:
-    """One way to divide the people of a table: an attribute, or the intersection of all of them."""
+    """One way to divide the people of a table: by an attribute, or by the intersection of several."""
 
     name: str
+    attributes: tuple[str, ...]
+    """The attributes whose groups are crossed: one alone, or several."""
     groups: tuple[str, ...]
     members: tuple[tuple[str, ...], ...]
     codes: Ints
@@ -64,6 +68,8 @@ class Grouped(Asked):
     left_out_groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Rows left out, by attribute and group; "" is for rows without one."""
     notes: tuple[str, ...] = ()
+    depth: int | None = None
+    """Up to so many attributes are crossed, in every combination; None crosses all of them at once."""
 
     def _freeze(self, *arrays: str) -> None:
         """Nobody changes a table once it is checked."""
@@ -111,27 +117,77 @@ class Grouped(Asked):
 
     @cached_property
     def groupings(self) -> tuple[Grouping, ...]:
-        """Each attribute on its own and, if there are several, their intersection."""
-        single = tuple(
-            Grouping(a.name, a.groups, tuple((g,) for g in a.groups), codes)
-            for a, codes in zip(self.attributes, self.codes, strict=True)
-        )
-        return single if len(single) == 1 else (*single, self._intersection())
+        """Each attribute on its own, then their intersections: that of all, or those of up to `depth` attributes."""
+        return tuple(self._divided(chosen) for chosen in crossings(len(self.attributes), self.depth))
 
-    def _intersection(self) -> Grouping:
+    @cached_property
+    def tallied(self) -> tuple[Grouping, ...]:
+        """Each attribute on its own, and the finest groups: those by which rows left out are counted."""
+        return tuple(self._divided(chosen) for chosen in crossings(len(self.attributes)))
+
+    @property
+    def finest(self) -> Grouping:
+        """The groups by all attributes together, whether or not they are compared."""
+        return self.tallied[-1]
+
+    def _divided(self, chosen: Sequence[int]) -> Grouping:
+        """The people by some of the attributes."""
+        attributes, codes = [self.attributes[i] for i in chosen], self.codes[list(chosen)]
+        names = tuple(a.name for a in attributes)
+        if len(names) == 1:
+            groups = attributes[0].groups
+            return Grouping(names[0], names, groups, tuple((g,) for g in groups), codes[0])
         combined = np.zeros(self.cells, np.int64)
-        for attribute, codes in zip(self.attributes, self.codes, strict=True):
+        for attribute, own in zip(attributes, codes, strict=True):
             # compact after each factor, so that the intersection of many attributes cannot overflow
-            combined = combined * len(attribute.groups) + codes
+            combined = combined * len(attribute.groups) + own
             combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
         first = np.unique(combined, return_index=True)[1]
-        members = tuple(
-            tuple(a.groups[c] for a, c in zip(self.attributes, self.codes[:, i], strict=True)) for i in first
-        )
-        return Grouping(" × ".join(a.name for a in self.attributes), _joined(members), members, combined)
+        members = tuple(tuple(a.groups[c] for a, c in zip(attributes, codes[:, i], strict=True)) for i in first)
+        return Grouping(" × ".join(names), names, _joined(members), members, combined)
+
+    def crossed(self, depth: int | None) -> Self:
+        """The same people by other intersections: those of up to `depth` attributes.
+
+        >>> import evenhand
+        >>> people = {"s": [0.2, 0.7], "a": [0, 1], "b": ["x", "y"], "c": ["m", "n"]}
+        >>> table = evenhand.tabulate(people, score="s", group=["a", "b", "c"])
+        >>> [g.name for g in table.groupings]
+        ['a', 'b', 'c', 'a × b × c']
+        >>> [g.name for g in table.crossed(2).groupings]
+        ['a', 'b', 'c', 'a × b', 'a × c', 'b × c']
+        """
+        if depth == self.depth:
+            return self
+        columns = [a.name for a in self.attributes]
+        names, known = crossing_names(columns, depth), {*crossing_names(columns, self.depth), " × ".join(columns)}
+        new = [name for name in names if name not in known]
+        if new and self.provenance.withheld:
+            raise UsageError(
+                f"groups were withheld when the table was suppressed, so it is not known whose people {listed(new)} "
+                "lacks: suppress a table that was counted with this depth"
+            )
+        incomplete = tuple((a, g) for a, g in self.provenance.incomplete if a in names)
+        return replace(self, depth=depth, provenance=replace(self.provenance, incomplete=incomplete))
+
+    def left_out_by(self, grouping: Grouping) -> dict[tuple[str, ...], int]:
+        """Rows left out, by the members of their groups; "" is for rows without one."""
+        own = grouping if grouping.name in self.left_out_groups else self.finest
+        place = [own.attributes.index(name) for name in grouping.attributes]
+        found: dict[tuple[str, ...], int] = {}
+        for key, n in self.left_out_groups.get(own.name, {}).items():
+            members = tally_members(key, len(own.attributes))
+            group = tuple(members[i] for i in place)
+            found[group] = found.get(group, 0) + n
+        return found
+
+    def left_out_of(self, grouping: Grouping) -> list[int]:
+        """Rows left out of each of the groups."""
+        tally = self.left_out_by(grouping)
+        return [tally.get(members, 0) for members in grouping.members]
 
     def grouping(self, name: str | Sequence[str]) -> Grouping:
-        """The grouping of that name; a sequence of all attribute names means their intersection."""
+        """The grouping of that name; a sequence of attribute names means their intersection."""
         wanted = " × ".join(name) if isinstance(name, list | tuple) and all(isinstance(n, str) for n in name) else name
         for g in self.groupings:
             if isinstance(wanted, str) and g.name == wanted:
@@ -173,6 +229,30 @@ class Grouped(Asked):
         return parts
 
 
+def crossings(attributes: int, depth: int | None = None) -> list[tuple[int, ...]]:
+    """Which attributes make up each grouping: every one alone, then all, or every combination of up to `depth`.
+
+    >>> crossings(3), crossings(3, 2)
+    ([(0,), (1,), (2,), (0, 1, 2)], [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)])
+    """
+    sizes = {1, attributes} if depth is None else range(1, min(depth, attributes) + 1)
+    return [chosen for size in sorted(sizes) for chosen in combinations(range(attributes), size)]
+
+
+def crossing_count(attributes: int, depth: int | None) -> int:
+    """How many of these there are, without making them."""
+    return len(crossings(attributes)) if depth is None else sum(comb(attributes, k) for k in range(1, depth + 1))
+
+
+def crossing_names(attributes: Sequence[str], depth: int | None) -> list[str]:
+    """What the groupings of these attributes are called.
+
+    >>> crossing_names(["a", "b", "c"], None)
+    ['a', 'b', 'c', 'a × b × c']
+    """
+    return [" × ".join(attributes[i] for i in chosen) for chosen in crossings(len(attributes), depth)]
+
+
 def sum_by(key: Ints, mass: NDArray[Any], size: int) -> NDArray[Any]:
     """Masses added up by key."""
     sums = np.bincount(key, weights=mass, minlength=size)
@@ -212,8 +292,10 @@ def are_tally_keys(keys: Iterable[str], attributes: int) -> bool:
 
 def sum_of(a: Grouped, b: Grouped, meanings: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
     """What two tables have in common, of all cells of the one and then the other, if they mean the same."""
-    for what, ours in meanings[0].items():
-        theirs = meanings[1][what]
+    depths = ({"the depth of intersections": t.depth} for t in (a, b))
+    of_a, of_b = (depth | meaning for depth, meaning in zip(depths, meanings, strict=True))
+    for what, ours in of_a.items():
+        theirs = of_b[what]
         if ours != theirs:
             hint = " (whole weights count people unless you say weight_kind='sampling')" if "weight" in what else ""
             raise UsageError(
@@ -231,6 +313,7 @@ def sum_of(a: Grouped, b: Grouped, meanings: tuple[dict[str, Any], dict[str, Any
         "left_out": added(a.left_out, b.left_out),
         "left_out_groups": added_groups(a.left_out_groups, b.left_out_groups),
         "notes": _added_notes(a, b),
+        "depth": a.depth,
     }
 
 
@@ -256,6 +339,7 @@ def history_of(table: Grouped) -> dict[str, Any]:
     said = table.provenance.untallied.to_dict()
     return {
         **({"provenance": said} if said else {}),
+        **({"depth": table.depth} if table.depth is not None else {}),
         "left_out": dict(sorted(table.left_out.items())),
         "left_out_groups": {a: dict(sorted(g.items())) for a, g in sorted(table._dropped().items())},
     }

@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.errors import DataError, listed, shown
 from evenhand.files.shapes import MOST_TEXT, is_text
 from evenhand.tables.decimals import NARROW
-from evenhand.tables.groups import are_tally_keys
+from evenhand.tables.groups import are_tally_keys, crossing_count, crossing_names
 from evenhand.tables.noise import EPSILONS
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ _TEXT = f"text of at most {MOST_TEXT:,} characters: shorten longer ones"
 MOST_PEOPLE = 2**53
 """Up to here every whole number is a float, so sums of counts are exact."""
 MOST_CLASSES = 10_000
+MOST_CROSSINGS = 1_000
+"""Ways to divide people, each of which is compared."""
 ROUNDING = 1e-6
 """Sums of weights and of their squares may be off by this share: engines add up in different orders."""
 EXACT_SQUARES = 1e-290
@@ -104,10 +106,11 @@ def _check_groups(t: Table | Confusion, rule: Rule) -> None:
     cells = len(t.n)
     rule(cells > 0, "at least one row")
     rule(t.attributes, "at least one group column")
-    _check_provenance(t, rule)
     names = [a.name for a in t.attributes]
     rule(all(map(is_text, names)), f"group columns whose names are {_TEXT}")
     rule(len(set(names)) == len(names), f"different names for its group columns, not {listed(names)}")
+    _check_depth(t, rule)
+    _check_provenance(t, rule)
     rule(t.codes.shape == (len(t.attributes), cells), "one group per attribute and cell")
     rule(t.n.dtype.kind == "i" and (t.n > 0).all(), "whole, positive counts")
     rule(t.n.sum(dtype=np.float64) < MOST_PEOPLE, "fewer than 2**53 people, or sums would not be exact")
@@ -117,6 +120,22 @@ def _check_groups(t: Table | Confusion, rule: Rule) -> None:
         rule(len(set(a.groups)) == len(a.groups), f"different group names in {shown(a.name)}")
 
 
+def _check_depth(t: Table | Confusion, rule: Rule) -> None:
+    if t.depth is None:
+        return
+    rule(type(t.depth) is int and t.depth >= 1, "a whole number of columns that are crossed (depth), from 1")
+    columns = len(t.attributes)
+    many = crossing_count(columns, min(t.depth, columns))
+    rule(
+        many <= MOST_CROSSINGS,
+        f"at most {MOST_CROSSINGS:,} ways to divide people: up to {t.depth} of {columns} group columns make {many:,}; "
+        "take a smaller depth or fewer columns",
+    )
+    names = crossing_names([a.name for a in t.attributes], t.depth)
+    twice = [name for name in names if names.count(name) > 1]
+    rule(not twice, f"different names for its intersections: rename columns, since two make {listed(twice[:1])}")
+
+
 def _check_provenance(t: Table | Confusion, rule: Rule) -> None:
     p = t.provenance
     flags = (p.tallied, p.withheld, p.untold, p.untold_groups)
@@ -124,7 +143,7 @@ def _check_provenance(t: Table | Confusion, rule: Rule) -> None:
     rule(p.precision is None or p.precision in NARROW, f"scores of a type that it knows ({listed(NARROW)})")
     rule(p.below is None or (type(p.below) is int and p.below >= 1), "a whole number of people that no cell is below")
     rule(p.below is None or t.n.min() >= p.below, f"no cell of fewer people than it says, {p.below}")
-    own = {a.name for a in t.attributes}
+    own = {*crossing_names([a.name for a in t.attributes], t.depth)}
     rule(
         all(is_text(a) and is_text(g) and a in own for a, g in p.incomplete), "incomplete groups of its own attributes"
     )

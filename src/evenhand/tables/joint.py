@@ -46,6 +46,10 @@ class JointTable(Asked):
     def attributes(self) -> tuple[Attribute, ...]:
         return self.index.attributes
 
+    def crossed(self, depth: int | None) -> JointTable:
+        """The same people by the intersections of up to `depth` attributes."""
+        return replace(self, index=self.index.crossed(depth))
+
     @property
     def combination(self) -> Ints:
         """Which combination of scores the people of each cell have."""

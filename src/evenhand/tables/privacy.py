@@ -103,6 +103,7 @@ def privatized(
         spans=spans,
         noise=noise,
         meaning=table.meaning,
+        depth=table.depth,
         notes=(*shareable(table.notes), noise.note),
     )
 

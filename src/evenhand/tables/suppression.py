@@ -93,6 +93,7 @@ def suppressed(
         provenance=provenance,
         left_out=tallies.by_reason,
         left_out_groups=tallies.by_group,
+        depth=table.depth,
         notes=(*shareable(table.notes), *provenance.notes),
     )
 
@@ -176,7 +177,7 @@ class _Plan:
 
     @classmethod
     def of(cls, table: Table, thresholds: Floats, below: int, borders: Floats | None = None) -> _Plan:
-        grouping = table.groupings[-1]
+        grouping = table.finest
         stratum = grouping.codes.astype(np.int64)
         for flag in (table.label, table.decision):
             if flag is not None:
@@ -392,7 +393,7 @@ class _Tallies:
 def _sizes(table: Table, gone: Bools) -> dict[str, dict[str, int]]:
     """How many people of which groups these cells hold."""
     found = {}
-    for grouping in table.groupings if gone.any() else ():
+    for grouping in table.tallied if gone.any() else ():
         sizes = sum_by(grouping.codes[gone], table.n[gone], len(grouping.groups))
         found[grouping.name] = {tally_key(grouping.members[g]): int(sizes[g]) for g in np.flatnonzero(sizes).tolist()}
     return found
@@ -406,9 +407,9 @@ def _provenance(table: Table, kept: Bools, tallies: _Tallies, below: int) -> Pro
     """What the table must say of itself; groups that lack people are named only where their number is told."""
     incomplete: set[tuple[str, str]] = set()
     if tallies.withheld and len(table.attributes) > 1:
-        for a, codes in zip(table.attributes, table.codes, strict=True):
-            names = {a.groups[c] for c in np.unique(codes[kept]).tolist()}
-            incomplete |= {(a.name, g) for g in names if not tallies.by_group or g in tallies.withheld[a.name]}
+        for grouping in table.groupings:
+            held, gone = (set(np.unique(grouping.codes[cells]).tolist()) for cells in (kept, ~kept))
+            incomplete |= {(grouping.name, grouping.groups[g]) for g in held if not tallies.by_group or g in gone}
     was = table.provenance
     return replace(
         was,

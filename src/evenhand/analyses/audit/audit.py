@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from evenhand.report.charts.chart import Chart
 
 
+NOISE_ALONE = (
+    "of no group column are two groups larger than the noise of the private table: share it with a larger ε, or with "
+    "fewer score cells (--cells)"
+)
+WITHHELD_EVERYWHERE = (
+    "of no group column, and of no intersection that is compared, do two groups have all of their people, since some "
+    "were withheld when the table was suppressed: compare the groups of all columns together (a larger depth, or none)"
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Audit(Result):
     """What an audit found. Print it, or take `to_dict`, `to_json`, `to_frame`."""
@@ -160,10 +170,7 @@ def audit_table(
         attributes.append(attribute)
         notes += remarks
     if attributes and not compared:
-        raise DataError(
-            "of no group column are two groups larger than the noise of the private table: share it with a larger ε, "
-            "or with fewer score cells (--cells)"
-        )
+        raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
     measured = adjusted([a.measures for a in attributes])
     attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
     notes += warnings(table, options, attributes)

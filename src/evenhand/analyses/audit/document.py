@@ -26,7 +26,7 @@ def document(audit: Audit) -> dict[str, Any]:
         **header("audit"),
         "data": data_of(audit.table, options.threshold),
         "options": _options(options),
-        "attributes": [_attribute(a) for a in audit.attributes],
+        "attributes": [_attribute(a, audit.table.grouping(a.name).attributes) for a in audit.attributes],
         "notes": list(audit.notes),
     }
 
@@ -61,9 +61,10 @@ def _rule(table: Table, threshold: float | None) -> str:
     return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:.15g}"
 
 
-def _attribute(a: AttributeAudit) -> dict[str, Any]:
+def _attribute(a: AttributeAudit, columns: tuple[str, ...]) -> dict[str, Any]:
     return {
         "name": a.name,
+        "columns": list(columns),
         "reference": a.reference,
         "groups": [_group(g) for g in a.groups],
         "measures": [_gap(g) for g in a.measures],

@@ -17,7 +17,7 @@ from evenhand.measures.rates import jaccard, share, trials
 from evenhand.measures.registry import RATES
 from evenhand.tables.arrays import Floats, Pair
 from evenhand.tables.dense import Counts
-from evenhand.tables.groups import Grouping, tally_key
+from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
 
@@ -58,14 +58,13 @@ def summarise(
         columns["f1"] = _f1(decisions, confidence)
     if bins is not None:
         columns["ece"], columns["mce"] = _calibration_errors(table, grouping, bins, options, rng)
-    gone = table.left_out_groups.get(grouping.name, {})
-    sizes = table.sizes(grouping)
+    sizes, gone = table.sizes(grouping), table.left_out_of(grouping)
     return tuple(
         GroupSummary(
             name=name,
             members=members,
             n=int(n),
-            left_out=gone.get(tally_key(members), 0),
+            left_out=gone[i],
             rates={r: column[i] for r, column in columns.items()},
         )
         for i, (name, members, n) in enumerate(zip(grouping.groups, grouping.members, sizes, strict=True))

@@ -84,6 +84,7 @@ class Steps:
             attributes=table.attributes, codes=table.codes, n=table.n, score=np.where(alone, own, score),
             label=table.label, weight=table.weight, weight2=table.weight2, cluster=table.cluster,
             meaning=replace(table.meaning, score_range=table.score_range), provenance=table.provenance,
+            depth=table.depth,
         )  # fmt: skip
 
 
@@ -128,7 +129,8 @@ def safe_steps(
     plans = [_Plan.of(table, g, references[g.name], fine, policy) for g in groupings]
     alone = _few_hidden([plans[0]], WANTED)
     enough = min(len(alone.starts), ENOUGH)
-    several = [plans, [p for p in plans if p.grouping is not table.groupings[-1]]] if len(plans) > 1 else []
+    single = [p for p in plans if len(p.grouping.attributes) == 1]
+    several = [plans, single] if len(plans) > 1 else []
     for some in several:
         chosen = _few_hidden(some, WANTED)
         if len(chosen.starts) >= enough and _only_sums(table, chosen):
@@ -240,11 +242,13 @@ def _few_hidden(plans: list[_Plan], wanted: int) -> _Chosen:
 def _only_sums(table: Table, chosen: _Chosen) -> bool:
     """Whether differences of groups tell nothing but groups, and the others together.
 
-    That is so if all intersections are shown, or if none is and people are in every combination: whatever adds groups
-    of several attributes up to 0 or 1 for everybody then adds up those of one.
+    That is so if all groups by all attributes are shown, or if no intersection is and people are in every combination:
+    whatever adds groups of several attributes up to 0 or 1 for everybody then adds up those of one. Of intersections of
+    some attributes it is not so: those of two of three tell how many people are alike in all.
     """
-    if chosen.plans[-1].grouping is table.groupings[-1]:
-        return bool(chosen.kept[-1].all())
+    crossed = len(chosen.plans[-1].grouping.attributes)
+    if crossed > 1:
+        return crossed == len(table.attributes) and bool(chosen.kept[-1].all())
     place = [
         np.where(own, np.arange(len(own)), -1)[p.grouping.codes]
         for p, own in zip(chosen.plans, chosen.kept, strict=True)

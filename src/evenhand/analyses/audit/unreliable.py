@@ -120,8 +120,8 @@ def without(table: Table, grouping: Grouping, groups: Sequence[int]) -> tuple[Ta
     meaning = table.meaning if table.score is None else replace(table.meaning, score_range=table.score_range)
     some = Table.of_cells(
         attributes=table.attributes, codes=table.codes[:, cells], meaning=meaning, spans=table.spans,
-        noise=table.noise, provenance=table.provenance, left_out=table.left_out, left_out_groups=table.left_out_groups,
-        **parts,
+        depth=table.depth, noise=table.noise, provenance=table.provenance, left_out=table.left_out,
+        left_out_groups=table.left_out_groups, **parts,
     )  # fmt: skip
     return some, some.grouping(grouping.name)
 

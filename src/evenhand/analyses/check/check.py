@@ -28,7 +28,6 @@ from evenhand.inference.settings import ResamplingArgs
 from evenhand.ingest.roles import RolesArgs, check_known
 from evenhand.measures.registry import Measure, RateMeasure
 from evenhand.report.result import Result, write
-from evenhand.tables.groups import tally_members
 from evenhand.tables.table import Table
 
 
@@ -254,8 +253,7 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
 def _gone(table: Table, case: Case) -> Iterator[Finding]:
     """Groups that missing values have taken away altogether."""
     there = set(case.grouping.members)
-    for key in table.left_out_groups.get(case.grouping.name, {}):
-        members = tally_members(key, len(case.grouping.members[0]))
+    for members in table.left_out_by(case.grouping):
         if "" not in members and members not in there:  # "" is no group
             name = case.grouping.name_of(members)
             because = "because every row of this group was left out"

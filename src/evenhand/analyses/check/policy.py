@@ -98,6 +98,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "min_group_size": (lambda v: is_whole(v) and 0 <= v <= 10**15, "a whole number of people, such as 50"),
     "group": (lambda v: _texts(v) or (isinstance(v, str) and v), "the name of a column, or a list of names"),
+    "depth": (lambda v: is_whole(v) and v >= 1, "a whole number of group columns, such as 2"),
     "risk": (lambda v: isinstance(v, bool), "true or false"),
     "score_range": (lambda v: isinstance(v, list) and [*map(finite, v)] == [True, True], "two numbers such as [0, 1]"),
     "where": (lambda v: isinstance(v, Mapping) and v, 'a table of columns and values, such as { split = "test" }'),

@@ -226,7 +226,10 @@ def _of_counts(data: Any, roles: Roles) -> Roles:
 
 
 def _grouping(table: Confusion, attribute: Any) -> tuple[Grouping, list[str]]:
-    grouping = table.groupings[-1] if attribute is None else table.refuse_incomplete(table.grouping(attribute))
+    names = [g.name for g in table.groupings]
+    if attribute is None and table.finest.name not in names:
+        raise UsageError(f"say which attribute (--attribute): {listed(names)}")
+    grouping = table.finest if attribute is None else table.refuse_incomplete(table.grouping(attribute))
     if len(grouping.groups) < 2:
         raise UsageError(
             f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"

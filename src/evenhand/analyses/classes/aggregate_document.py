@@ -105,7 +105,6 @@ def _against(a: Aggregate) -> dict[str, Any] | None:
 
 def body(a: Aggregate) -> dict[str, Any]:
     """Groups with their confusion matrices, classes with the rate of every group, and what is undefined."""
-    from evenhand.analyses.classes.result import left_out_of
 
     columns = a.columns()
     width = len(a.groups)
@@ -116,7 +115,7 @@ def body(a: Aggregate) -> dict[str, Any]:
         cell["ci"] = None if cell["ci_low"] is None else [cell.pop("ci_low"), cell.pop("ci_high")]
         cell.pop("ci_low", None), cell.pop("ci_high", None)
     confused = matrices(a)
-    sizes, left = a.table.sizes(a.grouping).tolist(), left_out_of(a.table, a.grouping)
+    sizes, left = a.table.sizes(a.grouping).tolist(), a.table.left_out_of(a.grouping)
     return {
         "groups": [
             {

@@ -17,7 +17,7 @@ from evenhand.measures.aggregation import ClassRate, Recipe
 from evenhand.report.result import Result
 from evenhand.tables.arrays import Bools, Floats, Ints, Pair
 from evenhand.tables.confusion import Confusion
-from evenhand.tables.groups import Grouping, tally_key
+from evenhand.tables.groups import Grouping
 
 TYPES = {
     "class": "str", "group": "str", "n": "float", "share": "float", "value": "float", "ci_low": "float",
@@ -223,12 +223,6 @@ def assembled(
         options,
         notes,
     )
-
-
-def left_out_of(table: Confusion, grouping: Grouping) -> list[int]:
-    """Rows left out of each group."""
-    tally = table.left_out_groups.get(grouping.name, {})
-    return [int(tally.get(tally_key(m), 0)) for m in grouping.members]
 
 
 def _lacks(a: Aggregate, group: str, c: int) -> str:

@@ -67,7 +67,7 @@ def table_info(data: Any) -> TableInfo:
 
 
 def _disclosure(table: Table | Confusion) -> Disclosure:
-    n, grouping = table.n, table.groupings[-1]
+    n, grouping = table.n, table.finest
     label, rest = _label(table)
     certain = _alone(rest, label) if label is not None else np.zeros(len(n), np.bool_)
     return Disclosure(
@@ -81,7 +81,7 @@ def _disclosure(table: Table | Confusion) -> Disclosure:
 
 def _label(table: Table | Confusion) -> tuple[Ints | None, Ints]:
     """The label of each cell, and a number for all else that is told of its people."""
-    others: list[Any] = [table.groupings[-1].codes]
+    others: list[Any] = [table.finest.codes]
     if isinstance(table, Confusion):
         others.append(table.predicted)
         label: Any = table.true

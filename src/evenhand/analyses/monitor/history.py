@@ -213,12 +213,12 @@ class History:
 
     def _combined(self, table: Table, new: Sequence[str]) -> list[str]:
         """Intersectional groups that the baseline does not have, though it has all their parts."""
-        intersection = next((y for y in self.yardsticks if y.name not in {a.name for a in table.attributes}), None)
-        if intersection is None:
-            return []
-        grouping = table.grouping(intersection.name)
-        named = zip(grouping.groups, grouping.members, strict=True)
-        return [g for g, parts in named if g not in intersection.groups and not set(parts) & set(new)]
+        found = []
+        for yardstick in self.yardsticks:
+            grouping = table.grouping(yardstick.name)
+            named = zip(grouping.groups, grouping.members, strict=True) if len(grouping.attributes) > 1 else ()
+            found += [g for g, parts in named if g not in yardstick.groups and not set(parts) & set(new)]
+        return found
 
     def _raise(
         self, alarms: dict[tuple[Key, str], Alarm], place: int, finding: dict[Key, Finding], before: dict[Key, Gap]
@@ -256,12 +256,14 @@ class History:
 
 
 def _references(table: Table, groupings: Sequence[Grouping], stated: Any) -> dict[str, str]:
-    """Whom all periods are compared with: first of the single attributes, then of their intersection."""
+    """Whom all periods are compared with: first of the single attributes, then of their intersections."""
     found: dict[str, str] = {}
+    alone: dict[str, str] = {}
     for grouping in groupings:
-        single = len(grouping.members[0]) == 1
-        place, _ = reference_group(table, grouping, stated if single else dict(found))
+        place, _ = reference_group(table, grouping, stated if len(grouping.attributes) == 1 else alone)
         found[grouping.name] = grouping.groups[place]
+        if len(grouping.attributes) == 1:
+            alone[grouping.name] = found[grouping.name]
     return found
 
 

@@ -162,8 +162,11 @@ def monitor(
     if time is None and every is not None:
         raise UsageError(f"every={shown(every)} needs to know when: name the time column (--time)")
     length = every_of("month" if every is None else every)
+    roles = picked(Roles, options)
     elsewhere = baseline_table(baseline)
-    stream = read(data, time, length, picked(Roles, options))
+    if elsewhere is not None and roles.depth is not None:
+        elsewhere = elsewhere.crossed(roles.depth)
+    stream = read(data, time, length, roles)
     spans, elsewhere, remarks = one_range(stream.spans, elsewhere)
     spans = merged(spans, rule.min_people) if small == "merge" else list(spans)
     start = baseline_of(spans, baseline) if elsewhere is None else Baseline(elsewhere, "the table given", 0, 0)

@@ -156,7 +156,7 @@ class Yardstick:
         place = {g: i for i, g in enumerate(self.groups)}
         codes = np.array([place.get(g, len(place)) for g in own.groups], np.int64)[own.codes]
         names = (*self.groups, "")
-        return Grouping(self.name, names, tuple((g,) for g in names), codes)
+        return Grouping(self.name, own.attributes, names, tuple((g,) for g in names), codes)
 
     def tests(
         self, periods: Sequence[Slice], min_people: int, rng: np.random.Generator

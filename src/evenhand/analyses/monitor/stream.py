@@ -95,8 +95,9 @@ def read(data: Any, time: Any, every: Every, roles: Roles) -> Stream:
 
 
 def _from_table(table: Table, time: Any, roles: Roles) -> Stream:
-    if said := roles.said():
+    if said := replace(roles, depth=None).said():
         raise UsageError(f"a table knows its columns already: leave out {listed(said)}")
+    table = table if roles.depth is None else table.crossed(roles.depth)
     names = [a.name for a in table.attributes]
     if not isinstance(time, str) or time not in names:
         close = nearest(time, names) if isinstance(time, str) else ""
@@ -107,7 +108,7 @@ def _from_table(table: Table, time: Any, roles: Roles) -> Stream:
 
 def _from_tables(data: Any, roles: Roles) -> Stream:
     """One table for each period: by name, or in files."""
-    if said := roles.said():
+    if said := replace(roles, depth=None).said():
         raise UsageError(
             f"saved tables know their columns already: leave out {listed(said)}, or name the time column of rows "
             "(--time)"
@@ -122,6 +123,8 @@ def _from_tables(data: Any, roles: Roles) -> Stream:
         order = in_order(set(tables)) if not isinstance(data, list | tuple) else list(tables)
     for name, table in tables.items():
         _check(name, table, tables[order[0]], order[0])
+    if roles.depth is not None:
+        tables = {name: table.crossed(roles.depth) for name, table in tables.items()}
     if not tables:
         raise UsageError("there is no period to look at: pass one table for each")
     left_out: dict[str, int] = {}

@@ -58,9 +58,8 @@ class Subject:
     @property
     def _reference(self) -> dict[str, str]:
         """The reference by attribute, as an intersection of attributes needs it."""
-        members = next(g.members for g in self.attribute.groups if g.name == self.reference)
-        names = [self.attribute.name] if len(members) == 1 else [a.name for a in self.table.attributes]
-        return dict(zip(names, members, strict=True))
+        grouping = self.table.grouping(self.attribute.name)
+        return dict(zip(grouping.attributes, grouping.members[grouping.groups.index(self.reference)], strict=True))
 
     @property
     def table(self) -> Table:
