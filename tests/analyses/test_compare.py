@@ -878,3 +878,127 @@ def test_runs_of_one_data_set_only(tmp_path: Path) -> None:
         assert message in said.stderr, said.stderr
     with pytest.raises(UsageError, match="where is a dict"):
         evenhand.compare(runs, **words, where="a")
+
+
+# ---- selection by loss, and results against a setting ---------------------------------------------------------------
+
+
+def with_losses(seed: int = 0) -> dict[str, Any]:
+    """Runs where a dominated setting of the first method has its least loss."""
+    runs = some_runs(seed)
+    worse = runs["s"] == 0.5
+    runs |= {k: np.where(worse, runs[k] - 0.2, runs[k]) for k in ("p", "f", "dp", "df")}
+    loss = np.random.default_rng(seed + 1).gamma(2, 3, len(worse)).round(2)
+    return {**runs, "loss": np.where(worse & (runs["m"] == "a"), 0.01, loss)}
+
+
+@pytest.mark.parametrize("front", ["dev", "published"])
+def test_the_least_loss_selects_among_all_settings(front: str) -> None:
+    runs = with_losses()
+    found = evenhand.compare(runs, **WORDS, settings=["s", "t"], loss="loss", front=front, bootstrap=150)
+    check_schema(found.to_dict(), evenhand.schema("compare"))
+    off = 0
+    for m in found.to_dict()["methods"]:
+        by_setting = defaultdict(list)
+        for i in np.flatnonzero(runs["m"] == m["name"]).tolist():
+            by_setting[runs["s"][i]].append(i)
+        loss = {s: np.mean(runs["loss"][rows]) for s, rows in by_setting.items()}
+        best = min(loss, key=lambda s: loss[s])
+        chosen = m["selected"]["loss"]
+        p, f = (np.mean(runs[k][by_setting[best]]) for k in "pf")
+        assert chosen["settings"]["s"] == best
+        assert [chosen[k] for k in ("loss", "performance", "fairness", "dto")] == pytest.approx(
+            [loss[best], p, f, np.hypot(1 - p, 1 - f)]
+        )
+        assert chosen["ci"][0] <= chosen["dto"] <= chosen["ci"][1]
+        off += best not in [x["settings"]["s"] for x in m["front"]]
+    assert found.to_dict()["criteria"][3] == {
+        "id": "loss", "best": "loss", "floor": None, "meaning": "smallest loss, of all settings"
+    }  # fmt: skip
+    if front == "dev":
+        plain = evenhand.compare(runs, **WORDS, settings=["s", "t"], bootstrap=0).to_dict()["methods"]
+        assert [m["auc_pfc"] for m in plain] == [m["auc_pfc"] for m in found.to_dict()["methods"]]
+        assert off
+
+
+def loss_coverage(replications: int) -> float:
+    """How often the interval of the model with the least loss contains the distance of the truly best one."""
+    true_loss, p, f = np.array([0.7, 0.5, 0.45, 0.9]), np.array([0.6, 0.7, 0.75, 0.8]), np.array([0.9, 0.7, 0.65, 0.5])
+    s = np.repeat(np.arange(4), 5)
+    goal, hits = math.hypot(1 - p[2], 1 - f[2]), 0
+    for seed in range(replications):
+        noise = np.random.default_rng(seed).normal(0, 0.03, (3, len(s)))
+        runs = {"m": ["a"] * len(s), "s": s, "p": p[s] + noise[0], "f": f[s] + noise[1], "l": true_loss[s] + noise[2]}
+        found = evenhand.compare(runs, **{**PLAIN, "bootstrap": 100}, settings="s", loss="l", rng=seed)
+        low, high = found.to_dict()["methods"][0]["selected"]["loss"]["ci"]
+        hits += low <= goal <= high
+    return hits / replications
+
+
+def test_the_interval_of_the_least_loss_covers() -> None:
+    assert loss_coverage(60) >= 0.88
+
+
+@pytest.mark.full
+def test_the_interval_of_the_least_loss_covers_at_full_size() -> None:
+    assert 0.93 <= loss_coverage(600) <= 1
+
+
+def test_a_tie_of_losses_goes_to_the_better_performance() -> None:
+    runs = {"m": ["a"] * 3, "p": [0.6, 0.8, 0.8], "f": [0.9, 0.5, 0.7], "l": [2.0, 2.0, 2.0]}
+    chosen = by_name(evenhand.compare(runs, **PLAIN, loss="l"))["a"]["selected"]["loss"]
+    assert (chosen["performance"], chosen["fairness"]) == (0.8, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"loss": "p"}, "column 'p' cannot be both performance and loss"),
+        ({"loss": "nope"}, "nope"),
+        ({"loss": 3}, "loss must be the name of a column"),
+        ({"loss": "gap"}, "'gap' is missing or infinite in 1 of 2 rows"),
+    ],
+)
+def test_a_loss_that_is_none_is_refused(words: dict[str, Any], message: str) -> None:
+    runs = {"m": ["a", "b"], "p": [0.6, 0.8], "f": [0.9, 0.5], "gap": [1.0, math.nan]}
+    with pytest.raises(EvenhandError, match=message):
+        evenhand.compare(runs, **PLAIN, **words)
+
+
+def test_results_are_drawn_against_a_setting() -> None:
+    runs = some_runs()
+    found = evenhand.compare(runs, **WORDS, settings=["s", "t"], bootstrap=0)
+    chart = found.plot("settings", method="b")
+    (panel,) = chart.spec["concat"]
+    chosen = by_name(found)["b"]["selected"]["dto"]["settings"]
+    drawn = {(row["x"], row["group"]): row for row in panel["data"]["values"]}
+    own = sorted(set(runs["s"][runs["t"] == chosen["t"]].tolist()))
+    assert sorted({x for x, _ in drawn}) == own
+    for x in own:
+        rows = (runs["m"] == "b") & (runs["s"] == x)
+        for key, word in (("p", "performance"), ("f", "fairness")):
+            row, values = drawn[x, word], runs[key][rows]
+            assert row["y"] == pytest.approx(values.mean(), abs=1e-4)
+            assert row["high"] - row["y"] == pytest.approx(values.std(ddof=1), abs=1e-4)
+    assert "of b, 3 settings that differ in another column are not drawn" in str(chart.note)
+    assert panel["layer"][-1]["data"]["values"] == [{"x": chosen["s"]}]
+    assert len(found.plot("settings").spec["concat"]) == 3
+    for words, message in (
+        ({"setting": "t"}, "needs t to be one that holds numbers and varies"),
+        ({"setting": "u"}, "there is no settings column 'u'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            found.plot("settings", **words)
+    assert "settings" not in evenhand.compare(runs, **WORDS, bootstrap=0).plots()
+
+
+def test_a_loss_on_the_command_line(tmp_path: Path) -> None:
+    runs = with_losses()
+    file = tmp_path / "runs.csv"
+    rows = [",".join(runs), *(",".join(map(str, row)) for row in zip(*runs.values(), strict=True))]
+    file.write_text("\n".join(rows))
+    result = run("compare", str(file), "--method", "m", "--performance", "p", "--fairness", "f", "--settings", "s",
+                 "--loss", "loss", "--bootstrap", "0", "--html", str(tmp_path / "page.html"))  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "\nloss " in result.stdout
+    assert 'data-chart="settings"' in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from evenhand.cli.output import wanted, write
     option("--fairness", metavar="COL", required=True, help="Column of fairness (test results)."),
     option("--dev-performance", metavar="COL", help="Column of performance on development data, to select by."),
     option("--dev-fairness", metavar="COL", help="Column of fairness on development data, to select by."),
+    option("--loss", metavar="COL", help="Column of losses, of any size: also select the setting with the least."),
     option("--settings", metavar="COL[,COL…]", multiple=True, callback=IDS,
            help="Columns of settings; rows alike in them are seeds."),
     option("--lower-is-better", metavar="WHAT", multiple=True, callback=IDS,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import UsageError, listed, nearest, shown, shown_name
+from evenhand.analyses.compare import settings_chart
+from evenhand.errors import UsageError, listed, nearest, shown, shown_name, unknown
 from evenhand.measures.pareto import Curve
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
@@ -40,16 +41,20 @@ class Subject:
 
     comparison: Comparison
     chosen: list[Standing]
+    setting: str | None = None
+    """What results are drawn against, if one was named."""
 
 
-def subject(c: Comparison, method: Any = None) -> Subject:
+def subject(c: Comparison, method: Any = None, setting: Any = None) -> Subject:
     """One method, or as many as there are colours."""
     if method is not None and method not in c.methods:
         raise UsageError(
             f"there is no method {shown(method)} (there are: {listed(c.methods)}){nearest(method, c.methods)}"
         )
+    if setting is not None and setting not in c.runs.settings:
+        raise unknown("there is no settings column", setting, c.runs.settings)
     chosen = [s for s in c.standings if method in (None, c.runs.methods[s.method])]
-    return Subject(c, chosen[: theme.MOST_COLOURED])
+    return Subject(c, chosen[: theme.MOST_COLOURED], setting)
 
 
 def _names(c: Comparison, chosen: Sequence[Standing]) -> dict[int, str]:
@@ -262,4 +267,9 @@ def _no_areas(about: Subject) -> str | None:
     return None
 
 
-CHARTS = {"tradeoff": Kind(fronts), "dto": Kind(distances), "area": Kind(areas, _no_areas)}
+CHARTS = {
+    "tradeoff": Kind(fronts),
+    "dto": Kind(distances),
+    "area": Kind(areas, _no_areas),
+    "settings": Kind(settings_chart.settings, settings_chart.lacks),
+}

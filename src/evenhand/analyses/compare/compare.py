@@ -63,15 +63,17 @@ class Comparison(Result):
 
         return points_frame(self, self.library if library is None else library)
 
-    def plot(self, name: str | None = None, *, method: str | None = None) -> Chart:
+    def plot(self, name: str | None = None, *, method: str | None = None, setting: str | None = None) -> Chart:
         """A chart of all methods or of one: fronts ("tradeoff"), distances of selected models ("dto"), areas ("area").
+
+        "settings" shows performance and fairness against a setting, by default the one with most values.
 
         >>> runs = {"m": ["a", "a", "b"], "acc": [0.6, 0.8, 0.7], "fair": [0.9, 0.7, 0.6]}
         >>> found = compare(runs, method="m", performance="acc", fairness="fair", random_performance=0.5)
         >>> found.plot("dto").title, found.plots()
         ('Distance to the optimum', ('tradeoff', 'dto', 'area'))
         """
-        return self.charts(method=method).draw(name)
+        return self.charts(method=method, setting=setting).draw(name)
 
 
 def compare(
@@ -96,6 +98,8 @@ def compare(
         Names of columns. Results lie in [0, 1], and higher is better.
     dev_performance, dev_fairness
         Columns of development results, to select by. Without them, selection and report use the same results.
+    loss
+        A column of losses, of any size: the setting with the least is also selected, on the front or not.
     settings
         The columns that tell settings apart; rows that agree in them are seeds. Without any, every row is a setting.
     where

@@ -44,7 +44,7 @@ def _data(c: Comparison) -> dict[str, Any]:
         "left_out": c.runs.left_out,
         "settings": len(c.runs.seeds),
         "seeds": [int(c.runs.seeds.min()), int(c.runs.seeds.max())],
-        "columns": {"method": columns.method, **{role: getattr(columns, role) for role in ROLES}},
+        "columns": {"method": columns.method, **{role: getattr(columns, role) for role in (*ROLES, "loss")}},
         "setting_columns": list(columns.settings),
         "higher_is_better": {r: r not in columns.lower_is_better for r in ("performance", "fairness")},
     }
@@ -99,6 +99,7 @@ def _point(c: Comparison, place: int, deviations: Any) -> dict[str, Any]:
     return {
         **results(0, 1),
         "dev": results(2, 3) if runs.has_dev else None,
+        "loss": None if c.question.columns.loss is None else float(runs.means[4, place]),
         "seeds": int(runs.seeds[place]),
         "settings": {name: values[place] for name, values in runs.settings.items()},
     }
@@ -107,7 +108,7 @@ def _point(c: Comparison, place: int, deviations: Any) -> dict[str, Any]:
 def _selected(c: Comparison, s: Standing, i: int, deviations: Any) -> dict[str, Any]:
     place = s.places[i]
     if place < 0:
-        point = dict.fromkeys((*_RESULTS, "dev", "seeds", "settings"))
+        point = dict.fromkeys((*_RESULTS, "dev", "loss", "seeds", "settings"))
         return {**point, **_interval(None), "first_share": None, "undefined": _infeasible(c, s, i)}
     found = s.dto_cis[i] if s.dto_cis else None
     share = s.dto_first if i == 0 else None
@@ -127,6 +128,8 @@ def meaning(k: Criterion) -> str:
     """A criterion in words."""
     if k.by == "dto":
         return "smallest distance to the optimum"
+    if k.by == "loss":
+        return "smallest loss, of all settings"
     if k.floor is None:
         return f"best {k.by}"
     other = "fairness" if k.by == "performance" else "performance"
@@ -205,9 +208,11 @@ def points_frame(c: Comparison, library: str | None) -> Any:
     on = np.zeros(len(runs.seeds), np.bool_)
     for s in c.standings:
         on[s.front] = True
-    results = {role: side.tolist() for role, side in zip(ROLES, runs.means, strict=True)}
+    results = {role: side.tolist() for role, side in zip(ROLES, runs.means[:4], strict=True)}
     if not runs.has_dev:
         results |= dict.fromkeys(ROLES[2:], [None] * len(on))
+    if c.question.columns.loss is not None:
+        results["loss"] = runs.means[4].tolist()
     columns: dict[str, list[Any]] = {"method": [runs.methods[m] for m in runs.method.tolist()], **runs.settings}
     added = {
         **results, "seeds": runs.seeds.astype(float).tolist(), "dto": c.terms.distance(*runs.means[:2]).tolist(),

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 import numpy as np
 
-from evenhand.analyses.compare.ranking import LEAST, MOST, PLAIN_CRITERIA, Criterion, Standing, Terms
+from evenhand.analyses.compare.ranking import LEAST, LEAST_LOSS, MOST, PLAIN_CRITERIA, Criterion, Standing, Terms
 from evenhand.analyses.compare.runs import ROLES, Columns, Runs, method_named
 from evenhand.errors import DataError, UsageError, listed, nearest, number, one_of, shown, values_in
 from evenhand.inference.settings import Inference
@@ -42,6 +42,7 @@ class CompareArgs(TypedDict, total=False):
 
     dev_performance: str | None
     dev_fairness: str | None
+    loss: str | None
     settings: str | Sequence[str]
     where: Mapping[str, Any] | None
     random_performance: float | None
@@ -78,7 +79,7 @@ def asked(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any])
     given: tuple[tuple[By, str], ...] = (("performance", "fairness_floor"), ("fairness", "performance_floor"))
     floors = [Criterion(_id(by, x), by, x) for by, word in given for x in _shares(said.get(word, ()), word)]
     terms = Terms(
-        criteria=(*PLAIN_CRITERIA, *dict.fromkeys(floors)),
+        criteria=(*PLAIN_CRITERIA, *([LEAST_LOSS] if columns.loss is not None else []), *dict.fromkeys(floors)),
         front=front,
         random_performance=_condition(said, "random_performance"),
         utopia=_utopia(said.get("utopia", UTOPIA)),
@@ -107,13 +108,15 @@ def asked(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any])
 def _columns(method: Any, performance: Any, fairness: Any, said: Mapping[str, Any]) -> Columns:
     named = {"method": method, "performance": performance, "fairness": fairness}
     named |= {role: name for role in ROLES[2:] if (name := said.get(role)) is not None}
-    for role, name in named.items():
+    loss = {} if said.get("loss") is None else {"loss": said["loss"]}
+    for role, name in (named | loss).items():
         if not isinstance(name, str):
             raise UsageError(f"{role} must be the name of a column, not {shown(name)}")
     if len(named) == 4:
         there, lacks = ROLES[2:] if "dev_performance" in named else ROLES[:1:-1]
         raise UsageError(f"development results need both columns: {there} is named, {lacks} is not")
     settings = _names(said.get("settings", ()), "settings")
+    named |= loss
     results = {k: v for k, v in named.items() if k != "method"}
     _check_once(results)
     for name in (*settings, method):
@@ -234,7 +237,7 @@ def normalised(question: Question, runs: Runs) -> Terms:
         return question.terms
     if isinstance(question.normalize, tuple):
         return replace(question.terms, scale=question.normalize)
-    spans = np.ptp(runs.means[2:], axis=1)
+    spans = np.ptp(runs.means[2:4], axis=1)
     for word, span in zip(("performance", "fairness"), spans.tolist(), strict=True):
         if span < FINEST:
             raise DataError(
@@ -267,12 +270,12 @@ def remarks(question: Question, terms: Terms, runs: Runs, found: list[Standing],
             "the front was taken on test results and models selected among it, as published: test results leak into "
             "the selection, which is optimistic"
         )
-    if runs.has_dev and np.array_equal(runs.values[:2], runs.values[2:]):
+    if runs.has_dev and np.array_equal(runs.values[:2], runs.values[2:4]):
         notes.append(
             "development and test results are the same numbers, so models are selected on what is reported, which is "
             "optimistic"
         )
-    best = runs.means.reshape(2, 2, -1).max((0, 2))
+    best = runs.means[:4].reshape(2, 2, -1).max((0, 2))
     if (best > np.array(terms.utopia) + SLACK).any():
         notes.append(
             f"some settings are beyond the utopia point ({terms.utopia[0]:g}, {terms.utopia[1]:g}): there, being "

@@ -42,7 +42,7 @@ class Criterion:
     """How one model is selected from a front."""
 
     id: str
-    by: By
+    by: By | Literal["loss"]
     floor: float | None = None
     """What the other coordinate must reach."""
 
@@ -55,6 +55,7 @@ class Criterion:
         return self.floor if self.floor is not None and self.by == "fairness" else -np.inf
 
 
+LEAST_LOSS = Criterion("loss", "loss")
 PLAIN_CRITERIA = (Criterion("dto", "dto"), Criterion("performance", "performance"), Criterion("fairness", "fairness"))
 
 
@@ -105,15 +106,20 @@ class Outcome(NamedTuple):
 
 def outcome(means: Floats, terms: Terms) -> Outcome:
     """Front, curve, areas and selection. `means` has axes (role, …, setting)."""
-    on = pareto(*(means[2:] if terms.front == "dev" else means[:2]))
+    on = pareto(*(means[2:4] if terms.front == "dev" else means[:2]))
     order = np.argsort(~on, axis=-1, kind="stable")[..., : max(int(on.sum(-1).max(initial=0)), 1)]
     kept = np.take_along_axis(on, order, -1)
-    p, f, dev_p, dev_f = (np.where(kept, np.take_along_axis(side, order, -1), np.nan) for side in means)
+    p, f, dev_p, dev_f = (np.where(kept, np.take_along_axis(side, order, -1), np.nan) for side in means[:4])
     line = curve(p, f, terms.start)
     some = terms.start is not None and np.nanmax(p, -1) > terms.start[0]
     distance = terms.distance(p, f)
     places, dtos = [], []
     for c in terms.criteria:
+        if c.by == "loss":
+            place = _least_loss(means)[..., None]
+            places.append(place)
+            dtos.append(np.take_along_axis(terms.distance(*means[:2]), place, -1))
+            continue
         place = select(
             dev_p, dev_f, c.by, performance_floor=c.performance_floor, fairness_floor=c.fairness_floor,
             utopia=terms.utopia, scale=terms.scale,
@@ -128,6 +134,16 @@ def outcome(means: Floats, terms: Terms) -> Outcome:
         np.concatenate(places, -1),
         np.concatenate(dtos, -1),
     )
+
+
+def _least_loss(means: Floats) -> Ints:
+    """The setting with the least loss, on the front or not; of several the best performing one, then the fairest."""
+    loss = np.where(np.isnan(means[4]), np.inf, means[4])
+    tied = loss <= loss.min(-1, keepdims=True)
+    for side in means[2:4]:
+        best = np.where(tied, side, -np.inf)
+        tied &= best >= best.max(-1, keepdims=True)
+    return np.asarray(tied.argmax(-1))
 
 
 def _partial(line: Curve, terms: Terms) -> Floats | float:
@@ -230,14 +246,15 @@ def _observed(runs: Runs, terms: Terms) -> list[Standing]:
 
 
 def _kept(runs: Runs, terms: Terms) -> Bools:
-    """Settings that some resample could put on a front."""
-    least, most = (
-        side[2:] if terms.front == "dev" else side[:2] for side in extremes(runs.values, runs.starts, runs.seeds)
-    )
+    """Settings that some resample could put on a front, or could give the least loss."""
+    ends = extremes(runs.values, runs.starts, runs.seeds)
+    least, most = (side[2:4] if terms.front == "dev" else side[:2] for side in ends)
     kept = np.empty(len(runs.seeds), np.bool_)
     for m in range(len(runs.methods)):
         own = runs.of(m)
         kept[own] = could_matter(least[:, own], most[:, own])
+        if LEAST_LOSS in terms.criteria:
+            kept[own] |= ends[0][4, own] <= ends[1][4, own].min()
     return kept
 
 

@@ -33,11 +33,12 @@ class Columns:
     dev_fairness: str | None = None
     settings: tuple[str, ...] = ()
     lower_is_better: tuple[str, ...] = ()
+    loss: str | None = None
 
     @property
     def numbers(self) -> dict[str, str]:
-        """The columns of results by role, those that are named."""
-        return {role: name for role in ROLES if (name := getattr(self, role)) is not None}
+        """The columns of results by role, those that are named; the loss is the last."""
+        return {role: name for role in (*ROLES, "loss") if (name := getattr(self, role)) is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class Runs:
     settings: dict[str, list[Any]]
     seeds: Ints
     means: Floats
-    """Axes (role, setting); the development results repeat the others where there are none."""
+    """Axes (role, setting); the development results repeat the others where there are none. A loss is a fifth role."""
     values: Floats
     """Axes (role, run), runs of one setting together and sorted."""
     starts: Ints
@@ -91,8 +92,8 @@ def _read_runs(data: Any, columns: Columns, missing: str, where: Mapping[str, An
         raise DataError(f"there are no runs to compare: {why}")
     numbers = _checked(numbers[:, complete], columns)
     setting, settings = _settings(rows, columns, method, complete, numbers)
-    if len(numbers) == 2:
-        numbers = np.concatenate([numbers, numbers])
+    if columns.dev_performance is None:
+        numbers = np.concatenate([numbers[:2], numbers])
     order = np.lexsort((*numbers[::-1], setting))
     numbers, setting = numbers[:, order], setting[order]
     starts = np.flatnonzero(np.diff(setting, prepend=-1))
@@ -209,6 +210,8 @@ def _checked(numbers: Floats, columns: Columns) -> Floats:
     """Results in [0, 1], higher = better."""
     checked = numbers.copy()
     for i, (role, name) in enumerate(columns.numbers.items()):
+        if role == "loss":
+            continue
         values = numbers[i]
         beyond = (values < -SLACK) | (values > 1 + SLACK)
         if beyond.any():

@@ -165,6 +165,8 @@ def _short(k: dict[str, Any]) -> str:
     """A heading of two lines: P@F ≥.65 is the best performance with at least that fairness."""
     if k["best"] == "dto":
         return "DTO"
+    if k["best"] == "loss":
+        return "loss"
     one, other = ("P", "F") if k["best"] == "performance" else ("F", "P")
     if k["floor"] is None:
         return one
