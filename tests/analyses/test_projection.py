@@ -420,7 +420,7 @@ def check_uniform(p: Array) -> None:
 
 
 def test_equalized_odds_p_values_are_uniform_under_the_null() -> None:
-    check_uniform(odds_p_values(1500, 300, 0.0, seed=3))
+    check_uniform(odds_p_values(1500, 200, 0.0, seed=3))
 
 
 @pytest.mark.full

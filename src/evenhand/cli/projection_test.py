@@ -7,11 +7,30 @@ from typing import Any
 import click
 
 from evenhand.cli.files import MODEL, WRITTEN
-from evenhand.cli.options import NAMES, NUMBER, ONE_OR_NAMES, command, given, option, shared, under
+from evenhand.cli.options import (
+    NAMES,
+    NUMBER,
+    ONE_OR_NAMES,
+    command,
+    given,
+    numbers,
+    option,
+    read_by,
+    shared,
+    under,
+)
 from evenhand.cli.output import say, wanted, write
-from evenhand.errors import UsageError, shown_name
+from evenhand.errors import UsageError, shown, shown_name
 
 CRITERIA = ("equal_opportunity", "predictive_equality", "equalized_odds", "demographic_parity")
+
+
+def _along(text: str, flag: str) -> dict[str, tuple[float, ...]]:
+    """NAME=V,V: a number for each score."""
+    name, equals, values = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f"{flag} takes NAME=V,V such as penalty=0.1,1,10, not {shown(text)}")
+    return {name: numbers(values, flag)}
 
 
 @command("data")
@@ -43,6 +62,8 @@ CRITERIA = ("equal_opportunity", "predictive_equality", "equalized_odds", "demog
            help="What should hold: equal_opportunity, predictive_equality, equalized_odds, demographic_parity."),
     option("--margin", metavar="E", type=NUMBER, default=0.0, help="Largest gap of mean scores that is none."),
     option("--level", metavar="P", type=NUMBER, default=0.05, help="Level of the test."),
+    option("--along", metavar="NAME=V,V", callback=read_by(_along),
+           help="A number for each of several scores, such as penalty=0.1,1,10: the page shows the tests over it."),
 )  # fmt: skip
 @under(
     "Output",

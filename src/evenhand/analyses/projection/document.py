@@ -22,7 +22,7 @@ def document(test: ProjectionTest) -> dict[str, Any]:
         **header("projection"),
         **fields(test, "criterion margin statistic theta critical_value p_value p_method p_limit"),
         **fields(test, "p_permuted p_within gamma rejects level"),
-        **fields(test, "attribute group reference n beta_norm space distance"),
+        **fields(test, "attribute group reference n accuracy beta_norm space distance"),
         "labels": [_label(part, (test.group, test.reference)) for part in test.labels],
         "arrows": arrows(test),
         "ranges": None if test.ranges is None else fields(test.ranges, "means p_values"),
@@ -39,6 +39,7 @@ def documents(found: ProjectionTests) -> dict[str, Any]:
     return {
         **header("projections"),
         **fields(first, "criterion margin level attribute reference"),
+        "along": None if found.along is None else {"name": found.along.name, "values": list(found.along.values)},
         "tests": [{**document(test), "p_adjusted": p, "rejects_adjusted": rejects} for test, p, rejects in tests],
         "interpretation": sentence_of_all(found),
         "notes": [note for note in first.notes if all(note in test.notes for test in found.tests)],
@@ -126,12 +127,7 @@ def sentence_of_all(found: ProjectionTests) -> str:
     """The finding in a sentence or two."""
     first = found.tests[0]
     name = first.criterion.replace("_", " ") + (f" within {first.margin:g}" if first.margin else "")
-    several = len({test.data["score"] for test in found.tests}) > 1
-    rejected = [
-        shown_name(test.group) + (f" by {shown_name(test.data['score'])}" if several else "")
-        for test, rejects in zip(found.tests, found.rejects, strict=True)
-        if rejects
-    ]
+    rejected = [who for who, rejects in zip(_who(found), found.rejects, strict=True) if rejects]
     whom = f"{len(found.tests)} comparisons with {shown_name(first.reference)}, adjusted by Holm"
     if not rejected:
         return (
@@ -139,6 +135,18 @@ def sentence_of_all(found: ProjectionTests) -> str:
             "fair."
         )
     return f"{name} is rejected in {len(rejected)} of {whom}, at {100 * first.level:g} %: for {', '.join(rejected)}."
+
+
+def _who(found: ProjectionTests) -> list[str]:
+    """Each test by its group, and by its score, or the number that tells the scores apart."""
+    groups = [shown_name(test.group) for test in found.tests]
+    scores = [test.data["score"] for test in found.tests]
+    if found.along is not None:
+        at = f" at {shown_name(found.along.name)}"
+        return [f"{group}{at} {value:g}" for group, value in zip(groups, found.along.values, strict=True)]
+    if len(set(scores)) > 1:
+        return [f"{group} by {shown_name(score)}" for group, score in zip(groups, scores, strict=True)]
+    return groups
 
 
 def _compared(part: LabelProjection) -> str:

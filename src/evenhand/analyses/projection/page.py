@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.analyses.projection.charts import CHARTS
+from evenhand.analyses.projection.landscape import CHARTS as LANDSCAPE
 from evenhand.errors import shown_name
 from evenhand.report.charts.registry import Charts
 from evenhand.report.format import number, p_value
@@ -29,7 +30,9 @@ def _page(document: Document, room: Room) -> str:
     options = {k: first[k] for k in ("criterion", "margin", "level", "beta_norm")}
     how = repeated({"version": document["version"], "options": options})
     method = ("projection-method", "How it was computed", join(tag("p", _HOW), how, remarks))
-    title = f"Is {shown_name(first['data']['score'])} fair, and who would have to move?"
+    scores = len(_scores(document))
+    title = f"Are {scores} scores" if scores > 1 else f"Is {shown_name(first['data']['score'])}"
+    title += " fair, and who would have to move?"
     return page(title, facts_of(_facts(document)), [*parts, method], document)
 
 
@@ -39,11 +42,14 @@ def sections(document: Document, room: Room) -> list[Section]:
     if "tests" not in document:
         return _one(document, room, "projection", "Projection test")
     found = [tag("div", tag("p", _capital(document["interpretation"])), class_="finding")]
-    together = ("projection", "Projection tests", join(found, _all(document), notes_of(document)))
+    there = Charts(LANDSCAPE, document)
+    charts = [room.figure(there.draw(chart), f"plot({chart!r})") for chart in there.names()]
+    drawn = tag("div", charts, class_="charts") if charts else None
+    together = ("projection", "Projection tests", join(found, _all(document), notes_of(document), drawn))
     parts = [
         part
         for place, test in enumerate(tests, 1)
-        for part in _one(test, room, f"projection-of-{place}", f"{_scored(test)}{shown_name(test['group'])}")
+        for part in _one(test, room, f"projection-of-{place}", f"{_scored(document, place)}{shown_name(test['group'])}")
     ]
     return [together, *parts]
 
@@ -53,8 +59,21 @@ def _tests(document: Document) -> list[Document]:
     return tests
 
 
-def _scored(test: Document) -> str:
-    return f"{shown_name(test['data']['score'])}: "
+def _scores(document: Document) -> list[str]:
+    """What was tested: columns, or models by their numbers."""
+    tests, along = _tests(document), document.get("along")
+    names = list(dict.fromkeys(shown_name(test["data"]["score"]) for test in tests))
+    if len(names) > 1 or not along:
+        return names
+    return [f"{shown_name(along['name'])} {value:g}" for value in dict.fromkeys(along["values"])]
+
+
+def _scored(document: Document, place: int) -> str:
+    """Which score, in the heading of a test."""
+    along = document["along"]
+    if along:
+        return f"{shown_name(along['name'])} {along['values'][place - 1]:g}: "
+    return f"{shown_name(document['tests'][place - 1]['data']['score'])}: "
 
 
 def _capital(text: str) -> str:
@@ -75,7 +94,7 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
     yield "Criterion", first["criterion"].replace("_", " ")
     yield "People", f"{first['n']:,}" if "tests" not in document else f"{len(document['tests'])} comparisons"
     kind = f"{'risk ' if data['risk'] else ''}{'logit' if data['logits'] else 'score'}"
-    yield "Score", f"{kind} {shown_name(data['score'])}"
+    yield "Score", f"{kind} {', '.join(_scores(document))}"
     yield "Compared", f"{shown_name(first['attribute'])}, with {shown_name(first['reference'])}"
     if data["label"]:
         yield "Label", f"{shown_name(data['label'])}, favourable {shown_name(data['favorable'])}"
@@ -119,14 +138,16 @@ def _points(change: float) -> str:
 
 
 def _all(document: Document) -> Markup:
+    along = document["along"]
+    told = along["values"] if along else [test["data"]["score"] for test in document["tests"]]
     rows: list[list[Any]] = [
         [
-            name(test["group"]), name(test["data"]["score"]), f"{test['n']:,}", f"{test['distance']:.3g}",
+            name(test["group"]), f"{one:.6g}" if along else name(one), f"{test['n']:,}", f"{test['distance']:.3g}",
             p_value(test["p_value"]), p_value(test["p_adjusted"]), "rejected" if test["rejects_adjusted"] else "",
         ]
-        for test in document["tests"]
+        for test, one in zip(document["tests"], told, strict=True)
     ]  # fmt: skip
-    heads = ["group", "score", "people of both", "distance", "p", "adjusted", ""]
+    heads = ["group", name(along["name"]) if along else "score", "people of both", "distance", "p", "adjusted", ""]
     return grid(f"Against {shown_name(document['reference'])}, adjusted by Holm", heads, rows)
 
 

@@ -74,6 +74,7 @@ def pair_test(scored: Scored, grouping: Grouping, group: int, ref: int, how: How
         group=names[0],
         reference=names[1],
         n=people,
+        accuracy=sample.accuracy(),
         beta_norm=beta_norm,
         space="score" if norm is None else "features",
         labels=tuple(parts),

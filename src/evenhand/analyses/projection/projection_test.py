@@ -6,7 +6,7 @@ Taskesen, Blanchet, Kuhn & Nguyen (2021).
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -17,7 +17,7 @@ from evenhand.analyses.projection.inputs import NEEDS_LABEL, compared, has_peopl
 from evenhand.analyses.projection.logistic import LARGEST, Linear, Probabilities, scored_by
 from evenhand.analyses.projection.pair_test import Scored, pair_test
 from evenhand.analyses.projection.results import ProjectionTest
-from evenhand.analyses.projection.several import ProjectionTests
+from evenhand.analyses.projection.several import Along, ProjectionTests
 from evenhand.errors import UsageError, listed, number, shown
 from evenhand.ingest.engines import engine_of, names_of
 from evenhand.ingest.model_files import load_model
@@ -68,6 +68,9 @@ class _ProjectionTest:
         the gaps are shown to be smaller.
     level
         The test rejects at this level.
+    along
+        A number for each of several scores, such as the penalty of its model: {"penalty": [0.1, 1, 10]}. The chart
+        "landscape" shows the tests over it.
     model, features
         Instead of a score, the model that gives it, as `from_model` takes it, or the path of a .skops or .onnx file, or
         "package.module:name"; and the columns it takes, by default those it was fitted on, else all without a role.
@@ -98,6 +101,7 @@ class _ProjectionTest:
         criterion: str = "equal_opportunity",
         margin: float = 0.0,
         level: float = 0.05,
+        along: Mapping[str, Sequence[float]] | None = None,
         model: Any = None,
         features: Sequence[str] | None = None,
         trust: Sequence[str] = (),
@@ -112,15 +116,19 @@ class _ProjectionTest:
         if model is not None:
             if score is not None or logit is not None or beta_norm is not None:
                 raise UsageError("the model gives score and ‖β‖: leave out score=, logit= and beta_norm=, or model=")
+            if along is not None:
+                raise UsageError("along is about several scores, but the model is one: test models with from_models")
             scored = _of_model(model, data, roles, features, trust, unsafe_pickle, how)
             return _one_or_all(_pairs(scored, reference, compare, how))
         if features is not None or trust or unsafe_pickle:
             raise UsageError("features, trust and unsafe_pickle are about a model: name it (model=)")
-        tests: list[ProjectionTest] = []
-        for one, other in _columns(score, logit, norm):
+        tests: list[list[ProjectionTest]] = []
+        named = _columns(score, logit, norm)
+        path = None if along is None else _path(along, len(named))
+        for one, other in named:
             table, logits = _table(data, one, other, roles, how)
-            tests += _pairs(Scored(table, logits, norm, notes), reference, compare, how)
-        return _one_or_all(tests)
+            tests.append(_pairs(Scored(table, logits, norm, notes), reference, compare, how))
+        return _one_or_all([test for one in tests for test in one]) if path is None else _along(path, tests)
 
     def from_model(
         self,
@@ -159,6 +167,27 @@ class _ProjectionTest:
         found = scored_by(model, X, favorable)
         columns = {"label": y, "group": group, "favorable": favorable, "missing": missing}
         return _one_or_all(_pairs(_modelled(found, None, picked(Roles, columns), group, y), reference, compare, how))
+
+    def from_models(
+        self, models: Mapping[float, Any], X: Any, y: Any, group: Any, *, along: str = "parameter", **options: Any
+    ) -> ProjectionTests:
+        """Test models that a number tells apart, such as a penalty: each by `from_model`, with its options.
+
+        `along` is what that number is called. The chart "landscape" shows the tests over it.
+
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), [0, 0, 1, 0, 1, 1]
+        >>> models = {C: LogisticRegression(C=C).fit(X, y) for C in (0.1, 1, 10)}
+        >>> found = projection_test.from_models(models, X, y, ["f", "m", "f", "f", "m", "m"], along="C")
+        >>> [(C, round(test.gamma[0], 1)) for C, test in zip(found.along.values, found)]
+        [(0.1, 9.2), (1.0, 3.5), (10.0, 2.7)]
+        """
+        if not isinstance(models, Mapping):
+            raise UsageError(f"models are a mapping from a number to each of them, not {shown(type(models).__name__)}")
+        path = _path({along: list(models)}, len(models))
+        tests = [self.from_model(model, X, y, group, **options) for model in models.values()]
+        return _along(path, [list(found) if isinstance(found, ProjectionTests) else [found] for found in tests])
 
     def __repr__(self) -> str:
         return "evenhand.projection_test(data, …), or .from_model(model, X, y, group); see help(projection_test)"
@@ -239,6 +268,32 @@ def _pairs(scored: Scored, reference: Any, compare: Any, how: How) -> list[Proje
 
 def _one_or_all(tests: list[ProjectionTest]) -> ProjectionTest | Any:
     return tests[0] if len(tests) == 1 else ProjectionTests(tuple(tests))
+
+
+def _path(along: Any, scores: int) -> Along:
+    """What tells the scores apart."""
+    how = 'a name and a number for each score, such as {"penalty": [0.1, 1, 10]}'
+    if not isinstance(along, Mapping) or len(along) != 1:
+        raise UsageError(f"along is {how}, not {shown(along)}")
+    ((name, values),) = along.items()
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"along is {how}; what the numbers are called is a text, not {shown(name)}")
+    if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != scores:
+        raise UsageError(f"along is {how}: there are {scores}, not {shown(values)}")
+    if scores < 2:
+        raise UsageError("along is about several scores, but there is one: name more, or leave it out")
+    numbers = [number(value) for value in values]
+    if not np.isfinite(numbers).all():
+        raise UsageError(f"along is {how}, not {shown(values)}")
+    if len(set(numbers)) < scores:
+        raise UsageError(f"along tells the scores apart by different numbers, but there are {shown(values)}")
+    return Along(name, tuple(numbers))
+
+
+def _along(path: Along, tests: list[list[ProjectionTest]]) -> ProjectionTests:
+    """The tests of each score, with the number of each."""
+    values = [value for value, own in zip(path.values, tests, strict=True) for _ in own]
+    return ProjectionTests(tuple(test for own in tests for test in own), Along(path.name, tuple(values)))
 
 
 def _norm(beta_norm: Any) -> float:

@@ -88,6 +88,8 @@ class ProjectionTest(Result):
     reference: str
     n: int
     """People of both groups, with either label."""
+    accuracy: float | None
+    """Share of these people whose label the score tells at one half; None without labels."""
     beta_norm: float
     space: str
     """"features", or "score" if no ‖β‖ was given: then distances are in logits."""

@@ -96,6 +96,12 @@ class Sample:
         n = np.rint(self.n[own]).astype(np.int64)
         return permuted_means(sigma(self.z[own]), n, self.in_group[own], PERMUTATIONS, rng)
 
+    def accuracy(self) -> float | None:
+        """Share of people whose label their score tells at one half."""
+        if self.label is None:
+            return None
+        return float(self.n[(self.z >= 0) == self.label].sum() / self.n.sum())
+
     def mean(self, y: int) -> float:
         """Mean score of everybody with a label."""
         own = self.own(y)

@@ -12,6 +12,15 @@ from evenhand.inference.significance import holm
 from evenhand.report.result import Result, write
 
 
+@dataclass(frozen=True)
+class Along:
+    """What tells the scores apart: a number, such as the penalty of the models that gave them."""
+
+    name: str
+    values: tuple[float, ...]
+    """One for each test."""
+
+
 @dataclass(frozen=True, repr=False)
 class ProjectionTests(Result):
     """Every group against the reference, by every score. Iterate over it, or take `to_dict`, `to_json`, `to_html`.
@@ -23,7 +32,10 @@ class ProjectionTests(Result):
     [('b', 0.33, 0.67), ('c', 0.33, 0.67)]
     """
 
+    drawn_by = "evenhand.analyses.projection.landscape"
+
     tests: tuple[ProjectionTest, ...]
+    along: Along | None = None
 
     def __iter__(self) -> Iterator[ProjectionTest]:
         return iter(self.tests)

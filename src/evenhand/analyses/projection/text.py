@@ -28,12 +28,12 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"Projection tests: {document['criterion'].replace('_', ' ')}"
     yield f"{shown_name(document['attribute'])}: each group against {shown_name(document['reference'])}"
     yield ""
-    scores = len({test["data"]["score"] for test in document["tests"]}) > 1
-    first = f"{'score':<12}{'group':<16}" if scores else f"{'group':<28}"
+    told = _told_apart(document)
+    first = f"{set_cell_size(told[0], 11)} {'group':<16}" if told else f"{'group':<28}"
     yield f"  {first}{'people':>9}{'gap':>9}{'distance':>10}{'p':>9}{'adjusted':>10}"
-    for test in document["tests"]:
-        name = shown_name(test["group"], 15 if scores else 27)
-        name = set_cell_size(shown_name(test["data"]["score"], 11), 12) + set_cell_size(name, 16) if scores else name
+    for place, test in enumerate(document["tests"]):
+        name = shown_name(test["group"], 15 if told else 27)
+        name = set_cell_size(told[1][place], 12) + set_cell_size(name, 16) if told else name
         gap = max((part["gap"] for part in test["labels"]), key=abs) * (-1 if test["data"]["risk"] else 1)
         yield (
             f"  {set_cell_size(name, 28)}{_people(test):>9,}{number(gap, sign=True):>9}{test['distance']:>10.3g}"
@@ -41,15 +41,27 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
         )
     yield ""
     yield document["interpretation"][0].upper() + document["interpretation"][1:]
-    yield from (f"• {shown_name(test['group'])}: {test['interpretation']}" for test in document["tests"])
+    who = [shown_name(test["group"]) for test in document["tests"]]
+    if told:
+        who = [f"{group}, {told[0]} {one}" for group, one in zip(who, told[1], strict=True)]
+    tests = list(zip(who, document["tests"], strict=True))
+    yield from (f"• {name}: {test['interpretation']}" for name, test in tests)
     own = [
-        f"• {shown_name(test['group'])}: {shown_name(note, 600)}"
-        for test in document["tests"]
+        f"• {name}: {shown_name(note, 600)}"
+        for name, test in tests
         for note in test["notes"]
         if note not in document["notes"]
     ]
     if document["notes"] or own:
         yield from ("", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"]), *own)
+
+
+def _told_apart(document: dict[str, Any]) -> tuple[str, list[str]] | None:
+    """What tells the scores apart, and its value for each test: a number, or the name of the score."""
+    if document["along"]:
+        return shown_name(document["along"]["name"], 11), [f"{v:.6g}" for v in document["along"]["values"]]
+    scores = [test["data"]["score"] for test in document["tests"]]
+    return ("score", [shown_name(score, 11) for score in scores]) if len(set(scores)) > 1 else None
 
 
 def _people(test: dict[str, Any]) -> int:
