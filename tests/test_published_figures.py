@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from conftest import benchmark_of
 
@@ -22,46 +21,8 @@ def table_rows(page: str, first: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def estimation() -> Any:
-    return benchmark_of("estimation_error")
-
-
-@pytest.fixture(scope="module")
 def roc() -> Any:
     return benchmark_of("what_roc_misses")
-
-
-def test_population_values_of_the_estimation_experiment(estimation: Any) -> None:
-    printed = table_rows("estimation-error.md", "population value")
-    assert len(printed) == len(estimation.SETTINGS)
-    for (means, sd), row in zip(estimation.SETTINGS.values(), printed, strict=True):
-        found = estimation.population(means, sd)
-        # of two normal densities with one standard deviation that cross halfway
-        assert np.isclose(found["abpc"], 2 * (2 * norm.cdf(abs(means[1] - means[0]) / (2 * sd)) - 1), atol=1e-7)
-        # one group is everywhere above the other: ABCC is the difference of means of the mapped scores
-        z, w = np.polynomial.hermite_e.hermegauss(60)
-        a, b = (np.sum(w / (1 + np.exp(-(m + sd * z)))) / w.sum() for m in means)
-        assert np.isclose(found["abcc"], b - a, atol=1e-8)
-        assert row[1:] == [f"{v:.4f}" for v in found.values()]
-
-
-@pytest.mark.parametrize("setting", range(4))
-def test_abcc_is_known_best_and_mutual_information_worst(estimation: Any, setting: int) -> None:
-    means, sd = list(estimation.SETTINGS.values())[setting]
-    rng = np.random.default_rng(1)
-    small, large = (np.abs(estimation.errors(means, sd, n, 80, rng)).mean(0) for n in (1000, 10_000))
-    for abcc, abpc, information in (small, large):
-        assert max(abcc, abpc) < information
-        assert abcc < abpc or setting > 1  # with a variance of 0.1 the two are too near for so few replications
-    assert (large < 0.6 * small).all()
-
-
-@pytest.mark.full
-def test_the_table_of_the_estimation_page(estimation: Any) -> None:
-    rows = table_rows("estimation-error.md", "1 000")
-    for (means, sd), row in zip(estimation.SETTINGS.values(), rows, strict=True):
-        found = np.abs(estimation.errors(means, sd, 1000, 1000, np.random.default_rng([0, 1000]))).mean(0)
-        assert row[1:] == [f"{100 * v:.1f} %" for v in found]
 
 
 def test_roc_misses_what_equal_opportunity_sees(roc: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.datasets.dataset import Dataset, by_sex_and_race, check_truths
 from evenhand.datasets.reading import whole
 from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
-from evenhand.files.paths import as_path
+from evenhand.files.paths import as_path, is_file, shown_path
 from evenhand.ingest.values import name_of
 
 
@@ -34,6 +34,12 @@ TASKS = {
     "mobility": Task("ACSMobility", "same_home", "lives where they lived a year ago"),
     "travel_time": Task("ACSTravelTime", "short_commute", "travels at most 20 minutes to work", reverse=True),
 }
+STATES = (
+    "AL:01 AK:02 AZ:04 AR:05 CA:06 CO:08 CT:09 DE:10 FL:12 GA:13 HI:15 ID:16 IL:17 IN:18 IA:19 KS:20 KY:21 LA:22 ME:23 "
+    "MD:24 MA:25 MI:26 MN:27 MS:28 MO:29 MT:30 NE:31 NV:32 NH:33 NJ:34 NM:35 NY:36 NC:37 ND:38 OH:39 OK:40 OR:41 PA:42 "
+    "RI:44 SC:45 SD:46 TN:47 TX:48 UT:49 VT:50 VA:51 WA:53 WV:54 WI:55 WY:56 PR:72"
+)
+"""Those of folktables, with the numbers in the names of their files."""
 NUMBERS = frozenset({"AGEP", "WKHP", "JWMNP", "PINCP", "POVPIP"})
 _SEX = {"1": "Male", "2": "Female"}
 _RACE = {
@@ -44,7 +50,7 @@ _RACE = {
 
 def acs(
     task: str = "income",
-    states: Sequence[str] = ("CA",),
+    states: Sequence[str] | None = ("CA",),
     *,
     year: int = 2018,
     folder: str | os.PathLike[str] = "data",
@@ -53,11 +59,14 @@ def acs(
     """American Community Survey (folktables): income, employment, public_coverage, mobility or travel_time.
 
     `folder` is where folktables keeps its files; with `download=True` it fetches what is not there, which needs a
-    network. `states` are their two letters. Numbers are AGEP, WKHP, JWMNP, PINCP and POVPIP; all other columns are
-    codes, kept as text. Groups are `sex`, `race` and `race_white` (White or Non-white).
+    network. `states` are their two letters; None stands for all whose files are there. Numbers are AGEP, WKHP, JWMNP,
+    PINCP and POVPIP; all other columns are codes, kept as text. Groups are `sex`, `race` and `race_white` (White or
+    Non-white).
     """
     if not isinstance(task, str) or task not in TASKS:
         raise UsageError(f"task must be one of {listed(TASKS)}, not {shown(task)}{nearest(task, TASKS)}")
+    if states is None:
+        states = _states_in(folder, year)
     states = [states] if isinstance(states, str) else states
     if not isinstance(states, Sequence) or not states or not all(isinstance(state, str) for state in states):
         raise UsageError(f"states are two letters each, such as ['CA', 'NV'], not {shown(states)}")
@@ -90,6 +99,19 @@ def acs(
         by_sex_and_race(_named(columns["SEX"], _SEX), _named(columns["RAC1P"], _RACE)),
         notes=(f"survey of {year}: {', '.join(states)}",),
     )
+
+
+def _states_in(folder: str | os.PathLike[str], year: Any) -> list[str]:
+    """The states whose files folktables has put into a folder."""
+    numbers = {number: state for state, number in (pair.split(":") for pair in STATES.split())}
+    place = as_path(folder) / str(year) / "1-Year"
+    found = [numbers[n] for n in sorted(numbers) if is_file(place / f"psam_p{n}.csv")]
+    if not found:
+        raise DataError(
+            f"there is no file such as {shown_path(place / 'psam_p06.csv')}: name the states and pass download=True "
+            "where there is a network"
+        )
+    return found
 
 
 def _column(name: str, values: Any) -> Any:

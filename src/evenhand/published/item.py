@@ -49,7 +49,7 @@ class Value:
         """Whether both are alike, if a number is printed; what is undefined does not agree."""
         if self.difference is None:
             return None
-        return math.isfinite(self.difference) and abs(self.difference) <= self.tolerance + 1e-12
+        return bool(math.isfinite(self.difference) and abs(self.difference) <= self.tolerance + 1e-12)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Item:
     test: str = ""
     """A test of it, such as `tests/measures/test_oracles.py`."""
     data: tuple[str, ...] = ()
-    """Files of the data folder without which it cannot be run; `a|b` is either of two."""
+    """Files of the data folder without which it cannot be run; `a|b` is either of two, `*` stands for any text."""
     libraries: tuple[str, ...] = ()
     """What must be installed, such as `torch`."""
     lacks: str = ""

@@ -50,7 +50,7 @@ def missing(item: Item, data: Path | None) -> str:
     """Why an item cannot be run here, ending the sentence "not run: …"; nothing if it can."""
     if item.lacks:
         return item.lacks
-    absent = [n for n in item.data if data is None or not any((data / one).is_file() for one in n.split("|"))]
+    absent = [n for n in item.data if data is None or not any(any(data.glob(one)) for one in n.split("|"))]
     if absent:
         names = " and ".join(one.replace("|", " or ") for one in absent)
         return f"needs {names} in the folder of --data" if data is not None else f"needs {names}: say --data FOLDER"

@@ -1,21 +1,22 @@
-"""How many people does it take to know a measure? Figure 3 of Han, Jiang et al. 2023, repeated.
-
-    python benchmarks/estimation_error.py [replications] [--svg FILE] [--seed N]
+"""How many people does it take to know a measure? Figure 3 of Han, Jiang et al. 2023, and its Lemma 5.4.
 
 Two groups of n/2 people have normal scores, mapped into (0, 1) by the logistic function. The population values come
 from numerical integration; the relative error of a sample is |estimate − population value| / population value, averaged
-over replications. Prints a Markdown table for each setting, and draws them with --svg.
+over replications.
 """
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
 
 import evenhand
+from evenhand.published.item import Claim, Outcome, Setting, Value
 from evenhand.report.charts import theme
+from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.layers import Spec, chart, coloured, inline, quantitative, rows
 
 IDS = {"abcc": "ABCC", "abpc": "ABPC", "mutual_information": "mutual information"}
@@ -27,6 +28,13 @@ SETTINGS = {
     "variance 0.1: N(0.2, 0.1) and N(0.4, 0.1)": ((0.2, 0.4), 0.1**0.5),
 }
 """The first two as captioned, 0.1 a standard deviation; the others with 0.1 read as a variance."""
+CAPTIONED = 2
+REPLICATIONS, FEW = 1000, 20
+"""In full, and by default. The paper does not say how many it averages."""
+SPEEDS = {"abcc": -0.5, "abpc": -0.4}
+"""Lemma 5.4: mean squared errors of 1/n and n^(−4/5)."""
+
+Errors = NDArray[np.float64]
 
 
 def population(means: tuple[float, float], sd: float) -> dict[str, float]:
@@ -34,8 +42,6 @@ def population(means: tuple[float, float], sd: float) -> dict[str, float]:
 
     The densities of mapped scores differ by the same factor, which cancels in ABPC and mutual information.
     """
-    from scipy.stats import norm
-
     z = np.linspace(min(means) - 10 * sd, max(means) + 10 * sd, 200_001)
     score = 1 / (1 + np.exp(-z))
     a, b = (norm.pdf(z, m, sd) for m in means)
@@ -48,7 +54,7 @@ def population(means: tuple[float, float], sd: float) -> dict[str, float]:
     }
 
 
-def errors(means: tuple[float, float], sd: float, n: int, replications: int, rng: np.random.Generator) -> Any:
+def errors(means: tuple[float, float], sd: float, n: int, replications: int, rng: np.random.Generator) -> Errors:
     """Signed relative errors, replications × measures."""
     goal = np.array(list(population(means, sd).values()))
     found = []
@@ -59,31 +65,54 @@ def errors(means: tuple[float, float], sd: float, n: int, replications: int, rng
         )  # fmt: skip
         assert isinstance(audit, evenhand.Audit)
         found.append([audit.measure(id_).value for id_ in IDS])
-    return np.array(found) / goal - 1
+    return np.asarray(np.array(found) / goal - 1)
 
 
-def measured(replications: int, seed: int) -> dict[str, Any]:
-    """By setting: mean relative error, sizes × measures."""
-    return {
-        name: np.stack(
-            [np.abs(errors(*setting, n, replications, np.random.default_rng([seed, n]))).mean(0) for n in SIZES]
-        )
-        for name, setting in SETTINGS.items()
-    }
+def slopes(error: Errors) -> dict[str, float]:
+    """The power of n with which each error (sizes × measures) falls."""
+    return dict(zip(IDS, np.polyfit(np.log(SIZES), np.log(error), 1)[0].tolist(), strict=True))
 
 
-def show(found: dict[str, Any]) -> None:
-    for name, table in found.items():
-        goal = population(*SETTINGS[name])
-        print(f"\n| {name}: n | " + " | ".join(IDS.values()) + " |\n|--:|" + "--:|" * len(IDS))
-        print("| population value | " + " | ".join(f"{goal[id_]:.4f}" for id_ in IDS) + " |")
-        for n, line in zip(SIZES, table, strict=True):
-            print(f"| {n:,} | ".replace(",", " ") + " | ".join(f"{100 * v:.1f} %" for v in line) + " |")
-        slopes = np.polyfit(np.log(SIZES), np.log(table), 1)[0]
-        print("| falls as n to the power | " + " | ".join(f"{s:.2f}".replace("-", "−") for s in slopes) + " |")
+def figure_3(setting: Setting) -> Outcome:
+    """Mean relative errors by number of people, which of the measures is the nearest, and how fast errors fall."""
+    replications = REPLICATIONS if setting.full else FEW
+    found: dict[str, Errors] = {}
+    for place, (name, how) in enumerate(list(SETTINGS.items())[: None if setting.full else CAPTIONED]):
+        setting.progress(place / len(SETTINGS), name)
+        every = [errors(*how, n, replications, np.random.default_rng([setting.seed, n])) for n in SIZES]
+        found[name] = np.stack([np.abs(one).mean(0) for one in every])
+    values = [
+        Value(f"{name}: {n:,} people", title, None, error)
+        for name, table in found.items()
+        for n, line in zip(SIZES, table.tolist(), strict=True)
+        for title, error in zip(IDS.values(), line, strict=True)
+    ]
+    more = f"{replications} replications; with --full {REPLICATIONS:,}, and also with 0.1 as a variance"
+    return Outcome(tuple(values), _claims(found), (drawn(found),), () if setting.full else (more,))
 
 
-def drawn(found: dict[str, Any]) -> Any:
+def _claims(found: Mapping[str, Errors]) -> tuple[Claim, ...]:
+    captioned = [found[name] for name in list(found)[:CAPTIONED]]
+    near, last = np.array([t.argmin(1) for t in captioned]), np.array([t.argmax(1) for t in captioned])
+    falls = [slopes(t) for t in captioned]
+
+    def sizes(places: NDArray[np.int64], measure: int) -> str:
+        others = sorted({SIZES[i] for i in np.argwhere(places != measure)[:, 1]})
+        return "" if not others else f"not at {', '.join(f'{n:,}' for n in others)} people"
+
+    return (
+        Claim("mutual information is the farthest off, whatever the number of people", bool((last == 2).all()),
+              sizes(last, 2)),
+        Claim("ABCC is the nearest, whatever the number of people", bool((near == 0).all()), sizes(near, 0)),
+        *(
+            Claim(f"Lemma 5.4: the error of {IDS[id_]} falls as n to the power {speed}, or faster",
+                  all(fall[id_] < speed + 0.05 for fall in falls), ", ".join(f"{fall[id_]:.2f}" for fall in falls))
+            for id_, speed in SPEEDS.items()
+        ),
+    )  # fmt: skip
+
+
+def drawn(found: Mapping[str, Errors]) -> Chart:
     """The two captioned settings beside each other, on logarithmic axes."""
     x = {**quantitative("n", "people", values=[100, 1000, 10_000], format=",~r"), "scale": _log(90, 22_000)}
     y = {
@@ -100,7 +129,7 @@ def drawn(found: dict[str, Any]) -> Any:
             ]),
             "mark": {"type": "line", "point": True}, "encoding": {"x": x, "y": y, "color": colour},
         }
-        for name in list(SETTINGS)[:2]
+        for name in list(SETTINGS)[:CAPTIONED]
     ]  # fmt: skip
     title = "Relative error of ABCC, ABPC and mutual information"
     return chart("estimation_error", title, "Mean over replications; both axes are logarithmic.", title,
@@ -109,19 +138,3 @@ def drawn(found: dict[str, Any]) -> Any:
 
 def _log(low: float, high: float) -> Spec:
     return {"type": "log", "domain": [low, high]}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("replications", type=int, nargs="?", default=1000)
-    parser.add_argument("--svg")
-    parser.add_argument("--seed", type=int, default=0)
-    how = parser.parse_args()
-    found = measured(how.replications, how.seed)
-    show(found)
-    if how.svg:
-        drawn(found).save(how.svg)
-
-
-if __name__ == "__main__":
-    main()
