@@ -161,6 +161,8 @@ def expected(a: list[Row], b: list[Row]) -> dict[str, float]:
     gap = {name: abs(mine[name] - others[name]) for name in mine}
     means = [sum(r["w"] * r["s"] for r in rows) / sum(r["w"] for r in rows) for rows in (a, b)]
     good, bad = (([r for r in a if r["y"] is y], [r for r in b if r["y"] is y]) for y in (True, False))
+    by_score = [area_between(*who, lambda r: r["s"]) for who in (good, bad)]
+    ranked = [by_rank(*who, [*a, *b]) for who in (good, bad)]
     return {
         "demographic_parity": gap["selection_rate"],
         "disparate_impact": mine["selection_rate"] / others["selection_rate"] if others["selection_rate"] else NAN,
@@ -173,10 +175,12 @@ def expected(a: list[Row], b: list[Row]) -> dict[str, float]:
         "delta_dp_c": abs(means[0] - means[1]),
         "abcc": area_between(a, b, lambda r: r["s"]),
         "independence_standardized": by_rank(a, b, [*a, *b]),
-        "equal_opportunity_uniform": area_between(*good, lambda r: r["s"]),
-        "equal_opportunity_standardized": by_rank(*good, [*a, *b]),
-        "predictive_equality_uniform": area_between(*bad, lambda r: r["s"]),
-        "predictive_equality_standardized": by_rank(*bad, [*a, *b]),
+        "equal_opportunity_uniform": by_score[0],
+        "equal_opportunity_standardized": ranked[0],
+        "predictive_equality_uniform": by_score[1],
+        "predictive_equality_standardized": ranked[1],
+        "equalized_odds_uniform": sum(by_score),
+        "equalized_odds_standardized": sum(ranked),
         "roc": between_curves(a, b),
     }
 

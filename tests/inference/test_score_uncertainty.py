@@ -21,10 +21,12 @@ from evenhand.measures.registry import MEASURES, ScoreMeasure, ScoreOptions, fin
 from evenhand.tables.scores import ScoreCounts, ScoreView
 
 IDS = [m.id for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
-CHOSEN = [
-    m for id_ in (*IDS, "equal_opportunity_uniform_w2", "independence_uniform_linf")
-    if isinstance(m := find(id_), ScoreMeasure)
-]  # fmt: skip
+VARIANTS = (
+    "equal_opportunity_uniform_w2", "independence_uniform_linf", "equalized_odds_uniform_w2",
+    "equalized_odds_standardized_linf", "roc_l2", "xroc_linf", "calibration_standardized_l2",
+    "calibration_uniform_linf",
+)  # fmt: skip
+CHOSEN = [m for id_ in (*IDS, *VARIANTS) if isinstance(m := find(id_), ScoreMeasure)]
 SCORES = (np.arange(200) + 0.5) / 200
 
 

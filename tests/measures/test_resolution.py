@@ -15,10 +15,12 @@ from evenhand.tables.table import Table, bin_edges
 
 VARIANTS = [
     f"{concept}_{weighting}_{variant}"
-    for concept in ("independence", "equal_opportunity", "predictive_equality")
+    for concept in ("independence", "equal_opportunity", "predictive_equality", "equalized_odds")
     for weighting in ("uniform", "standardized")
     for variant in ("w1", "w2", "w5", "l2", "linf", "ratio")
-]
+    if (concept, variant) != ("equalized_odds", "ratio")
+] + [f"{plain}_{p}" for plain in ("roc", "xroc", "calibration_uniform") for p in ("l2", "l5", "linf")]
+VARIANTS += ["calibration_standardized_l2"]
 SCORED = [m for id_ in (*MEASURES, *VARIANTS) if isinstance(m := find(id_), ScoreMeasure)]
 ROUNDING = 1e-9
 DRAWN = 2e-4

@@ -19,7 +19,10 @@ from evenhand.measures.curve import norm
 from evenhand.measures.registry import MEASURES, ScoreMeasure, ScoreOptions, find
 from evenhand.tables.scores import ScoreCounts
 
-VARIANTS = ("independence_uniform_w2", "equal_opportunity_standardized_l2", "predictive_equality_uniform_ratio")
+VARIANTS = (
+    "independence_uniform_w2", "equal_opportunity_standardized_l2", "predictive_equality_uniform_ratio",
+    "equalized_odds_uniform_w2", "equalized_odds_standardized_l3", "roc_l2", "xroc_l3", "calibration_standardized_l2",
+)  # fmt: skip
 SCORE_MEASURES = [m for m in MEASURES.values() if isinstance(m, ScoreMeasure)]
 EVERY = SCORE_MEASURES + [m for id_ in VARIANTS if isinstance(m := find(id_), ScoreMeasure)]
 BIASES = [m for m in SCORE_MEASURES if m.directed]
@@ -95,7 +98,7 @@ def test_a_gap_is_a_number_with_parts_or_has_a_reason(m: ScoreMeasure, counts: S
         assert np.isnan(found.value)
         assert (found.ci, found.positive, found.signed, found.passes) == (None,) * 4
         return
-    assert 0 <= found.value <= (2 if m.id == "abpc" else 1) + 1e-9
+    assert 0 <= found.value <= (2 if m.id == "abpc" else m.classes) + 1e-9
     if found.ci is not None:
         centre = found.signed if m.signed else found.value
         assert centre is not None
@@ -106,7 +109,8 @@ def test_a_gap_is_a_number_with_parts_or_has_a_reason(m: ScoreMeasure, counts: S
         assert found.signed is not None
         size = m.inward(found.value)
         assert same((found.positive**m.order + found.negative**m.order) ** (1 / m.order), size, 1e-9)
-        assert abs(found.signed) <= size + 1e-12  # Becker et al. 2024, (7), Theorem 3.4: a lower bound
+        # Becker et al. 2024, (7), Theorem 3.4: a lower bound; the norm of two norms is less than their sum
+        assert abs(found.signed) <= size * m.classes ** (1 - 1 / m.order) + 1e-12
         if size > 0:
             assert same(found.positive_share + found.negative_share, 1)  # type: ignore[operator]
         else:

@@ -245,6 +245,65 @@ def test_roc_bias_is_the_exact_area(levels: int | None, n: tuple[int, int]) -> N
             assert gap.negative == pytest.approx(negative, abs=1e-9), id_
 
 
+@pytest.mark.parametrize("levels", [None, 7])
+@pytest.mark.parametrize("p", [1.5, 2, 6, np.inf])
+def test_other_norms_of_roc_differences(levels: int | None, p: float) -> None:
+    """By many points of both curves, away from their steps."""
+    s, g, y = two_groups(6, (60, 40), levels)
+    part = {(i, k): s[(g == i) & (y == k)] for i in (0, 1) for k in (0, 1)}
+    at = (np.arange(200_000) + 0.5) / 200_000
+    for id_, ends in (("roc", ((1, 1), (0, 0))), ("xroc", ((1, 0), (0, 1)))):
+        curves = [np.interp(at, *roc_points(part[good, 1], part[bad, 0])) for good, bad in ends]
+        apart = np.abs(curves[0] - curves[1])
+        expected = apart.max() if p == np.inf else (apart**p).mean() ** (1 / p)
+        gap = gap_of(f"{id_}_l{p:g}", s, g, y)
+        assert gap.value == pytest.approx(expected, abs=2e-4)
+        assert gap.signed == pytest.approx((curves[0] - curves[1]).mean(), abs=1e-4)
+        if p < np.inf:
+            up = (np.maximum(curves[0] - curves[1], 0) ** p).mean() ** (1 / p)
+            assert gap.positive == pytest.approx(up, abs=2e-4)
+
+
+@pytest.mark.parametrize("ranks", ["published", "mid"])
+@pytest.mark.parametrize("levels", [None, 9])
+def test_equalized_odds_biases_add_up_both_classes(levels: int | None, ranks: str) -> None:
+    s, g, y = two_groups(3, levels=levels)
+    place = stats.rankdata(s)
+    if ranks == "published":
+        place = np.where(s == s.min(), 1, np.where(s == s.max(), len(s), place)) - 1
+        place = place / (len(s) - 1)
+    else:
+        place = (place - 0.5) / len(s)
+    for weighting, at in (("uniform", s), ("standardized", place)):
+        id_ = f"equalized_odds_{weighting}"
+        of = {(i, k): at[(g == i) & (y == k)] for i in (0, 1) for k in (0, 1)}
+        gap = gap_of(id_, s, g, y, score_range=(0, 1), ranks=ranks)
+        assert gap.value == pytest.approx(sum(stats.wasserstein_distance(of[0, k], of[1, k]) for k in (0, 1)))
+        assert gap.signed == pytest.approx(sum(of[1, k].mean() - of[0, k].mean() for k in (0, 1)))
+        for p in (1.5, 2, np.inf):  # thresholds between neighbouring scores, row by row
+            total = 0.0
+            for low, high in pairwise(np.unique(at)):
+                for k in (0, 1):
+                    apart = abs(float((of[0, k] <= low).mean() - (of[1, k] <= low).mean()))
+                    total = max(total, apart) if p == np.inf else total + apart**p * (high - low)
+            assert gap_of(f"{id_}_l{p:g}", s, g, y, score_range=(0, 1), ranks=ranks).value == pytest.approx(
+                total if p == np.inf else total ** (1 / p)
+            )
+    both = {(i, k): np.sort(s[(g == i) & (y == k)]) for i in (0, 1) for k in (0, 1)}
+    u = (np.arange(100_000) + 0.5) / 100_000
+    squares = 0.0
+    for k in (0, 1):
+        q = [both[i, k][(u * len(both[i, k])).astype(int)] for i in (0, 1)]
+        squares += float(((q[0] - q[1]) ** 2).mean())
+    gap = gap_of("equalized_odds_uniform_w2", s, g, y, score_range=(0, 1))
+    assert gap.value == pytest.approx(squares**0.5, abs=1e-4)
+
+
+def test_equalized_odds_of_one_class_is_undefined() -> None:
+    gap = gap_of("equalized_odds_uniform", [0.1, 0.4, 0.5, 0.7], [0, 0, 1, 1], [0, 1, 1, 1])
+    assert gap.undefined == "because group 1 has no row with the unfavourable label"
+
+
 def test_areas_under_roc_curves() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     s, g, y = two_groups(1, levels=15)
@@ -306,7 +365,7 @@ def test_calibration_bias_row_by_row(weighting: str, levels: int | None) -> None
     else:
         place = s if weighting == "uniform" else (stats.rankdata(s) - 1) / (len(s) - 1)
         bins = np.ceil(np.round(place * 50, 9)).clip(1).astype(int)
-    total = weight = positive = kept = 0.0
+    total = weight = positive = kept = squares = most = 0.0
     for k in np.unique(bins):
         here = bins == k
         if len(set(g[here])) < 2:
@@ -314,6 +373,9 @@ def test_calibration_bias_row_by_row(weighting: str, levels: int | None) -> None
         d = y[here & (g == 0)].mean() - y[here & (g == 1)].mean()
         w = here.sum() if weighting == "standardized" else 1
         total, positive, weight, kept = total + abs(d) * w, positive + max(d, 0) * w, weight + w, kept + here.sum()
+        squares, most = squares + d * d * w, max(most, abs(d))
+    assert gap_of(f"calibration_{weighting}_l2", s, g, y).value == pytest.approx((squares / weight) ** 0.5)
+    assert gap_of(f"calibration_{weighting}_linf", s, g, y).value == pytest.approx(most)
     gap = gap_of(f"calibration_{weighting}", s, g, y)
     assert gap.value == pytest.approx(total / weight)
     assert gap.positive == pytest.approx(positive / weight)
@@ -536,10 +598,15 @@ def test_reasons() -> None:
 
 def test_variants_are_found_by_name() -> None:
     s, g, y = two_groups(0)
-    for concept in ("independence", "equal_opportunity", "predictive_equality"):
+    for concept in ("independence", "equal_opportunity", "predictive_equality", "equalized_odds", "calibration"):
         for weighting in ("uniform", "standardized"):
             for variant in VARIANTS:
                 id_ = f"{concept}_{weighting}_{variant}"
+                if variant in {"calibration": ("w1", "w2", "w1.5", "ratio"), "equalized_odds": ("ratio",)}.get(
+                    concept, ()
+                ):
+                    assert find(id_) is None
+                    continue
                 gap = gap_of(id_, s, g, y, bootstrap=50, permutations=50)
                 assert gap.id == id_
                 assert gap.ci is not None
@@ -550,6 +617,9 @@ def test_variants_are_found_by_name() -> None:
         "independence_uniform_w0.5",
         "independence_uniform_winf",
         "x_ratio",
+        "abcc_l2",
+        "delta_dp_c_l2",
+        "equalized_odds_l2",
     ):
         assert find(id_) is None
     order = [gap_of(f"independence_uniform_w{p}", s, g).value for p in (1, 2, 3)]

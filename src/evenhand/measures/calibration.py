@@ -89,12 +89,12 @@ def bins_of(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> I
     return np.searchsorted(np.round(inner, 12), np.round(counts.ranks(options.ranks), 12), side="left")
 
 
-def blur(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> float:
+def blur(counts: ScoreCounts, standardized: bool, options: ScoreOptions, p: float = 1.0) -> float:
     """How much calibration bias may be off because people of one cell may belong to several bins; ∞ if nobody can tell.
 
     Each bin surely has the people of some cells, and perhaps those of cells across its borders: its rates, and its
     weight, can be wrong by no more than these. Where every score is a bin of its own, a range may be any number of
-    bins.
+    bins. Gaps of at most 1 that are off by d have p-th powers off by p·d, and the mean of these has a p-th root.
     """
     bins, wide = options.calibration_bins, counts.wide
     if wide is None or not wide.any() or not counts.has_label:
@@ -116,11 +116,13 @@ def blur(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> floa
         perhaps[first[k] : last[k] + 1] += people[k]
     wrong = np.divide(perhaps, sure + perhaps, out=np.zeros_like(sure), where=perhaps > 0).sum(-1)
     open_ = ((sure == 0) & (perhaps > 0)).any(-1)  # whether it holds both groups, so whether it counts at all
+    if p == np.inf:
+        return float(np.where(open_, 1.0, np.minimum(wrong, 1.0)).max())
     most = np.where((sure + perhaps > 0).all(-1), (sure + perhaps).sum(-1), 0.0)
     weight = np.where(open_, most, np.where(most > 0, perhaps.sum(-1), 0.0))
-    off = np.minimum(most, most * wrong + weight) + weight
+    off = np.minimum(most, p * most * wrong + weight) + weight
     counted = _sum_bins(counts.array, own, bins).sum(-1)
-    return float(off.sum() / max(float(counted[(counted > 0).all(-1)].sum()), 1e-300))
+    return float((off.sum() / max(float(counted[(counted > 0).all(-1)].sum()), 1e-300)) ** (1 / p))
 
 
 def binned(counts: ScoreCounts, standardized: bool, options: ScoreOptions) -> Counts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,19 +43,28 @@ class Curve:
     """What share of the people the curve rests on, where some had to be left out."""
     rest: Floats | float = 0.0
     """What the points that were left out would weigh, of 1 together with the others."""
+    slant: Floats | None = None
+    """Where each point is a straight piece and its gap the mean there: by how much either end differs from that."""
 
     def norm(self, p: float = 1.0) -> Floats:
-        """(Σ |gap|^p · weight)^(1/p)."""
-        return norm(self.gap, self.weight, p)
+        """(Σ |gap|^p · weight)^(1/p), and of straight pieces the integral."""
+        return norm(self._means(p), self.weight, p)
 
     def favouring(self, group: bool, p: float = 1.0) -> Floats:
         """The part of the norm that favours the group (Becker et al. 2024, eq. 11), or its reference (eq. 12)."""
-        return norm(np.maximum(self.gap if group else -self.gap, 0.0), self.weight, p)
+        return norm(np.maximum(self._means(p) if group else -self._means(p), 0.0), self.weight, p)
 
     @property
     def signed(self) -> Floats:
         """Σ gap·weight: a difference of means, mean ranks or areas, and never larger than the norm."""
         return np.asarray(np.where(self.weight > 0, self.gap * self.weight, 0.0).sum(-1))
+
+    def _means(self, p: float) -> Floats:
+        """The gap of each point, of a straight piece (which never crosses 0) its mean of order p."""
+        if self.slant is None or p == 1:
+            return self.gap
+        near, far = (np.maximum(np.abs(self.gap) + side * self.slant, 0.0) for side in (-1, 1))
+        return np.asarray(np.copysign(_mean_between(near, far, p), self.gap))
 
 
 def norm(gap: Floats, weight: Floats, p: float = 1.0) -> Floats:
@@ -73,6 +83,38 @@ def norm(gap: Floats, weight: Floats, p: float = 1.0) -> Floats:
     most = size.max(-1, initial=0.0)
     scale = np.where(most > 0, most, 1.0)
     return np.asarray(scale * ((size / scale[..., None]) ** p * weight).sum(-1) ** (1 / p))
+
+
+def _mean_between(low: Floats, high: Floats, p: float) -> Floats:
+    """(∫ x^p dx / (high − low))^(1/p) between two numbers from 0."""
+    if p == np.inf:
+        return high
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(high > 0, low / high, 1.0)
+        mean = (1 - t ** (p + 1)) / ((p + 1) * (1 - t))
+        # of ends that are nearly one the quotient is rounding, and they differ little from their middle
+        return np.asarray(np.where(t > 1 - 1e-5, (low + high) / 2, high * mean ** (1 / p)))
+
+
+def joined(curves: Sequence[Curve]) -> Curve:
+    """Curves of several classes of people as one, whose norm is that of all their gaps together.
+
+    >>> import numpy as np
+    >>> curves = [Curve(np.zeros(1), np.array([gap]), np.ones(1)) for gap in (0.3, -0.4)]
+    >>> float(joined(curves).norm()), float(joined(curves).norm(2)), round(float(joined(curves).signed), 1)
+    (0.7, 0.5, -0.1)
+    """
+    if len(curves) == 1:
+        return curves[0]
+    return Curve(*(np.concatenate([getattr(c, part) for c in curves], axis=-1) for part in ("at", "gap", "weight")))
+
+
+def parted(curve: Curve | None, parts: int) -> list[Curve | None]:
+    """The curves of equal length that one is joined of."""
+    if curve is None or parts == 1:
+        return [curve] * parts
+    pieces = (np.split(a, parts, axis=-1) for a in (curve.at, curve.gap, curve.weight))
+    return [Curve(*piece) for piece in zip(*pieces, strict=True)]
 
 
 def even_points(count: int = 512) -> Curve:

@@ -180,6 +180,8 @@ class ScoreMeasure(Measure):
     """Where resampled curves are compared, for curves whose own points depend on the counts."""
     labels: tuple[int, ...] = ()
     """Labels that people of both groups must have."""
+    classes: int = 1
+    """How many classes of people are compared, each on its own: the curves of all are joined."""
     ranked: bool = False
     """Whether only the order of scores matters."""
     smooth: bool = False
@@ -192,8 +194,9 @@ class ScoreMeasure(Measure):
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
     """Whether the curve is one point, the difference of the first of its `summaries`."""
-    resolution: Callable[[ScoreCounts, ScoreOptions], float] | None = None
-    """How far the value may be from the exact one where scores are known in ranges; None if nobody can tell."""
+    resolution: Callable[..., float] | None = None
+    """How far the value may be from the exact one where scores are known in ranges; None if nobody can tell. From
+    counts and options, and of ROC and calibration bias from the order `p` of the norm, too."""
     signed_resolution: Callable[[ScoreCounts, ScoreOptions], float] | None = None
     """The same of its signed sum, where that is not bounded by the one of the value."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
@@ -261,7 +264,7 @@ class ScoreMeasure(Measure):
         """The most the norm can be."""
         if self.smooth:
             return float(np.sqrt(np.log(2))) if self.information else 2.0
-        return 1.0
+        return float(self.classes ** (1 / self.order))
 
 
 SLACK = 1e-12

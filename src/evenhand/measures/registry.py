@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from evenhand.measures import calibration, distribution, resolution, roc, score_bias
-from evenhand.measures.curve import Curve, ScoreOptions, even_points
+from evenhand.measures.curve import Curve, ScoreOptions, even_points, joined, norm, parted
 from evenhand.measures.measure import Family, Measure, Profile, RateMeasure, ScoreMeasure, Summary, shares
 from evenhand.measures.rates import RATES, ratio
 from evenhand.tables.dense import Counts
@@ -37,25 +38,32 @@ _CONCEPTS: dict[str, tuple[Family, str, str, str, str]] = {
                           " among actual positives", "equal opport."),
     "predictive_equality": ("separation", "Are the scores of actual negatives spread alike", ", Y=0",
                             " among actual negatives", "pred. equality"),
+    "equalized_odds": ("separation", "Are the scores of people with the same outcome spread alike", ", Y=y",
+                       " among people with the same outcome", "odds"),
 }  # fmt: skip
+_CLASSES = {None: "", 1: " of actual positives", 0: " of actual negatives"}
 _WEIGHTINGS = {"uniform": "scores", "standardized": "ranks"}
+Labels = tuple[int | None, ...]
+"""The classes of people a score bias compares, by label; None is everybody."""
 
 
 def _biases(concept: str) -> Iterator[ScoreMeasure]:
     """Score bias at all thresholds, once weighted evenly and once by people."""
     family, asks, given, when, short = _CONCEPTS[concept]
-    label = score_bias.LABELS[concept]
+    both = concept == "equalized_odds"
+    labels: Labels = (1, 0) if both else (score_bias.LABELS[concept],)
     for weighting, over in _WEIGHTINGS.items():
         ranked = over == "ranks"
         yield ScoreMeasure(
             f"{concept}_{weighting}", family,
             f"{asks}, at all thresholds {'weighted by people' if ranked else 'evenly weighted'}?",
-            f"∫ |P(S>s | group{given}) − P(S>s | reference{given})| {'dF(s)' if ranked else 'ds / |S|'}",
+            f"{'Σ over y of ' if both else ''}∫ |P(S>s | group{given}) − P(S>s | reference{given})| "
+            f"{'dF(s)' if ranked else 'ds / |S|'}",
             f"is {'ranked' if ranked else 'scored'} {{more|less}} favourably{when}",
             f"{concept.replace('_', ' ')} ({over})", f"{short} ({over})",
-            needs_label=label is not None, labels=() if label is None else (label,),
-            curve=_distance(label, ranked), ranked=ranked, summaries=_means(label, ranked),
-            resolution=_moved(label, ranked),
+            needs_label=labels != (None,), labels=tuple(y for y in labels if y is not None), classes=len(labels),
+            tolerance=0.1 * len(labels), curve=_distance(labels, ranked), ranked=ranked,
+            summaries=_means(labels, ranked), resolution=_moved(labels, ranked),
         )  # fmt: skip
 
 
@@ -68,24 +76,35 @@ def _calibration_bias(weighting: str) -> ScoreMeasure:
         "is scored {more|less} generously", f"calibration ({over})", page="calibration-bias", ranked=ranked,
         curve=lambda bins, options, _: calibration.bias(bins, ranked),
         view=lambda counts, options: calibration.binned(counts, ranked, options),
-        resolution=lambda counts, options: calibration.blur(counts, ranked, options),
+        resolution=lambda counts, options, p=1.0: calibration.blur(counts, ranked, options, p),
     )  # fmt: skip
 
 
-def _distance(label: int | None, ranked: bool) -> Callable[[ScoreCounts, ScoreOptions, Curve | None], Curve]:
-    return lambda counts, options, _: score_bias.bias(counts, label, ranked, options)
+def _distance(labels: Labels, ranked: bool) -> Callable[[ScoreCounts, ScoreOptions, Curve | None], Curve]:
+    return lambda counts, options, _: joined([score_bias.bias(counts, y, ranked, options) for y in labels])
 
 
-def _moved(label: int | None, ranked: bool, p: float = 1.0) -> Callable[[ScoreCounts, ScoreOptions], float]:
-    return lambda counts, options: resolution.of_quantiles(counts, label, ranked, options, p)
+def _moved(labels: Labels, ranked: bool, p: float = 1.0) -> Callable[[ScoreCounts, ScoreOptions], float]:
+    return _off(labels, p, lambda counts, y, options: resolution.of_quantiles(counts, y, ranked, options, p))
 
 
-def _means(label: int | None, ranked: bool) -> Callable[[ScoreCounts, ScoreOptions], list[Summary]]:
+def _off(
+    labels: Labels, p: float, of: Callable[[ScoreCounts, int | None, ScoreOptions], float]
+) -> Callable[[ScoreCounts, ScoreOptions], float]:
+    """How far the norm of joined curves may be off: the norm of how far each is."""
+    ones = np.ones(len(labels))
+    return lambda counts, options: float(norm(np.array([of(counts, y, options) for y in labels]), ones, p))
+
+
+def _means(labels: Labels, ranked: bool) -> Callable[[ScoreCounts, ScoreOptions], list[Summary]]:
     def summaries(counts: ScoreCounts, options: ScoreOptions) -> list[Summary]:
-        a, b = score_bias.means(counts, label, ranked, options).tolist()
-        found: list[Summary] = [("mean rank" if ranked else "mean score", a, b, a - b)]
-        if label is not None and ranked:
-            found.append(("Gini between groups", np.nan, np.nan, float(roc.gini_between(counts, label))))
+        found: list[Summary] = []
+        for label in labels:
+            of = _CLASSES[label] if len(labels) > 1 else ""
+            a, b = score_bias.means(counts, label, ranked, options).tolist()
+            found.append((f"mean {'rank' if ranked else 'score'}{of}", a, b, a - b))
+            if label is not None and ranked:
+                found.append((f"Gini between groups{of}", np.nan, np.nan, float(roc.gini_between(counts, label))))
         return found
 
     return summaries
@@ -105,7 +124,7 @@ def _roc_bias(id: str, asks: str, formula: str, fares: str, short: str, which: r
         id, "separation", asks, formula, fares, f"{short} bias", short, page="roc-bias", labels=(0, 1), ranked=True,
         curve=lambda counts, options, like: roc.bias(counts, which, like),
         grid=lambda counts, options: even_points(), summaries=areas,
-        resolution=lambda counts, options: resolution.of_roc(counts, which),
+        resolution=lambda counts, options, p=1.0: resolution.of_roc(counts, which, p),
     )  # fmt: skip
 
 
@@ -123,11 +142,11 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
     ScoreMeasure("delta_dp_c", "independence", "How far apart are the mean scores?",
                  "|E[S | group] − E[S | reference]|", "has {more|less} favourable scores on average",
                  "ΔDP of mean scores", page="distributions", needs_label=False, curve=_mean_gap, single=True,
-                 summaries=_means(None, False), resolution=_moved(None, False)),
+                 summaries=_means((None,), False), resolution=_moved((None,), False)),
     ScoreMeasure("abcc", "independence", "How far apart are decisions at all thresholds together?",
                  "∫ |F(s | group) − F(s | reference)| ds", "is scored {more|less} favourably",
                  "area between CDFs (ABCC)", "ABCC", page="distributions", needs_label=False,
-                 curve=_distance(None, False), summaries=_means(None, False), resolution=_moved(None, False)),
+                 curve=_distance((None,), False), summaries=_means((None,), False), resolution=_moved((None,), False)),
     ScoreMeasure("abpc", "independence", "How many people are scored differently?",
                  "∫ |f(s | group) − f(s | reference)| ds", "has {more|fewer} people at some scores",
                  "area between PDFs (ABPC)", "ABPC", page="distributions", needs_label=False, tolerance=0.2,
@@ -148,6 +167,7 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                 "has {higher|lower} rates", short="odds", components=("tpr", "fpr")),
     *_biases("equal_opportunity"),
     *_biases("predictive_equality"),
+    *_biases("equalized_odds"),
     _roc_bias("roc", "Does the score rank people equally well within each group?",
               "∫ |ROC(group) − ROC(reference)|", "is ranked {more|less} reliably", "ROC", roc.WITHIN),
     _roc_bias("xroc", "Are people ranked equally well across groups?",
@@ -198,55 +218,86 @@ def hypothesis(m: Measure) -> str:
     return "independence_uniform" if plain == "abcc" else plain
 
 
-_VARIANT = re.compile(r"(\w+)_(uniform|standardized)_(ratio|[wl](?:[0-9]+(?:\.[0-9]+)?|inf))", re.ASCII)
+_VARIANT = re.compile(r"(\w+)_(ratio|[wl](?:[0-9]+(?:\.[0-9]+)?|inf))", re.ASCII)
+_VARIED = ("score-bias", "calibration-bias", "roc-bias")
 
 
 def find(id: str) -> Measure | None:
-    """The measure of that name: one of the registry, or a variant of a score bias of independence or separation.
+    """The measure of that name: one of the registry, or a variant of a score, calibration or ROC bias.
 
-    `_w2` is the true Wasserstein-2 distance (any number from 1), `_l2` the L2 distance of CDFs (`_linf` the
-    largest gap over all thresholds), `_ratio` the mean impact ratio, the lower positive rate over the higher.
+    `_l2` is the L2 norm of the gaps (`_linf` the largest of them). Of score biases there are two more: `_w2`, the true
+    Wasserstein-2 distance (any number from 1), and, of one class of people, `_ratio`, the mean impact ratio, the lower
+    positive rate over the higher.
 
-    >>> find("equal_opportunity_uniform_w2").title
-    'equal opportunity (scores, W2)'
+    >>> find("equal_opportunity_uniform_w2").title, find("roc_linf").title
+    ('equal opportunity (scores, W2)', 'ROC bias (Linf)')
     """
     if id in MEASURES:
         return MEASURES[id]
     match = _VARIANT.fullmatch(id)
-    if match is None or match[1] not in score_bias.LABELS:
+    plain = None if match is None else MEASURES.get(match[1])
+    if match is None or not isinstance(plain, ScoreMeasure) or plain.page not in _VARIED:
         return None
-    plain = MEASURES[f"{match[1]}_{match[2]}"]
-    assert isinstance(plain, ScoreMeasure)
-    return _variant(plain, id, match[3], score_bias.LABELS[match[1]], match[2] == "standardized")
+    suffix = match[2] if match[2] == "ratio" else match[2].capitalize()
+    title, short = (_with_suffix(name, suffix) for name in (plain.title, plain.short))
+    return _variant(replace(plain, id=id, title=title, short=short), match[2])
 
 
-def _variant(plain: ScoreMeasure, id: str, name: str, label: int | None, ranked: bool) -> ScoreMeasure | None:
-    suffix = f", {name if name == 'ratio' else name.capitalize()})"
-    plain = replace(plain, id=id, title=plain.title[:-1] + suffix, short=plain.short[:-1] + suffix)
+def _with_suffix(title: str, suffix: str) -> str:
+    return f"{title[:-1]}, {suffix})" if title.endswith(")") else f"{title} ({suffix})"
+
+
+def _variant(plain: ScoreMeasure, name: str) -> ScoreMeasure | None:
+    of_scores, labels, ranked = plain.page == "score-bias", plain.labels or (None,), plain.ranked
     if name == "ratio":
-        return replace(
-            plain, formula="∫ min(P(S>s | group), P(S>s | reference)) / max(…)", scale="ratio", tolerance=0.8,
-            summaries=None,
-            curve=lambda counts, options, like: score_bias.shortfall(counts, label, ranked, options, like),
-            grid=lambda counts, options: score_bias.shortfall(counts, label, ranked, options),
-            resolution=lambda counts, options: resolution.of_ratio(counts, label, ranked, options),
-        )  # fmt: skip
+        return _mean_ratio(plain, labels[0], ranked) if of_scores and len(labels) == 1 else None
     p = float(name[1:])
-    if p < 1 or f"{p:g}" != name[1:] or (name[0] == "w" and p == np.inf):
+    if p < 1 or f"{p:g}" != name[1:] or (name[0] == "w" and (p == np.inf or not of_scores)):
         return None
+    # norms of two classes that are each as large as they may be
+    tolerance = round(plain.tolerance / plain.classes * plain.classes ** (1 / p), 3)
+    plain = replace(plain, order=p, tolerance=tolerance)
+    if not of_scores:
+        return replace(
+            plain, formula=_of_order(plain.formula, p), signed_resolution=plain.resolution,
+            resolution=plain.resolution and partial(plain.resolution, p=p),
+        )  # fmt: skip
+    each = "" if len(labels) == 1 else "Σ over y of "
     if name[0] == "w":
         return replace(
-            plain, order=p, formula=f"(∫ |Q(group) − Q(reference)|^{p:g} du)^(1/{p:g})",
-            curve=lambda counts, options, like: score_bias.quantile_gap(counts, label, ranked, options, like),
-            grid=lambda counts, options: even_points(), resolution=_moved(label, ranked, p),
+            plain, formula=f"({each}∫ |Q(group) − Q(reference)|^{p:g} du)^(1/{p:g})",
+            curve=lambda counts, options, like: joined([
+                score_bias.quantile_gap(counts, y, ranked, options, part)
+                for y, part in zip(labels, parted(like, len(labels)), strict=True)
+            ]),
+            grid=lambda counts, options: joined([even_points()] * len(labels)), resolution=_moved(labels, ranked, p),
+            signed_resolution=_moved(labels, ranked),
         )  # fmt: skip
-    gap = "|F(group) − F(reference)|"
-    formula = f"sup {gap}" if p == np.inf else f"(∫ {gap}^{p:g} d{'r' if ranked else 's'})^(1/{p:g})"
     return replace(
-        plain, order=p, formula=formula,
-        resolution=lambda counts, options: resolution.of_cdfs(counts, label, ranked, options, p),
-        signed_resolution=_moved(label, ranked),  # no gap may be larger, and all of them may have grown
+        plain, formula=_of_order(f"{each}∫ |F(group) − F(reference)| d{'r' if ranked else 's'}", p),
+        resolution=_off(labels, p, lambda counts, y, options: resolution.of_cdfs(counts, y, ranked, options, p)),
+        signed_resolution=_moved(labels, ranked),  # no gap may be larger, and all of them may have grown
     )  # fmt: skip
+
+
+def _mean_ratio(plain: ScoreMeasure, label: int | None, ranked: bool) -> ScoreMeasure:
+    return replace(
+        plain, formula="∫ min(P(S>s | group), P(S>s | reference)) / max(…)", scale="ratio", tolerance=0.8,
+        summaries=None,
+        curve=lambda counts, options, like: score_bias.shortfall(counts, label, ranked, options, like),
+        grid=lambda counts, options: score_bias.shortfall(counts, label, ranked, options),
+        resolution=lambda counts, options: resolution.of_ratio(counts, label, ranked, options),
+    )  # fmt: skip
+
+
+def _of_order(formula: str, p: float) -> str:
+    """The formula of a sum or an integral of absolute gaps with its L_p norm, or the largest gap."""
+    match = re.fullmatch(r"(Σ over y of |)([∫Σ]) (\|.*\|)(.*)", formula)
+    assert match is not None
+    each, adds, gap, weight = match.groups()
+    if p == np.inf:
+        return f"{'max over bins' if adds == 'Σ' else 'sup over s and y' if each else 'sup'} {gap}"
+    return f"({each}{adds} {gap}^{p:g}{weight})^(1/{p:g})"
 
 
 __all__ = [

@@ -73,11 +73,17 @@ def of_ratio(counts: ScoreCounts, label: int | None, ranked: bool, options: Scor
     return float(inside[:last].sum()) / start + 4 * (end - start) / end
 
 
-def of_roc(counts: ScoreCounts, which: Curves) -> float:
-    """Of an area between ROC curves: a range is a diagonal in a rectangle, through which any way up is possible."""
+def of_roc(counts: ScoreCounts, which: Curves, p: float = 1.0) -> float:
+    """Of an L_p distance of ROC curves: a range is a diagonal in a rectangle, through which any way up is possible.
+
+    The farthest way goes along two sides: its distance from the diagonal rises evenly to the height of the rectangle.
+    """
     wide = np.False_ if counts.wide is None else counts.wide
     steps = np.where(wide, counts.classes / np.maximum(counts.classes.sum(-1, keepdims=True), 1e-300), 0.0)
-    return float(sum((steps[favourable, 1] * steps[other, 0]).sum() for favourable, other in which) / 2)
+    rectangles = [(steps[favourable, 1], steps[other, 0]) for favourable, other in which]
+    if p == np.inf:
+        return float(sum(np.where(width > 0, height, 0.0).max() for height, width in rectangles))
+    return float(sum(norm(height, width / (p + 1), p) for height, width in rectangles))
 
 
 def of_densities(counts: ScoreCounts, options: ScoreOptions) -> float:

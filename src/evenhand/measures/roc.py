@@ -14,6 +14,8 @@ from evenhand.tables.scores import ScoreCounts
 WITHIN = ((0, 0), (1, 1))
 ACROSS = ((0, 1), (1, 0))
 Curves = tuple[tuple[int, int], tuple[int, int]]
+NOWHERE = 1e-13
+"""Pieces no wider than this are steps of a curve, or rounding."""
 
 
 def rates(counts: ScoreCounts, favourable: int, unfavourable: int) -> tuple[Floats, Floats]:
@@ -63,7 +65,7 @@ def bias(counts: ScoreCounts, which: Curves, like: Curve | None = None) -> Curve
         (gap,) = rowwise(lambda a, b, c, d: [np.interp(like.at, a, b) - np.interp(like.at, c, d)], *corners)
         known = np.isfinite(corners[0][..., -1] + corners[1][..., -1] + corners[2][..., -1] + corners[3][..., -1])
         return Curve(like.at, np.where(known[..., None], gap, np.nan), like.weight)
-    return Curve(*_between(*(_segments(counts, *curve) for curve in which)))
+    return _between(*(_segments(counts, *curve) for curve in which))
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,10 @@ def _segments(counts: ScoreCounts, favourable: int, unfavourable: int) -> _Segme
         return _Segments(start, end, (wanted_upto - wanted) / all_wanted, slope)
 
 
-def _between(a: _Segments, b: _Segments) -> tuple[Floats, Floats, Floats]:
-    """Pieces of constant sign between two curves: middle, mean gap, width."""
+def _between(a: _Segments, b: _Segments) -> Curve:
+    """Straight pieces of constant sign between two curves: middle, mean gap, width."""
     if not a.end.shape[-1] or not b.end.shape[-1]:
-        return np.zeros(1), np.full(1, np.nan), np.ones(1)
+        return Curve(np.zeros(1), np.full(1, np.nan), np.ones(1))
     # Intervals between the ends of pieces of either curve; a stable sort merges two rising runs in one pass.
     ends = np.concatenate([a.end, b.end], axis=-1)
     order = np.argsort(ends, axis=-1, kind="stable")
@@ -125,5 +127,11 @@ def _between(a: _Segments, b: _Segments) -> tuple[Floats, Floats, Floats]:
     gap = np.where(crossing, left / 2, (left + right) / 2)
     middle = np.concatenate([start + first / 2, start + first + second / 2], axis=-1)
     gaps = np.concatenate([gap, np.where(crossing, right / 2, 0.0)], axis=-1)
+    rise = np.concatenate([np.where(crossing, left, right - left), np.where(crossing, right, 0.0)], axis=-1)
     unknown = np.isnan(a.end[..., -1:] + b.end[..., -1:] + a.height[..., -1:] + b.height[..., -1:])
-    return 1 - middle, np.where(unknown, np.nan, gaps), np.where(unknown, 1.0, np.concatenate([first, second], axis=-1))
+    widths = np.concatenate([first, second], axis=-1)
+    there = widths > NOWHERE
+    return Curve(
+        1 - middle, np.where(unknown, np.nan, np.where(there, gaps, 0.0)), np.where(unknown, 1.0, widths),
+        slant=np.where(there & ~unknown, np.abs(rise) / 2, 0.0),
+    )  # fmt: skip

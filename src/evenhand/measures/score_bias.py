@@ -13,7 +13,7 @@ from evenhand.tables.arrays import Bools, Floats
 from evenhand.tables.scores import ScoreCounts
 
 LABELS = {"independence": None, "equal_opportunity": 1, "predictive_equality": 0}
-"""Which people each concept compares, by label."""
+"""Which people each concept compares, by label. Equalized odds adds up the last two."""
 
 LEAST_EXPECTED = 5
 

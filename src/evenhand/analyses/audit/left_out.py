@@ -69,10 +69,13 @@ def with_left_out(gap: RateGap, out: LeftOut | None) -> RateGap:
     )
 
 
-def with_the_rest(value: float, weight: float) -> Pair:
+def with_the_rest(value: float, weight: float, order: float = 1.0) -> Pair:
     """Between what a weighted mean of gaps lies when what it leaves out, of so much weight, is between 0 and 1.
 
-    >>> with_the_rest(0.25, 0.5)
-    (0.125, 0.625)
+    >>> with_the_rest(0.25, 0.5), with_the_rest(0.25, 0.5, float("inf"))
+    ((0.125, 0.625), (0.25, 1.0))
     """
-    return (1 - weight) * value, (1 - weight) * value + weight
+    if order == np.inf:
+        return value, 1.0
+    known = (1 - weight) * value**order
+    return known ** (1 / order), (known + weight) ** (1 / order)

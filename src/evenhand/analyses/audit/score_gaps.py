@@ -100,7 +100,7 @@ def compare(
         if m.id in plain:
             gap = with_ordinary(m, gap, beside(m, plain[m.id], own or 0.0))
             gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
-        gap = _with_rest(gap, float(curves[m.id].rest))
+        gap = _with_rest(gap, float(curves[m.id].rest), m.order)
         gap = with_resolution(m, gap, off[m.id], m.signed_off(pair, options.scores))
         gap = replace(gap, interpretation=sentence(m, gap, options.confidence))
         compared.append(Compared(gap, None if moved is None else moved.distance))
@@ -146,18 +146,19 @@ def _gap(m: ScoreMeasure, pair: ScoreCounts, curve: Curve, options: Options, mov
     return _with_sides(m, gap, curve, size, options.confidence, moves) if m.directed else gap
 
 
-def _with_rest(gap: ScoreGap, weight: float) -> ScoreGap:
+def _with_rest(gap: ScoreGap, weight: float, order: float) -> ScoreGap:
     """A gap that is known no better than bins of so much weight, which only one group is in, let it be."""
     if weight <= SLACK:
         return gap
 
     def widened(ci: Pair | None) -> Pair | None:
-        return None if ci is None else (with_the_rest(ci[0], weight)[0], with_the_rest(ci[1], weight)[1])
+        return None if ci is None else (with_the_rest(ci[0], weight, order)[0], with_the_rest(ci[1], weight, order)[1])
 
     share = f"{100 * (gap.left_out_share or 0):.2g}% of people are in bins without both groups"
     return replace(
-        gap, ci=widened(gap.ci), ci_bootstrap=widened(gap.ci_bootstrap), bounds=with_the_rest(gap.value, weight),
-        lacking=f"because {share}, whose part may be up to {weight:.2g}",
+        gap, ci=widened(gap.ci), ci_bootstrap=widened(gap.ci_bootstrap),
+        bounds=with_the_rest(gap.value, weight, order),
+        lacking=f"because {share}, whose part may be up to {weight ** (1 / order):.2g}",
     )  # fmt: skip
 
 
@@ -178,7 +179,7 @@ def _with_sides(
         return gap
     return replace(
         gap,
-        ci_signed=gap.ci if m.signed else _around(float(curve.signed), moves, confidence, m.highest),
+        ci_signed=gap.ci if m.signed else _around(float(curve.signed), moves, confidence, m.classes),
         # A part changes by no more than the whole curve does, so it has the interval of a norm too.
         ci_positive=interval.norm(positive, moves.positive, confidence, m.highest),
         ci_negative=interval.norm(negative, moves.negative, confidence, m.highest),
@@ -198,7 +199,7 @@ def _interval(
 ) -> tuple[Pair | None, Pair | None, str | None]:
     """Of the gap, by its own method and by the bootstrap."""
     if m.single:
-        percentile = None if moves is None else _around(signed, moves, confidence, m.highest)
+        percentile = None if moves is None else _around(signed, moves, confidence, m.classes)
         if pair.units is not None:
             return percentile, percentile, None if percentile is None else "cluster bootstrap"
         return _welch(pair, signed, confidence), percentile, "Welch"

@@ -198,12 +198,13 @@ def _by_cdf(
     counts, width = view(range(len(groups)), cells), view.widths(cells)
     found = {}
     for m in measures:
-        f = counts.cdf(m.labels[0] if m.labels else None)
-        there = np.flatnonzero(~np.isnan(f[:, -1]))
+        f = np.stack([counts.cdf(label) for label in m.labels or (None,)], axis=-1)
+        there = np.flatnonzero(~np.isnan(f[:, -1]).any(-1))
         if len(there) < 2 or not counts.has_length or (m.order > 1 and width.any()):
             continue
-        apart = _apart(f[there, :-1], np.diff(counts.unit), m.order)
-        rise = np.diff(f[there], axis=-1, prepend=0.0) @ width  # in a cell of several scores a CDF may rise anywhere
+        steps = np.repeat(np.diff(counts.unit), m.classes)
+        apart = _apart(f[there, :-1].reshape(len(there), -1), steps, m.order)
+        rise = width @ np.diff(f[there], axis=1, prepend=0.0).sum(-1).T  # in a cell of several a CDF rises anywhere
         off = rise[:, None] + rise
         first, second = np.nonzero(np.tril(apart + off >= (apart - off).max() - SLACK, -1))
         if len(first) <= MOST_COMPARED:

@@ -34,13 +34,13 @@ def with_resolution(m: ScoreMeasure, gap: ScoreGap, off: float, signed_off: floa
     """All intervals wider by how far the value and its parts, and the signed sum, may be off."""
     if not off and not signed_off:
         return gap
-    most, least = m.most, -m.highest
+    most, least = m.most, -float(m.classes)
     return replace(
         gap,
         resolution=min(off, most),
         ci=interval.widened(gap.ci, off, least if m.signed else 0.0, most),
         ci_bootstrap=interval.widened(gap.ci_bootstrap, off, least if m.signed else 0.0, most),
-        ci_signed=interval.widened(gap.ci_signed, signed_off, least, m.highest),
+        ci_signed=interval.widened(gap.ci_signed, signed_off, least, -least),
         ci_positive=interval.widened(gap.ci_positive, off, 0.0, m.highest),
         ci_negative=interval.widened(gap.ci_negative, off, 0.0, m.highest),
     )
