@@ -334,7 +334,7 @@ def _resolution(array: Floats, width: Floats, person: float) -> float:
 
     Size is the width of a cell for uniform measures, its share of all people for standardised ones (a person keeps
     their rank among themselves); F is of all people or of those with one label. The largest difference of two curves
-    is off by no more than the smaller of their steps.
+    is off by no more than the smaller of their steps. What adds up both labels may change twice as much.
     """
     pooled = array.sum((-2, -1))
     wide = width > 0  # a cell of one score is exact
@@ -345,8 +345,6 @@ def _resolution(array: Floats, width: Floats, person: float) -> float:
         shares = steps.sum(-1)
         bounds += [(width * shares).sum(), (heaviness * shares).sum()]
         bounds.append(np.where(wide, np.sort(steps, axis=-1)[:, -2:].min(-1), 0.0).max())
-    if array.shape[-1] == 2:  # equalized odds adds up both labels
-        bounds += [bounds[3] + bounds[6], bounds[4] + bounds[7]]
     if array.shape[-2:] == (2, 2):  # a ROC curve may take any way through the rectangle of a cell
         steps = np.where(wide, (array / np.maximum(array.sum(0), 1e-300)).T, 0.0)  # label, group, cell
         bounds += [np.einsum("gc,gc", steps[0], steps[1]), np.einsum("gc,gc", steps[0], steps[1, ::-1])]
