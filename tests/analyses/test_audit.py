@@ -12,7 +12,8 @@ import pytest
 
 import evenhand
 from conftest import people
-from evenhand.analyses.audit.text import TITLE, render
+from evenhand.analyses.audit.full_text import TITLE
+from evenhand.analyses.audit.text import render
 from evenhand.measures.impossibility import forced_fpr
 from evenhand.measures.registry import MEASURES
 from evenhand.report.console import as_html, as_text

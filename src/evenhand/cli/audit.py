@@ -16,7 +16,7 @@ _MODELS = ("performance", "fairness")
 @under("Decision")
 @under("Measures")
 @under("Inference")
-@under("Output", *FORMS, "embed")
+@under("Output", "full", "quiet", *FORMS, "embed")
 def demo(**options: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.datasets.example import compas
@@ -37,7 +37,7 @@ def demo(**options: Any) -> None:
 @under("Measures")
 @under("Inference")
 @under(
-    "Output", *FORMS, "embed",
+    "Output", "full", "quiet", *FORMS, "embed",
     option("--also", metavar="JSON", type=READ, multiple=True,
            help="Add a section to --html: the JSON of individual, counterfactual or projection-test."),
 )  # fmt: skip
@@ -73,8 +73,12 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
     from evenhand.ingest.resolve import as_counts
     from evenhand.ingest.roles import Roles, picked
+    from evenhand.report.console import Harmless
 
     paths = wanted(options)
+    full, quiet = options.pop("full"), options.pop("quiet")
+    if full and quiet:
+        raise UsageError("--full shows everything and --quiet hardly anything: say one of them")
     asked_for = {"also": also, "embed": options.pop("embed", None)}
     page = {flag: value for flag, value in asked_for.items() if value}
     for flag in page if "html" not in paths else ():
@@ -95,6 +99,11 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         reference = references([a.name for a in table.attributes], stated)
         options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
         result = run(table, **options, rng=seed, progress=progress)
-    for flag in page if not isinstance(result, Audit) else ():
-        raise UsageError(f"--{flag} fits into the page of one score: audit several scores, or classes, without it")
-    write(result, paths, **page)
+    for flag in (*page, *(["quiet"] if quiet else [])) if not isinstance(result, Audit) else ():
+        raise UsageError(f"--{flag} is for the audit of one score: audit several scores, or classes, without it")
+    drawn: Any = result
+    if isinstance(result, Audit) and (full or quiet):
+        from evenhand.analyses.audit.text import render
+
+        drawn = Harmless(render(result.to_dict(), "full" if full else "verdict"))
+    write(result, paths, drawn, **page)

@@ -288,6 +288,8 @@ SHARED: dict[str, dict[str, Any]] = {
     "html": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as one self-contained page."},
     "markdown": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as Markdown."},
     "json": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as JSON; - for standard output."},
+    "full": {"is_flag": True, "help": "Show every measure, not only the key ones."},
+    "quiet": {"is_flag": True, "help": "Show the verdict alone."},
     "embed": {"type": click.Choice(["coarse", "exact", "none"]),
               "help": "Scores in --html: steps of at least 5 people of each group and outcome, every score, or no "
               "explorer  [default: coarse]"},

@@ -97,6 +97,8 @@ class AttributeAudit:
     """How far score-level measures may be from their exact values, because there were too many scores."""
     calibration_resolution: float = 0.0
     """The same of calibration bias by rank, whose bins may end inside a range of scores."""
+    key: tuple[str, ...] = ()
+    """The measures that its verdict is about."""
 
 
 def audit_attribute(

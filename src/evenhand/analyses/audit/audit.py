@@ -11,11 +11,12 @@ import numpy as np
 from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_attribute
 from evenhand.analyses.audit.evidence import adjusted
 from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
-from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, unknown
+from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, write
 from evenhand.tables.groups import Grouping
@@ -60,6 +61,18 @@ class Audit(Result):
         from evenhand.analyses.audit.document import frame
 
         return frame(self, library)
+
+    def summary(self, *, full: bool = False) -> str:
+        """What `print` shows: the verdict, the groups and the key measures; a full one has every measure.
+
+        >>> import evenhand
+        >>> evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary().splitlines()[3][:24]
+        'UNEQUAL, SIZE UNCERTAIN.'
+        """
+        from evenhand.analyses.audit.text import render
+        from evenhand.report.console import Harmless, as_text
+
+        return as_text(Harmless(render(self.to_dict(), "full" if truth("full", full) else "key")))
 
     def to_html(self, path: str | Path | None = None, *, also: Any = (), embed: str = "coarse") -> str:
         """The audit as one self-contained page, also written to a file if a path is given.
@@ -171,8 +184,10 @@ def audit_table(
         notes += remarks
     if attributes and not compared:
         raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
-    measured = adjusted([a.measures for a in attributes])
-    attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
+    held = table.score is not None, table.label is not None
+    key = [key_measures([g.measure for g in a.measures], *held) for a in attributes]
+    measured = adjusted([a.measures for a in attributes], key)
+    attributes = [replace(a, measures=g, key=ids) for a, g, ids in zip(attributes, measured, key, strict=True)]
     notes += warnings(table, options, attributes)
     if not isinstance(chosen, Mapping):
         notes += stray_tolerances(options.tolerance, chosen)

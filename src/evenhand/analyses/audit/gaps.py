@@ -111,11 +111,13 @@ class Gap(Known):
     null: Null | None = None
     """What chance alone shows, with its distribution."""
     p_adjusted: float | None = None
-    """Holm's, over all comparisons of the audit; measures that are one number count once."""
+    """Holm's, of a key measure over all comparisons by key measures; measures that are one number count once."""
     p_adjusted_at_most: bool | None = None
     """Whether Holm's may be smaller than it is, because more permutations could make it so."""
     p_adjusted_bh: float | None = None
     """Benjamini and Hochberg's."""
+    exploratory: bool = False
+    """Whether it is no key measure of these data, so that its p-values are adjusted over all comparisons."""
     resolution: float = 0.0
     """How far the value may be from the exact one, because scores are known in ranges."""
     detectable: float | None = None

@@ -9,8 +9,8 @@ from typing import Literal
 
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
 from evenhand.analyses.check.rule import Rule
-from evenhand.analyses.check.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
 from evenhand.errors import shown_name
 from evenhand.measures.measure import sized, worst_of_interval
 from evenhand.measures.registry import Measure

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.text import TITLE
+from evenhand.analyses.audit.full_text import TITLE
 from evenhand.analyses.audit.wording import measure_of, size
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
