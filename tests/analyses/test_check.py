@@ -197,7 +197,7 @@ def test_what_is_written(compas: Path) -> None:
     words = ["check", compas, "--require", "abcc <= 0.1", "--require", "abcc <= 0.19 at 95%"]
     out, junit = folder / "out.json", folder / "out.xml"
     result = run(*words, "--json", out, "--junit", junit, "--github")
-    assert (result.returncode, result.stderr) == (1, "")
+    assert (result.returncode, result.stderr) == (1, f"wrote {out}\nwrote {junit}\n")
     document = json.loads(out.read_text(encoding="utf-8"))
     check_schema(document, evenhand.schema("check"))
     piped = run(*words, "--json", "-")

@@ -31,7 +31,8 @@ def word_of(m: Mapping[str, Any], confidence: float) -> str:
     >>> word_of({**gap, "p_adjusted": 0.4, "passes": True, "conclusive": False, "ci": [0.7, 1.3]}, 0.95)
     'cannot tell: too few people'
     """
-    if m["undefined"] or m["unjudged"] or m["passes"] is None:
+    untested = m["ci"] is None and m["p_adjusted"] is None
+    if m["undefined"] or m["unjudged"] or m["passes"] is None or untested:
         return NOT_COMPUTED
     within, settled = m["passes"], m["conclusive"] is True
     if is_there(m, confidence):

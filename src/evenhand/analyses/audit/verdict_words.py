@@ -104,8 +104,9 @@ def percents(*shares: float) -> list[str]:
 def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int]) -> str:
     """What the worst comparison says."""
     measure = measure_of(dict(m))
-    if m["undefined"] or m["unjudged"] or m["value"] is None:
-        return f"{_capital(measure.title)} cannot be judged {m['undefined'] or m['unjudged'] or ''}".rstrip() + "."
+    if word == "cannot be computed":
+        because = m["undefined"] or m["unjudged"] or "without an interval or a test (bootstrap and permutations are 0)"
+        return f"{_capital(measure.title)} cannot be judged {shown_name(because, 200)}."
     what, tolerance, chance = _subject(measure, m), _tolerance(measure, m), _chance(m)
     ends = _span(measure, m)
     between = f"; {_the(measure)} is between {ends}" if ends else ", without interval"
