@@ -14,6 +14,7 @@ from evenhand.inference.significance import TestResult
 from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.registry import Measure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
+from evenhand.tables.dense import ScoreBin
 
 NOT_SHOWN = 0.05
 """Groups with a larger p-value may be alike."""
@@ -30,6 +31,7 @@ class Part:
     reference: float
     difference: float
     ci: Pair | None
+    bin: ScoreBin | None = None
 
 
 class Known:
