@@ -48,7 +48,7 @@ def gaps(
         if because:
             compared.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
             continue
-        columns = zip(components, a, b, *(bounds[:, g].tolist() for bounds in each), bins, strict=True)
+        columns = zip(components, a, b, *(ends[:, g].tolist() for ends in each), bins, strict=True)
         parts = [Part(name, x, y, x - y, (lo, hi), one) for name, x, y, lo, hi, one in columns]
         gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
         if resampled is not None:
@@ -74,7 +74,7 @@ def _intervals(
         assert profile.trials is not None
         both = interval.ratio_of_shares(a, profile.trials, b, profile.trials[:, [r]], confidence)
         return both, (both[0][0], both[1][0]), "score, corrected for skewness"
-    alone = _differences(profile, r, confidence, _bounds)
+    alone = _differences(profile, r, confidence, bounds)
     if len(a) == 1:
         method = "Newcombe" if profile.trials is not None else "score ratios, square-and-add"
         return alone, (alone[0][0], alone[1][0]), method
@@ -130,7 +130,7 @@ def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -
     return [reason or own[reference] for reason in own]
 
 
-def _bounds(profile: Profile, confidence: interval.Number) -> interval.Interval:
+def bounds(profile: Profile, confidence: interval.Number) -> interval.Interval:
     """An interval for every value of a profile."""
     if profile.quotient is None:
         assert profile.trials is not None
