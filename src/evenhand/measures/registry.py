@@ -61,11 +61,16 @@ _GUIDANCE: dict[str, tuple[str, str]] = {
         "satisfy it only if base rates are equal or prediction is perfect.",
     ),
 }
-_WEIGHED = {
-    "uniform": " Every threshold counts the same, also where nobody's score is, so scores on "
-    "another scale, such as logits, have another value.",
-    "standardized": " It sees ranks only, so thresholds where many people are count most, and it depends on how ties "
-    "are ranked.",
+# The same of how thresholds are weighted.
+_WEIGHED: dict[str, tuple[str, str]] = {
+    "uniform": (
+        "Scores are chances or prices, whose size matters.",
+        "Every threshold counts the same, also where nobody's score is: scores turned into logits have another value.",
+    ),
+    "standardized": (
+        "People are ranked, or scores on different scales are compared.",
+        "The size of a score does not matter, and how ties are ranked does.",
+    ),
 }
 _CLASSES = {None: "", 1: " of actual positives", 0: " of actual negatives"}
 _WEIGHTINGS = {"uniform": "scores", "standardized": "ranks"}
@@ -90,7 +95,8 @@ def _biases(concept: str) -> Iterator[ScoreMeasure]:
             needs_label=labels != (None,), labels=tuple(y for y in labels if y is not None), classes=len(labels),
             tolerance=0.1 * len(labels), curve=_distance(labels, ranked), ranked=ranked,
             summaries=_means(labels, ranked), resolution=_moved(labels, ranked),
-            use=_GUIDANCE[concept][0], limits=_GUIDANCE[concept][1] + _WEIGHED[weighting],
+            use=f"{_GUIDANCE[concept][0]} {_WEIGHED[weighting][0]}",
+            limits=f"{_GUIDANCE[concept][1]} {_WEIGHED[weighting][1]}",
         )  # fmt: skip
 
 
@@ -202,15 +208,15 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
                  curve=distribution.area, grid=distribution.sparse_grid, smooth=True, directed=False,
                  resolution=resolution.of_densities,
                  use="Scores should be distributed identically, however small the way between two of them.",
-                 limits="It ignores outcomes, does not say who is favoured, depends on the bandwidth, and is large "
-                 "for groups of few people that are alike."),
+                 limits="It ignores outcomes, does not say who is favoured, and depends on the bandwidth. Below about "
+                 "100 people, or where scores are few, it is mostly noise, which is never small."),
     ScoreMeasure("mutual_information", "independence", "How much does a score tell about the group?",
                  "H(S) − Σ P(g) H(S | g)", "has {more|fewer} people at some scores", page="distributions",
                  needs_label=False, tolerance=0.005, curve=distribution.information, grid=distribution.sparse_grid,
                  smooth=True, order=2.0, information=True, directed=False, resolution=resolution.of_information,
                  use="A score should tell nothing about the group, whoever is favoured.",
-                 limits="It ignores outcomes, does not say who is favoured, depends on the bandwidth, and has no "
-                 "natural unit."),
+                 limits="It ignores outcomes, does not say who is favoured, depends on the bandwidth, and is in no "
+                 "unit that people can picture."),
     *_biases("independence"),
     RateMeasure("equal_opportunity", "separation", "Are actual positives given the favourable decision equally often?",
                 "TPR(group) − TPR(reference)", "has a {higher|lower} true positive rate",
@@ -234,12 +240,13 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
     *_biases("equalized_odds"),
     _roc_bias("roc", "Does the score rank people equally well within each group?",
               "∫ |ROC(group) − ROC(reference)|", "is ranked {more|less} reliably", "ROC", roc.WITHIN,
-              use="The score ranks people, and who is ranked well should not depend on the group.",
-              limits="It compares people within their group only: shifting all scores of one group changes nothing."),
+              use="Each group is ranked on its own, and who is ranked well should not depend on the group.",
+              limits="It compares people within their group only: a whole group can be shifted up or down without "
+              "changing it."),
     _roc_bias("xroc", "Are people ranked equally well across groups?",
               "∫ |ROC(Y=1 of group, Y=0 of reference) − ROC(Y=1 of reference, Y=0 of group)|",
               "wins {more|fewer} comparisons across groups", "cross-ROC", roc.ACROSS,
-              use="The people of all groups are ranked in one list.",
+              use="People of different groups compete in one list.",
               limits="It shows who wins comparisons across groups, not why: different means do it, and so does a "
               "score that is worse for one group."),
     RateMeasure("predictive_parity", "sufficiency", "Does a favourable decision mean the same?",
