@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @command(context_settings={"ignore_unknown_options": True})
-@click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF --run]...")
+@click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE ANALYSIS]")
 @under(
     "Answers",
     option("--ground-truth/--no-ground-truth", default=None, help="Whether true outcomes are known."),
