@@ -292,3 +292,14 @@ def test_a_gap_in_all_bins_is_found() -> None:
     rng = np.random.default_rng(4)
     found = [p_value(drawn(rng, (np.clip(MIDDLE - 0.1, 0, 1), MIDDLE), (500, 500))) <= 0.05 for _ in range(100)]
     assert sum(found) >= 55
+
+
+def test_the_gate_names_the_worst_bin_too() -> None:
+    data = people(0)
+    data["label"][:20] = 1
+    how = {**QUICK, "bootstrap": 0}
+    del how["permutations"]
+    verdict = evenhand.check(**data, require=["calibration_gap <= 0.05", "equalized_odds <= 0.05"], **how)
+    told = {f.rule.measure.id: f.interpretation for f in verdict.findings}
+    assert " Most at the score " in told["calibration_gap"]
+    assert " Most in TPR: " in told["equalized_odds"] or " Most in FPR: " in told["equalized_odds"]

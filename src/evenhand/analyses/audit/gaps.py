@@ -33,6 +33,11 @@ class Part:
     ci: Pair | None
     bin: ScoreBin | None = None
 
+    @property
+    def where(self) -> str:
+        """Of a rate, or of a score bin: where it is."""
+        return f"in {self.name.upper()}" if self.bin is None else str(self.bin)
+
 
 class Known:
     """How well a value is known, however large the sample: scores may be known in ranges, people not be compared."""
@@ -216,6 +221,11 @@ class RateGap(Gap):
     def ci_signed(self) -> Pair | None:
         """Of `signed`."""
         return None if self.signed is None else self.ci
+
+    @property
+    def worst(self) -> Part | None:
+        """Where the two groups differ most, of several rates or score bins."""
+        return max(self.parts, key=lambda p: abs(p.difference), default=None)
 
 
 @dataclass(frozen=True)

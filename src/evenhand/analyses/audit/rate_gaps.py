@@ -149,9 +149,10 @@ def _sentence(m: RateMeasure, gap: RateGap, a: list[float], b: list[float], conf
         text = f"{group} and {reference} are alike" if alike else f"{group} {direction} than {reference}"
         text += f": {a[0]:.3f} against {b[0]:.3f}"
     else:
-        worst = max(gap.parts, key=lambda p: abs(p.difference))
-        what = f"in {worst.name.upper()}:" if worst.bin is None else f"{worst.bin}: favourable rates of"
-        text = f"{group} and {reference} differ most {what} {worst.group:.3f} against {worst.reference:.3f}"
+        assert gap.worst is not None
+        rates = f"{gap.worst.group:.3f} against {gap.worst.reference:.3f}"
+        what = "favourable rates of " if m.levels == "bins" else ""
+        text = f"{group} and {reference} differ most {gap.worst.where}: {what}{rates}"
     text = judged(m, gap, text, confidence)
     return text if gap.lacking is None or gap.unjudged else f"{text} Left out, {gap.lacking}."
 
