@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.gaps import Gap, Part
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
@@ -90,7 +90,7 @@ def _gap(g: Gap) -> dict[str, Any]:
         **fields(g, "ci_bootstrap ci_signed ci_positive ci_negative tolerance passes conclusive undefined"),
         **fields(g, "unjudged resolution smoothing"),
         "interpretation": g.interpretation,
-        "parts": [fields(p, "name group reference difference ci") for p in g.parts],
+        "parts": [_part(p) for p in g.parts],
         "empty_bins": list(getattr(g, "empty_bins", ())),
         "left_out_bins": list(getattr(g, "left_out_bins", ())),
         **fields(g, "left_out_share bounds resamples_undefined"),
@@ -99,6 +99,11 @@ def _gap(g: Gap) -> dict[str, Any]:
         "tests": [_test(t) for t in getattr(g, "tests", ())],
         **fields(g, "cohens_h"),
     }
+
+
+def _part(p: Part) -> dict[str, Any]:
+    ends = None if p.bin is None else fields(p.bin, "low high score")
+    return {**fields(p, "name group reference difference ci"), "bin": ends}
 
 
 def _null(null: Null | None, excess: float | None) -> dict[str, Any]:
