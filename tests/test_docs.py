@@ -14,7 +14,7 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.cli import SECTIONS, cli
 from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, METRICS
-from evenhand.measures.registry import MEASURES, documentation_row
+from evenhand.measures.registry import MEASURES, documentation_row, guidance_row
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,6 +32,13 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
 def test_every_measure_is_documented() -> None:
     for m in MEASURES.values():
         assert documentation_row(m) in text(m.documentation).splitlines(), m.id
+
+
+def test_every_measure_says_when_to_use_it_and_what_it_does_not_see() -> None:
+    for m in MEASURES.values():
+        assert m.use
+        assert m.limits
+        assert guidance_row(m) in text(m.documentation).splitlines(), m.id
 
 
 def test_every_key_of_the_document_is_documented() -> None:
@@ -172,7 +179,11 @@ def test_commands_of_the_documentation_have_their_options() -> None:
                 if isinstance(command, click.Group):
                     command = command.get_command(click.Context(command), word)
             assert command is not None, f"{page.name}: evenhand {line}"
-            options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+            params = list(command.params)
+            if command.name == "guide" and " --run " in line:  # what is no answer is an option of what is run
+                for advised in ("audit", "individual"):
+                    params += getattr(cli.get_command(click.Context(cli), advised), "params", [])
+            options = {name for parameter in params for name in (*parameter.opts, *parameter.secondary_opts)}
             assert set(re.findall(r"(?<![\w-])--[a-z-]+", line)) <= options, f"{page.name}: evenhand {line}"
 
 

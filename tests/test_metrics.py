@@ -10,7 +10,7 @@ import pytest
 import evenhand
 from conftest import people
 from evenhand import metrics
-from evenhand.measures.registry import MEASURES
+from evenhand.measures.registry import MEASURES, RateMeasure
 
 
 def test_there_is_a_function_for_every_measure() -> None:
@@ -130,3 +130,84 @@ def test_whole_score_metrics_take_0_and_1_for_scores() -> None:
     )
     assert (float(found), found.positive, found.negative) == (0.5, 0.0, 0.5)
     assert found.pair == ("f", "m")
+
+
+# ---- groups by themselves -------------------------------------------------------------------------------------------
+
+
+def test_the_rates_behind_a_gap_are_those_of_fairlearn() -> None:
+    fairlearn = pytest.importorskip("fairlearn.metrics")
+    columns = people(500, groups=3)
+    words = {"y_true": columns["y"], "y_pred": columns["d"], "sensitive_features": columns["g"]}
+    rates = {
+        "selection_rate": fairlearn.selection_rate, "tpr": fairlearn.true_positive_rate,
+        "fpr": fairlearn.false_positive_rate, "n": fairlearn.count,
+    }  # fmt: skip
+    frame = fairlearn.MetricFrame(metrics=rates, **words).by_group
+    names = {"demographic_parity": ["selection_rate"], "equal_opportunity": ["tpr"], "equalized_odds": ["tpr", "fpr"]}
+    for id_, compared in names.items():
+        result = getattr(metrics, id_)(columns["y"], columns["d"], sensitive_features=columns["g"], bootstrap=0)
+        assert list(result.by_group) == sorted(frame.index)
+        for name, group in result.by_group.items():
+            assert group.n == frame.loc[name, "n"]
+            assert list(group.values) == compared
+            for rate, estimate in group.values.items():
+                assert estimate.value == pytest.approx(frame.loc[name, rate])
+                assert estimate.ci is not None
+                assert estimate.ci[0] <= estimate.value <= estimate.ci[1]
+
+
+@pytest.mark.parametrize("id_", [m.id for m in MEASURES.values() if isinstance(m, RateMeasure)])
+def test_a_gap_is_between_the_values_of_the_groups(id_: str) -> None:
+    columns = people(400, groups=2)
+    result = getattr(metrics, id_)(columns["y"], columns["s"], sensitive_features=columns["g"], bootstrap=0)
+    group, reference = (result.by_group[name].values for name in result.pair)
+    shared = MEASURES[id_].components or tuple(group)  # type: ignore[attr-defined]
+    apart = [abs(group[name].value - reference[name].value) for name in shared]
+    value = group[shared[0]].value / reference[shared[0]].value if MEASURES[id_].scale == "ratio" else np.nanmax(apart)
+    assert abs(float(result)) == pytest.approx(value)
+    assert sum(g.n for g in result.by_group.values()) == 400
+
+
+@pytest.mark.parametrize("risk", [False, True])
+def test_means_and_areas_of_groups_in_the_units_of_the_data(risk: bool) -> None:
+    roc_auc_score = pytest.importorskip("sklearn.metrics").roc_auc_score
+    columns = people(300, groups=3)
+    s, y, g = 100 * np.asarray(columns["s"]), np.asarray(columns["y"]), np.asarray(columns["g"])
+    w = np.random.default_rng(0).integers(1, 4, 300)
+    words: dict[str, Any] = {"sensitive_features": g, "score_range": (0, 100), "risk": risk, "bootstrap": 0,
+                             "permutations": 0, "sample_weight": w, "weight_kind": "frequency"}  # fmt: skip
+    everybody, positives = np.ones(300, bool), y == 1
+    for id_, name, of in (
+        ("abcc", "mean_score", everybody),
+        ("equal_opportunity_uniform", "mean_score_of_actual_positives", positives),
+        ("calibration_uniform", "mean_score", everybody),
+    ):
+        result = getattr(metrics, id_)(y, s, **words)
+        for group, own in result.by_group.items():
+            there = (g == group) & of
+            assert own.values[name].value == pytest.approx(np.average(s[there], weights=w[there]))
+    ranked = metrics.roc(y, s, **words)
+    for group, own in ranked.by_group.items():
+        there = g == group
+        area = roc_auc_score(y[there], -s[there] if risk else s[there], sample_weight=w[there])
+        assert own.values["auroc"].value == pytest.approx(area)
+    bases = metrics.calibration_standardized(y, s, **words).by_group
+    assert {k: v.values["base_rate"].value for k, v in bases.items()} == pytest.approx(
+        {k: np.average(y[g == k], weights=w[g == k]) for k in bases}
+    )
+
+
+def test_what_a_group_lacks_is_undefined_by_itself_too() -> None:
+    y, d, g = [0, 0, 1, 1], [1, 0, 1, 0], ["a", "a", "b", "b"]
+    groups = metrics.equalized_odds(y, d, sensitive_features=g).by_group
+    assert groups["a"].values["tpr"].undefined == "because the group has no row with the favourable label"
+    assert groups["b"].values["tpr"].value == 0.5
+    told = metrics.calibration_gap(y, [0.05, 0.5, 0.5, 0.95], sensitive_features=g).by_group["a"].values
+    assert told["(0.9, 1]"].undefined == "because nobody of a has such a score"
+    lacking = metrics.roc(y, [0.1, 0.2, 0.3, 0.4], sensitive_features=g, bootstrap=0).by_group["a"].values
+    assert lacking["auroc"].undefined
+    assert (
+        lacking["mean_score_of_actual_positives"].undefined == "because the group has no row with the favourable label"
+    )
+    assert lacking["mean_score_of_actual_negatives"].value == pytest.approx(0.15)

@@ -6,12 +6,13 @@ They run the same code as `evenhand.audit` and give the same numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit
+from evenhand.analyses.audit.by_group import GroupValues, by_group
 from evenhand.analyses.audit.gaps import Gap, ScoreGap
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.entry import audit
@@ -37,6 +38,8 @@ class MetricResult:
     undefined: str | None
     gaps: tuple[Gap, ...]
     """Every group against the reference."""
+    by_group: Mapping[str, GroupValues] = field(hash=False)
+    """Every group by itself: `by_group["f"].n`, and in `by_group["f"].values` what the gap is between."""
     positive: float | None = None
     """What favours the group, and what its reference, of a score-level measure with two groups."""
     negative: float | None = None
@@ -91,6 +94,8 @@ class Metric:
     >>> r = demographic_parity(None, [1, 0, 1, 1], sensitive_features=["f", "f", "m", "m"], reference="m")
     >>> float(r), r.signed, r.pair
     (0.5, -0.5, ('f', 'm'))
+    >>> {name: (group.n, group.values["selection_rate"].value) for name, group in r.by_group.items()}
+    {'f': (2, 0.5), 'm': (2, 1.0)}
     """
 
     id: str
@@ -143,20 +148,21 @@ class Metric:
             raise UsageError("a metric compares one attribute: pass one column as sensitive_features, or use audit")
         attribute = result.attributes[0]
         gaps = tuple(g for g in attribute.measures if g.id == self.id)
-        return _result(gaps, next((g for g in attribute.largest if g.id == self.id), None))
+        largest = next((g for g in attribute.largest if g.id == self.id), None)
+        return _result(gaps, largest, by_group(result, gaps[0].measure))
 
 
-def _result(gaps: Sequence[Gap], largest: LargestGap | None) -> MetricResult:
+def _result(gaps: Sequence[Gap], largest: LargestGap | None, groups: dict[str, GroupValues]) -> MetricResult:
     first = gaps[0]
     if largest is None:
         pair = (first.group, first.reference)
         sides = (first.positive, first.negative) if isinstance(first, ScoreGap) else (None, None)
         return MetricResult(
-            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps), *sides,
-            p_value=first.p_value, unjudged=first.unjudged,
+            first.id, first.value, first.signed, first.ci, pair, first.passes, first.undefined, tuple(gaps), groups,
+            *sides, p_value=first.p_value, unjudged=first.unjudged,
         )  # fmt: skip
     return MetricResult(
-        first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps),
+        first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps), groups,
         mean=largest.mean, p_value=None if largest.null is None else largest.null.p_value, unjudged=largest.unjudged,
     )  # fmt: skip
 
@@ -208,7 +214,7 @@ def __getattr__(name: str) -> Metric:
 
 
 def __dir__() -> list[str]:
-    return sorted(["Metric", "MetricResult", *MEASURES])
+    return sorted(["GroupValues", "Metric", "MetricResult", *MEASURES])
 
 
 __all__ = __dir__()

@@ -335,6 +335,9 @@ def test_many_groups_are_quick_and_say_what_was_left_out() -> None:
     [
         ({"ground_truth": False}, ("demographic_parity", "abcc")),
         ({"ground_truth": False, "legal": True}, ("demographic_parity", "abcc", "disparate_impact")),
+        ({"ground_truth": False, "priority": "decisions"}, ("demographic_parity",)),
+        ({"ground_truth": False, "priority": "shape"}, ("demographic_parity", "abcc", "abpc")),
+        ({"ground_truth": False, "priority": "individuals"}, ("individual_fairness",)),
         ({"ground_truth": True, "priority": "opportunity"}, ("equal_opportunity",)),
         ({"ground_truth": True, "priority": "errors", "legal": True}, ("equalized_odds", "disparate_impact")),
         ({"ground_truth": True, "priority": "meaning"}, ("predictive_parity",)),
@@ -347,14 +350,16 @@ def test_the_guide_follows_the_tree(answers: dict[str, Any], measures: tuple[str
     advice = evenhand.guide(**answers)
     assert advice.measures == measures
     needs_rows = measures[0].endswith("fairness")
-    assert (advice.beware is None) == (not answers["ground_truth"])
+    assert ("random decision" in (advice.beware or "")) == (not answers["ground_truth"] and not needs_rows)
     assert ("impossibility" in (advice.beware or "")) == (answers["ground_truth"] and not needs_rows)
 
 
 def test_the_guide_refuses_nonsense() -> None:
     with pytest.raises(evenhand.UsageError, match=r"priority is one of .*did you mean 'errors'"):
         evenhand.guide(ground_truth=True, priority="error")
-    with pytest.raises(evenhand.UsageError, match="leave the priority 'errors' out"):
+    with pytest.raises(
+        evenhand.UsageError, match=r"without ground truth the priority is one of 'decisions', .* not 'errors'"
+    ):
         evenhand.guide(ground_truth=False, priority="errors")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from scipy import stats
 
 import evenhand
-from conftest import called as run, check_schema, evenhand as process
+from conftest import called as run, check_schema, evenhand as process, people
+from evenhand.analyses.planning.guide import PRIORITIES, WITHOUT_TRUTH
 from evenhand.errors import UsageError
 from evenhand.inference.null import rate_null
 from evenhand.inference.power import CHUNK, _chunk, detectable, power_of
@@ -156,6 +158,8 @@ def test_the_command_plans(tmp_path: Path) -> None:
         ("power", evenhand.power(2, base_rate=0.5)),
         ("guide", evenhand.guide(ground_truth=True, priority="errors", legal=True)),
         ("guide", evenhand.guide(classes=True, extremes=True)),
+        ("guide", evenhand.guide(ground_truth=False, priority="shape", legal=True)),
+        ("guide", evenhand.guide(ground_truth=True, priority="causes", legal=True)),
     ],
 )
 def test_plans_and_advice_have_all_views(kind: str, result: Any) -> None:
@@ -175,3 +179,124 @@ def test_answers_may_be_truth_values_of_numpy() -> None:
         evenhand.guide(classes=True, ground_truth=np.False_)
     with pytest.raises(UsageError, match="extremes is True or False, not 1"):
         evenhand.guide(classes=True, extremes=1)  # type: ignore[arg-type]
+
+
+# ---- advice that can be run -----------------------------------------------------------------------------------------
+
+ROWS = people(200, 2)
+TREE = [
+    *({"ground_truth": True, "priority": p, "legal": legal} for p in PRIORITIES for legal in (False, True)),
+    *(
+        {"ground_truth": False, "priority": p, "legal": legal}
+        for p in (None, *WITHOUT_TRUTH)
+        for legal in (False, True)
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("guide") / "people.csv"
+    names = list(ROWS)
+    lines = [",".join(map(str, row)) for row in zip(*ROWS.values(), strict=True)]
+    path.write_text("\n".join([",".join(names), *lines]))
+    return path
+
+
+@pytest.mark.parametrize("answers", TREE, ids=str)
+def test_every_leaf_of_the_tree_has_a_command_that_can_be_run(answers: dict[str, Any], file: Path) -> None:
+    advice = evenhand.guide(**answers)
+    assert f"\n{advice.command}" in str(advice).replace(" \\\n    ", " ")
+    columns = {"--score COL": "--score s", "--prediction COL": "--prediction d", "--label COL": "--label y",
+               "--group COL": "--group g", "--attribute COL": "--attribute g", "--model MODEL": "--model no:model",
+               "--graph GRAPH": "--graph 'g -> s'", "DATA": str(file)}  # fmt: skip
+    command = advice.command
+    for placeholder, own in columns.items():
+        command = command.replace(placeholder, own)
+    _, *words = shlex.split(command)
+    done = run(*words, *([] if words[0] in ("individual", "counterfactual") else ["--bootstrap", 0]), "--json", "-")
+    if words[0] == "counterfactual":
+        assert (done.returncode, done.stderr.count("\n")) == (2, 2)  # there is no such model
+        return
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["schema"] == f"evenhand/{words[0]}/1"
+    if words[0] == "audit":
+        assert {m["id"] for m in document["attributes"][0]["measures"]} == set(advice.measures)
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        (["--no-ground-truth", "--run", "FILE", "--score", "s", "--group", "g"],
+         "audit FILE --measures demographic_parity,abcc --score s --group g"),
+        (["--score=s", "--run", "FILE", "--group", "g", "--label", "y", "--priority", "errors", "--reference", "g0"],
+         "audit FILE --measures equalized_odds --score=s --group g --label y --reference g0"),
+        (["--no-ground-truth", "--legal", "--run", "FILE", "--prediction", "d", "--group", "g"],
+         "audit FILE --measures demographic_parity,disparate_impact --prediction d --group g"),
+        (["--no-ground-truth", "--run", "FILE", "--score", "s", "--group", "g", "--measures", "abpc"],
+         "audit FILE --score s --group g --measures abpc"),
+        (["--classes", "--focus", "per-group", "--extremes", "--classes-matter", "equally", "--run", "FILE", "--label",
+          "h", "--prediction", "h", "--group", "g"],
+         "aggregate FILE --unit score --across-groups=-inf --across-classes=1 --label h --prediction h --group g"),
+    ],
+)  # fmt: skip
+def test_run_is_the_command_that_it_shows(said: list[str], command: str, file: Path) -> None:
+    few = ["--bootstrap", "20", "--json", "-"]
+    done = run("guide", *(str(file) if word == "FILE" else word for word in said), *few)
+    assert done.returncode == 0, done.stderr
+    shown = done.stderr.splitlines()[-1]
+    assert shown == f"$ evenhand {command.replace('FILE', str(file))} --bootstrap 20 --json=-"
+    assert run(*shlex.split(shown)[2:]).stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (["--no-ground-truth", "--score", "s"], "No such option '--score'"),
+        (["--no-ground-truth", "people.csv"], "unexpected 'people.csv': to compute what is advised, say --run DATA"),
+        (["--no-ground-truth", "--run", "people.csv", "--score", "s"], "name at least one group column"),
+        (["--no-ground-truth", "--run", "people.csv", "--nonsense", "s"], "No such option '--nonsense'"),
+        (["--priority", "causes", "--run", "people.csv", "--attribute", "g"], "Missing option '--model'"),
+        (["--no-ground-truth", "--run", "absent.csv", "--score", "s", "--group", "g"], "absent.csv"),
+        (
+            ["--no-ground-truth", "--run", "people.csv", "--score", "s", "--group", "g", "--json", "people.csv"],
+            "people",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(said: list[str], words: str, file: Path) -> None:
+    before = file.read_bytes()
+    done = run("guide", *said, cwd=file.parent)
+    assert done.returncode == 2
+    *_, last = done.stderr.splitlines()
+    assert last.startswith("evenhand: ")
+    assert words in last
+    assert done.stdout == ""
+    assert file.read_bytes() == before
+
+
+def test_secrets_of_an_address_are_not_shown() -> None:
+    done = run("guide", "--no-ground-truth", "--run", "postgresql://me:hush@h/db?table=t", "--score", "s")
+    assert "$ evenhand audit 'postgresql://***@h/db?table=t'" in done.stderr
+    assert "hush" not in done.stderr
+
+
+def test_advice_is_run_in_python() -> None:
+    few: dict[str, Any] = {"bootstrap": 20, "permutations": 0}
+    advice = evenhand.guide(ground_truth=True, priority="errors", legal=True)
+    found = advice.run(ROWS, score="s", label="y", group="g", **few)
+    assert [m.id for m in found.attributes[0].measures] == ["disparate_impact", "equalized_odds"]
+    plain = evenhand.audit(ROWS, score="s", label="y", group="g", measures=list(advice.measures), **few)
+    assert found.to_dict() == plain.to_dict()
+    similar = evenhand.guide(ground_truth=False, priority="individuals").run(ROWS, score="s", group="g", k=3)
+    assert similar.to_dict()["schema"] == "evenhand/individual/1"
+    causes = evenhand.guide(ground_truth=True, priority="causes")
+    flipped = causes.run(ROWS, model=lambda x: np.where(x["g"] == "g0", 0.4, 0.6), attribute="g", features=["g"])
+    assert flipped.to_dict()["schema"] == "evenhand/counterfactual/1"
+    many = evenhand.guide(classes=True, focus="per-group", extremes=True).run(
+        ROWS, label="h", prediction="h", group="g"
+    )
+    assert many.to_dict()["schema"] == "evenhand/aggregate/1"
+    with pytest.raises(UsageError, match=r"say attribute= \(as in evenhand counterfactual DATA --model"):
+        causes.run(ROWS, model=len)

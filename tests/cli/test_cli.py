@@ -258,6 +258,9 @@ class TestTerminal:
         assert code == 0
         assert "Do you know the true outcome" in text
         assert "Look at: predictive_parity" in text
+        code, text = terminal("guide", type_in=b"n\nshape\ny\n")
+        assert code == 0
+        assert "Look at: demographic_parity, abcc, abpc, disparate_impact" in text
 
     def test_escapes_in_names_do_not_reach_the_terminal(self, tmp_path: Path) -> None:
         (tmp_path / "d.csv").write_text("s,g\n0.1,\x1b[41mred\n0.9,b\n")

@@ -15,12 +15,12 @@ from evenhand.inference.null import apart_by, rate_null
 from evenhand.inference.permutation import permuted
 from evenhand.measures.registry import MEASURES, RateMeasure
 from evenhand.tables.dense import Counts
-from evenhand.tables.table import bin_names
+from evenhand.tables.table import score_bins
 
 QUICK: dict[str, Any] = {"bootstrap": 0, "permutations": 0, "reference": "a", "score_range": (0, 1)}
 GAP = MEASURES["calibration_gap"]
 assert isinstance(GAP, RateMeasure)
-NAMES = bin_names((0.0, 1.0), 10, False)
+BINS = score_bins((0.0, 1.0), 10, False)
 MIDDLE = (np.arange(10) + 0.5) / 10
 HILL = np.array([2, 6, 12, 16, 18, 17, 14, 9, 5, 1]) / 100
 
@@ -38,7 +38,7 @@ def people(lonely: int, both: int = 60) -> dict[str, Any]:
 def drawn(rng: np.random.Generator, rates: Any, sizes: tuple[int, int], shares: Any = (HILL, HILL)) -> Counts:
     n = np.stack([rng.multinomial(size, share) for size, share in zip(sizes, shares, strict=True)], axis=1)
     k = rng.binomial(n, np.stack(rates, axis=1))
-    return Counts(np.stack([n - k, k], axis=-1), ("a", "b"), bins=NAMES)
+    return Counts(np.stack([n - k, k], axis=-1), ("a", "b"), bins=BINS)
 
 
 def p_value(counts: Counts) -> float:
@@ -63,15 +63,58 @@ def test_every_score_is_inside_the_bin_that_is_named(risk: bool) -> None:
     score = np.r_[np.arange(11) / 10, 0.05 + np.arange(10) / 10]
     t = evenhand.tabulate(score=score, label=[0, 1] * 10 + [1], group=["a", "b", "a"] * 7, risk=risk)
     for s, k in zip(t.score.tolist(), t.bin_of_cells(10).tolist(), strict=True):  # type: ignore[union-attr]
-        name = bin_names((0.0, 1.0), 10, risk)[k]
+        name = score_bins((0.0, 1.0), 10, risk)[k].name
         low, high = map(float, name[1:-1].split(", "))
         assert low <= s if name[0] == "[" else low < s
         assert s <= high if name[-1] == "]" else s < high
 
 
 def test_borders_in_the_units_of_the_data() -> None:
-    assert bin_names((300.0, 850.0), 5, False)[:2] == ("[300, 410]", "(410, 520]")
-    assert len(set(bin_names((1e9, 1e9 + 1), 4, True))) == 4
+    first, second, *_ = score_bins((300.0, 850.0), 5, False)
+    assert (first.name, first.low, first.high) == ("[300, 410]", 300, 410)
+    assert (second.name, second.low, second.high) == ("(410, 520]", 410, 520)
+    assert len({b.name for b in score_bins((1e9, 1e9 + 1), 4, True)}) == 4
+    assert [(b.low, b.high) for b in score_bins((0.0, 100.0), 4, True)] == [(75, 100), (50, 75), (25, 50), (0, 25)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "words", "said"),
+    [
+        ([0.35, 0.62], {"score_range": (0, 1)}, "at the score 0.35: favourable rates of 0.000 against 0.833"),
+        ([0.31, 0.35, 0.62], {"score_range": (0, 1)}, "in the score bin 0.3 to 0.4: favourable rates of 0.000"),
+        (
+            [0.31, 0.35, 0.62],
+            {"score_range": (0, 1), "calibration_bins": 4},
+            "in the score bin 0.25 to 0.5: favourable rates of 0.000",
+        ),
+        ([35, 62], {"score_range": (0, 100), "risk": True}, "at the score 35: favourable rates of 0.000 against 0.833"),
+        ([31, 35, 62], {"score_range": (0, 100), "risk": True}, "in the score bin 30 to 40: favourable rates of 0.000"),
+        ([310, 350, 850], {"calibration_bins": 3}, "in the score bin 310 to 490: favourable rates of 0.000"),
+    ],
+)
+def test_the_sentence_and_the_json_name_the_worst_bin_as_a_user_would(
+    scores: list[float], words: dict[str, Any], said: str
+) -> None:
+    low, high = scores[:-1], scores[-1]
+    rows = [(s, int(g == "a" and i > 0), g) for g in "ab" for i in range(6) for s in low]
+    rows += [(high, i % 2, g) for g in "ab" for i in range(6)]
+    score, label, group = zip(*rows, strict=True)
+    audit = evenhand.audit(score=score, label=label, group=group, **{**QUICK, "score_range": None, **words})
+    gap = audit.measure("calibration_gap")
+    assert said in gap.interpretation
+    measures = audit.to_dict()["attributes"][0]["measures"]
+    parts = next(m for m in measures if m["id"] == "calibration_gap")["parts"]
+    worst = max(parts, key=lambda p: abs(p["difference"]))
+    assert worst["bin"]["score"] == (low[0] if len(low) == 1 else None)
+    assert worst["bin"]["low"] <= low[0] <= low[-1] <= worst["bin"]["high"]
+    assert {p.bin for p in audit.measure("equalized_odds").parts} == {None}
+    lone = [p["bin"]["score"] for p in parts if p is not worst]
+    assert lone == [high]
+
+
+def test_a_score_of_a_handful_is_not_told() -> None:
+    audit = evenhand.audit(score=[0.1, 0.1, 0.9, 0.9], label=[0, 1, 0, 1], group=list("abab"), **QUICK)
+    assert [p.bin.score for p in audit.measure("calibration_gap").parts] == [None, None]
 
 
 def test_calibration_bins_reach_the_gap_and_the_errors() -> None:
@@ -80,7 +123,7 @@ def test_calibration_bins_reach_the_gap_and_the_errors() -> None:
         a = evenhand.audit(**data, **QUICK, calibration_bins=given)
         assert (a.options.scores.calibration_bins, a.options.scores.gap_bins) == (bins, gap_bins)
         names = [p.name for p in a.measure("calibration_gap").parts]
-        assert names == [n for n in bin_names((0.0, 1.0), gap_bins, False) if n in names]
+        assert names == [b.name for b in score_bins((0.0, 1.0), gap_bins, False) if b.name in names]
         assert len(names) == 2
         assert a.to_dict()["options"]["gap_bins"] == gap_bins
     rng = np.random.default_rng(0)
@@ -212,7 +255,7 @@ def weighted(rng: np.random.Generator, rates: Any, sizes: tuple[int, int]) -> Co
     """People who weigh 1, 7 or 30, whatever their outcome."""
     weight = np.array([1.0, 7.0, 30.0])
     people = np.stack([drawn(rng, rates, sizes).array for _ in weight], axis=-1)
-    return Counts(people @ weight, ("a", "b"), squares=people @ weight**2, bins=NAMES)
+    return Counts(people @ weight, ("a", "b"), squares=people @ weight**2, bins=BINS)
 
 
 @pytest.mark.parametrize("sizes", [(10, 10), (20, 130)])
@@ -233,7 +276,7 @@ def test_weights_that_go_with_the_outcome_reject_no_more(weights: tuple[int, int
     found = []
     for _ in range(100):
         people = np.stack([rng.multinomial(n, drawn_share.ravel()).reshape(-1, 2) for n in sizes], axis=1)
-        counts = Counts(people * weights, ("a", "b"), squares=people * np.square(weights, dtype=float), bins=NAMES)
+        counts = Counts(people * weights, ("a", "b"), squares=people * np.square(weights, dtype=float), bins=BINS)
         found.append(p_value(counts) <= 0.05)
     assert np.mean(found) <= 0.1
 
@@ -249,3 +292,14 @@ def test_a_gap_in_all_bins_is_found() -> None:
     rng = np.random.default_rng(4)
     found = [p_value(drawn(rng, (np.clip(MIDDLE - 0.1, 0, 1), MIDDLE), (500, 500))) <= 0.05 for _ in range(100)]
     assert sum(found) >= 55
+
+
+def test_the_gate_names_the_worst_bin_too() -> None:
+    data = people(0)
+    data["label"][:20] = 1
+    how = {**QUICK, "bootstrap": 0}
+    del how["permutations"]
+    verdict = evenhand.check(**data, require=["calibration_gap <= 0.05", "equalized_odds <= 0.05"], **how)
+    told = {f.rule.measure.id: f.interpretation for f in verdict.findings}
+    assert " Most at the score " in told["calibration_gap"]
+    assert " Most in TPR: " in told["equalized_odds"] or " Most in FPR: " in told["equalized_odds"]

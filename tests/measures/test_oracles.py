@@ -272,3 +272,34 @@ def test_german_credit(data_folder: Path) -> None:
     assert audit.attributes[0].reference == "male"
     assert sum(g.n for g in audit.attributes[0].groups) == 330
     assert audit.to_dict()["data"]["decision_rule"] == "logr ≥ 0.5"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_signed_gaps_by_the_definitions_of_aif360(seed: int) -> None:
+    """Unprivileged minus (or over) privileged, from counts of each group alone: the sign of AIF360, and ours."""
+    columns = people(600, groups=2, seed=seed)
+    d = (columns["s"] >= 0.5).astype(int)
+
+    def counts(group: str) -> tuple[float, float, float, float]:
+        own = [(int(y), int(p)) for y, p, g in zip(columns["y"], d, columns["g"], strict=True) if g == group]
+        tp, fp, fn, tn = (float(own.count(kind)) for kind in ((1, 1), (0, 1), (1, 0), (0, 0)))
+        return tp, fp, fn, tn
+
+    def rates(tp: float, fp: float, fn: float, tn: float) -> dict[str, float]:
+        return {
+            "demographic_parity": (tp + fp) / (tp + fp + fn + tn), "equal_opportunity": tp / (tp + fn),
+            "predictive_equality": fp / (fp + tn), "predictive_parity": tp / (tp + fp),
+            "negative_predictive_parity": tn / (tn + fn), "accuracy_parity": (tp + tn) / (tp + fp + fn + tn),
+            "treatment_equality": (fn / (tp + fn)) / (fp / (fp + tn)),
+        }  # fmt: skip
+
+    unprivileged, privileged = rates(*counts("g0")), rates(*counts("g1"))
+    audit = audited(columns, reference="g1")
+    for id_, value in unprivileged.items():
+        assert audit.measure(id_).signed == pytest.approx(value - privileged[id_], abs=1e-12), id_
+    ratio = unprivileged["demographic_parity"] / privileged["demographic_parity"]
+    assert audit.measure("disparate_impact").value == pytest.approx(ratio, abs=1e-12)
+    odds = {p.name: p.difference for p in audit.measure("equalized_odds").parts}
+    average = (odds["tpr"] + odds["fpr"]) / 2
+    pairs = [unprivileged[k] - privileged[k] for k in ("equal_opportunity", "predictive_equality")]
+    assert average == pytest.approx(sum(pairs) / 2, abs=1e-12)

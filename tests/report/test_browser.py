@@ -429,3 +429,32 @@ def test_the_json_can_be_taken_away(opened: Opened, tmp_path: Path) -> None:
         page.click("button.keep")
     got.value.save_as(tmp_path / "taken.json")
     assert json.loads((tmp_path / "taken.json").read_text()) == audit.to_dict()
+
+
+# ---- the glossary ---------------------------------------------------------------------------------------------------
+
+
+def test_a_link_to_a_measure_unfolds_what_it_asks(opened: Opened) -> None:
+    page = opened(usual()[1])
+    assert page.locator(".about[open]").count() == 0
+    page.click("table.measures a[href='#about-equalized_odds']")
+    page.wait_for_selector("#about-equalized_odds[open]")
+    assert page.locator(".about[open]").count() == 1
+    assert "justice, medical diagnosis" in page.locator("#about-equalized_odds").inner_text()
+    assert page.evaluate("document.activeElement.closest('details').id") == "about-equalized_odds"
+    page.keyboard.press("Enter")
+    assert page.locator(".about[open]").count() == 0
+
+
+def test_on_paper_the_glossary_is_open(opened: Opened) -> None:
+    page = opened(usual()[1])
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".about:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".about[open]").count() == 0
+
+
+def test_without_scripts_the_glossary_unfolds_too(opened: Opened) -> None:
+    page = opened(usual()[1], java_script_enabled=False)
+    page.locator("#about-abcc summary").click()
+    assert page.locator("#about-abcc dd").first.is_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import evenhand
 from conftest import called as run, evenhand as process, people
 from evenhand.analyses.audit.findings import findings
-from evenhand.measures.registry import MEASURES
+from evenhand.measures.registry import MEASURES, find
 from evenhand.report.markdown import escaped
 from evenhand.report.page.figures import histogram
 from evenhand.report.page.markup import Markup, data_block, join, tag
@@ -412,3 +413,19 @@ def test_names_of_every_object_have_their_lines() -> None:
 def test_weighted_people_do_not_exchange_groups() -> None:
     html = evenhand.audit(people(groups=2), **SCORED, weight="w", bootstrap=100, permutations=150).to_html()
     assert "permutations as much" not in html
+
+
+def test_the_glossary_has_the_measures_shown_and_no_others() -> None:
+    shown = ("demographic_parity", "equal_opportunity_uniform_w2")
+    audit = evenhand.audit(
+        evenhand.compas(), threshold=5, reference="Caucasian", bootstrap=0, permutations=0, measures=list(shown)
+    )
+    page = audit.to_html()
+    assert re.findall('id="about-([^"]+)"', page) == list(shown)
+    for id_ in shown:
+        measure = find(id_)
+        assert measure is not None
+        assert escape(measure.use) in page
+        assert escape(measure.limits) in page
+        assert escape(measure.formula) in page
+    assert "a random decision satisfies it" in page

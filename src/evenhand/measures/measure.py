@@ -68,6 +68,10 @@ class Measure:
     """The title for narrow tables; by default the title."""
     page: str = "decisions"
     """The page of docs/measures about it."""
+    use: str = ""
+    """When to use it, as sentences."""
+    limits: str = ""
+    """What it does not see, and what else speaks against it."""
     scale: Literal["difference", "ratio"] = "difference"
     needs_label: bool = True
     tolerance: float = 0.1

@@ -41,6 +41,37 @@ _CONCEPTS: dict[str, tuple[Family, str, str, str, str]] = {
     "equalized_odds": ("separation", "Are the scores of people with the same outcome spread alike", ", Y=y",
                        " among people with the same outcome", "odds"),
 }  # fmt: skip
+# When to use a concept of score bias, and what it does not see.
+_GUIDANCE: dict[str, tuple[str, str]] = {
+    "independence": (
+        "No outcomes are known, or equal shares of favourable decisions are the aim whatever the threshold will be.",
+        "It ignores outcomes: random scores satisfy it, and perfect ones do not where base rates differ.",
+    ),
+    "equal_opportunity": (
+        "Overlooking people with the favourable outcome is the harm, and the threshold may still change.",
+        "It says nothing about people with the unfavourable outcome, and takes the outcomes for true.",
+    ),
+    "predictive_equality": (
+        "Favouring people with the unfavourable outcome is the harm, and the threshold may still change.",
+        "It says nothing about people with the favourable outcome, and takes the outcomes for true.",
+    ),
+    "equalized_odds": (
+        "Both kinds of error do harm, and the threshold may still change.",
+        "It adds up both outcomes, so look at each too. It takes the outcomes for true, and scores that are chances "
+        "satisfy it only if base rates are equal or prediction is perfect.",
+    ),
+}
+# The same of how thresholds are weighted.
+_WEIGHED: dict[str, tuple[str, str]] = {
+    "uniform": (
+        "Scores are chances or prices, whose size matters.",
+        "Every threshold counts the same, also where nobody's score is: scores turned into logits have another value.",
+    ),
+    "standardized": (
+        "People are ranked, or scores on different scales are compared.",
+        "The size of a score does not matter, and how ties are ranked does.",
+    ),
+}
 _CLASSES = {None: "", 1: " of actual positives", 0: " of actual negatives"}
 _WEIGHTINGS = {"uniform": "scores", "standardized": "ranks"}
 Labels = tuple[int | None, ...]
@@ -64,6 +95,8 @@ def _biases(concept: str) -> Iterator[ScoreMeasure]:
             needs_label=labels != (None,), labels=tuple(y for y in labels if y is not None), classes=len(labels),
             tolerance=0.1 * len(labels), curve=_distance(labels, ranked), ranked=ranked,
             summaries=_means(labels, ranked), resolution=_moved(labels, ranked),
+            use=f"{_GUIDANCE[concept][0]} {_WEIGHED[weighting][0]}",
+            limits=f"{_GUIDANCE[concept][1]} {_WEIGHED[weighting][1]}",
         )  # fmt: skip
 
 
@@ -77,6 +110,10 @@ def _calibration_bias(weighting: str) -> ScoreMeasure:
         curve=lambda bins, options, _: calibration.bias(bins, ranked),
         view=lambda counts, options: calibration.binned(counts, ranked, options),
         resolution=lambda counts, options, p=1.0: calibration.blur(counts, ranked, options, p),
+        use="Somebody acts on what a score means, and a typical gap says more than the largest one.",
+        limits="Gaps that are large for few people disappear in the mean. It depends on the bins, leaves out those "
+        "without both groups, and says nothing about errors of decisions."
+        + ("" if ranked else " A bin of few people counts as much as any."),
     )  # fmt: skip
 
 
@@ -115,7 +152,9 @@ def _mean_gap(counts: ScoreCounts, options: ScoreOptions, like: Curve | None) ->
     return Curve(np.zeros(1), mean[..., :1] - mean[..., 1:], np.ones(1))
 
 
-def _roc_bias(id: str, asks: str, formula: str, fares: str, short: str, which: roc.Curves) -> ScoreMeasure:
+def _roc_bias(
+    id: str, asks: str, formula: str, fares: str, short: str, which: roc.Curves, use: str, limits: str
+) -> ScoreMeasure:
     def areas(counts: ScoreCounts, options: ScoreOptions) -> list[Summary]:
         a, b = (float(roc.auroc(counts, *curve)) for curve in which)
         return [(short.replace("ROC", "AUROC"), a, b, a - b)]
@@ -124,7 +163,7 @@ def _roc_bias(id: str, asks: str, formula: str, fares: str, short: str, which: r
         id, "separation", asks, formula, fares, f"{short} bias", short, page="roc-bias", labels=(0, 1), ranked=True,
         curve=lambda counts, options, like: roc.bias(counts, which, like),
         grid=lambda counts, options: even_points(), summaries=areas,
-        resolution=lambda counts, options, p=1.0: resolution.of_roc(counts, which, p),
+        resolution=lambda counts, options, p=1.0: resolution.of_roc(counts, which, p), use=use, limits=limits,
     )  # fmt: skip
 
 
@@ -132,62 +171,114 @@ def _roc_bias(id: str, asks: str, formula: str, fares: str, short: str, which: r
 MEASURES: dict[str, Measure] = {m.id: m for m in (
     RateMeasure("demographic_parity", "independence", "Is the favourable decision given equally often?",
                 "P(Ŷ=1 | group) − P(Ŷ=1 | reference)", "receives the favourable decision {more|less} often",
-                short="dem. parity", components=("selection_rate",), needs_label=False),
+                short="dem. parity", components=("selection_rate",), needs_label=False,
+                use="Equal shares of favourable decisions are the aim, as in advertising or outreach, or no outcomes "
+                "are known.",
+                limits="It ignores outcomes: a random decision satisfies it, and a perfect one does not where base "
+                "rates differ, so it may cost accuracy."),
     RateMeasure("disparate_impact", "independence", "Is the selection rate at least four fifths of the other's?",
                 "P(Ŷ=1 | group) / P(Ŷ=1 | reference)", "receives the favourable decision {more|less} often",
-                short="impact", components=("selection_rate",), scale="ratio", needs_label=False, tolerance=0.8),
+                short="impact", components=("selection_rate",), scale="ratio", needs_label=False, tolerance=0.8,
+                use="A rule asks for it, such as the four-fifths rule of US employment practice, or selection is "
+                "rare and a difference of rates looks small.",
+                limits="As demographic parity it ignores outcomes. Where few are selected the ratio is uncertain, "
+                "and where most are it hides large differences among the rejected."),
     RateMeasure("delta_dp_b", "independence", "How far apart are the shares of favourable decisions?",
                 "|P(S≥t | group) − P(S≥t | reference)|", "receives the favourable decision {more|less} often",
-                "ΔDP of decisions", page="distributions", components=("selection_rate",), needs_label=False),
+                "ΔDP of decisions", page="distributions", components=("selection_rate",), needs_label=False,
+                use="A published value of ΔDP at a threshold is to be compared.",
+                limits="It is demographic parity under another name: it depends on the threshold, and 0 at one says "
+                "nothing about the others."),
     ScoreMeasure("delta_dp_c", "independence", "How far apart are the mean scores?",
                  "|E[S | group] − E[S | reference]|", "has {more|less} favourable scores on average",
                  "ΔDP of mean scores", page="distributions", needs_label=False, curve=_mean_gap, single=True,
-                 summaries=_means((None,), False), resolution=_moved((None,), False)),
+                 summaries=_means((None,), False), resolution=_moved((None,), False),
+                 use="Scores themselves are used, as prices or amounts are, and their average matters.",
+                 limits="Groups with equal means may still be scored differently: gaps in opposite directions "
+                 "cancel."),
     ScoreMeasure("abcc", "independence", "How far apart are decisions at all thresholds together?",
                  "∫ |F(s | group) − F(s | reference)| ds", "is scored {more|less} favourably",
                  "area between CDFs (ABCC)", "ABCC", page="distributions", needs_label=False,
-                 curve=_distance((None,), False), summaries=_means((None,), False), resolution=_moved((None,), False)),
+                 curve=_distance((None,), False), summaries=_means((None,), False), resolution=_moved((None,), False),
+                 use="Scores are used without a fixed threshold, and how far people are apart matters.",
+                 limits="It ignores outcomes, and depends on the scale: scores turned into logits have another value."),
     ScoreMeasure("abpc", "independence", "How many people are scored differently?",
                  "∫ |f(s | group) − f(s | reference)| ds", "has {more|fewer} people at some scores",
                  "area between PDFs (ABPC)", "ABPC", page="distributions", needs_label=False, tolerance=0.2,
                  curve=distribution.area, grid=distribution.sparse_grid, smooth=True, directed=False,
-                 resolution=resolution.of_densities),
+                 resolution=resolution.of_densities,
+                 use="Scores should be distributed identically, however small the way between two of them.",
+                 limits="It ignores outcomes, does not say who is favoured, and depends on the bandwidth. Below about "
+                 "100 people, or where scores are few, it is mostly noise, which is never small."),
     ScoreMeasure("mutual_information", "independence", "How much does a score tell about the group?",
                  "H(S) − Σ P(g) H(S | g)", "has {more|fewer} people at some scores", page="distributions",
                  needs_label=False, tolerance=0.005, curve=distribution.information, grid=distribution.sparse_grid,
-                 smooth=True, order=2.0, information=True, directed=False, resolution=resolution.of_information),
+                 smooth=True, order=2.0, information=True, directed=False, resolution=resolution.of_information,
+                 use="A score should tell nothing about the group, whoever is favoured.",
+                 limits="It ignores outcomes, does not say who is favoured, depends on the bandwidth, and is in no "
+                 "unit that people can picture."),
     *_biases("independence"),
     RateMeasure("equal_opportunity", "separation", "Are actual positives given the favourable decision equally often?",
                 "TPR(group) − TPR(reference)", "has a {higher|lower} true positive rate",
-                short="eq. opp.", components=("tpr",)),
+                short="eq. opp.", components=("tpr",),
+                use="Overlooking people with the favourable outcome is the harm: hiring, admission, treatment.",
+                limits="It ignores false positives, which may differ freely. It needs outcomes and takes them for "
+                "true."),
     RateMeasure("predictive_equality", "separation",
                 "Are actual negatives given the favourable decision equally often?", "FPR(group) − FPR(reference)",
-                "has a {higher|lower} false positive rate", short="pred. eq.", components=("fpr",)),
+                "has a {higher|lower} false positive rate", short="pred. eq.", components=("fpr",),
+                use="A favourable decision for people with the unfavourable outcome is the harm, or, turned round, a "
+                "wrong accusation.",
+                limits="It ignores people with the favourable outcome. It needs outcomes and takes them for true."),
     RateMeasure("equalized_odds", "separation", "Are both error rates equal?", "max(|ΔTPR|, |ΔFPR|)",
-                "has {higher|lower} rates", short="odds", components=("tpr", "fpr")),
+                "has {higher|lower} rates", short="odds", components=("tpr", "fpr"),
+                use="Both kinds of error do harm: justice, medical diagnosis.",
+                limits="Where base rates differ it excludes demographic parity, unless decisions ignore the outcome, "
+                "and it may cost accuracy. It needs outcomes and takes them for true."),
     *_biases("equal_opportunity"),
     *_biases("predictive_equality"),
     *_biases("equalized_odds"),
     _roc_bias("roc", "Does the score rank people equally well within each group?",
-              "∫ |ROC(group) − ROC(reference)|", "is ranked {more|less} reliably", "ROC", roc.WITHIN),
+              "∫ |ROC(group) − ROC(reference)|", "is ranked {more|less} reliably", "ROC", roc.WITHIN,
+              use="Each group is ranked on its own, and who is ranked well should not depend on the group.",
+              limits="It compares people within their group only: a whole group can be shifted up or down without "
+              "changing it."),
     _roc_bias("xroc", "Are people ranked equally well across groups?",
               "∫ |ROC(Y=1 of group, Y=0 of reference) − ROC(Y=1 of reference, Y=0 of group)|",
-              "wins {more|fewer} comparisons across groups", "cross-ROC", roc.ACROSS),
+              "wins {more|fewer} comparisons across groups", "cross-ROC", roc.ACROSS,
+              use="People of different groups compete in one list.",
+              limits="It shows who wins comparisons across groups, not why: different means do it, and so does a "
+              "score that is worse for one group."),
     RateMeasure("predictive_parity", "sufficiency", "Does a favourable decision mean the same?",
-                "PPV(group) − PPV(reference)", "turns out well {more|less} often once selected", components=("ppv",)),
+                "PPV(group) − PPV(reference)", "turns out well {more|less} often once selected", components=("ppv",),
+                use="A favourable decision should mean the same for everybody: credit, risk assessment.",
+                limits="Where base rates differ it excludes equalized odds, unless everybody selected turns out well. "
+                "Selection rates may differ freely, and it needs outcomes."),
     RateMeasure("negative_predictive_parity", "sufficiency", "Does an unfavourable decision mean the same?",
                 "NPV(group) − NPV(reference)", "is rightly rejected {more|less} often once rejected",
-                short="neg. predictive parity", components=("npv",)),
+                short="neg. predictive parity", components=("npv",),
+                use="An unfavourable decision should mean the same for everybody.",
+                limits="Where base rates differ it excludes equalized odds, unless nobody is wrongly rejected. "
+                "Outcomes of the rejected are often unknown."),
     RateMeasure("calibration_gap", "sufficiency", "Does the same score mean the same?",
                 "max over bins |P(Y=1 | bin, group) − P(Y=1 | bin, reference)|", "has {higher|lower} favourable rates",
-                components=(), other=lambda counts: Profile(*calibration.observed(counts)), levels="bins"),
+                components=(), other=lambda counts: Profile(*calibration.observed(counts)), levels="bins",
+                use="Scores are read as chances: medical risk, forecasts, prices that follow from a risk.",
+                limits="It is the largest gap over bins, so bins of few people decide its value. Both groups may be "
+                "equally wrong. Where base rates differ, scores that are chances cannot also have equal means among "
+                "people with the same outcome, unless prediction is perfect."),
     *map(_calibration_bias, _WEIGHTINGS),
     RateMeasure("accuracy_parity", "accuracy", "Are decisions equally often right?",
                 "accuracy(group) − accuracy(reference)", "is decided correctly {more|less} often",
-                components=("accuracy",)),
+                components=("accuracy",),
+                use="As a first look at whether the model is as good for every group.",
+                limits="It counts both kinds of error as one: groups with opposite errors can be equal."),
     RateMeasure("treatment_equality", "accuracy", "Do errors fall to the same side?",
                 "FNR/FPR(group) − FNR/FPR(reference)", "has {more|fewer} harmful errors for each helpful one",
-                components=("fnr/fpr",), other=_treatment, rests_on=("fnr", "fpr"), permuted_within="label"),
+                components=("fnr/fpr",), other=_treatment, rests_on=("fnr", "fpr"), permuted_within="label",
+                use="The question is on which side the errors of each group fall.",
+                limits="Where false positives are rare the ratio explodes, and equal ratios can hide different "
+                "numbers of errors."),
 )}
 # fmt: on
 
@@ -201,6 +292,15 @@ def documentation_row(m: Measure) -> str:
     ratio = m.scale == "ratio"
     tolerance = f"{m.tolerance:g} to {1 / m.tolerance:g}" if ratio else f"{'±' if m.signed else ''}{m.tolerance:g}"
     return " | ".join((f"| `{m.id}`", m.asks, m.formula.replace("|", "\\|"), tolerance)) + " |"
+
+
+def guidance_row(m: Measure) -> str:
+    """Its row in the table of its page that says when to use it.
+
+    >>> guidance_row(MEASURES["equalized_odds"]).partition(" | ")[2][:27]
+    'Both kinds of error do harm'
+    """
+    return f"| `{m.id}` | {m.use} | {m.limits} |"
 
 
 def hypothesis(m: Measure) -> str:

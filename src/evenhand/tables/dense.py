@@ -44,6 +44,28 @@ class Units:
 
 
 @dataclass(frozen=True)
+class ScoreBin:
+    """A range of scores, in the units of the data.
+
+    >>> str(ScoreBin("(0.3, 0.4]", 0.3, 0.4)), str(ScoreBin("(4.6, 5.5]", 4.6, 5.5, score=5.0))
+    ('in the score bin 0.3 to 0.4', 'at the score 5')
+    """
+
+    name: str
+    """Its borders, and which of them belong to it."""
+    low: float
+    high: float
+    score: float | None = None
+    """The score of everybody in it, if all have the same and there are enough of them to tell it."""
+
+    def __str__(self) -> str:
+        if self.score is not None:
+            return f"at the score {self.score:.12g}"
+        low, high = self.name[1:-1].split(", ")
+        return f"in the score bin {low} to {high}"
+
+
+@dataclass(frozen=True)
 class Counts:
     """Dense counts of one grouping, axes (…, level, group, label).
 
@@ -59,8 +81,8 @@ class Counts:
     """Which rows belong together, if not every row is a person."""
     noisy: bool = False
     """Whether noise was added to the counts, so that `squares` are their variances."""
-    bins: tuple[str, ...] = ()
-    """Names of the levels, if they are score bins: their borders as the scores were given."""
+    bins: tuple[ScoreBin, ...] = ()
+    """The levels, if they are score bins."""
 
     @property
     def exchangeable(self) -> bool:

@@ -21,7 +21,7 @@ from evenhand.errors import UsageError, shown, shown_name
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import tidy
 from evenhand.tables.decimals import NARROW
-from evenhand.tables.dense import Counts, Units
+from evenhand.tables.dense import Counts, ScoreBin, Units
 from evenhand.tables.groups import Grouped, Grouping, both, history_of, same, sum_by, sum_of
 from evenhand.tables.invariants import check
 from evenhand.tables.noise import Noise
@@ -32,6 +32,8 @@ SAME_RANGES = (
     "share tables in the same ranges (table make --like TABLE or --edges 0,0.1,…; suppressed(…, like=) in Python)"
 )
 ALL_THE_SAME = "or, if only decisions matter, add them all the same (--force; evenhand.merge(…, force=True))"
+TOLD = 5
+"""A score is told where at least so many people have it."""
 FAR_OFF = 0.05
 """Noise of so much of all people is worth a remark."""
 
@@ -155,8 +157,20 @@ class Table(Grouped):
 
     def binned(self, grouping: Grouping, bins: int) -> Counts:
         """Counts by score bin, group and label."""
-        counts = self.dense(self.bin_of_cells(bins), bins, grouping)
-        return replace(counts, bins=bin_names(self.score_range, bins, self.meaning.risk))
+        level = self.bin_of_cells(bins)
+        there = score_bins(self.score_range, bins, self.meaning.risk)
+        named = (replace(b, score=s) for b, s in zip(there, self._single_scores(level, bins), strict=True))
+        return replace(self.dense(level, bins, grouping), bins=tuple(named))
+
+    def _single_scores(self, level: Ints, levels: int) -> list[float | None]:
+        """Of each level the score of everybody in it, if all have the same one and are enough to tell it."""
+        score, ends = self._scores_of_cells(), np.array([[np.inf], [-np.inf]]) * np.ones(levels)
+        np.minimum.at(ends[0], level, score)
+        np.maximum.at(ends[1], level, score)
+        people = np.bincount(level, self.n, levels)
+        exact = np.ones(levels, bool) if self.spans is None else ~self.spans.holding(ends[0])
+        told = exact & (ends[0] == ends[1]) & (people >= TOLD)
+        return [s if t else None for s, t in zip(ends[0].tolist(), told.tolist(), strict=True)]
 
     def selected(self, threshold: float | None) -> Bools:
         """Whether the people of each cell receive the favourable decision.
@@ -374,23 +388,25 @@ def equal_bins(scores: Floats, score_range: tuple[float, float], bins: int, risk
 
 
 @lru_cache
-def bin_names(score_range: tuple[float, float], bins: int, risk: bool) -> tuple[str, ...]:
-    """What `equal_bins` are called, from the least to the most favourable: their borders in the units of the data.
+def score_bins(score_range: tuple[float, float], bins: int, risk: bool) -> tuple[ScoreBin, ...]:
+    """The `equal_bins`, from the least to the most favourable, with their borders in the units of the data.
 
     Reflected bins of a risk score are closed on the left: the favourable end, as everywhere.
 
-    >>> bin_names((0.0, 1.0), 4, False)
-    ('[0, 0.25]', '(0.25, 0.5]', '(0.5, 0.75]', '(0.75, 1]')
-    >>> bin_names((1.0, 10.0), 3, True)
-    ('[7, 10]', '[4, 7)', '[1, 4)')
+    >>> [b.name for b in score_bins((0.0, 1.0), 4, False)]
+    ['[0, 0.25]', '(0.25, 0.5]', '(0.5, 0.75]', '(0.75, 1]']
+    >>> [b.name for b in score_bins((1.0, 10.0), 3, True)]
+    ['[7, 10]', '[4, 7)', '[1, 4)']
     """
     edges = bin_edges(score_range, bins).tolist()
     digits = next((d for d in range(6, 17) if len({f"{e:.{d}g}" for e in edges}) > bins), 17)
     borders = [f"{e:.{digits}g}" for e in edges]
     pairs = list(pairwise(borders))
     if not risk:
-        return tuple(f"{'(' if k else '['}{lo}, {hi}]" for k, (lo, hi) in enumerate(pairs))
-    return tuple(f"[{lo}, {hi}{')' if k else ']'}" for k, (lo, hi) in enumerate(reversed(pairs)))
+        names = [f"{'(' if k else '['}{lo}, {hi}]" for k, (lo, hi) in enumerate(pairs)]
+        return tuple(ScoreBin(name, *ends) for name, ends in zip(names, pairwise(edges), strict=True))
+    names = [f"[{lo}, {hi}{')' if k else ']'}" for k, (lo, hi) in enumerate(reversed(pairs))]
+    return tuple(ScoreBin(name, *ends) for name, ends in zip(names, reversed(list(pairwise(edges))), strict=True))
 
 
 def describe(t: Table) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.gaps import Gap, Part
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
@@ -99,7 +99,7 @@ def _gap(g: Gap, needed: Sample | None) -> dict[str, Any]:
         **fields(g, "ci_bootstrap ci_signed ci_positive ci_negative tolerance passes conclusive undefined"),
         **fields(g, "unjudged resolution smoothing"),
         "interpretation": g.interpretation,
-        "parts": [fields(p, "name group reference difference ci") for p in g.parts],
+        "parts": [_part(p) for p in g.parts],
         "empty_bins": list(getattr(g, "empty_bins", ())),
         "left_out_bins": list(getattr(g, "left_out_bins", ())),
         **fields(g, "left_out_share bounds resamples_undefined"),
@@ -109,6 +109,11 @@ def _gap(g: Gap, needed: Sample | None) -> dict[str, Any]:
         **fields(g, "cohens_h"),
         "needed": None if needed is None or needed is NOBODY else fields(needed, "n n_reference"),
     }
+
+
+def _part(p: Part) -> dict[str, Any]:
+    ends = None if p.bin is None else fields(p.bin, "low high score")
+    return {**fields(p, "name group reference difference ci"), "bin": ends}
 
 
 def _null(null: Null | None, excess: float | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from evenhand.inference.significance import TestResult
 from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.registry import Measure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
+from evenhand.tables.dense import ScoreBin
 
 NOT_SHOWN = 0.05
 """Groups with a larger p-value may be alike."""
@@ -30,6 +31,12 @@ class Part:
     reference: float
     difference: float
     ci: Pair | None
+    bin: ScoreBin | None = None
+
+    @property
+    def where(self) -> str:
+        """Of a rate, or of a score bin: where it is."""
+        return f"in {self.name.upper()}" if self.bin is None else str(self.bin)
 
 
 class Known:
@@ -216,6 +223,11 @@ class RateGap(Gap):
     def ci_signed(self) -> Pair | None:
         """Of `signed`."""
         return None if self.signed is None else self.ci
+
+    @property
+    def worst(self) -> Part | None:
+        """Where the two groups differ most, of several rates or score bins."""
+        return max(self.parts, key=lambda p: abs(p.difference), default=None)
 
 
 @dataclass(frozen=True)

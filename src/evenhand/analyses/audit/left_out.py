@@ -47,7 +47,7 @@ def left_out(counts: Counts) -> LeftOut | None:
     share, other = float(lost[group, pattern]), int(first[pattern])
     if share == 0:
         return None
-    bins = tuple(counts.bins[k] for k in np.flatnonzero(there[:, group] != there[:, other]))
+    bins = tuple(counts.bins[k].name for k in np.flatnonzero(there[:, group] != there[:, other]))
     more = f" and {len(bins) - NAMED} more" if len(bins) > NAMED else ""
     who, whom = shown_name(counts.groups[group]), shown_name(counts.groups[other])
     percent = f"{100 * share:.2g}% of {who} have scores that nobody of {whom} has"

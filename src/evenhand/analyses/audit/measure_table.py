@@ -66,7 +66,7 @@ def verdict(m: dict[str, Any]) -> Markup:
 
 
 def about(ids: list[str], tolerance: Mapping[str, float]) -> Markup:
-    """What every measure asks, its formula, and how to read it; with the tolerances that were stated."""
+    """A glossary of the measures shown, to open one by one; with the tolerances that were stated."""
     parts = []
     measures = tolerating([m for id_ in ids if (m := find(id_)) is not None], tolerance)
     for family, title in FAMILIES.items():
@@ -77,14 +77,16 @@ def about(ids: list[str], tolerance: Mapping[str, float]) -> Markup:
 
 
 def _about(m: Measure) -> Markup:
-    return tag(
-        "div",
-        tag("h4", m.title, id=f"about-{m.id}", tabindex="-1"),
-        tag("p", m.asks, " ", tag("code", m.formula)),
-        tag("p", reading(m)),
-        tag("p", "Documentation: ", tag("code", m.documentation), ", in JSON ", tag("code", m.id), class_="note"),
-        class_="about",
-    )
+    head = tag("summary", tag("h4", m.title), " ", m.asks)
+    told = {
+        "Formula": tag("code", m.formula),
+        "Reading": reading(m),
+        "When to use": m.use,
+        "Limitations": m.limits,
+        "More": join(tag("code", m.documentation), ", in JSON ", tag("code", m.id)),
+    }
+    terms = [join(tag("dt", term), tag("dd", text)) for term, text in told.items() if text]
+    return tag("details", head, tag("dl", *terms), class_="about", id=f"about-{m.id}")
 
 
 def reading(m: Measure) -> str:

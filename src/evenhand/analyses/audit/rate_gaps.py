@@ -33,7 +33,9 @@ def gaps(
     `ordinary` are intervals by group to take instead of the best known ones.
     """
     profile = measure.profile(counts)
-    reasons, components = _reasons(measure, counts, profile, reference), measure.components or counts.bins
+    reasons = _reasons(measure, counts, profile, reference)
+    bins = counts.bins or (None,) * len(measure.components)
+    components = measure.components or tuple(b.name for b in counts.bins)
     each, whole, method = _intervals(measure, profile, reference, confidence)
     compared = []
     for g, group in enumerate(counts.groups):
@@ -41,13 +43,13 @@ def gaps(
             continue
         names = group, counts.groups[reference]
         a, b = profile.values[:, g].tolist(), profile.values[:, reference].tolist()
-        empty = tuple(n for n, x, y in zip(counts.bins, a, b, strict=True) if x != x or y != y) if counts.bins else ()
+        empty = tuple(n for n, x, y in zip(components, a, b, strict=True) if counts.bins and (x != x or y != y))
         because = reasons[g]
         if because:
             compared.append(RateGap.without_value(measure, *names, because, empty_bins=empty))
             continue
-        columns = zip(components, a, b, *(bounds[:, g].tolist() for bounds in each), strict=True)
-        parts = [Part(name, x, y, x - y, (lo, hi)) for name, x, y, lo, hi in columns]
+        columns = zip(components, a, b, *(ends[:, g].tolist() for ends in each), bins, strict=True)
+        parts = [Part(name, x, y, x - y, (lo, hi), one) for name, x, y, lo, hi, one in columns]
         gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
         if resampled is not None:
             gap = replace(
@@ -72,7 +74,7 @@ def _intervals(
         assert profile.trials is not None
         both = interval.ratio_of_shares(a, profile.trials, b, profile.trials[:, [r]], confidence)
         return both, (both[0][0], both[1][0]), "score, corrected for skewness"
-    alone = _differences(profile, r, confidence, _bounds)
+    alone = _differences(profile, r, confidence, bounds)
     if len(a) == 1:
         method = "Newcombe" if profile.trials is not None else "score ratios, square-and-add"
         return alone, (alone[0][0], alone[1][0]), method
@@ -128,7 +130,7 @@ def _reasons(m: RateMeasure, counts: Counts, profile: Profile, reference: int) -
     return [reason or own[reference] for reason in own]
 
 
-def _bounds(profile: Profile, confidence: interval.Number) -> interval.Interval:
+def bounds(profile: Profile, confidence: interval.Number) -> interval.Interval:
     """An interval for every value of a profile."""
     if profile.quotient is None:
         assert profile.trials is not None
@@ -147,9 +149,10 @@ def _sentence(m: RateMeasure, gap: RateGap, a: list[float], b: list[float], conf
         text = f"{group} and {reference} are alike" if alike else f"{group} {direction} than {reference}"
         text += f": {a[0]:.3f} against {b[0]:.3f}"
     else:
-        worst = max(gap.parts, key=lambda p: abs(p.difference))
-        what = f"in {worst.name.upper()}" if m.levels == "decision" else f"at scores of {worst.name}"
-        text = f"{group} and {reference} differ most {what}: {worst.group:.3f} against {worst.reference:.3f}"
+        assert gap.worst is not None
+        rates = f"{gap.worst.group:.3f} against {gap.worst.reference:.3f}"
+        what = "favourable rates of " if m.levels == "bins" else ""
+        text = f"{group} and {reference} differ most {gap.worst.where}: {what}{rates}"
     text = judged(m, gap, text, confidence)
     return text if gap.lacking is None or gap.unjudged else f"{text} Left out, {gap.lacking}."
 

@@ -166,8 +166,10 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
 
 
 def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
-    """Who fares better, where a gap goes one way."""
+    """Who fares better, where a gap goes one way; where it is largest, if it is one of several."""
     signed, names = gap.signed, _names(gap)
+    if isinstance(gap, RateGap) and gap.worst is not None:
+        return f"Most {gap.worst.where}: {gap.worst.group:.3f} against {gap.worst.reference:.3f}."
     if isinstance(gap, RateGap) and gap.ratio is not None and m.scale == "ratio":
         signed = gap.ratio - 1
     share = gap.positive_share if isinstance(gap, ScoreGap | LargestGap) and not m.signed else None

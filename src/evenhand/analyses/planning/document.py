@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.planning.guide import Advice
+from evenhand.analyses.planning.advice import Advice
 from evenhand.report.document import fields, header
 
 if TYPE_CHECKING:
@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 def document(result: Plan | Advice) -> dict[str, Any]:
     """A plan or a piece of advice as plain values."""
     if isinstance(result, Advice):
-        return {**header("guide"), **fields(result, "measures why beware command")}
+        return {**header("guide"), **fields(result, "measures why beware analysis command")}
     return {**header("power"), **asdict(result)}

@@ -6,21 +6,41 @@ The decision tree of the ExFairness metric specification, and for many classes t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from evenhand.analyses.planning.advice import Advice as Advice, AggregateAdvice as AggregateAdvice
 from evenhand.errors import UsageError, listed, nearest, shown, truth
-from evenhand.report.result import Result
 
-PRIORITIES = {
+# What matters most → the measures, and why.
+_ANYWAY: dict[str, tuple[tuple[str, ...], str]] = {
+    "individuals": (("individual_fairness",), "Similar people should be treated alike, whatever their group."),
+    "causes": (("counterfactual_fairness",), "The decision should not change had the person been in another group."),
+}
+PRIORITIES: dict[str, tuple[tuple[str, ...], str]] = {
     "opportunity": (
-        "equal_opportunity",
+        ("equal_opportunity",),
         "People with a favourable outcome should have the same chance in every group.",
     ),
-    "errors": ("equalized_odds", "Both kinds of error matter: wrongly refused and wrongly accepted."),
-    "meaning": ("predictive_parity", "A favourable decision should mean the same for every group."),
-    "probability": ("calibration_gap", "The same score should mean the same chance in every group."),
-    "individuals": ("individual_fairness", "Similar people should be treated alike, whatever their group."),
-    "causes": ("counterfactual_fairness", "The decision should not change had the person been in another group."),
+    "errors": (("equalized_odds",), "Both kinds of error matter: wrongly refused and wrongly accepted."),
+    "meaning": (("predictive_parity",), "A favourable decision should mean the same for every group."),
+    "probability": (("calibration_gap",), "The same score should mean the same chance in every group."),
+    **_ANYWAY,
+}
+WITHOUT_TRUTH: dict[str, tuple[tuple[str, ...], str]] = {
+    "decisions": (
+        ("demographic_parity",),
+        "Every group should receive the favourable decision equally often.",
+    ),
+    "scores": (
+        ("demographic_parity", "abcc"),
+        "Without outcomes, decisions at the threshold in use can be compared (demographic_parity), and scores at all "
+        "thresholds together (abcc): how far people are apart, whatever the threshold will be.",
+    ),
+    "shape": (
+        ("demographic_parity", "abcc", "abpc"),
+        "Scores should be distributed identically: abpc says how many people are scored differently, however near, "
+        "and abcc how far people are apart.",
+    ),
+    **_ANYWAY,
 }
 QUESTIONS = {
     "ground_truth": "Do you know the true outcome of the people (labels)?",
@@ -40,41 +60,23 @@ CLASS_QUESTIONS = {
         ("equally", "worst-most", "one"),
     ),
 }
-_NEEDS_ROWS = ("individual_fairness", "counterfactual_fairness")
-
-
-@dataclass(frozen=True, repr=False)
-class Advice(Result):
-    """Which measures fit, and why."""
-
-    measures: tuple[str, ...]
-    why: str
-    beware: str | None = None
-
-    @property
-    def command(self) -> str | None:
-        """The command that computes it, where that takes more than naming the measures."""
-        return None
-
-    def __str__(self) -> str:
-        return str(self._drawn())  # a sentence is not broken into lines
-
-
-@dataclass(frozen=True, repr=False)
-class AggregateAdvice(Advice):
-    """How to make one number of many classes and groups, and why."""
-
-    unit: str = "gap"
-    across_groups: str = "1"
-    across_classes: str = "2"
-
-    @property
-    def command(self) -> str:
-        one = " --positive CLASS" if self.across_classes == "binary" else ""
-        return (
-            f"evenhand aggregate DATA --label COL --prediction COL --group COL --unit {self.unit} "
-            f"--across-groups={self.across_groups} --across-classes={self.across_classes}{one}"
-        )
+_ANALYSES = {"individuals": ("individual", ("score", "group")),
+             "causes": ("counterfactual", ("model", "attribute", "graph"))}  # fmt: skip
+_ROWS = {
+    "individuals": "It needs rows with the features of people, not just counts, and a distance between people that "
+    "you can defend.",
+    "causes": "It needs rows with the features of people, the model, and a causal graph that you can defend: without "
+    "one only the attribute is flipped.",
+}
+_NO_TRUTH = (
+    "Without outcomes nobody can tell whether unequal shares are mistakes: a random decision satisfies demographic "
+    "parity, and a perfect one need not."
+)
+_TRUTH = (
+    "If base rates differ between groups, not all criteria can hold together: read the impossibility section of "
+    "the audit before you promise more than one."
+)
+_RULE = " The four-fifths rule asks for disparate_impact >= 0.8."
 
 
 def guide(
@@ -91,16 +93,19 @@ def guide(
 ) -> Advice:
     """Recommend measures from three answers: are there labels, what matters most, does a legal rule apply.
 
+    With labels the `priority` is "opportunity", "errors", "meaning" or "probability"; without, "decisions", "scores"
+    (the usual answer) or "shape"; either way "individuals" or "causes".
+
     Of more than two classes (`classes=True`), recommend how to make one number of them instead: is the `focus` on how
     each group fares ("per-group") or on differences ("between-groups", on an "absolute" or "relative" `scale`); do
     `extremes` count or all groups; do groups and classes matter "equally", those worst off most ("worst-most"), or only
     "one" class.
 
-    >>> print(guide(ground_truth=False))
-    Look at: demographic_parity, abcc
-    Without labels decisions can be compared, and scores at all thresholds (abcc).
-    >>> guide(ground_truth=True, priority="errors").measures
-    ('equalized_odds',)
+    >>> guide(ground_truth=False).command
+    'evenhand audit DATA --score COL --group COL --measures demographic_parity,abcc'
+    >>> advice = guide(ground_truth=True, priority="errors")
+    >>> advice.measures, advice.why
+    (('equalized_odds',), 'Both kinds of error matter: wrongly refused and wrongly accepted.')
     >>> advice = guide(classes=True, focus="between-groups", scale="absolute", extremes=True)
     >>> advice.command.partition("--unit ")[2]
     'gap --across-groups=inf --across-classes=2'
@@ -119,28 +124,26 @@ def guide(
         raise UsageError(f"{listed(said)} {'is' if len(said) == 1 else 'are'} about many classes: say classes=True")
     if ground_truth is None:
         raise UsageError("say whether true outcomes are known: ground_truth=True or False")
-    rule = " The four-fifths rule asks for disparate_impact >= 0.8." if legal else ""
-    extra = ("disparate_impact",) if legal else ()
-    if not ground_truth:
-        if priority is not None:
-            raise UsageError(
-                f"without ground truth there is nothing to choose: leave the priority {shown(priority)} out"
-            )
-        why = "Without labels decisions can be compared, and scores at all thresholds (abcc)."
-        return Advice(("demographic_parity", "abcc", *extra), why + rule)
-    if not isinstance(priority, str) or priority not in PRIORITIES:
+    choices = PRIORITIES if ground_truth else WITHOUT_TRUTH
+    chosen = "scores" if priority is None and not ground_truth else priority
+    if not isinstance(chosen, str) or chosen not in choices:
         raise UsageError(
-            f"with ground truth the priority is one of {listed(PRIORITIES)}, not {shown(priority)}"
-            f"{nearest(priority, PRIORITIES)}"
+            f"{'with' if ground_truth else 'without'} ground truth the priority is one of {listed(choices)}, not "
+            f"{shown(priority)}{nearest(priority, choices)}"
         )
-    measure, why = PRIORITIES[priority]
-    if measure in _NEEDS_ROWS:
-        return Advice((measure, *extra), why + rule, "It needs the rows and features of the people, not just counts.")
-    beware = (
-        "If base rates differ between groups, not all criteria can hold together: read the impossibility section of "
-        "the audit before you promise more than one."
-    )
-    return Advice((measure, *extra), why + rule, beware)
+    return _advice(chosen, *choices[chosen], ground_truth, legal)
+
+
+def _advice(priority: str, measures: tuple[str, ...], why: str, ground_truth: bool, legal: bool) -> Advice:
+    """A leaf of the tree."""
+    rule, extra = (_RULE, ("disparate_impact",)) if legal else ("", ())
+    if priority in _ANALYSES:
+        decisions = Advice(extra, "", columns=("score", "group"))
+        beware = _ROWS[priority] + (f" For the rule: {decisions.command}" if legal else "")
+        return Advice((*measures, *extra), why + rule, beware, *_ANALYSES[priority])
+    roles = {"score": priority != "decisions", "prediction": priority == "decisions", "label": ground_truth}
+    columns = (*(role for role, there in roles.items() if there), "group")
+    return Advice((*measures, *extra), why + rule, _TRUTH if ground_truth else _NO_TRUTH, columns=columns)
 
 
 def _taken(answers: Mapping[str, object], legal: bool) -> list[str]:
@@ -185,4 +188,8 @@ def _guide_classes(answers: Mapping[str, object], legal: bool) -> AggregateAdvic
     unsaid = _taken(answers, legal)
     if unsaid:
         beware += f" Not answered, and taken as usual: {', '.join(unsaid)}."
-    return AggregateAdvice(("aggregate",), f"{text} {why} {last}", beware, unit, groups, over)
+    columns = ("label", "prediction", "group", *(("positive",) if over == "binary" else ()))
+    return AggregateAdvice(
+        ("aggregate",), f"{text} {why} {last}", beware, columns=columns, unit=unit, across_groups=groups,
+        across_classes=over,
+    )  # fmt: skip

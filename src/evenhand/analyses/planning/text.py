@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from rich.text import Text
+
+WIDTH = 76
+"""Of a line of a command."""
 
 
 def render(document: dict[str, Any]) -> Text:
@@ -35,6 +39,15 @@ def _advice(document: dict[str, Any]) -> Iterator[str]:
     yield document["why"]
     if document["beware"]:
         yield document["beware"]
-    if document["command"]:
-        data, choices = document["command"].split(" --unit ")
-        yield from (f"{data} \\", f"    --unit {choices}")
+    yield from _broken(document["command"])
+
+
+def _broken(command: str) -> Iterator[str]:
+    """A command in lines that can be copied."""
+    line = ""
+    for part in re.split(" (?=--)", command):
+        if line and len(line) + len(part) > WIDTH:
+            yield f"{line} \\"
+            line = "   "
+        line = f"{line} {part}" if line else part
+    yield line

@@ -203,10 +203,20 @@
   // On paper nothing can be opened, so the findings are.
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = Array.from(document.querySelectorAll(".finding details:not([open])"));
+    opened = Array.from(document.querySelectorAll(".finding details:not([open]), .about:not([open])"));
     opened.forEach((part) => { part.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach((part) => { part.open = false; }));
+
+  /** A link to something folded opens it. */
+  const unfold = () => {
+    const part = document.getElementById(location.hash.slice(1));
+    if (!part || part.tagName !== "DETAILS") return;
+    part.open = true;
+    part.querySelector("summary").focus({ preventScroll: true });
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 
   document.querySelectorAll("table.sortable").forEach(sortable);
   document.querySelectorAll("button.keep").forEach(keep);
