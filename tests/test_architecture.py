@@ -41,7 +41,7 @@ WITHIN: dict[str, set[str]] = {
     "check": {"audit", "requirement"},
     "thresholds": {"audit", "requirement"},
     "entry": {"audit", "classes", "models"},
-    "planning": {"entry", "classes", "individual", "counterfactual"},  # advice runs them
+    "planning": {"audit", "entry", "classes", "individual", "counterfactual"},  # advice runs them
     "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }
 COMMON = {"errors", "options", "reference"}

@@ -43,6 +43,7 @@ SECTIONS = {
     "Plan": {
         "power": "Compute how many people it takes to find a gap.",
         "guide": "Choose a measure by answering a few questions.",
+        "measures": "List all measures: what each asks and needs.",
     },
     "Research": {
         "reproduce": "Run published tables and figures again.",

@@ -35,6 +35,19 @@ def key_measures(chosen: Iterable[Measure], scores: bool, labels: bool) -> tuple
     return key if is_whole(ids) else counted_once(ids)
 
 
+def key_of(id_: str) -> tuple[str, ...]:
+    """The kinds of data of which it is a key measure.
+
+    >>> key_of("abcc"), key_of("roc")
+    (('scores', 'scores and outcomes'), ())
+    """
+    return tuple(
+        f"{'scores' if score else 'decisions'}{' and outcomes' if label else ''}"
+        for (score, label), key in _BY_DATA.items()
+        if id_ in key
+    )
+
+
 def is_whole(ids: Collection[str]) -> bool:
     """Whether nobody chose among the measures."""
     return set(MEASURES) <= set(ids)

@@ -6,14 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rich.console import RenderableType
 from rich.text import Text
+
+from evenhand.analyses.planning.catalogue_text import listing
 
 WIDTH = 76
 """Of a line of a command."""
 
 
-def render(document: dict[str, Any]) -> Text:
-    """What it takes in a sentence, or what to look at and why."""
+def render(document: dict[str, Any]) -> RenderableType:
+    """What it takes in a sentence, what to look at and why, or a list of measures."""
+    if document["schema"] == "evenhand/measures/1":
+        return listing(document)
     return Text("\n".join(_advice(document)) if "measures" in document else _plan(document))
 
 
