@@ -123,13 +123,16 @@ def aggregate(
     choices = class_choices(metric, unit, across_groups, across_classes, average, empty, gamma, why)
     roles = picked(Roles, said)
     how = (choices, attribute, settings, said.get("rng"), positive, weights, class_weights)
-    made = _made(as_confusion(data, roles), *how)
-    if against is not None:
-        from evenhand.analyses.classes.second_model import second
+    table = as_confusion(data, roles)
+    if against is None:
+        return replace(_made(table, *how), library=library_of(data))
+    from evenhand.analyses.classes.second_model import second, with_the_same_classes
 
-        theirs, names = second(data, roles, against)
-        made = replace(made, against=Against(*names, _alike(made, _made(as_confusion(*theirs), *how))))
-    return replace(made, library=library_of(data))
+    theirs, names = second(data, roles, against)
+    table, other, notes = with_the_same_classes(table, as_confusion(*theirs), names)
+    made = _made(table, *how)
+    second_ = Against(*names, _alike(made, _made(other, *how)))
+    return replace(made, against=second_, notes=(*made.notes, *notes), library=library_of(data))
 
 
 def _made(
@@ -168,11 +171,10 @@ def class_choices(
 
 
 def _alike(first: Aggregate, other: Aggregate) -> Aggregate:
-    """The second model, if its matrix has the same rows and columns."""
-    for word, own, theirs in (("groups", first.groups, other.groups), ("classes", first.classes, other.classes)):
-        if own != theirs:
-            odd = sorted({*own} ^ {*theirs})
-            raise UsageError(f"two models are compared over the same {word}, but only one of them has {listed(odd)}")
+    """The second model, if its matrix has the same columns."""
+    if first.groups != other.groups:
+        odd = sorted({*first.groups} ^ {*other.groups})
+        raise UsageError(f"two models are compared over the same groups, but only one of them has {listed(odd)}")
     return other
 
 

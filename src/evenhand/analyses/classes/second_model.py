@@ -6,10 +6,14 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from evenhand.errors import UsageError, shown
+import numpy as np
+
+from evenhand.errors import UsageError, listed, shown, shown_name
 from evenhand.files.paths import as_path
 from evenhand.ingest.engines import names_of
 from evenhand.ingest.roles import Roles
+from evenhand.tables.cells import natural
+from evenhand.tables.confusion import Confusion
 
 
 def second(data: Any, roles: Roles, against: Any) -> tuple[tuple[Any, Roles], tuple[str, str]]:
@@ -27,6 +31,30 @@ def second(data: Any, roles: Roles, against: Any) -> tuple[tuple[Any, Roles], tu
     names = tuple(as_path(one).stem if isinstance(one, str | os.PathLike) else "" for one in (data, against))
     own, theirs = names if all(names) and names[0] != names[1] else ("model 1", "model 2")
     return (against, roles), (own, theirs)
+
+
+def with_the_same_classes(
+    own: Confusion, theirs: Confusion, names: tuple[str, str]
+) -> tuple[Confusion, Confusion, list[str]]:
+    """Both tables with the classes of both: one model may predict a class that the other never does."""
+    classes = tuple(sorted({*own.classes, *theirs.classes}, key=natural))
+    notes = []
+    for table, other, name in ((own, theirs, names[0]), (theirs, own, names[1])):
+        more = [c for c in table.classes if c not in other.classes]
+        real = [c for c in more if (table.true == table.classes.index(c)).any()]
+        if real:
+            raise UsageError(f"two models are compared over the same classes, but only one of them has {listed(real)}")
+        if more:
+            notes.append(
+                f"only {shown_name(name)} predicts {listed(more)}: both models are aggregated over the classes of both"
+            )
+    return _with_classes(own, classes), _with_classes(theirs, classes), notes
+
+
+def _with_classes(table: Confusion, classes: tuple[str, ...]) -> Confusion:
+    places = {name: k for k, name in enumerate(classes)}
+    place = np.array([places[c] for c in table.classes], np.int32)
+    return replace(table, classes=classes, true=place[table.true], predicted=place[table.predicted])
 
 
 def _is_column(data: Any, name: str) -> bool:
