@@ -128,6 +128,7 @@ def test_a_class_that_one_model_never_predicts_stands_in_both() -> None:
     [
         ("one", "the second model is the first one: both are column 'one'"),
         ("three.csv", "three.csv"),
+        ("tow", "neither a column nor a file: 'tow' .*'one', 'two'.*did you mean 'two'"),
         ({**people(), "sex": ["f", "m", "x"] * 100}, "over the same groups, but only one of them has 'x'"),
         (
             {**people(), "job": ["poet", "dj", "nurse", "clown"] * 75},
@@ -138,6 +139,21 @@ def test_a_class_that_one_model_never_predicts_stands_in_both() -> None:
 def test_what_is_no_second_model_is_refused(against: Any, message: str) -> None:
     with pytest.raises(evenhand.EvenhandError, match=message):
         evenhand.aggregate(people(), **ROLES, **QUICK, against=against)
+
+
+def test_a_saved_table_and_rows_may_be_two_models(tmp_path: Path) -> None:
+    data = people()
+    two, some = tmp_path / "two.table", tmp_path / "some.table"
+    evenhand.tabulate(data, **{**ROLES, "prediction": "two"}).save(two)
+    evenhand.tabulate({k: v[:200] for k, v in data.items()}, **{**ROLES, "prediction": "two"}).save(some)
+    a = evenhand.aggregate(data, **ROLES, **QUICK, against=str(two))
+    assert a.against is not None
+    assert a.against.aggregate.value == evenhand.aggregate(data, **{**ROLES, "prediction": "two"}, **QUICK).value
+    assert a.notes == ()
+    (note,) = evenhand.aggregate(data, **ROLES, **QUICK, against=some).notes
+    assert note.startswith("both models were not applied to the same people: their numbers differ in 6 of 6")
+    with pytest.raises(evenhand.UsageError, match=r"the second model is the first one: both are .*two\.table"):
+        evenhand.aggregate(two, **QUICK, against=str(two))
 
 
 @pytest.mark.parametrize("weight", [None, [0.5, 1.5] * 150])

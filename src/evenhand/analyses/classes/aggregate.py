@@ -126,13 +126,14 @@ def aggregate(
     table = as_confusion(data, roles)
     if against is None:
         return replace(_made(table, *how), library=library_of(data))
-    from evenhand.analyses.classes.second_model import second, with_the_same_classes
+    from evenhand.analyses.classes.second_model import other_people, second, with_the_same_classes
 
     theirs, names = second(data, roles, against)
     table, other, notes = with_the_same_classes(table, as_confusion(*theirs), names)
     made = _made(table, *how)
-    second_ = Against(*names, _alike(made, _made(other, *how)))
-    return replace(made, against=second_, notes=(*made.notes, *notes), library=library_of(data))
+    compared = Against(*names, _alike(made, _made(other, *how)))
+    notes += other_people(made, compared.aggregate)
+    return replace(made, against=compared, notes=(*made.notes, *notes), library=library_of(data))
 
 
 def _made(
