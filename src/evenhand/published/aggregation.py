@@ -42,6 +42,7 @@ COMPARE = (
 MATRIX, STEPS, FRONT = "analyses.classes.matrix", "measures.aggregation", "measures.pareto"
 COMPARING = "analyses.compare.compare"
 BRUTE = "tests/analyses/test_aggregate.py::test_every_aggregate_against_brute_force"
+THEOREMS = "tests/measures/test_aggregation_theorems.py"
 FRONTS, CLASSES = "tests/measures/test_pareto.py", "tests/analyses/test_class_audit.py"
 
 ITEMS = (
@@ -70,6 +71,8 @@ ITEMS = (
     Item("han-baldwin-section-4-3-loss", "Section 4.3, criteria", "selection by least loss, best performance, floors",
          COMPARING, f"{COMPARE} --loss dev_loss",
          test="tests/analyses/test_compare.py::test_the_least_loss_selects_among_all_settings"),
+    Item("han-baldwin-section-4-4", "Section 4.4", "the area seen from utopia is what the curve leaves of it", FRONT,
+         COMPARE, test=f"{THEOREMS}::test_the_area_seen_from_utopia_is_what_the_curve_leaves"),
     Item("han-baldwin-figure-4", "Figure 4", "AUC-PFC, and the area to utopia in polar coordinates", FRONT,
          run=figure_4, data=RUNS[:1]),
     Item("han-baldwin-figure-5", "Figure 5", "partial areas by performance, fairness and DTO", FRONT, run=figure_5,
