@@ -73,7 +73,7 @@ def test_what_counts_as_a_rate_is_marked_and_never_the_widest_gap() -> None:
 
 def test_what_nobody_has_is_told_from_0_where_cells_are_narrow() -> None:
     rng = np.random.default_rng(0)
-    n, groups = 2000, [f"group {i}" for i in range(30)]
+    n, groups = 2000, [f"group {i}" for i in range(12)]
     data = {"job": rng.choice(["a", "b", "c"], n).tolist(), "one": rng.choice(["a", "b"], n).tolist(),
             "two": rng.choice(["a", "b", "c"], n).tolist(), "sex": rng.choice(groups, n).tolist()}  # fmt: skip
     data["job"] = ["a" if g == "group 0" else job for job, g in zip(data["job"], data["sex"], strict=True)]
@@ -81,7 +81,26 @@ def test_what_nobody_has_is_told_from_0_where_cells_are_narrow() -> None:
     for panel in (left, right):
         values = panel["data"]["values"]
         assert panel["layer"][1]["data"]["values"] == [x for x in values if x["value"] is None] != []
-        assert panel["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == -40
+        assert panel["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == -90
+
+
+def test_what_has_no_rate_takes_no_room_from_wide_gaps() -> None:
+    """Of more classes and groups than fit, empty ones give way first."""
+    rng = np.random.default_rng(1)
+    n, jobs, sexes = 3000, [f"j{i:02}" for i in range(45)], [f"g{i:02}" for i in range(16)]
+    job, sex = rng.integers(0, 45, n), rng.integers(0, 16, n)
+    keep = ~((job < 6) & (sex > 0)) & ~((sex < 3) & (job >= 8))  # six classes of one group, three groups of few classes
+    one = np.where(rng.random(n) < 0.5, job, rng.integers(0, 45, n))
+    data = {"job": np.array(jobs)[job[keep]], "one": np.array(jobs)[one[keep]], "sex": np.array(sexes)[sex[keep]]}
+    a = evenhand.aggregate(data, **ROLES, **QUICK)
+    chart = a.plot("matrix")
+    base = a.overall[:, None]
+    gaps = np.where((~np.isnan(a.matrix)).sum(1, keepdims=True) < 2, np.nan, np.abs(a.matrix - base))
+    widest = np.nanmax(np.where(np.isnan(gaps), -1, gaps), axis=1)
+    shown = {c for c, _ in cells(chart.spec)}
+    assert len(shown) == 40
+    assert {a.classes[c] for c in np.argsort(-widest, kind="stable")[:40]} == shown
+    assert f"{np.nanmax(gaps):.3f}" in chart.description
 
 
 def test_a_second_model_stands_beside_the_first() -> None:

@@ -154,7 +154,7 @@ def _drawn(a: Aggregate, name: str, unit: Unit, models: dict[str, tuple[Floats, 
 
 def _chosen(a: Aggregate) -> tuple[Ints, Ints]:
     """The classes and groups that there is room for: those with the widest gaps."""
-    gaps = np.max([np.abs(np.nan_to_num(GAPS.of(one), nan=-1.0)) for one in _models(a).values()], axis=0)
+    gaps = np.max([np.nan_to_num(np.abs(GAPS.of(one)), nan=-1.0) for one in _models(a).values()], axis=0)
     classes = np.argsort(-gaps.max(1), kind="stable")[:MOST_CLASSES]
     groups = np.argsort(-gaps.max(0), kind="stable")[:MOST_GROUPS]
     return np.sort(classes), np.sort(groups)
@@ -206,7 +206,7 @@ def _panel(
     x = ordered("group", groups, title=None)
     x["axis"] = {
         "orient": "top",
-        "labelAngle": 0 if max(map(len, groups)) * LETTER <= wide else -40 if wide >= 2 * LETTER else -90,
+        "labelAngle": 0 if max(map(len, groups)) * LETTER <= wide else -40 if wide >= 3 * LETTER else -90,
         "labelLimit": 120,
         "domain": False,
         "ticks": False,
