@@ -257,6 +257,11 @@ def test_weights_are_said() -> None:
     assert ticked(a) == ["data"]  # weights are no function
     assert "weighted mean over groups, weighted quadratic mean over classes" in " ".join(repr(a).split())
     assert "the weighted mean of gaps over groups, over classes (weighted quadratic mean)" in a.interpretation
+    shares = evenhand.aggregate(people(), **words, across_groups="ratio threshold").to_dict()["checklist"][3:]
+    assert [item["why"] for item in shares] == [
+        "how many groups keep to a limit, and by their weights",
+        "classes with larger values count more, and by their weights",  # shares of groups, no ratios
+    ]
     largest = evenhand.aggregate(people(), **words, across_groups="max gap").to_dict()["checklist"][3]
     assert largest["why"] == "the group with the largest value decides"
 

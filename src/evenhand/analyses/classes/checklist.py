@@ -45,14 +45,16 @@ def checklist(a: Aggregate) -> list[dict[str, Any]]:
     outer = describe_step(recipe.classes, 0.0) + _weighted(recipe.class_weights, a.classes)
     if recipe.classes.kind == "binary":
         outer += f": {shown_name(a.classes[recipe.positive])}"
+    # a mean of ratios, a difference of scores and a share of groups are none of these
+    values = "gaps" if recipe.unit == "gap" and recipe.group.kind != "threshold" else "values"
     told = {
         "metric": (f"{choices.rate.id} ({choices.rate.title})", _WHY_METRIC[choices.rate.id]),
         "unit": (recipe.unit, _WHY_UNIT[recipe.unit]),
         "groups": (
             describe_step(recipe.group, recipe.gamma) + _weighted(recipe.group_weights, a.groups),
-            _why_step(recipe.group, "group", recipe.unit, recipe.group_weights is not None),
+            _why_step(recipe.group, "group", f"{recipe.unit}s", recipe.group_weights is not None),
         ),
-        "classes": (outer, _why_step(recipe.classes, "class", recipe.unit, recipe.class_weights is not None)),
+        "classes": (outer, _why_step(recipe.classes, "class", values, recipe.class_weights is not None)),
     }
     where = "the joint distribution of class and group is in classes[].cells[].n"
     data = {"item": "data", "answer": _sizes(a), "stated": True, "why": where, "why_stated": True, "ticked": True}
@@ -96,17 +98,17 @@ def _sizes(a: Aggregate) -> str:
     )
 
 
-def _why_step(step: Step, what: str, unit: str, weighted: bool) -> str:
+def _why_step(step: Step, what: str, values: str, weighted: bool) -> str:
     if weighted and step.power == 1:
         return f"every {what} counts by its weight"
-    return _why(step, what, unit) + (", and by their weights" if weighted and not _extreme(step) else "")
+    return _why(step, what, values) + (", and by their weights" if weighted and not _extreme(step) else "")
 
 
 def _extreme(step: Step) -> bool:
     return step.power is not None and math.isinf(step.power)
 
 
-def _why(step: Step, what: str, unit: str) -> str:
+def _why(step: Step, what: str, values: str) -> str:
     few = {"variance": "groups with larger gaps count more", "difference": "the two groups farthest apart decide",
            "quotient": "the two groups farthest apart decide", "sum": "every group counts the same",
            "threshold": "how many groups keep to a limit",
@@ -114,10 +116,9 @@ def _why(step: Step, what: str, unit: str) -> str:
     if step.kind != "power":
         return few[step.kind]
     assert step.power is not None
-    large = "gaps" if unit == "gap" else f"{unit}s"
     if _extreme(step):
         return f"the {what} with the {'largest' if step.power > 0 else 'smallest'} value decides"
     if step.power == 1:
         return f"every {what} counts the same"
     plural = "classes" if what == "class" else "groups"
-    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {large} count more"
+    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {values} count more"
