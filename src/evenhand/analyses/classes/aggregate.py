@@ -45,6 +45,7 @@ class ClassArgs(TypedDict, total=False):
 
 
 class AggregateArgs(ColumnArgs, IntervalArgs, total=False):
+    against: Any
     permutations: int
 
 
@@ -63,7 +64,6 @@ def aggregate(
     class_weights: str | Mapping[str, float] | None = None,
     attribute: str | Sequence[str] | None = None,
     why: Mapping[str, str] | None = None,
-    against: Any = None,
     **options: Unpack[AggregateArgs],
 ) -> Aggregate:
     """Make one number of a rate by class and group: over groups, then over classes (docs/analyses/classes.md).
@@ -114,6 +114,7 @@ def aggregate(
     0.3333
     """
     said: dict[str, Any] = dict(options)
+    against = said.pop("against", None)
     average = renamed(said, "baseline", "average", average, "overall")
     across_classes = renamed(said, "classes", "across_classes", across_classes)
     if not _names_columns(data, said):
