@@ -992,6 +992,41 @@ def test_results_are_drawn_against_a_setting() -> None:
     assert "settings" not in evenhand.compare(runs, **WORDS, bootstrap=0).plots()
 
 
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([1e-4, 1e-2, 1.0, 1e3], "log"),
+        ([0.0, 1e-4, 1.0, 1e3], "symlog"),
+        ([-1e3, -1.0, -1e-4], "symlog"),
+        ([0.0, 1.0], "linear"),
+        ([1, 2, 3], "linear"),
+    ],
+)
+def test_small_settings_beside_large_ones_are_drawn(values: list[float], scale: str) -> None:
+    """A hundred-thousandth of the largest would be 0, which has no logarithm."""
+    p = np.linspace(0.8, 0.5, len(values))
+    runs = {"m": ["a"] * len(values), "s": values, "p": p, "f": 1.3 - p}
+    chart = evenhand.compare(runs, **PLAIN, settings="s").plot("settings")
+    (panel,) = chart.spec["concat"]
+    assert [row["x"] for row in panel["data"]["values"] if row["group"] == "fairness"] == values
+    assert [float(v) for v in chart.columns["value"]] == values
+    axis = panel["layer"][1]["encoding"]["x"]
+    assert axis["scale"]["type"] == scale
+    assert scale != "symlog" or set(axis["axis"]["values"]) >= {v for v in values if v and values[0] <= v}
+    assert "NaN" not in chart.to_svg()
+
+
+def test_what_areas_say() -> None:
+    found = evenhand.compare(
+        some_runs(), **WORDS, settings="s", bootstrap=0, random_performance=0.3, performance_from=0.5, dto_to=0.9
+    )
+    chart = found.plot("area")
+    best = found.to_dict()["methods"][0]
+    assert f"The largest is that of {best['name']}: {best['auc_pfc']:.4f}." in chart.description
+    assert "where performance ≥ 0.5 and DTO ≤ 0.9." in " ".join(chart.spec["title"]["subtitle"])
+    assert f"The area of b is {by_name(found)['b']['auc_pfc']:.4f}." in found.plot("area", method="b").description
+
+
 def test_a_loss_on_the_command_line(tmp_path: Path) -> None:
     runs = with_losses()
     file = tmp_path / "runs.csv"

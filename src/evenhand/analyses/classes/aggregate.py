@@ -45,6 +45,7 @@ class ClassArgs(TypedDict, total=False):
 
 
 class AggregateArgs(ColumnArgs, IntervalArgs, total=False):
+    against: Any
     permutations: int
 
 
@@ -63,7 +64,6 @@ def aggregate(
     class_weights: str | Mapping[str, float] | None = None,
     attribute: str | Sequence[str] | None = None,
     why: Mapping[str, str] | None = None,
-    against: Any = None,
     **options: Unpack[AggregateArgs],
 ) -> Aggregate:
     """Make one number of a rate by class and group: over groups, then over classes (docs/analyses/classes.md).
@@ -114,6 +114,7 @@ def aggregate(
     0.3333
     """
     said: dict[str, Any] = dict(options)
+    against = said.pop("against", None)
     average = renamed(said, "baseline", "average", average, "overall")
     across_classes = renamed(said, "classes", "across_classes", across_classes)
     if not _names_columns(data, said):
@@ -123,13 +124,17 @@ def aggregate(
     choices = class_choices(metric, unit, across_groups, across_classes, average, empty, gamma, why)
     roles = picked(Roles, said)
     how = (choices, attribute, settings, said.get("rng"), positive, weights, class_weights)
-    made = _made(as_confusion(data, roles), *how)
-    if against is not None:
-        from evenhand.analyses.classes.second_model import second
+    table = as_confusion(data, roles)
+    if against is None:
+        return replace(_made(table, *how), library=library_of(data))
+    from evenhand.analyses.classes.second_model import other_people, second, with_the_same_classes
 
-        theirs, names = second(data, roles, against)
-        made = replace(made, against=Against(*names, _alike(made, _made(as_confusion(*theirs), *how))))
-    return replace(made, library=library_of(data))
+    theirs, names = second(data, roles, against)
+    table, other, notes = with_the_same_classes(table, as_confusion(*theirs), names)
+    made = _made(table, *how)
+    compared = Against(*names, _alike(made, _made(other, *how)))
+    notes += other_people(made, compared.aggregate)
+    return replace(made, against=compared, notes=(*made.notes, *notes), library=library_of(data))
 
 
 def _made(
@@ -168,11 +173,10 @@ def class_choices(
 
 
 def _alike(first: Aggregate, other: Aggregate) -> Aggregate:
-    """The second model, if its matrix has the same rows and columns."""
-    for word, own, theirs in (("groups", first.groups, other.groups), ("classes", first.classes, other.classes)):
-        if own != theirs:
-            odd = sorted({*own} ^ {*theirs})
-            raise UsageError(f"two models are compared over the same {word}, but only one of them has {listed(odd)}")
+    """The second model, if its matrix has the same columns."""
+    if first.groups != other.groups:
+        odd = sorted({*first.groups} ^ {*other.groups})
+        raise UsageError(f"two models are compared over the same groups, but only one of them has {listed(odd)}")
     return other
 
 

@@ -169,8 +169,13 @@ def sentence(a: Aggregate) -> str:
 def _what(recipe: Recipe) -> str:
     if recipe.complement:
         return "1 − the quadratic mean over classes of the sum of gaps over groups"
-    inner = recipe.group.name
+    inner = ("weighted " if recipe.group_weights is not None else "") + recipe.group.name
     if recipe.group.unit is None:
         inner += f" of {recipe.unit}s"
-    outer = "of the positive class" if recipe.classes.kind == "binary" else f"over classes ({recipe.classes.name})"
+    weighted = "weighted " if recipe.class_weights is not None else ""
+    outer = (
+        "of the positive class"
+        if recipe.classes.kind == "binary"
+        else f"over classes ({weighted}{recipe.classes.name})"
+    )
     return f"the {inner} over groups, {outer},"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.classes import confusion_chart
+from evenhand.analyses.classes.rate_grid import IMPUTED
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
@@ -26,6 +27,8 @@ MOST_CLASSES, MOST_GROUPS = 40, 12
 WIDE, LEAST_WIDE = 420, 34
 """How wide all cells of a row are together, and a cell that has room for its number."""
 ABOVE, BELOW = "above", "below"
+LETTER = 7
+"""As wide a letter may be."""
 DARKEST = 0.6
 """Of the colour of a cell, so that its number can be read."""
 
@@ -52,10 +55,20 @@ class Unit:
         return np.asarray(values - self.even)
 
 
+def _compared(a: Aggregate, values: Floats) -> Floats:
+    """A class that only one group has a rate of is not compared: its gap to itself would pass for parity."""
+    alone = (~np.isnan(a.matrix)).sum(1, keepdims=True) < 2
+    return np.where(alone, np.nan, values)
+
+
+def _gaps(a: Aggregate) -> Floats:
+    return _compared(a, a.matrix - a.overall[:, None])
+
+
 def _ratios(a: Aggregate) -> Floats:
     base = a.overall[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(base > 0, a.matrix / base, np.nan))
+        return _compared(a, np.where(base > 0, a.matrix / base, np.nan))
 
 
 SCORES = Unit(
@@ -63,7 +76,7 @@ SCORES = Unit(
     signed=False,
 )  # fmt: skip
 GAPS = Unit(
-    lambda a: a.matrix - a.overall[:, None], "{rate} of each class by {groups}, minus that of the class",
+    _gaps, "{rate} of each class by {groups}, minus that of the class",
     "than the class", "Darker cells are further from the rate of everybody in the class.", "The widest gap is",
 )  # fmt: skip
 RATIOS = Unit(
@@ -86,9 +99,7 @@ def _models(a: Aggregate) -> dict[str, Aggregate]:
 
 def heatmap(a: Aggregate, name: str, unit: Unit) -> Chart:
     """A number of every class and group, of each model a table."""
-    models = _models(a)
-    shown = {m: unit.of(one) for m, one in models.items()}
-    return _drawn(a, name, unit, shown)
+    return _drawn(a, name, unit, {m: (unit.of(one), one) for m, one in _models(a).items()})
 
 
 def difference(a: Aggregate) -> Chart:
@@ -98,17 +109,22 @@ def difference(a: Aggregate) -> Chart:
         lambda _: np.zeros(0), f"{{rate}} of each class by {{groups}}: {a.against.own} minus {a.against.name}",
         f"with {a.against.own}", "Darker cells differ more between the two models.", "The largest difference is",
     )  # fmt: skip
-    return _drawn(a, "difference", unit, {"": a.matrix - a.against.aggregate.matrix})
+    return _drawn(a, "difference", unit, {"": (a.matrix - a.against.aggregate.matrix, a)})
 
 
-def _drawn(a: Aggregate, name: str, unit: Unit, shown: dict[str, Floats]) -> Chart:
+def _drawn(a: Aggregate, name: str, unit: Unit, models: dict[str, tuple[Floats, Aggregate]]) -> Chart:
+    """Of each model what is drawn, and the aggregate with the people that it rests on."""
     keep, columns = _chosen(a)
     classes = labels(a.classes[c] for c in keep.tolist())
     groups = labels((a.groups[g] for g in columns.tolist()), 20)
-    shown = {m: values[np.ix_(keep, columns)] for m, values in shown.items()}
+    chosen = np.ix_(keep, columns)
+    shown = {m: values[chosen] for m, (values, _) in models.items()}
     most = max((float(np.nanmax(np.abs(_finite(unit.away(v))), initial=0.0)) for v in shown.values()), default=0.0)
     most = most if unit.signed else 1.0
-    cells = {m: _cells(unit, values, list(classes.values()), list(groups.values())) for m, values in shown.items()}
+    cells = {
+        m: _cells(unit, values, own.people[chosen], list(classes.values()), list(groups.values()))
+        for (m, values), (_, own) in zip(shown.items(), models.values(), strict=True)
+    }
     told = _told(unit, cells)
     wide = min(90, WIDE // (len(groups) * len(cells)))
     panels = [
@@ -126,17 +142,19 @@ def _drawn(a: Aggregate, name: str, unit: Unit, shown: dict[str, Floats]) -> Cha
         for kept, there, what in ((keep, a.classes, "classes"), (columns, a.groups, "groups"))
     ]
     empty = sum(x["value"] is None for own in cells.values() for x in own)
-    note = f"rates without people are left empty: {empty}" if empty else None
+    notes = [f"cells marked – have no people, or nobody to compare with: {empty}"] if empty else []
+    if any(x["text"].endswith(IMPUTED) for own in cells.values() for x in own):
+        notes.append(f"{IMPUTED} nobody to compute the rate of: counts as {a.choices.empty:g}, as asked")
     rate = a.choices.rate.id.upper() if len(a.choices.rate.id) <= 3 else a.choices.rate.id.replace("_", " ")
     title = unit.title.format(rate=rate, groups=shown_name(a.grouping.name))
     return chart(
-        name, title, f"{unit.read} {told}", told, body, beside("class", list(classes), by_group), [*fewer, note]
+        name, title, f"{unit.read} {told}", told, body, beside("class", list(classes), by_group), [*fewer, *notes]
     )
 
 
 def _chosen(a: Aggregate) -> tuple[Ints, Ints]:
     """The classes and groups that there is room for: those with the widest gaps."""
-    gaps = np.max([np.abs(np.nan_to_num(GAPS.of(one), nan=-1.0)) for one in _models(a).values()], axis=0)
+    gaps = np.max([np.nan_to_num(np.abs(GAPS.of(one)), nan=-1.0) for one in _models(a).values()], axis=0)
     classes = np.argsort(-gaps.max(1), kind="stable")[:MOST_CLASSES]
     groups = np.argsort(-gaps.max(0), kind="stable")[:MOST_GROUPS]
     return np.sort(classes), np.sort(groups)
@@ -147,32 +165,37 @@ def _finite(values: Floats) -> Floats:
 
 
 def _told(unit: Unit, cells: dict[str, list[dict[str, Any]]]) -> str:
-    every = [(m, x) for m, own in cells.items() for x in own if x["value"] is not None]
+    every = [(m, x) for m, own in cells.items() for x in own if x["value"] is not None and x["people"] > 0]
     if not every:
         return "No rate is defined."
-    m, worst = max(every, key=lambda found: found[1]["size"] if unit.signed else -found[1]["value"])
+    m, worst = max(every, key=lambda x: (x[1]["size"] if unit.signed else -x[1]["value"], x[1]["people"]))
     signed = unit.signed and unit.even == 0
-    where = ", ".join(filter(None, (f"class {worst['class']}", f"group {worst['group']}", m)))
-    return f"{unit.told} {number(worst['value'], sign=signed)}: {where}."
+    n = worst["people"]
+    where = f"class {worst['class']} in group {worst['group']}{f' with {m}' if m else ''}"
+    of = "1 person" if n == 1 else f"{n:,.6g} people"
+    return f"{unit.told} {number(worst['value'], sign=signed)}: {where}, of {of}."
 
 
-def _cells(unit: Unit, values: Floats, classes: list[str], groups: list[str]) -> list[dict[str, Any]]:
+def _cells(unit: Unit, values: Floats, people: Floats, classes: list[str], groups: list[str]) -> list[dict[str, Any]]:
     away = unit.away(values)
     return [
-        {"class": name, "group": group, **_cell(unit, float(values[c, g]), float(away[c, g]))}
+        {"class": name, "group": group, **_cell(unit, *(float(v[c, g]) for v in (values, away, people)))}
         for c, name in enumerate(classes)
         for g, group in enumerate(groups)
     ]
 
 
-def _cell(unit: Unit, value: float, away: float) -> dict[str, Any]:
+def _cell(unit: Unit, value: float, away: float, people: float) -> dict[str, Any]:
+    of = {"people": round(people, 2)}
     if not np.isfinite(value):
-        return {"value": None, "size": 0, "side": ABOVE, "text": "–"}
+        return {"value": None, "size": 0, "side": ABOVE, "text": "–", **of}
     away = away if np.isfinite(away) else -10.0  # nobody: ten times as dark as one in e
     return {
         **rows(value=value, size=abs(away))[0],
         "side": BELOW if away < 0 else ABOVE,
-        "text": number(value, sign=unit.signed and unit.even == 0 and abs(value) >= 0.005, digits=2),
+        "text": number(value, sign=unit.signed and unit.even == 0 and abs(value) >= 0.005, digits=2)
+        + (IMPUTED if people <= 0 else ""),
+        **of,
     }
 
 
@@ -183,7 +206,7 @@ def _panel(
     x = ordered("group", groups, title=None)
     x["axis"] = {
         "orient": "top",
-        "labelAngle": 0 if len(groups) <= 5 and not model else -40,
+        "labelAngle": 0 if max(map(len, groups)) * LETTER <= wide else -40 if wide >= 3 * LETTER else -90,
         "labelLimit": 120,
         "domain": False,
         "ticks": False,
@@ -198,10 +221,10 @@ def _panel(
         {"mark": {"type": "rect", "tooltip": True, "stroke": theme.GRID},
          "encoding": {"x": x, "y": y, "color": colour, "opacity": opacity}},
     ]  # fmt: skip
-    if wide >= LEAST_WIDE:
-        layers.append(
-            {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}}
-        )
+    said = cells if wide >= LEAST_WIDE else [x for x in cells if x["value"] is None]  # which is not white for 0
+    if said:
+        text = {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}}
+        layers.append(text if said is cells else {"data": inline(said), **text})
     title: Spec = {"title": {"text": shown_name(model, 40), "fontSize": 12, "fontWeight": "normal"}} if model else {}
     return {**title, "width": {"step": wide}, "height": {"step": 18}, "data": inline(cells), "layer": layers}
 
@@ -216,4 +239,5 @@ CHARTS = {
     "ratios": Kind(partial(heatmap, name="ratios", unit=RATIOS)),
     "difference": Kind(difference, _one_model),
     "confusion": Kind(confusion_chart.confusion),
+    "confusion_against": Kind(confusion_chart.confusion_against, _one_model),
 }

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from evenhand.errors import shown_name
 from evenhand.measures.aggregation import Step
 from evenhand.measures.aggregation_spec import describe_step
+from evenhand.tables.arrays import Floats
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.result import Aggregate, Choices
 
+MOST_WEIGHTS = 4
 MOTIVATED = ("groups", "classes")
 """What the checklist asks a reason for."""
 _WHY_METRIC = {
@@ -37,17 +42,19 @@ _WHY_UNIT = {
 def checklist(a: Aggregate) -> list[dict[str, Any]]:
     """The five items; ticked is what the user said, with a reason where the checklist asks for one."""
     recipe, choices = a.choices.recipe, a.choices
-    outer = describe_step(recipe.classes, 0.0) + _weighted(recipe.class_weights)
+    outer = describe_step(recipe.classes, 0.0) + _weighted(recipe.class_weights, a.classes)
     if recipe.classes.kind == "binary":
         outer += f": {shown_name(a.classes[recipe.positive])}"
+    # a mean of ratios, a difference of scores and a share of groups are none of these
+    values = "gaps" if recipe.unit == "gap" and recipe.group.kind != "threshold" else "values"
     told = {
         "metric": (f"{choices.rate.id} ({choices.rate.title})", _WHY_METRIC[choices.rate.id]),
         "unit": (recipe.unit, _WHY_UNIT[recipe.unit]),
         "groups": (
-            describe_step(recipe.group, recipe.gamma) + _weighted(recipe.group_weights),
-            _why_step(recipe.group, "group", recipe.unit),
+            describe_step(recipe.group, recipe.gamma) + _weighted(recipe.group_weights, a.groups),
+            _why_step(recipe.group, "group", f"{recipe.unit}s", recipe.group_weights is not None),
         ),
-        "classes": (outer, _why_step(recipe.classes, "class", recipe.unit)),
+        "classes": (outer, _why_step(recipe.classes, "class", values, recipe.class_weights is not None)),
     }
     where = "the joint distribution of class and group is in classes[].cells[].n"
     data = {"item": "data", "answer": _sizes(a), "stated": True, "why": where, "why_stated": True, "ticked": True}
@@ -73,8 +80,14 @@ def lacking(item: dict[str, Any]) -> str | None:
     return "stated without a reason" if item["stated"] else "default, not stated by the user"
 
 
-def _weighted(weights: Any) -> str:
-    return "" if weights is None else ", weighted"
+def _weighted(weights: Floats | None, names: Sequence[str]) -> str:
+    """Weights of a few names, in the order of weights."""
+    if weights is None:
+        return ""
+    heaviest = np.argsort(-weights, kind="stable")[:MOST_WEIGHTS].tolist()
+    said = [f"{shown_name(names[i], 30)} {weights[i]:,.6g}" for i in heaviest]
+    more = len(names) - len(said)
+    return f", weighted ({', '.join(said)}{f' and {more:,} more' if more else ''})"
 
 
 def _sizes(a: Aggregate) -> str:
@@ -85,7 +98,17 @@ def _sizes(a: Aggregate) -> str:
     )
 
 
-def _why_step(step: Step, what: str, unit: str) -> str:
+def _why_step(step: Step, what: str, values: str, weighted: bool) -> str:
+    if weighted and step.power == 1:
+        return f"every {what} counts by its weight"
+    return _why(step, what, values) + (", and by their weights" if weighted and not _extreme(step) else "")
+
+
+def _extreme(step: Step) -> bool:
+    return step.power is not None and math.isinf(step.power)
+
+
+def _why(step: Step, what: str, values: str) -> str:
     few = {"variance": "groups with larger gaps count more", "difference": "the two groups farthest apart decide",
            "quotient": "the two groups farthest apart decide", "sum": "every group counts the same",
            "threshold": "how many groups keep to a limit",
@@ -93,10 +116,9 @@ def _why_step(step: Step, what: str, unit: str) -> str:
     if step.kind != "power":
         return few[step.kind]
     assert step.power is not None
-    large = "gaps" if unit == "gap" else f"{unit}s"
-    if math.isinf(step.power):
+    if _extreme(step):
         return f"the {what} with the {'largest' if step.power > 0 else 'smallest'} value decides"
     if step.power == 1:
         return f"every {what} counts the same"
     plural = "classes" if what == "class" else "groups"
-    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {large} count more"
+    return f"{plural} with {'larger' if step.power > 1 else 'smaller'} {values} count more"

@@ -21,6 +21,8 @@ MOST_CLASSES, MOST_GROUPS, MOST_CELLS = 30, 6, 1200
 SIDE, COLUMNS = 250, 2
 WITH_NUMBERS = 8
 """Up to so many classes, the people are written into the cells."""
+LETTER = 7
+"""As wide a letter may be."""
 MOST_NUMBERS = 100_000
 
 
@@ -38,6 +40,16 @@ def matrices(a: Aggregate) -> NDArray[Any] | None:
 
 def confusion(a: Aggregate) -> Chart:
     """How many people of each class are taken for which, by group."""
+    return _drawn(a, "confusion", None if a.against is None else a.against.own)
+
+
+def confusion_against(a: Aggregate) -> Chart:
+    """The same of the second model."""
+    assert a.against is not None
+    return _drawn(a.against.aggregate, "confusion_against", a.against.name)
+
+
+def _drawn(a: Aggregate, name: str, model: str | None) -> Chart:
     counts = a.table.counts(a.grouping)
     sizes = np.bincount(counts.group, counts.mass, len(a.groups))
     of_class = np.bincount(counts.true, counts.mass, len(a.classes))
@@ -47,7 +59,7 @@ def confusion(a: Aggregate) -> Chart:
     place = np.full(len(a.classes), -1)
     place[keep] = np.arange(len(keep))
     classes = list(labels((a.classes[c] for c in keep.tolist()), 20).values())
-    groups = labels((a.groups[g] for g in chosen.tolist()), 40)
+    groups = labels((a.groups[g] for g in chosen.tolist()), 26)
     dense = np.zeros((len(a.groups), len(keep), len(keep)))
     inside = (place[counts.true] >= 0) & (place[counts.predicted] >= 0)
     cells = counts.group[inside], place[counts.true[inside]], place[counts.predicted[inside]]
@@ -59,13 +71,15 @@ def confusion(a: Aggregate) -> Chart:
         _panel(dense[g], share[g], classes, groups[a.groups[g]], sizes[g], least, i % COLUMNS == 0)
         for i, g in enumerate(chosen.tolist())
     ]
-    wrong = [(float(share[g, i, j]), g, i, j) for g in chosen.tolist() for i, j in np.argwhere(dense[g] > 0).tolist()
-             if i != j]  # fmt: skip
+    wrong = [(float(share[g, i, j]), float(dense[g, i, j]), g, i, j) for g in chosen.tolist()
+             for i, j in np.argwhere(dense[g] > 0).tolist() if i != j]  # fmt: skip
     told = "Nobody of these classes is taken for another."
     if wrong:
-        most, g, i, j = max(wrong)
-        told = (f"The largest share that is wrong: {percent(most, digits=0)} of class {classes[i]} in group "
-                f"{groups[a.groups[g]]} are taken for {classes[j]}.")  # fmt: skip
+        most, many, g, i, j = max(wrong, key=lambda found: found[:2])
+        told = (
+            f"The largest share that is wrong: {percent(most, digits=0)} of class {classes[i]} in group "
+            f"{groups[a.groups[g]]} are taken for {classes[j]} ({_people(many)} of {_people(true[g, i])})."
+        )
     numbers: dict[str, Any] = {}
     for g in chosen.tolist():
         numbers[f"{groups[a.groups[g]]}: people"] = true[g]
@@ -73,18 +87,26 @@ def confusion(a: Aggregate) -> Chart:
     notes = [
         f"the {len(keep)} of {len(a.classes):,} classes with most people" if len(keep) < len(a.classes) else None,
         f"the {len(chosen)} of {len(a.groups):,} groups with most people" if len(chosen) < len(a.groups) else None,
-        f"cells of fewer than {least:g} people are not drawn" if least > 0 else None,
+        f"cells of up to {_people(least)} {'person' if least == 1 else 'people'} are not drawn" if least > 0 else None,
     ]
     subtitle = f"Rows: true class. Columns: predicted class. Darker: a larger share of the true class. {told}"
     body: Spec = {"concat": panels, "columns": COLUMNS, "spacing": 16}
     title = f"Who is taken for what, by {shown_name(a.grouping.name)}"
-    return chart("confusion", title, subtitle, told, body, beside("class", classes, numbers), notes)
+    if model is not None:
+        title += f": {shown_name(model, 40)}"
+    return chart(name, title, subtitle, told, body, beside("class", classes, numbers), notes)
+
+
+def _people(mass: float) -> str:
+    """People, or sums of weights."""
+    return f"{mass:,.0f}" if float(mass).is_integer() else f"{mass:,.1f}"
 
 
 def _least(dense: Floats) -> float:
-    """How many people a cell must have to be drawn, so that a drawing stays small: 0 if all can be."""
+    """Cells of so many people or fewer are not drawn, so that a drawing stays small: 0 if all are."""
     filled = np.sort(dense[dense > 0])[::-1]
-    return float(np.nextafter(filled[MOST_CELLS], np.inf)) if len(filled) > MOST_CELLS else 0.0
+    left_out = float(filled[MOST_CELLS]) if len(filled) > MOST_CELLS else 0.0
+    return left_out if left_out < filled.max(initial=0.0) else 0.0  # where all have as many, all are drawn
 
 
 def _panel(
@@ -92,12 +114,13 @@ def _panel(
 ) -> Spec:
     step = min(50, max(8, SIDE // len(classes)))
     small = {"labelFontSize": min(11, step), "domain": False, "ticks": False, "labelLimit": 110, "labelOverlap": False}
-    x = ordered("predicted", classes, title=None, axis={**small, "orient": "top", "labelAngle": -90})
+    angle = 0 if max(map(len, classes)) * LETTER <= step else -90
+    x = ordered("predicted", classes, title=None, axis={**small, "orient": "top", "labelAngle": angle})
     y = ordered("true", classes, title=None, axis=small if first else None)
     values = [
         {"true": classes[i], "predicted": classes[j], "share": round(float(share[i, j]), 4),
-         "text": f"{people[i, j]:,.6g}"}
-        for i, j in np.argwhere((people > 0) & (people >= least)).tolist()
+         "text": _people(people[i, j])}
+        for i, j in np.argwhere(people > least).tolist()
     ]  # fmt: skip
     scale = {"domain": [0, 1], "range": [0.06, 0.6 if len(classes) <= WITH_NUMBERS else 1]}
     opacity: Spec = {"field": "share", "type": "quantitative", "legend": None, "scale": scale}
@@ -109,7 +132,7 @@ def _panel(
         layers.append({"mark": {"type": "text", "fontSize": 11},
                        "encoding": {"x": x, "y": y, "text": {"field": "text"}}})  # fmt: skip
     return {
-        "title": {"text": f"{group} ({size:,.6g})", "fontSize": 12, "fontWeight": "normal"},
+        "title": {"text": f"{group} ({_people(size)})", "fontSize": 12, "fontWeight": "normal"},
         "width": {"step": step},
         "height": {"step": step},
         "view": {"stroke": theme.GRID},

@@ -36,7 +36,11 @@ def matrix_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[Rende
         columns,
         [_Column(["", *(number(c["value"]) for c in shown)], "step 1")],
     )
-    hidden = len(result["groups"]) - len(places)
+    yield from _not_shown(len(result["groups"]) - len(places), more)
+
+
+def _not_shown(hidden: int, more: int) -> Iterator[RenderableType]:
+    """How many groups and classes a table leaves out."""
     unseen = [_many(hidden, "smaller group", "smaller groups"), _many(more, "more class", "more classes")]
     if hidden or more:
         verb = "is" if hidden + more == 1 else "are"
@@ -47,15 +51,14 @@ def joint_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[Render
     """How many people there are of each class in each group, and what share of all they are."""
     yield Text("People by class and group (% of all)", style="bold")
     total = sum(c["n"] for c in result["classes"])
-    shown = _worst(result["classes"], options)[0]
+    (shown, more), places = _worst(result["classes"], options), _largest(result["groups"])
 
     def column(numbers: Sequence[float], name: str) -> _Column:
         return _Column([f"{n:,.15g} ({100 * n / total:.1f})" for n in numbers], name)
 
-    columns = [
-        column([c["cells"][g]["n"] for c in shown], result["groups"][g]["name"]) for g in _largest(result["groups"])
-    ]
+    columns = [column([c["cells"][g]["n"] for c in shown], result["groups"][g]["name"]) for g in places]
     yield from _blocks([c["name"] for c in shown], [column([c["n"] for c in shown], "all")], columns, [])
+    yield from _not_shown(len(result["groups"]) - len(places), more)
 
 
 def undefined_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:

@@ -130,21 +130,30 @@ def _facts(data: dict[str, Any]) -> Iterator[RenderableType]:
 def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str) -> Iterator[RenderableType]:
     """The number, and how sure it is."""
     rate = METRICS[options["metric"]].title
-    steps = f"{options['across_groups']['name']} over groups, {options['across_classes']['name']} over classes"
+    steps = ", ".join(
+        f"{'weighted ' if step['weights'] else ''}{step['name']} over {what}"
+        for what, step in (("groups", options["across_groups"]), ("classes", options["across_classes"]))
+    )
     yield Text(f"{rate}, unit {options['unit']}: {steps} ({shown_name(attribute)})", style="bold")
     if aggregate["undefined"]:
         yield indented(f"undefined {shown_name(aggregate['undefined'], 300)}")
         return
-    text = f"δ = {_number(aggregate['value'], 4)}"
-    if aggregate["ci"] is not None:
-        text += f"   {100 * options['confidence']:g}% interval {_interval(aggregate['ci'], 4)}"
-    yield indented(text)
+    second = aggregate.get("against")
+    own = "" if second is None else f"{shown_name(second['own'], 40)}: "
+    yield indented(own + _delta(aggregate, options))
     if aggregate["p_value"] is not None:
         mean, high = (_number(aggregate[k], 4) for k in ("null_mean", "null_95"))
         p = p_words(aggregate["p_value"], at_most=at_floor(aggregate["p_value"], aggregate["null_method"]))
         yield indented(f"null: {mean} on average, {high} at 95%; {p}")
     elif aggregate["untested"] and aggregate["untested"] != "tests were switched off":
         yield indented(f"not tested: {aggregate['untested']}")
+
+
+def _delta(found: dict[str, Any], options: dict[str, Any]) -> str:
+    text = f"δ = {_number(found['value'], 4)}"
+    if found["ci"] is not None:
+        text += f"   {100 * options['confidence']:g}% interval {_interval(found['ci'], 4)}"
+    return text
 
 
 def _second(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -156,8 +165,7 @@ def _second(document: dict[str, Any]) -> Iterator[RenderableType]:
     if second["undefined"]:
         yield indented(f"{name}: undefined {shown_name(second['undefined'], 300)}")
         return
-    ends = "" if second["ci"] is None else f" {_interval(second['ci'], 4)}"
-    yield indented(f"{name}: δ = {_number(second['value'], 4)}{ends}")
+    yield indented(f"{name}: {_delta(second, document['options'])}")
     if second["difference"] is not None:
         change = number(second["difference"], sign=True, digits=4)
         yield indented(f"{shown_name(second['own'], 40)} minus {name}: {change}, without an interval")

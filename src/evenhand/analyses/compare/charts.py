@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST_DOTS, MOST_POINTS, FINE = 400, 100, 101
 COLUMNS = 3
+CONDITIONS = {"performance_from": "performance ≥", "fairness_from": "fairness ≥", "dto_to": "DTO ≤"}
 
 
 @dataclass(frozen=True)
@@ -199,8 +200,10 @@ def areas(about: Subject) -> Chart:
         for s, colour in zip(known, colours, strict=True)
     ]
     best = known[0]
-    told = f"{label[best.method]} has the largest: {best.area:.4f}."
-    conditions = ", ".join(f"{word} {value:g}" for word, value in c.terms.region.items())
+    told = f"The largest is that of {label[best.method]}: {best.area:.4f}."
+    if len(known) == 1:
+        told = f"The area of {label[best.method]} is {best.area:.4f}."
+    conditions = " and ".join(f"{CONDITIONS[word]} {value:g}" for word, value in c.terms.region.items())
     subtitle = f"Below the curve: its area (AUC-PFC). Between it and the utopia point: what is missing. {told}"
     if conditions:
         subtitle += f" Darker: where {conditions}."

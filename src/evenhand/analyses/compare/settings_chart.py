@@ -46,7 +46,7 @@ def settings(about: Subject) -> Chart:
     for line in lines:
         keep = chosen_rows(len(line.places), each)
         p, f = c.runs.means[:2, line.places[keep]]
-        columns = ([line.name] * len(keep), [line.column] * len(keep), line.x[keep], p, f)
+        columns = ([line.name] * len(keep), [line.column] * len(keep), list(map(_exactly, line.x[keep])), p, f)
         for column, values in zip(table.values(), columns, strict=True):
             column += list(values)
     told = " ".join(_change(c, lines[0], side) for side in (0, 1))
@@ -107,16 +107,39 @@ def _change(c: Comparison, line: Line, side: int) -> str:
     return f"{SIDES[side].capitalize()} of {line.name}: {ends} as {shown_name(line.column)} goes from {at}."
 
 
+def _exactly(x: float) -> str:
+    """A setting, however small beside the others."""
+    return f"{x:.6g}"
+
+
+def _axis(column: str, x: Floats) -> Spec:
+    """Of powers of ten where values span so much; with 0 or less among them, linear below the smallest."""
+    sizes = np.abs(x[x != 0])
+    axis = quantitative("x", shown_name(column, 40), format="~r", tickCount=5, grid=False, labelOverlap=True)
+    scale: Spec = {"type": "linear", "zero": False, "nice": False}
+    if len(sizes) > 1 and sizes.max() >= LOGARITHMIC * sizes.min():
+        scale["type"] = "log"
+        if x.min() <= 0:
+            scale |= {"type": "symlog", "constant": float(sizes.min())}
+            powers = 10.0 ** np.arange(np.floor(np.log10(sizes.min())), np.ceil(np.log10(sizes.max())) + 1)
+            ticks = np.concatenate([-powers[::-1], [0.0], powers])
+            inside = ticks[(ticks >= x.min()) & (ticks <= x.max())]
+            axis["axis"]["values"] = [float(_exactly(v)) for v in inside]
+    axis["scale"] = scale
+    return axis
+
+
 def _panel(c: Comparison, line: Line) -> Spec:
     keep = chosen_rows(len(line.places), MOST_POINTS)
     kept, x, best = line.places[keep], line.x[keep], line.standing.places[0]
     values = []
     for side, word in enumerate(SIDES):
         mean, sd = c.runs.means[side, kept], np.nan_to_num(c.runs.deviations[side, kept])
-        values += rows(x=x, y=mean, low=mean - sd, high=mean + sd, group=word)
-    axis = quantitative("x", shown_name(line.column, 40), format="~r", tickCount=5, grid=False)
-    logarithmic = x.min() > 0 and x.max() >= LOGARITHMIC * x.min()
-    axis["scale"] = {"type": "log" if logarithmic else "linear", "zero": False, "nice": False}
+        drawn = rows(y=mean, low=mean - sd, high=mean + sd, group=[word] * len(x))
+        values += [
+            {"x": float(at), **row} for at, row in zip(x, drawn, strict=True)
+        ]  # as exact as a logarithm asks for
+    axis = _axis(line.column, x)
     y = quantitative("y", None, [0, 1], tickCount=5)
     colour = coloured(list(SIDES), theme.GROUPS[:2])
     layers: list[Spec] = [
