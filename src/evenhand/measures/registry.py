@@ -152,17 +152,21 @@ def _mean_gap(counts: ScoreCounts, options: ScoreOptions, like: Curve | None) ->
     return Curve(np.zeros(1), mean[..., :1] - mean[..., 1:], np.ones(1))
 
 
+def _areas(name: str, which: roc.Curves) -> Callable[[ScoreCounts, ScoreOptions], list[Summary]]:
+    def areas(counts: ScoreCounts, options: ScoreOptions) -> list[Summary]:
+        a, b = (float(roc.auroc(counts, *curve)) for curve in which)
+        return [(name, a, b, a - b)]
+
+    return areas
+
+
 def _roc_bias(
     id: str, asks: str, formula: str, fares: str, short: str, which: roc.Curves, use: str, limits: str
 ) -> ScoreMeasure:
-    def areas(counts: ScoreCounts, options: ScoreOptions) -> list[Summary]:
-        a, b = (float(roc.auroc(counts, *curve)) for curve in which)
-        return [(short.replace("ROC", "AUROC"), a, b, a - b)]
-
     return ScoreMeasure(
         id, "separation", asks, formula, fares, f"{short} bias", short, page="roc-bias", labels=(0, 1), ranked=True,
         curve=lambda counts, options, like: roc.bias(counts, which, like),
-        grid=lambda counts, options: even_points(), summaries=areas,
+        grid=lambda counts, options: even_points(), summaries=_areas(short.replace("ROC", "AUROC"), which),
         resolution=lambda counts, options, p=1.0: resolution.of_roc(counts, which, p), use=use, limits=limits,
     )  # fmt: skip
 
@@ -243,6 +247,16 @@ MEASURES: dict[str, Measure] = {m.id: m for m in (
               use="Each group is ranked on its own, and who is ranked well should not depend on the group.",
               limits="It compares people within their group only: a whole group can be shifted up or down without "
               "changing it."),
+    ScoreMeasure("auroc_difference", "separation",
+                 "Does the score rank people equally well within each group, on the whole?",
+                 "AUROC(group) − AUROC(reference)", "is ranked {more|less} reliably", "AUROC difference", "AUROC",
+                 page="roc-bias", labels=(0, 1), ranked=True, single=True, variances=roc.area_variances,
+                 curve=lambda counts, options, like: roc.area_gap(counts), summaries=_areas("AUROC", roc.WITHIN),
+                 resolution=lambda counts, options: resolution.of_roc(counts, roc.WITHIN),
+                 use="One number for how reliably a score tells people with the favourable outcome from others, as a "
+                 "model is often accepted or rejected by its AUROC.",
+                 limits="Curves that cross can have the same area: ROC bias sees that. It says nothing about where "
+                 "scores lie, or about decisions at a threshold."),
     _roc_bias("xroc", "Are people ranked equally well across groups?",
               "∫ |ROC(Y=1 of group, Y=0 of reference) − ROC(Y=1 of reference, Y=0 of group)|",
               "wins {more|fewer} comparisons across groups", "cross-ROC", roc.ACROSS,
