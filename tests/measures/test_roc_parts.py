@@ -167,6 +167,23 @@ def test_parts_of_an_audit_have_intervals_and_a_reason_if_there_are_none(
         assert (p.share is None) == (found.value == 0)
 
 
+def test_a_kind_of_people_that_is_not_there_adds_nothing() -> None:
+    """Nobody of f has the favourable label: predictive equality is known all the same."""
+    audit = evenhand.audit(
+        score=[0.1, 0.2, 0.3, 0.4, 0.2, 0.9], label=[0, 0, 0, 1, 0, 1], group=["f"] * 3 + ["m"] * 3, reference="m",
+        bootstrap=99, permutations=0,
+    )  # fmt: skip
+    assert isinstance(audit, evenhand.Audit)
+    nobody = audit.measure("predictive_equality_standardized").roc_parts[2]  # type: ignore[union-attr]
+    assert (nobody.people, nobody.label, nobody.weight, nobody.value) == ("f", "favourable", 0, 0)
+    assert np.isnan(nobody.area)
+    document = audit.to_dict()
+    jsonschema.validate(document, evenhand.schema("audit"))
+    (found,) = (m for m in document["attributes"][0]["measures"] if m["id"] == "predictive_equality_standardized")
+    assert (found["roc_parts"][2]["area"], found["roc_parts"][2]["signed_area"]) == (None, None)
+    assert "by whose scores" in audit.to_html()
+
+
 def test_only_separation_biases_by_rank_have_them() -> None:
     audit = evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=0, permutations=0)
     assert isinstance(audit, evenhand.Audit)

@@ -33,7 +33,7 @@ class RocPart:
     weight: float
     """Their share of the people of both groups."""
     area: float
-    """Between the ROC curves of the group and of its reference over these people."""
+    """Between the ROC curves of the group and of its reference over these people; NaN if there are none."""
     signed_area: float
     """The difference of their AUROC."""
     value: float
@@ -55,12 +55,13 @@ def parts(
     values, (area, signed) = m.split(pair, options).norm(), roc_parts.areas(pair, label)
     whole = float(values.sum())
     found = []
+    area, signed = np.minimum(area, 1.0), np.clip(signed, -1.0, 1.0)
     for k, (group, y) in enumerate(roc_parts.kinds(label)):
         value = min(float(values[k]), 1.0)
         ci = None if moves is None else interval.norm(value, moves[:, k], confidence, 1.0)
         found.append(RocPart(
             pair.groups[group], "favourable" if y else "unfavourable", float(people[group, y] / people.sum()),
-            min(float(area[k]), 1.0), float(np.clip(signed[k], -1, 1)), value, value / whole if whole > 0 else None,
+            float(area[k]), float(signed[k]), value, value / whole if whole > 0 else None,
             interval.widened(ci, off, 0.0, 1.0),
         ))  # fmt: skip
     return tuple(found)
