@@ -79,11 +79,11 @@ def pdf_by_outcome(s: Subject) -> Chart:
     """How many actual positives and negatives of each group have which score (Becker et al. 2024, Figures C1 to C3)."""
     lines = {given: s.lines("pdf_by_outcome", "score", "density", given=given) for given in OUTCOMES}
     lines = {given: own for given, own in lines.items() if own}
-    most = max(float(y.max()) for own in lines.values() for _, y in own.values())
-    density = quantitative("density", "density", [0, 1.05 * most], format="~g")
     told = {given: _told(s, given) for given in lines}
     panels = []
     for given, own in lines.items():
+        most = 1.05 * max(float(y.max()) for _, y in own.values())
+        density = quantitative("density", "density", [0, most], format=",~r" if 1e-3 < most < 1e6 else "~g")
         panel = _curves(s, own, "density", density, False)
         heading: Spec = {"text": told[given], "fontSize": 12, "fontWeight": "normal", "limit": theme.WIDTH + 60}
         panels.append({**panel, "height": HEIGHT // 2, "title": heading})
