@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from evenhand.measures import calibration, distribution, resolution, roc, score_bias
+from evenhand.measures import calibration, distribution, resolution, roc, roc_parts, score_bias
 from evenhand.measures.curve import Curve, ScoreOptions, even_points, joined, norm, parted
 from evenhand.measures.measure import Family, Measure, Profile, RateMeasure, ScoreMeasure, Summary, shares
 from evenhand.measures.rates import RATES, ratio
@@ -97,7 +97,12 @@ def _biases(concept: str) -> Iterator[ScoreMeasure]:
             summaries=_means(labels, ranked), resolution=_moved(labels, ranked),
             use=f"{_GUIDANCE[concept][0]} {_WEIGHED[weighting][0]}",
             limits=f"{_GUIDANCE[concept][1]} {_WEIGHED[weighting][1]}",
+            split=_split(labels[0]) if ranked and len(labels) == 1 else None,
         )  # fmt: skip
+
+
+def _split(label: int | None) -> Callable[[ScoreCounts, ScoreOptions], Curve] | None:
+    return None if label is None else lambda counts, options: roc_parts.split(counts, label, options)
 
 
 def _calibration_bias(weighting: str) -> ScoreMeasure:
@@ -157,7 +162,10 @@ def _roc_bias(
 ) -> ScoreMeasure:
     def areas(counts: ScoreCounts, options: ScoreOptions) -> list[Summary]:
         a, b = (float(roc.auroc(counts, *curve)) for curve in which)
-        return [(short.replace("ROC", "AUROC"), a, b, a - b)]
+        area, (positives, negatives) = short.replace("ROC", "AUROC"), roc_parts.sources(counts)
+        negatives = negatives if which == roc.WITHIN else -negatives
+        parts = ((f"{area}, from actual positives", positives), (f"{area}, from actual negatives", negatives))
+        return [(area, a, b, a - b), *((name, np.nan, np.nan, part) for name, part in parts)]
 
     return ScoreMeasure(
         id, "separation", asks, formula, fares, f"{short} bias", short, page="roc-bias", labels=(0, 1), ranked=True,
@@ -356,7 +364,7 @@ def _variant(plain: ScoreMeasure, name: str) -> ScoreMeasure | None:
         return None
     # norms of two classes that are each as large as they may be
     tolerance = round(plain.tolerance / plain.classes * plain.classes ** (1 / p), 3)
-    plain = replace(plain, order=p, tolerance=tolerance)
+    plain = replace(plain, order=p, tolerance=tolerance, split=None)
     if not of_scores:
         return replace(
             plain, formula=_of_order(plain.formula, p), signed_resolution=plain.resolution,
@@ -383,7 +391,7 @@ def _variant(plain: ScoreMeasure, name: str) -> ScoreMeasure | None:
 def _mean_ratio(plain: ScoreMeasure, label: int | None, ranked: bool) -> ScoreMeasure:
     return replace(
         plain, formula="∫ min(P(S>s | group), P(S>s | reference)) / max(…)", scale="ratio", tolerance=0.8,
-        summaries=None,
+        summaries=None, split=None,
         curve=lambda counts, options, like: score_bias.shortfall(counts, label, ranked, options, like),
         grid=lambda counts, options: score_bias.shortfall(counts, label, ranked, options),
         resolution=lambda counts, options: resolution.of_ratio(counts, label, ranked, options),
