@@ -18,9 +18,10 @@ from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.analyses.projection.several import ProjectionTests
 from evenhand.errors import DataError, EvenhandError, UsageError
+from evenhand.inference.cheapest_move import FOLD, descend, switch
 from evenhand.inference.chi2_mixture import critical, tail
 from evenhand.inference.permuted_means import PermutedGap, permuted_means, permuted_p_value
-from evenhand.inference.wasserstein_projection import FOLD, descend, project, switch
+from evenhand.inference.wasserstein_projection import project
 from evenhand.tables.ranges import Spans
 
 Array = np.ndarray[Any, Any]

@@ -11,8 +11,9 @@ from scipy.special import expit
 from scipy.stats import chi2, multivariate_normal
 
 from evenhand.datasets.justice import FILE, compas
+from evenhand.inference.cheapest_move import switch
 from evenhand.inference.chi2_mixture import tail
-from evenhand.inference.wasserstein_projection import Projection, project, switch
+from evenhand.inference.wasserstein_projection import Projection, project
 from evenhand.published.item import Claim, Outcome, Setting, Value
 from evenhand.published.projection_charts import heatmaps, law_charts, paths, perturbed, plots_of_l
 from evenhand.tables.arrays import Bools, Floats, Ints

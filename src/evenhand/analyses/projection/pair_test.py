@@ -93,7 +93,7 @@ def pair_test(scored: Scored, grouping: Grouping, group: int, ref: int, how: How
         ),
         ranges=ranges,
         _model=scored.model,
-        _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table.meaning.risk),
+        _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table),
     )
 
 
@@ -110,9 +110,9 @@ def _projected(table: Table, sample: Sample, names: tuple[str, str], how: How, b
     return plans
 
 
-def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats, logits: bool, risk: bool) -> Shifts:
+def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats, logits: bool, table: Table) -> Shifts:
     """Who goes where, in the units of the score as it was given; people the criterion is not about stay."""
-    sign = -1.0 if risk else 1.0
+    sign = -1.0 if table.meaning.risk else 1.0
     logit = sign * sample.z
     moved = [(p.cell, p.n, p.shifted, p.k) for p in plans.values()]
     rest = np.setdiff1d(np.arange(len(logit)), np.concatenate([cell for cell, *_ in moved]))
@@ -128,6 +128,7 @@ def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats,
         n=n,
         shifted=sign * shifted,
         k=k,
+        spans=table.spans,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.errors import DataError
 from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.ranges import Spans
 
 LABELS: dict[int | None, str] = {1: "favourable", 0: "unfavourable", None: "any"}
 """People with one label, or all of them."""
@@ -29,12 +30,22 @@ class Shifts:
     n: Floats
     shifted: Floats
     k: Floats
+    spans: Spans | None = None
+    """Where scores are known in ranges; a cell stands at the middle of its own."""
 
     def of_rows(self, values: Floats, names: Any, favourable: Bools | None, logits: bool) -> Floats:
-        """The shifted logit of each row."""
+        """The shifted logit of each row. In a range everybody moves as far as its middle."""
         if self.label is None or favourable is None:
             alike = replace(self, label=np.zeros(len(self.logit), np.bool_))
             return alike.of_rows(values, names, np.zeros(len(values), np.bool_), logits)
+        if self.spans is not None:
+            middle = self.spans.moved(values)
+            there = replace(self, spans=None).of_rows(middle, names, favourable, logits)
+            inside = middle != values
+            if not logits:
+                values, middle = logit_of(values), logit_of(middle)
+            there[inside] += values[inside] - middle[inside]
+            return there
         found = np.full(len(values), np.nan)
         cells = self.logit if logits else self.score
         places = np.argsort(self.cell, kind="stable")  # where each cell's people go, one or two places a cell
@@ -72,6 +83,12 @@ class Shifts:
             "shifted_score": sigma(shifted),
             "k": self.k[order],
         }
+
+
+def logit_of(p: Floats) -> Floats:
+    """Probabilities → logits; those of 0 and 1 are infinitely far."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def sigma(z: Floats) -> Floats:
