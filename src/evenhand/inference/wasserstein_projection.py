@@ -61,12 +61,14 @@ def project(
     beta_norm: float,
     squares: Floats | None = None,
     margin: float = 0.0,
+    bounded: bool = False,
 ) -> Projection:
     """Project cells of n people with logits z, in the group or its reference, until their means differ by the margin.
 
     `people` are all people, also those who are not compared. Of survey weights, `n` are those of each cell, scaled so
     that everybody's add up to `people`, and `squares` the sums of their squares: by these the means vary. A logit may
-    be infinite (a score of 0 or 1): at this limit a score no longer responds, so that these people stay.
+    be infinite (a score of 0 or 1): at this limit a score no longer responds, so that these people stay. `bounded` is
+    for few people, who do not show their variance: at the margin it is then the largest that scores can have.
 
     >>> import numpy as np
     >>> p = project(np.array([1.0, -1.0]), np.ones(2), np.array([True, False]), 2, 1.0)
@@ -86,6 +88,8 @@ def project(
     target = math.copysign(margin, gap)
     borders = (means[1] + target, means[0] - target)  # of each group, with the gap at the border
     about = [_sum(s.w2, (v - m) ** 2) for s, v, m in zip(sides, values, borders, strict=True)]
+    if bounded:
+        about = [max(v, s.at_most(o.mean(o.t), margin)) for v, s, o in zip(about, sides, sides[::-1], strict=True)]
     variance = [_sum(s.w2, (v - m) ** 2) for s, v, m in zip(sides, values, means, strict=True)]
     steep = sum(_sum(s.w, slope_of(s.t) ** 2) / s.p for s in sides)  # T/‖β‖² of Taskesen et al.
     spread = sum(v / s.p for v, s in zip(about, sides, strict=True))
@@ -156,6 +160,11 @@ class _Side:
 
     def mean(self, z: Floats) -> float:
         return _sum(self.w, _value(z, False))
+
+    def at_most(self, other: float, margin: float) -> float:
+        """The largest variance of scores whose mean is the margin away from another: that of scores of 0 and 1."""
+        ends = (min(max(other + away, 0.0), 1.0) for away in (margin, -margin))
+        return float(self.w2.sum()) * max(mean * (1 - mean) for mean in ends)
 
     def mirrored(self) -> _Side:
         # copies: sums over reversed views are slow

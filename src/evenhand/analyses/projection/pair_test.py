@@ -178,19 +178,10 @@ def _remarks(
         )
     for y, found in plans.items():
         whom = "people" if y is None else f"people with the {LABELS[y]} label"
-        sizes, enough = zip(names, sample.effective(y), strict=True), sample.few(y)
+        sizes, enough = zip(names, sample.effective(y), strict=True), sample.normal(y) if how.margin else sample.few(y)
         few = [f"{shown(g)} ({n:,.0f})" for g, n in sizes if n < enough]
-        if few and not permuted:
-            notes.append(
-                f"few {whom} in {' and '.join(few)}: the p-value is for large samples; with so few people the test "
-                "mostly rejects too rarely, but somewhat too often if scores are very skewed and one group is much "
-                "smaller"
-            )
-        if few and permuted:
-            notes.append(
-                f"few {whom} in {' and '.join(few)}: the p-value comes from permuting group labels; the limit law for "
-                f"large samples would give {p_words(p_limit)}"
-            )
+        if few:
+            notes.append(f"few {whom} in {' and '.join(few)}: {_of_few(how, permuted, p_limit)}")
         if found.theta == 0:
             notes.append(f"the score is constant among {whom}")
     if permuted and not notes:
@@ -206,3 +197,21 @@ def _remarks(
             "the projection test has little power where scores are near 0 or 1 or gaps are large"
         )
     return notes
+
+
+def _of_few(how: How, permuted: bool, p_limit: float) -> str:
+    """What is done where the limit law is not relied on."""
+    if how.margin:
+        return (
+            "too few to show how much a mean of such scores varies; taken is the most that means of scores between 0 "
+            "and 1 can vary at the margin, so that it takes more people to tell"
+        )
+    if permuted:
+        return (
+            "the p-value comes from permuting group labels; the limit law for large samples would give "
+            f"{p_words(p_limit)}"
+        )
+    return (
+        "the p-value is for large samples; with so few people the test mostly rejects too rarely, but somewhat too "
+        "often if scores are very skewed and one group is much smaller"
+    )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.errors import DataError
+from evenhand.ingest.engines.dataframes import as_values
+from evenhand.ingest.values import encode
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.ranges import Spans
 
@@ -83,6 +87,17 @@ class Shifts:
             "shifted_score": sigma(shifted),
             "k": self.k[order],
         }
+
+
+def each(values: Any, key: Callable[[Any], Any]) -> NDArray[Any]:
+    """The key of every value of a column, each distinct one asked for once.
+
+    >>> from evenhand.ingest.values import label_key
+    >>> each([1, 0, None, 1], label_key).tolist()
+    ['1', '0', None, '1']
+    """
+    codes, distinct = encode(as_values(values)[0])
+    return np.array([*map(key, distinct), None], object)[codes]
 
 
 def logit_of(p: Floats) -> Floats:
