@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.published.text import figure, heading, outcome, summary
+from evenhand.published.text import commands, figure, heading, largest, outcome, summary
 from evenhand.report.charts.chart import Chart
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, grid, join, tag
@@ -18,8 +18,11 @@ def reproduction_page(document: dict[str, Any], drawings: Mapping[str, Chart]) -
 
 
 def _page(document: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> str:
-    rows = [[heading(e), e["place"] or "", outcome(e)] for e in document["items"]]
-    overview = grid("All items", ["item", "where", "outcome"], rows)
+    rows = [
+        [heading(e), e["place"] or "", join([tag("code", c) for c in commands(e)]), outcome(e), largest(e)]
+        for e in document["items"]
+    ]
+    overview = grid("All items", ["item", "where", "command", "outcome", "largest difference"], rows)
     parts: list[tuple[str, str, Any]] = [("items", "What was repeated", join(tag("p", summary(document)), overview))]
     for entry in document["items"]:
         if entry["values"] or entry["claims"] or entry["notes"]:
