@@ -119,7 +119,7 @@ def figure_1(setting: Setting) -> Outcome:
             p_values[place] = 1.0
     panels = {
         "a: gap of decisions at ½": decided, "b: gap of mean scores": scored,
-        "p-value of the test, 1,000 people": p_values,
+        "p-value, 1,000 people": p_values,
     }  # fmt: skip
     near = [scored[decided <= 0.05] <= 0.1, decided[scored <= 0.05] <= 0.1]
     together = float(np.corrcoef(decided, scored)[0, 1])

@@ -20,7 +20,7 @@ MODULES = {
 }
 """The module with the items of a document."""
 
-SHORT = {
+WORDS = {
     "def": "definition", "eq": "equation", "fig": "figure", "lem": "lemma", "prop": "proposition", "sec": "section",
     "tab": "table", "thm": "theorem",
 }  # fmt: skip
@@ -42,7 +42,7 @@ def slug(name: str) -> str:
     >>> slug("Figure 4"), slug("Fig. C1"), slug("Eq. (2)"), slug("Theorem 4.10")
     ('figure-4', 'figure-c1', 'equation-2', 'theorem-4-10')
     """
-    return "-".join(SHORT.get(word, word) for word in re.findall("[a-z0-9]+", name.lower()))
+    return "-".join(WORDS.get(word, word) for word in re.findall("[a-z0-9]+", name.lower()))
 
 
 def chosen(names: Iterable[str]) -> tuple[Item, ...]:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.published.item import DOCUMENTS, Item
+from evenhand.published.item import DOCUMENTS, SHORT, Item
 from evenhand.report.console import as_text
 from evenhand.report.format import MISSING
 
@@ -60,6 +60,15 @@ def summary(document: dict[str, Any]) -> str:
 def heading(entry: dict[str, Any]) -> str:
     """The document, the label and what it is about."""
     return f"{entry['document']}, {entry['label']}: {entry['says']}"
+
+
+def short(entry: dict[str, Any]) -> str:
+    """An item in as few words as tell it from all others.
+
+    >>> short({"id": "becker-figure-c1", "label": "Figure C1"})
+    'Becker et al. 2024, Figure C1'
+    """
+    return f"{next(name for key, name in SHORT.items() if entry['id'].startswith(f'{key}-'))}, {entry['label']}"
 
 
 def outcome(entry: dict[str, Any]) -> str:
