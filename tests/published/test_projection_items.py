@@ -13,7 +13,8 @@ from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.published import projection_level
 from evenhand.published.item import Setting
 from evenhand.published.projection import ITEMS
-from evenhand.published.projection_experiments import FIGURE_5, cost_of, fitted, limited
+from evenhand.published.projection_experiments import FIGURE_5, cost_of
+from evenhand.published.projection_penalty import fitted, limited
 
 NUMBERED = {
     "Definition": ("2.1", "2.2", "3.1", "4.1", "5.1"), "Theorem": ("4.4", "5.4"), "Proposition": ("4.2", "5.2"),

@@ -9,12 +9,12 @@ from evenhand.published.projection_experiments import (
     figure_1,
     figure_2,
     figure_3,
-    figure_4,
     figure_5,
     section_7,
     table_1,
 )
 from evenhand.published.projection_level import few_people
+from evenhand.published.projection_penalty import figure_4
 
 TEST = "evenhand projection-test people.csv --score p --label y --group g"
 ODDS = f"{TEST} --criterion equalized_odds"
