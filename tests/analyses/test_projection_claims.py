@@ -167,3 +167,19 @@ def test_features_after_a_pipeline_keep_their_names() -> None:
         model = make_pipeline(first, linear_model.LogisticRegression()).fit(X, some["y"])
         arrows = projection_test.from_model(model, X, some["y"], some["g"]).to_dict()["arrows"]
         assert set(arrows["features"]) == names
+
+
+def test_a_group_without_a_test_is_left_out_and_named() -> None:
+    rng = np.random.default_rng(8)
+    g = np.repeat(list("abc"), 150)
+    p = np.where(g == "c", 1.0, sigma(rng.normal(0, 1, 450)))
+    p[:140] = 0.0  # of the reference: what is left cannot rise to the scores of 1
+    words: dict[str, Any] = {"score": p, "group": g, "reference": "a", "criterion": "demographic_parity"}
+    t = projection_test(**words)
+    assert t.group == "b"
+    assert any("'c' is not compared: so many people have a score of exactly 0 or 1" in note for note in t.notes)
+    with pytest.raises(evenhand.EvenhandError, match="the projection test does not exist"):
+        projection_test(**words, compare="c")
+    p[150:300] = 1.0
+    with pytest.raises(evenhand.EvenhandError, match="the projection test does not exist"):
+        projection_test(**words)

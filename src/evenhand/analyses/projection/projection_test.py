@@ -19,7 +19,7 @@ from evenhand.analyses.projection.modelled import modelled, of_model
 from evenhand.analyses.projection.pair_test import Scored, pair_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.analyses.projection.several import Along, ProjectionTests
-from evenhand.errors import UsageError, number, shown
+from evenhand.errors import DataError, UsageError, number, shown
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.tables.confusion import Confusion
@@ -212,10 +212,19 @@ def _several(columns: Any) -> bool:
 
 def _pairs(scored: Scored, reference: Any, compare: Any, how: How) -> list[ProjectionTest]:
     grouping, groups, ref = compared(scored.table, reference, compare)
-    there = [g for g in groups if len(groups) == 1 or has_people(scored.table, grouping, g, how.labels)]
-    left = [f"{shown(grouping.groups[g])} is not compared: nobody has the label" for g in groups if g not in there]
-    scored = replace(scored, notes=(*scored.notes, *left))
-    return [pair_test(scored, grouping, group, ref, how) for group in there or groups]
+    if len(groups) == 1:
+        return [pair_test(scored, grouping, groups[0], ref, how)]
+    tests, left, reason = [], [], DataError("there is no other group")
+    for group in groups:
+        try:
+            tests.append(pair_test(scored, grouping, group, ref, how))
+        except DataError as error:  # not all groups have a test
+            reason = error
+            why = error if has_people(scored.table, grouping, group, how.labels) else "nobody has the label"
+            left.append(f"{shown(grouping.groups[group])} is not compared: {why}")
+    if not tests:
+        raise reason
+    return [replace(test, notes=(*test.notes, *left)) for test in tests]
 
 
 def _one_or_all(tests: list[ProjectionTest]) -> ProjectionTest | Any:
