@@ -18,9 +18,10 @@ from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.analyses.projection.several import ProjectionTests
 from evenhand.errors import DataError, EvenhandError, UsageError
+from evenhand.inference.cheapest_move import FOLD, descend, switch
 from evenhand.inference.chi2_mixture import critical, tail
 from evenhand.inference.permuted_means import PermutedGap, permuted_means, permuted_p_value
-from evenhand.inference.wasserstein_projection import FOLD, descend, project, switch
+from evenhand.inference.wasserstein_projection import project
 from evenhand.tables.ranges import Spans
 
 Array = np.ndarray[Any, Any]
@@ -648,7 +649,7 @@ def test_other_models_are_tested_in_score_space(rows: tuple[Array, Array, Array]
         same = projection_test(score=model.predict_proba(X)[:, 1], label=y, group=g)
         assert numbers(t) == numbers(same)
         assert t.space == "score"
-        assert any(f"{type(model).__name__} is no logistic regression" in note for note in t.notes)
+        assert any(f"{type(model).__name__} gives probabilities, but no coefficients" in note for note in t.notes)
         with pytest.raises(UsageError, match="without a model's features"):
             t.shifted_features(X)
     function = projection_test.from_model(lambda X: sigma(X[:, 0]), X, y, g)
@@ -1197,7 +1198,7 @@ def test_few_people_are_permuted() -> None:
     assert "by permuting group labels" in str(t)
     margin = projection_test(**skewed(), reference=0, margin=0.01)
     assert (margin.p_permuted, margin.p_method) == (None, "limit law")
-    assert any("too often if scores are very skewed" in note for note in margin.notes)
+    assert any("too few to show how much a mean" in note for note in margin.notes)
     many = projection_test(some_people(6000), score="p", label="y", group="g")
     assert (many.p_permuted, many.p_method, many.p_value) == (None, "limit law", many.p_limit)
     some = projection_test(some_people(1200), score="p", label="y", group="g")

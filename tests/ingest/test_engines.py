@@ -464,6 +464,12 @@ def test_an_observed_range_is_said_whatever_else_was_given() -> None:
     assert "range" not in notes(s)
     assert "observed one is used" in notes(np.r_[1.00001, s[1:]])
     assert "outlying" not in notes(np.r_[1.00001, s[1:]])
+    assert "(of m: independence (scores) 0.00" in notes(np.r_[60.0, s[1:]])
+    alike = np.r_[60.0, s[1:] + 0.1 * (g == "f")[1:]]  # an outlier, but no gap that it could hide
+    assert "observed one is used" in notes(alike)
+    assert "outlying" not in notes(alike)
+    assert "outlying" in notes(alike, measures=["abcc"])  # whether ranks differ is not known
+    assert "outlying" not in notes(np.r_[60.0, s[1:]], measures=["independence_standardized"])  # nothing is hidden
     assert "99% of people lie between" in notes(np.r_[60.0, s[1:]])
     assert "range" not in notes(np.r_[60.0, s[1:]], score_range=(0, 100))
     table = evenhand.tabulate(score=s[:50], group=g[:50]) + evenhand.tabulate(score=[9.0], group=["f"])

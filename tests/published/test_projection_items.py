@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.published import projection_level
 from evenhand.published.item import Setting
 from evenhand.published.projection import ITEMS
-from evenhand.published.projection_experiments import FIGURE_5, cost_of, fitted, limited
+from evenhand.published.projection_experiments import FIGURE_5, cost_of
+from evenhand.published.projection_penalty import fitted, limited
 
 NUMBERED = {
     "Definition": ("2.1", "2.2", "3.1", "4.1", "5.1"), "Theorem": ("4.4", "5.4"), "Proposition": ("4.2", "5.2"),
@@ -33,7 +35,10 @@ def test_what_can_be_run_at_once() -> None:
     found = evenhand.reproduce([f"taskesen-{name}" for name in RUN])
     assert {e["id"]: e["status"] for e in found.to_dict()["items"]} == {f"taskesen-{k}": v for k, v in RUN.items()}
     assert found.plots() == ("taskesen-figure-1", "taskesen-figure-3", "taskesen-figure-5")
-    assert all(found.plot(name).to_svg().startswith("<svg") for name in found.plots())
+    for name in found.plots():  # what a drawing refers to, such as the colours of a legend, is there
+        svg = found.plot(name).to_svg("c1-")
+        assert set(re.findall(r"url\(#([^)]*)\)", svg)) <= set(re.findall(r'id="(c1-[^"]*)"', svg))
+    assert "stop-color" in found.plot("taskesen-figure-1").to_svg()
     (one,) = next(run.outcome for run in found.runs if run.item.id == "taskesen-figure-5").values  # type: ignore[union-attr]
     beta, x, omega = FIGURE_5["d"]
     low = cost_of(np.linspace(0, 1 / 8, 100_001), (one.found, beta[1]), x, omega)

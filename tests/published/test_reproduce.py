@@ -119,6 +119,53 @@ def test_what_cannot_be_run_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "'s'" in str(entry["why_not"])
 
 
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        (["Figure", "4"], "taskesen-figure-4"), (["FIGURE 4"], "taskesen-figure-4"),
+        (["fig.", "4"], "taskesen-figure-4"),
+        (["Lemma", "A.1"], "taskesen-lemma-a-1"), (["Eq. (7)"], "taskesen-equation-7"),
+        (["Theorem 5.4"], "taskesen-theorem-5-4"), (["Taskesen-Figure-4"], "taskesen-figure-4"),
+        (["taskesen", "table", "1"], "taskesen-table-1"), (["Table", "1", "Figure", "5"], "taskesen-figure-5"),
+        (["TABLE"], "becker-table-1"), (["ALL"], "taskesen-figure-1"),
+    ],
+)  # fmt: skip
+def test_items_are_found_by_what_they_are_called(words: list[str], ids: str) -> None:
+    listed = called("reproduce", "--list", *words)
+    assert listed.returncode == 0, listed.stderr
+    assert ids in listed.stdout.split()
+    assert words == ["ALL"] or words[0] == "taskesen" or "taskesen-figure-1" not in listed.stdout.split()
+
+
+def test_a_slow_item_is_run_if_it_is_named_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [Item(f"becker-table-{n}", f"Table {n}", "nothing", "measures", run=lambda s: Outcome(), slow=True)
+            for n in (8, 9)]  # fmt: skip
+    monkeypatch.setattr(registry, "items", lambda: tuple(made))
+    for names, run in (("Table 8", 1), ("tab. 9", 1), (["becker-table-8", "Table 9"], 2), ("becker", 0)):
+        counts = evenhand.reproduce(names).to_dict()["counts"]  # type: ignore[arg-type]
+        assert counts["shown"] == run
+
+
+def test_the_table_says_where_which_command_and_how_far_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row for each item: what a reader of the documentation looks for."""
+    found = Outcome((Value("a", "b", 0.5, 0.5004, 0.0005),))
+    made = (
+        Item("becker-table-8", "Table 8", "numbers", "measures.roc", "evenhand demo", run=lambda s: found),
+        Item("becker-definition-9", "Definition 9", "a word", "measures.roc", "evenhand audit people.csv",
+             test="tests/x.py::test_it"),
+        Item("becker-figure-9", "Figure 9", "a drawing", "measures.roc", lacks="the texts are not public"),
+    )  # fmt: skip
+    monkeypatch.setattr(registry, "items", lambda: made)
+    text = evenhand.reproduce().to_markdown()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:4]
+    assert [len(row) for row in rows] == [6, 5, 5]  # the last is empty
+    assert rows[0][2:] == [
+        "`evenhand.measures.roc`", "`evenhand reproduce becker-table-8`, `evenhand demo`", "agrees", "0.0004",
+    ]  # fmt: skip
+    assert rows[1][2:] == ["`evenhand.measures.roc`", "`evenhand audit people.csv`", "defined, shown by `test_it`"]
+    assert rows[2][4] == "not run: the texts are not public"
+
+
 def test_progress_of_an_item_is_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     def half(setting: Setting) -> Outcome:
         setting.progress(0.5, "halfway")
@@ -151,6 +198,8 @@ def test_the_command(tmp_path: Path) -> None:
     [
         ([], "say what to reproduce"),
         (["becker-table-99"], "there is no item 'becker-table-99'"),
+        (["Table", "99"], "there is no item 'Table 99'"),
+        (["?"], "there is no item '?'"),
         (["becke"], "did you mean"),
         (["becker-table-1", "--data", "nowhere"], "there is no folder"),
         (["becker-table-1", "--data", __file__], "there is no folder"),

@@ -146,6 +146,32 @@ def test_the_area_between_pdfs_is_abpc() -> None:
         assert found == pytest.approx(audit.measure("abpc", group).value, abs=3e-3)
 
 
+def test_densities_by_outcome_are_those_of_people_with_one_label() -> None:
+    from scipy import stats
+
+    data = people(400, groups=2, seed=5, levels=None)
+    audit = evenhand.audit(data, score="s", label="y", group="g", score_range=(0, 1), **NOTHING)
+    chart = audit.plot("pdf_by_outcome")
+    assert [panel["title"]["text"].split(",")[0] for panel in chart.spec["vconcat"]] == [
+        "Actual positives", "Actual negatives"
+    ]  # fmt: skip
+    for panel, label in zip(chart.spec["vconcat"], (1, 0), strict=True):
+        (lines,) = (one["data"]["values"] for one in panel["layer"] if one["mark"]["type"] == "line")
+        for group in ("g0", "g1"):
+            own = [row for row in lines if row["group"] == group]
+            scores = data["s"][(data["g"] == group) & (data["y"] == label)]
+            at = np.array([row["score"] for row in own])
+            assert [row["density"] for row in own] == pytest.approx(stats.gaussian_kde(scores)(at), abs=1e-3)
+    assert "equal opportunity (scores)" in chart.description
+    assert sorted(chart.columns) == sorted(
+        ["s", *(f"{g}, {y}" for g in ("g0", "g1") for y in ("favourable", "unfavourable"))]
+    )
+    assert 'data-chart="pdf_by_outcome"' in compas().to_html()
+    unlabelled = evenhand.audit(data, score="s", group="g", **NOTHING)
+    with pytest.raises(evenhand.EvenhandError, match="needs a label"):
+        unlabelled.plot("pdf_by_outcome")
+
+
 def score(risk: bool, levels: int | None) -> evenhand.Audit:
     data = people(400, groups=2, seed=5, levels=levels)
     return evenhand.audit(data, score="s", label="y", group="g", risk=risk, favorable=0 if risk else 1, **NOTHING)

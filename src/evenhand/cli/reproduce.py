@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -26,9 +27,10 @@ from evenhand.errors import UsageError
 def reproduce(which: tuple[str, ...], listed: bool, seed: int, **options: Any) -> None:
     """Run published tables and figures again and put ours beside theirs.
 
-    WHICH are ids as --list shows them, beginnings of them (becker, becker-table), or all.
+    WHICH are ids as --list shows them, beginnings of them (becker, becker-table), what is called so in any document
+    (Table 3), or all.
     """
-    paths = wanted(options)
+    paths, which = wanted(options), _joined(which)
     if listed:
         _list(which, options["data"])
         return
@@ -39,6 +41,17 @@ def reproduce(which: tuple[str, ...], listed: bool, seed: int, **options: Any) -
     with progress_bar() as progress:
         found = run(which, rng=seed, progress=progress, **options)
     write(found, paths)
+
+
+def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Words of a shell as names: a number belongs to the word before, as in Table 3 or Figure C1."""
+    names: list[str] = []
+    for word in words:
+        if names and re.match(r"[A-Za-z]?\.?\d", word):
+            names[-1] += f" {word}"
+        else:
+            names.append(word)
+    return tuple(names)
 
 
 def _list(which: tuple[str, ...], data: str | None) -> None:

@@ -207,6 +207,8 @@ class ScoreMeasure(Measure):
     """The same of its signed sum, where that is not bounded by the one of the value."""
     summaries: Callable[[ScoreCounts, ScoreOptions], list[Summary]] | None = None
     """Means, mean ranks or areas: the signed lower bound and what it is the difference of."""
+    split: Callable[[ScoreCounts, ScoreOptions], Curve] | None = None
+    """The curve with its weights by whose scores the thresholds are, of separation biases by rank."""
 
     @property
     def signed(self) -> bool:

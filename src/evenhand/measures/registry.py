@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from evenhand.measures import calibration, distribution, resolution, roc, score_bias
+from evenhand.measures import calibration, distribution, resolution, roc, roc_parts, score_bias
 from evenhand.measures.curve import Curve, ScoreOptions, even_points, joined, norm, parted
 from evenhand.measures.measure import Family, Measure, Profile, RateMeasure, ScoreMeasure, Summary, shares
 from evenhand.measures.rates import RATES, ratio
@@ -97,7 +97,12 @@ def _biases(concept: str) -> Iterator[ScoreMeasure]:
             summaries=_means(labels, ranked), resolution=_moved(labels, ranked),
             use=f"{_GUIDANCE[concept][0]} {_WEIGHED[weighting][0]}",
             limits=f"{_GUIDANCE[concept][1]} {_WEIGHED[weighting][1]}",
+            split=_split(labels[0]) if ranked and len(labels) == 1 else None,
         )  # fmt: skip
+
+
+def _split(label: int | None) -> Callable[[ScoreCounts, ScoreOptions], Curve] | None:
+    return None if label is None else lambda counts, options: roc_parts.split(counts, label, options)
 
 
 def _calibration_bias(weighting: str) -> ScoreMeasure:
@@ -155,7 +160,10 @@ def _mean_gap(counts: ScoreCounts, options: ScoreOptions, like: Curve | None) ->
 def _areas(name: str, which: roc.Curves) -> Callable[[ScoreCounts, ScoreOptions], list[Summary]]:
     def areas(counts: ScoreCounts, options: ScoreOptions) -> list[Summary]:
         a, b = (float(roc.auroc(counts, *curve)) for curve in which)
-        return [(name, a, b, a - b)]
+        positives, negatives = roc_parts.sources(counts)
+        negatives = negatives if which == roc.WITHIN else -negatives
+        parts = ((f"{name}, from actual positives", positives), (f"{name}, from actual negatives", negatives))
+        return [(name, a, b, a - b), *((of, np.nan, np.nan, part) for of, part in parts)]
 
     return areas
 
@@ -370,7 +378,7 @@ def _variant(plain: ScoreMeasure, name: str) -> ScoreMeasure | None:
         return None
     # norms of two classes that are each as large as they may be
     tolerance = round(plain.tolerance / plain.classes * plain.classes ** (1 / p), 3)
-    plain = replace(plain, order=p, tolerance=tolerance)
+    plain = replace(plain, order=p, tolerance=tolerance, split=None)
     if not of_scores:
         return replace(
             plain, formula=_of_order(plain.formula, p), signed_resolution=plain.resolution,
@@ -397,7 +405,7 @@ def _variant(plain: ScoreMeasure, name: str) -> ScoreMeasure | None:
 def _mean_ratio(plain: ScoreMeasure, label: int | None, ranked: bool) -> ScoreMeasure:
     return replace(
         plain, formula="∫ min(P(S>s | group), P(S>s | reference)) / max(…)", scale="ratio", tolerance=0.8,
-        summaries=None,
+        summaries=None, split=None,
         curve=lambda counts, options, like: score_bias.shortfall(counts, label, ranked, options, like),
         grid=lambda counts, options: score_bias.shortfall(counts, label, ranked, options),
         resolution=lambda counts, options: resolution.of_ratio(counts, label, ranked, options),

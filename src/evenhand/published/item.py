@@ -19,6 +19,10 @@ DOCUMENTS = {
     "taskesen": "Taskesen, Blanchet, Kuhn & Nguyen 2021",
 }
 """The five documents, in the order of docs/references.md, by how their items begin."""
+SHORT = {
+    "han-jiang": "Han, Jiang et al. 2023", "exfairness": "ExFairness", "becker": "Becker et al. 2024",
+    "han-baldwin": "Han, Baldwin & Cohn 2023", "taskesen": "Taskesen et al. 2021",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

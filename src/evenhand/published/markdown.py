@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.published.item import DOCUMENTS
-from evenhand.published.text import figure, outcome, summary
+from evenhand.published.text import commands, figure, largest, outcome, summary
 from evenhand.report.markdown import escaped, finished, table
 
 
@@ -18,35 +18,35 @@ def reproduction_markdown(document: dict[str, Any]) -> str:
 ABOUT = """# Published figures, run again
 
 Every numbered definition, theorem, table and figure of the five documents that Evenhand [follows](../references.md):
-where it is, how to run it, and how far ours is from what is printed. *Agrees*: within half a unit of the last printed
-digit, or within the spread that the document or the size of the simulation gives, and what the text says holds.
-*Differs*: some of it does not, and a note says why. *Shown*: run, but no number is printed. *Defined*: a test shows it.
-*Not run*: the reason stands there. This page is what this command writes (`DIR` holds the data sets):
+where it is, the command, and the largest difference between ours and what is printed. *Agrees*: within half a unit of
+the last printed digit, or within the spread that the document or the size of the simulation gives, and what the text
+says holds. *Differs*: some of it does not, and below the table it is said what. *Shown*: run, but no number is printed.
+*Defined*: a test shows it. *Not run*: the reason stands there. This page is what this command writes (`DIR` holds the
+data sets):
 """
+HEADS = ["item", "about", "where", "command", "outcome", "largest difference"]
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     full = " --full" if document["options"]["full"] else ""
-    yield f"{ABOUT}\n```\nevenhand reproduce all --data DIR{full} --markdown published.md\n```\n"
+    yield f"{ABOUT}\n```\nevenhand reproduce all --data DIR{full} --markdown docs/reproduced/published.md\n```\n"
     yield f"{summary(document)}.\n"
     for title in DOCUMENTS.values():
         entries = [e for e in document["items"] if e["document"] == title]
         if entries:
             yield f"## {title}\n"
-            rows = [[e["label"], escaped(e["says"]), _where(e), _how(e), escaped(outcome(e))] for e in entries]
-            yield from table(["item", "about", "where", "how", "outcome"], rows, {"about", "where", "how", "outcome"})
+            rows = [[escaped(e["label"]), escaped(e["says"]), *_found(e), largest(e)] for e in entries]
+            yield from table(HEADS, rows, set(HEADS[:-1]))
             for entry in entries:
                 yield from _item(entry)
 
 
-def _where(entry: dict[str, Any]) -> str:
-    return f"`{entry['place']}`" if entry["place"] else ""
-
-
-def _how(entry: dict[str, Any]) -> str:
-    if entry["status"] == "defined":
-        return f"`{entry['test']}`"
-    return f"`{entry['command'] or 'evenhand reproduce ' + entry['id']}`"
+def _found(entry: dict[str, Any]) -> Iterator[str]:
+    """Where it is, its commands, and what came of it."""
+    yield f"`{entry['place']}`" if entry["place"] else ""
+    yield ", ".join(f"`{command}`" for command in commands(entry))
+    shown_by = f", shown by `{entry['test'].rpartition('::')[2]}`" if entry["status"] == "defined" else ""
+    yield f"{escaped(outcome(entry))}{shown_by}"
 
 
 def _item(entry: dict[str, Any]) -> Iterator[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.published.text import figure, heading, outcome, summary
+from evenhand.published.item import DOCUMENTS
+from evenhand.published.text import commands, figure, largest, outcome, short, summary
 from evenhand.report.charts.chart import Chart
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Markup, grid, join, tag
+from evenhand.report.page.markup import Markup, cell, grid, join, tag
 from evenhand.report.page.shell import fitted, page
 
 
@@ -18,16 +19,37 @@ def reproduction_page(document: dict[str, Any], drawings: Mapping[str, Chart]) -
 
 
 def _page(document: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> str:
-    rows = [[heading(e), e["place"] or "", outcome(e)] for e in document["items"]]
-    overview = grid("All items", ["item", "where", "outcome"], rows)
+    overview = grid("All items", ["item", "where, and the command", "outcome", "largest difference"], _rows(document))
     parts: list[tuple[str, str, Any]] = [("items", "What was repeated", join(tag("p", summary(document)), overview))]
     for entry in document["items"]:
-        if entry["values"] or entry["claims"] or entry["notes"]:
-            parts.append((entry["id"], heading(entry), _item(entry, drawings, room)))
+        if _is_shown(entry):
+            parts.append((entry["id"], short(entry), _item(entry, drawings, room)))
     remarks = [tag("p", remark, class_="note") for remark in room.remarks()]
     if remarks:
         parts.append(("charts-left-out", "Charts", join(remarks)))
     return page("Published figures, repeated", None, parts, document)
+
+
+def _rows(document: dict[str, Any]) -> list[list[Any]]:
+    """The items of each document below its name."""
+    rows: list[list[Any]] = []
+    for title in DOCUMENTS.values():
+        entries = [entry for entry in document["items"] if entry["document"] == title]
+        rows += [[title]] * bool(entries) + [_row(entry) for entry in entries]
+    return rows
+
+
+def _row(entry: dict[str, Any]) -> list[Any]:
+    label = tag("a", entry["label"], href=f"#{entry['id']}") if _is_shown(entry) else entry["label"]
+    where = join([tag("div", tag("code", line)) for line in (entry["place"], *commands(entry)) if line])
+    shown_by = join(", shown by ", tag("code", entry["test"])) if entry["status"] == "defined" else None
+    said = cell(outcome(entry), shown_by, class_="words")
+    return [join(label, f": {entry['says']}"), cell(where, class_="words"), said, largest(entry)]
+
+
+def _is_shown(entry: dict[str, Any]) -> bool:
+    """Whether there is more to say of an item than its row does."""
+    return bool(entry["values"] or entry["claims"] or entry["notes"])
 
 
 def _item(entry: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> Markup:
@@ -44,7 +66,8 @@ def _item(entry: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> M
     ]  # fmt: skip
     charts = [room.figure(chart, f"plot({name!r})") for name, chart in drawings.items() if name in entry["charts"]]
     notes = [tag("p", note, class_="note") for note in entry["notes"]]
+    said = tag("p", f"{entry['says'][0].upper()}{entry['says'][1:]}: {outcome(entry)}.")
     return join(
-        tag("p", outcome(entry)), numbers, tag("ul", *claims) if claims else None,
+        said, numbers, tag("ul", *claims) if claims else None,
         tag("div", charts, class_="charts") if charts else None, notes,
     )  # fmt: skip

@@ -68,7 +68,7 @@ def heatmaps(at: Floats, panels: Mapping[str, Floats]) -> Chart:
             "y": quantitative("y", "β₂" if not drawn else None, ends, tickCount=3), "y2": {"field": "y2"},
             "color": {
                 "field": "value", "type": "quantitative", "title": None,
-                "scale": {"domain": [0, float(np.round(values.max(), 2))], "range": colours},
+                "scale": {"domain": [0, float(np.round(values.max(), 2))], "range": colours, "interpolate": "rgb"},
                 "legend": {"orient": "bottom", "gradientLength": side - 20, "tickCount": 3},
             },
         }  # fmt: skip

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from evenhand.errors import unknown
+from evenhand.errors import UsageError, nearest, shown
 from evenhand.published.item import DOCUMENTS, Item
 
 MODULES = {
@@ -18,6 +19,11 @@ MODULES = {
     "taskesen": "projection",
 }
 """The module with the items of a document."""
+
+WORDS = {
+    "def": "definition", "eq": "equation", "fig": "figure", "lem": "lemma", "prop": "proposition", "sec": "section",
+    "tab": "table", "thm": "theorem",
+}  # fmt: skip
 
 
 def items() -> tuple[Item, ...]:
@@ -30,20 +36,41 @@ def items() -> tuple[Item, ...]:
     return tuple(item for module in modules for item in module.ITEMS)
 
 
+def slug(name: str) -> str:
+    """A name as ids are written.
+
+    >>> slug("Figure 4"), slug("Fig. C1"), slug("Eq. (2)"), slug("Theorem 4.10")
+    ('figure-4', 'figure-c1', 'equation-2', 'theorem-4-10')
+    """
+    return "-".join(WORDS.get(word, word) for word in re.findall("[a-z0-9]+", name.lower()))
+
+
 def chosen(names: Iterable[str]) -> tuple[Item, ...]:
-    """The items of these names: ids, beginnings of ids that end at a hyphen (a document, its tables), or `all`.
+    """The items of these names: ids, labels as they are printed, beginnings of both (a document, its tables), or `all`.
 
     >>> [item.id for item in chosen(["becker-table"])][:2]
     ['becker-table-1', 'becker-table-2']
+    >>> [item.id for item in chosen(["Fig. 5"]) if item.document == "taskesen"]
+    ['taskesen-figure-5']
     """
     there = items()
     picked: set[str] = set()
     for name in names:
-        found = {i.id for i in there if name == "all" or i.id == name or i.id.startswith(f"{name}-")}
+        found = {item.id for item in there if _is_meant(item, slug(name))}
         if not found:
-            raise unknown("there is no item", name, ["all", *DOCUMENTS, *(i.id for i in there)])
+            near = nearest(slug(name), ["all", *DOCUMENTS, *(i.id for i in there)])
+            raise UsageError(
+                f"there is no item {shown(name)}: items are named like 'taskesen-figure-4', 'Figure 4' or 'taskesen', "
+                f"and evenhand reproduce --list shows them all{near}"
+            )
         picked |= found
     return tuple(item for item in there if item.id in picked)
+
+
+def _is_meant(item: Item, name: str) -> bool:
+    own = slug(item.id)
+    names = (own, own.removeprefix(f"{item.document}-"), slug(item.label))
+    return name == "all" or any(f"{one}-".startswith(f"{name}-") for one in names)
 
 
 def missing(item: Item, data: Path | None) -> str:

@@ -79,8 +79,8 @@ def reproduce(
     Parameters
     ----------
     names
-        What to run: ids such as "becker-table-1", a document ("becker"), all of a kind ("becker-table"), or "all".
-        What takes minutes is run if it is named by its id, or with `full`.
+        What to run: ids such as "becker-table-1", a document ("becker"), all of a kind ("becker-table"), what is called
+        so in any document ("Table 1"), or "all". What takes minutes is run if it is named alone, or with `full`.
     data
         The folder with the data sets, such as compas-scores-two-years.csv and adult.data.
     runs
@@ -97,6 +97,7 @@ def reproduce(
     """
     named = [names] if isinstance(names, str) else names_in("names", names)
     picked = chosen(named)
+    alone = {found[0].id for name in named if name != "all" and len(found := chosen([name])) == 1}
     seed = whole_number("rng", rng, 0)
     kept = None if runs is None else as_path(runs)
     setting = Setting(_folder(data), kept, truth("full", full), seed)
@@ -104,7 +105,7 @@ def reproduce(
     for place, item in enumerate(picked):
         progress(place / len(picked), item.id)
         within = replace(setting, progress=partial(_within, progress, place, len(picked), item.id))
-        done.append(_run(item, within, item.id in named))
+        done.append(_run(item, within, item.id in alone))
     return Reproduction(tuple(done), setting.full, seed)
 
 

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.published.item import DOCUMENTS, Item
+from evenhand.published.item import DOCUMENTS, SHORT, Item
 from evenhand.report.console import as_text
 from evenhand.report.format import MISSING
 
@@ -36,9 +36,14 @@ def _overview(entries: list[dict[str, Any]]) -> Iterator[RenderableType]:
         grid = Grid(box=None, pad_edge=False, show_edge=False, show_header=False)
         for entry in entries:
             if entry["document"] == title:
-                grid.add_row(Text(entry["id"], overflow="fold"), Text(outcome(entry), overflow="fold"))
+                grid.add_row(Text(entry["id"], overflow="fold"), Text(_line(entry), overflow="fold"))
         if grid.row_count:
             yield from (Text(title, style="bold"), grid, Text())
+
+
+def _line(entry: dict[str, Any]) -> str:
+    difference = largest(entry)
+    return outcome(entry) + (f", largest difference {difference}" if difference else "")
 
 
 def summary(document: dict[str, Any]) -> str:
@@ -57,20 +62,41 @@ def heading(entry: dict[str, Any]) -> str:
     return f"{entry['document']}, {entry['label']}: {entry['says']}"
 
 
+def short(entry: dict[str, Any]) -> str:
+    """An item in as few words as tell it from all others.
+
+    >>> short({"id": "becker-figure-c1", "label": "Figure C1"})
+    'Becker et al. 2024, Figure C1'
+    """
+    return f"{next(name for key, name in SHORT.items() if entry['id'].startswith(f'{key}-'))}, {entry['label']}"
+
+
 def outcome(entry: dict[str, Any]) -> str:
     """What came of an item, in a few words.
 
-    >>> outcome({"status": "agrees", "largest_difference": 0.00036, "why_not": None, "test": None, "place": None})
-    'agrees, largest difference 0.00036'
+    >>> outcome({"status": "not run", "why_not": "needs adult.data: say --data FOLDER"})
+    'not run: needs adult.data: say --data FOLDER'
     """
-    said: str = entry["status"]
-    if said == "defined":
-        return f"{said} in {entry['place']}, shown by {entry['test']}"
-    if entry["why_not"]:
-        said += f": {entry['why_not']}"
-    if entry["largest_difference"] is not None:
-        said += f", largest difference {entry['largest_difference']:.2g}"
-    return said
+    return f"{entry['status']}: {entry['why_not']}" if entry["why_not"] else str(entry["status"])
+
+
+def largest(entry: dict[str, Any]) -> str:
+    """The largest difference of an item's numbers; nothing if none is printed, or one is undefined.
+
+    >>> largest({"largest_difference": 0.00036})
+    '0.00036'
+    """
+    return "" if entry["largest_difference"] is None else f"{entry['largest_difference']:.2g}"
+
+
+def commands(entry: dict[str, Any]) -> list[str]:
+    """What runs an item again, and what a user gives for people of their own.
+
+    >>> commands({"id": "becker-table-1", "status": "agrees", "command": "evenhand demo"})
+    ['evenhand reproduce becker-table-1', 'evenhand demo']
+    """
+    own = [entry["command"]] if entry["command"] else []
+    return own if entry["status"] == "defined" else [f"evenhand reproduce {entry['id']}", *own]
 
 
 def figure(value: float | None) -> str:
@@ -80,7 +106,10 @@ def figure(value: float | None) -> str:
 
 def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text(heading(entry), style="bold")
-    yield Text(outcome(entry))
+    yield Text(_line(entry))
+    if entry["place"]:
+        yield Text(f"In {entry['place']}" + (f", shown by {entry['test']}" if entry["test"] else ""))
+    yield from (Text(command) for command in commands(entry))
     if entry["values"]:
         grid = Grid(box=None, pad_edge=False, show_edge=False)
         for head in ("", "", "published", "found", "difference", ""):

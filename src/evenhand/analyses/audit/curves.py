@@ -30,6 +30,7 @@ _TEXTS = {"group", "given", "concept", "curve", "weighting"}
 _COLUMNS = {
     "cdf": "group given score share",
     "pdf": "group score density",
+    "pdf_by_outcome": "group given score density",
     "c_bias": "group concept score rank group_rate reference_rate gap",
     "roc": "group fpr tpr",
     "cross_roc": "group curve fpr tpr",
@@ -97,11 +98,11 @@ def curves(
 ) -> Curves:
     """The curves behind the measures: for every group, and of every group against the reference.
 
-    `cdf`: share of people at or below each score, of everyone and by label. `pdf`: the densities that ABPC compares.
-    `c_bias`: the share that receives the favourable decision at each threshold, and its gap, for everyone
-    (|gap| is ΔDP), for the favourable and for the unfavourable label. `roc`, `cross_roc`. `calibration`: favourable
-    rate by score bin, with intervals. `calibration_bias`: what calibration bias adds up. `bias_density`: who has to
-    move how far (its density adds up to ABCC).
+    `cdf`: share of people at or below each score, of everyone and by label. `pdf`: the densities that ABPC compares,
+    `pdf_by_outcome`: those of people with one label. `c_bias`: the share that receives the favourable decision at each
+    threshold, and its gap, for everyone (|gap| is ΔDP), for the favourable and for the unfavourable label. `roc`,
+    `cross_roc`. `calibration`: favourable rate by score bin, with intervals. `calibration_bias`: what calibration bias
+    adds up. `bias_density`: who has to move how far (its density adds up to ABCC).
 
     Scores are in the units of the data. Every curve holds every score, unless `points` asks for fewer: `max_error`
     then tells how far the straight lines between the points are from the exact curve at most, at the scores of the
@@ -119,7 +120,7 @@ def curves(
     >>> import evenhand
     >>> c = evenhand.curves(evenhand.compas(), reference="Caucasian")
     >>> c.names
-    ('cdf', 'pdf', 'c_bias', 'roc', 'cross_roc', 'calibration', 'calibration_bias', 'bias_density')
+    ('cdf', 'pdf', 'pdf_by_outcome', 'c_bias', 'roc', 'cross_roc', 'calibration', 'calibration_bias', 'bias_density')
     >>> found = c.columns("c_bias")
     >>> [round(float(gap), 3) for gap, score in zip(found["gap"], found["score"]) if score == 5]
     [-0.24, -0.214, -0.197]
@@ -191,8 +192,10 @@ class _Drawing:
             for given, label in GIVEN.items():
                 if label is None or self.labels:
                     self._cdf(counts, name, given, label)
-            self._pdf(counts, name)
+            self._pdf("pdf", {"group": name}, counts, None)
             if self.labels:
+                for given in ("favourable", "unfavourable"):
+                    self._pdf("pdf_by_outcome", {"group": name, "given": given}, counts, GIVEN[given])
                 self._roc("roc", {"group": name}, counts, 0, 0)
                 self._calibration(counts, name)
 
@@ -207,9 +210,12 @@ class _Drawing:
         columns = {"group": name, "given": given, "score": score[keep], "share": share[keep]}
         self._add("cdf", len(keep), columns, error)
 
-    def _pdf(self, counts: ScoreCounts, name: str) -> None:
-        people = counts.of()[0]
-        effective = None if counts.exchangeable else float(counts.people()[0])
+    def _pdf(self, kind: str, columns: Columns, counts: ScoreCounts, label: int | None) -> None:
+        people = counts.of(label)[0]
+        if not people.any():
+            return
+        known = counts.people() if label is None else counts.people(by_label=True)[:, label]
+        effective = None if counts.exchangeable else float(known[0])
         density = estimate(counts.unit, people, self.options.bandwidth, effective)
         lo, hi = counts.score_range
         if np.isnan(density.bandwidth) or not hi - lo > 1e-300:
@@ -217,11 +223,12 @@ class _Drawing:
         inside = density.x[(density.x > 0) & (density.x < 1)]
         x = np.unique(np.concatenate([[0.0], inside, [1.0]]))
         y = density(x)
-        keep, error = thinned(x, y[:, None], self.points or DENSITY_POINTS)
+        points = self.points or DENSITY_POINTS  # which both outcomes share
+        keep, error = thinned(x, y[:, None], points if label is None else max(points * 2 // 5, 2))
         at = lo + (1 - x[keep] if counts.risk else x[keep]) * (hi - lo)
         order = np.argsort(at)
-        columns = {"group": name, "score": at[order], "density": y[keep][order] / (hi - lo)}
-        self._add("pdf", len(keep), columns, error / (hi - lo))
+        columns = {**columns, "score": at[order], "density": y[keep][order] / (hi - lo)}
+        self._add(kind, len(keep), columns, error / (hi - lo))
 
     def _roc(self, kind: str, columns: Columns, counts: ScoreCounts, favourable: int, unfavourable: int) -> None:
         fpr, tpr = roc.rates(counts, favourable, unfavourable)

@@ -100,6 +100,9 @@ def _gap(g: Gap, needed: Sample | None) -> dict[str, Any]:
         **fields(g, "unjudged resolution smoothing"),
         "interpretation": g.interpretation,
         "parts": [_part(p) for p in g.parts],
+        "roc_parts": [
+            fields(p, "people label weight area signed_area value share ci") for p in getattr(g, "roc_parts", ())
+        ],
         "empty_bins": list(getattr(g, "empty_bins", ())),
         "left_out_bins": list(getattr(g, "left_out_bins", ())),
         **fields(g, "left_out_share bounds resamples_undefined"),

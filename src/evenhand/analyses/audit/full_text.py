@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from evenhand.analyses.audit.roc_parts import telling
 from evenhand.analyses.audit.wording import (
     gap,
     impossibility,
@@ -125,6 +126,7 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
             bins = f" ({', '.join(m['left_out_bins'])})" if m["left_out_bins"] else ""
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there{bins}")
+    yield from (indented(sentence) for sentence in telling(measures))
     for (word, because), known in reasons.items():
         said = "Undefined" if word == "undefined" else "Not held to the tolerance"
         yield indented(f"{said}: {', '.join(known)}: {shown_name(because, 200)}")

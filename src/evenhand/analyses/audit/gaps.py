@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.registry import Measure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
 from evenhand.tables.dense import ScoreBin
+
+if TYPE_CHECKING:
+    from evenhand.analyses.audit.roc_parts import RocPart
 
 NOT_SHOWN = 0.05
 """Groups with a larger p-value may be alike."""
@@ -244,6 +247,8 @@ class ScoreGap(Gap):
     ci_negative: Pair | None = None
     smoothing: float | None = None
     """What the two bandwidths alone would show of groups that are alike, of a measure of densities."""
+    roc_parts: tuple[RocPart, ...] = ()
+    """What a separation bias by rank adds up, by whose scores the thresholds are."""
 
     @property
     def negative_share(self) -> float | None:

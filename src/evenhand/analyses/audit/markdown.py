@@ -8,6 +8,7 @@ from typing import Any
 
 from evenhand.analyses.audit.findings import MOST_TOLD, findings, remaining
 from evenhand.analyses.audit.page import facts, title_of
+from evenhand.analyses.audit.roc_parts import telling
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES
@@ -74,6 +75,8 @@ def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Itera
     yield ""
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p", "p adjusted", "tolerance", "verdict"]
     yield from table(heads, [_row(m) for m in measures])
+    told = [f"- {escaped(sentence)}" for sentence in telling(measures)]
+    yield from (*told, "") if told else ()
     yield "</details>"
     yield ""
 

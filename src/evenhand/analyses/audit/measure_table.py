@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.analyses.audit.roc_parts import NAMES, telling
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size, tolerated
 from evenhand.analyses.options import tolerating
 from evenhand.inference.null import Null
 from evenhand.measures.measure import FAMILIES, sized
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure, find
-from evenhand.report.format import interval
+from evenhand.report.format import interval, number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
 
@@ -30,6 +31,26 @@ def comparison(measures: list[dict[str, Any]], nulls: list[Null | None], confide
     group, reference = measures[0]["group"], measures[0]["reference"]
     caption = join("Every measure of ", name(group), " against ", name(reference), _NULL if tested else None)
     return grid(caption, heads, rows, class_="measures")
+
+
+def roc_sources(measures: list[dict[str, Any]]) -> Markup | None:
+    """Where the ROC and the separation biases of one group come from, on request; nothing where that is not known."""
+    told = [tag("li", sentence) for sentence in telling(measures)]
+    if not told:
+        return None
+    heads = ["thresholds at scores of", "people", "between ROC curves", "AUROC difference", "adds", "interval"]
+    rows: list[list[Any]] = []
+    for m in measures:
+        rows += [[measure_of(m).title]] if m["roc_parts"] else []
+        for p in m["roc_parts"]:
+            whose = join(NAMES[p["label"]], " of ", name(p["people"]))
+            numbers = [number(p[key], sign=key == "signed_area") for key in ("weight", "area", "signed_area", "value")]
+            rows.append([whose, *numbers, interval(p["ci"])])
+    table = grid(_SPLIT, heads, rows) if rows else None
+    return tag("details", tag("summary", "Where ROC and separation biases come from"), tag("ul", *told), table)
+
+
+_SPLIT = "Separation biases by rank, by whose scores the thresholds are (Becker et al. 2024, Theorem 4.8)"
 
 
 def _row(m: dict[str, Any], null: Null | None, tested: bool, room: Room) -> list[Any]:

@@ -11,7 +11,7 @@ from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
 from evenhand.analyses.audit.charts.subject import furthest
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
-from evenhand.analyses.audit.measure_table import about, comparison
+from evenhand.analyses.audit.measure_table import about, comparison, roc_sources
 from evenhand.analyses.audit.steps import LEAST, Steps
 from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size, tolerances
 from evenhand.errors import one_of, shown_name
@@ -200,7 +200,7 @@ def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: floa
     for place, f in enumerate(shown):
         measures = [m for m in attribute["measures"] if m["group"] == f.group]
         nulls = [drawn.nulls.get((attribute["name"], m["id"], f.group)) for m in measures]
-        table = comparison(measures, nulls, confidence, room)
+        table = join(comparison(measures, nulls, confidence, room), roc_sources(measures))
         heading = join(name(f.group), " against ", name(attribute["reference"]))
         if place == 0 or len(told) <= 3:
             yield join(tag("h3", heading), table)

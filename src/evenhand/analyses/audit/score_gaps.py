@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.analyses.audit import roc_parts
 from evenhand.analyses.audit.gaps import Part, ScoreGap, judged, with_ordinary
 from evenhand.analyses.audit.left_out import with_the_rest
 from evenhand.analyses.audit.systematic import beside, smoothing, with_resolution
@@ -43,6 +44,8 @@ class Moves:
     """The signed sum itself."""
     centre: float
     """The signed sum of the curve that resamples vary around."""
+    split: Floats | None = None
+    """By whose scores the thresholds are, axes (draw, kind), of a measure that is split so."""
 
     def beside(self, systematic: float) -> Moves:
         """All distances larger by what no sample would change."""
@@ -51,7 +54,8 @@ class Moves:
     def wider(self, factor: float) -> Moves:
         """All moves larger by a factor."""
         signed = self.centre + factor * (self.signed - self.centre)
-        return Moves(factor * self.distance, factor * self.positive, factor * self.negative, signed, self.centre)
+        split = None if self.split is None else factor * self.split
+        return Moves(factor * self.distance, factor * self.positive, factor * self.negative, signed, self.centre, split)
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,8 @@ def compare(
             gap = replace(gap, ci_signed=gap.ci) if m.signed else gap
         gap = _with_rest(gap, float(curves[m.id].rest), m.order)
         gap = with_resolution(m, gap, off[m.id], m.signed_off(pair, options.scores))
+        split = None if moved is None else moved.split
+        gap = replace(gap, roc_parts=roc_parts.parts(m, pair, options.scores, options.confidence, split, off[m.id]))
         gap = replace(gap, interpretation=sentence(m, gap, options.confidence))
         compared.append(Compared(gap, None if moved is None else moved.distance))
     return compared
@@ -284,10 +290,14 @@ def _resampled(
         everybody = replace(coarse, array=smoothed(coarse, one_of_everybody(coarse), within=(-3, -1)))
         grids = {m.id: None if m.grid is None else m.grid(everybody, scores) for m in whole}
         centres = {m.id: m.curve(everybody, scores, grids[m.id]) for m in whole}
+        splits = {m.id: m.split(everybody, scores) for m in whole if m.split is not None}
         pieces: dict[str, list[Moves]] = {m.id: [] for m in whole}
         for batch in bootstrap(coarse, draws, streams[0], everybody.array, options.stratified):
             for m in whole:
-                pieces[m.id].append(_moves(m, m.curve(batch, scores, grids[m.id]), centres[m.id]))
+                moved = _moves(m, m.curve(batch, scores, grids[m.id]), centres[m.id])
+                if m.split is not None:
+                    moved = replace(moved, split=roc_parts.moved(m.split(batch, scores), splits[m.id]))
+                pieces[m.id].append(moved)
         moves.update({id_: _joined(p) for id_, p in pieces.items()})
     for m in measures:
         if m.view is not None:
@@ -423,4 +433,5 @@ def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
 def _joined(pieces: list[Moves]) -> Moves:
     columns = (np.concatenate([getattr(p, c) for p in pieces]) for c in ("distance", "positive", "negative", "signed"))
     distance, positive, negative, signed = columns
-    return Moves(distance, positive, negative, signed, pieces[0].centre)
+    split = [p.split for p in pieces if p.split is not None]
+    return Moves(distance, positive, negative, signed, pieces[0].centre, np.concatenate(split) if split else None)

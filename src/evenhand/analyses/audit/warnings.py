@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
+from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
 from evenhand.analyses.options import Options, least_resamples, one_number
 from evenhand.errors import listed, shown, shown_name
@@ -26,12 +27,14 @@ CENTRAL = 0.99
 """If so many of the people"""
 NARROW = 0.2
 """fill less than this share of the observed range, a few outlying scores set the scale of uniform measures."""
+HIDDEN = 2.0
+"""So many times as large is a bias by rank that its uniform one hides."""
 
 
 def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
     """About the scores, the options and the decisions, then about each attribute, then about what the table lacks."""
     notes = [
-        *_range(table),
+        *_range(table, attributes),
         *_score_and_resamples(table, options),
         *_decisions(table, options),
         *_permutations(options, attributes),
@@ -42,20 +45,49 @@ def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit
     return [*notes, *_lacking(table)]
 
 
-def _range(table: Table) -> Iterator[str]:
-    """Which range was observed, and whether a few scores made it."""
+def _range(table: Table, attributes: Sequence[AttributeAudit]) -> Iterator[str]:
+    """Which range was observed, and whether a few scores that made it hide a gap."""
     observed = observed_range(table)
     if observed is None or table.extremes[0] == table.extremes[1]:
         return
     yield observed
     low, high = central(table, CENTRAL)
     share = (high - low) / (table.extremes[1] - table.extremes[0])
-    if share < NARROW:
+    if share < NARROW and (seen := _hidden(attributes)) is not None:
         yield (
             f"a few outlying scores set that range: {CENTRAL:.0%} of people lie between {low:.6g} and {high:.6g}, "
-            f"{100 * share:.2g}% of it, so uniform measures such as ABCC are small whatever the gap: read those by "
-            "rank, or state a range without the outliers and leave them out"
+            f"{100 * share:.2g}% of it, so uniform measures such as ABCC are small whatever the gap{seen}: read those "
+            "by rank, or state a range without the outliers and leave them out"
         )
+
+
+def _hidden(attributes: Sequence[AttributeAudit]) -> str | None:
+    """A gap that ranks show and the uniform measure does not, the largest of them; None if no gap is hidden.
+
+    Where the one by rank was not asked for, nobody can tell whether a gap is hidden, and nothing is named.
+    """
+    hidden: list[tuple[float, str]] = []
+    for a in attributes:
+        there = {(g.id, g.group): g for g in a.measures if not g.undefined}
+        for (id_, group), uniform in there.items():
+            of_scores = id_ == "abcc" or (id_.endswith("_uniform") and uniform.measure.page == "score-bias")
+            if not of_scores:
+                continue
+            ranked = there.get((_BY_RANK.get(id_, id_.replace("_uniform", "_standardized")), group))
+            if ranked is None:
+                hidden.append((0.0, ""))
+            elif _shown(ranked) and ranked.value >= HIDDEN * uniform.value:
+                both = f"{uniform.measure.title} {uniform.value:.2g}, {ranked.measure.title} {ranked.value:.2g}"
+                hidden.append((ranked.value, f" (of {shown_name(group)}: {both})"))
+    return max(hidden)[1] if hidden else None
+
+
+_BY_RANK = {"abcc": "independence_standardized"}
+
+
+def _shown(gap: Gap) -> bool:
+    """Whether a gap is more than is tolerated, and more than chance shows."""
+    return gap.value > gap.tolerance and (gap.null is None or gap.value > gap.null.high)
 
 
 def central(table: Table, share: float) -> tuple[float, float]:

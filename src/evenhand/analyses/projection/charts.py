@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.analyses.projection.document import points
 from evenhand.errors import shown_name
 from evenhand.inference.chi2_mixture import tail
 from evenhand.report.charts import theme
@@ -90,7 +91,7 @@ def _told(part: Document, g: Document, name: str) -> str:
     label = "" if part["label"] == "any" else f", {part['label']} label"
     return (
         f"{name}{label}: mean {g['mean']:.3f}, if fair {g['mean_after']:.3f}; the largest move is "
-        f"{100 * g['largest_move']:.2g} percentage points"
+        f"{points(g['largest_move'])} percentage points"
     )
 
 
@@ -119,7 +120,7 @@ def arrows(document: Document) -> Chart:
     first, second = (shown_name(f) for f in found["features"])
     names = labels((document["group"], document["reference"]))
     steps = found["steps"]
-    points = rows(
+    drawn = rows(
         x=[s["from"][0] for s in steps], y=[s["from"][1] for s in steps], x2=[s["to"][0] for s in steps],
         y2=[s["to"][1] for s in steps], group=[names[s["group"]] for s in steps], people=[s["n"] for s in steps],
     )  # fmt: skip
@@ -129,9 +130,9 @@ def arrows(document: Document) -> Chart:
     body = {
         "width": theme.WIDTH, "height": HEIGHT + 60,
         "layer": [
-            layer(points, "rule", {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour},
+            layer(drawn, "rule", {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour},
                   strokeWidth=2),
-            layer(points, "point", {"x": {**x, "field": "x2"}, "y": {**y, "field": "y2"}, "color": colour},
+            layer(drawn, "point", {"x": {**x, "field": "x2"}, "y": {**y, "field": "y2"}, "color": colour},
                   filled=True, size=60, opacity=1, tooltip=True),
         ],
     }  # fmt: skip

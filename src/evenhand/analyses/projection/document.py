@@ -40,7 +40,15 @@ def documents(found: ProjectionTests) -> dict[str, Any]:
         **header("projections"),
         **fields(first, "criterion margin level attribute reference"),
         "along": None if found.along is None else {"name": found.along.name, "values": list(found.along.values)},
-        "tests": [{**document(test), "p_adjusted": p, "rejects_adjusted": rejects} for test, p, rejects in tests],
+        "tests": [
+            {
+                **document(test),
+                "interpretation": sentence(test, rejects),
+                "p_adjusted": p,
+                "rejects_adjusted": rejects,
+            }
+            for test, p, rejects in tests
+        ],
         "interpretation": sentence_of_all(found),
         "notes": [note for note in first.notes if all(note in test.notes for test in found.tests)],
     }
@@ -60,9 +68,12 @@ def _label(part: LabelProjection, names: tuple[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def sentence(test: ProjectionTest) -> str:
-    """The finding in a sentence or two, and who would have to move how far."""
-    return f"{_finding(test)} {' '.join(_moves(test))}"
+def sentence(test: ProjectionTest, adjusted: bool = True) -> str:
+    """The finding in a sentence or two, and who would have to move how far.
+
+    `adjusted` says whether a rejection is one among other tests, too.
+    """
+    return f"{_finding(test, adjusted)} {' '.join(_moves(test))}"
 
 
 def _moves(test: ProjectionTest) -> Iterator[str]:
@@ -80,7 +91,7 @@ def _moves(test: ProjectionTest) -> Iterator[str]:
         sides = zip((test.group, test.reference), part.people, part.as_given(), part.largest, strict=True)
         for name, n, (mean, after, _), largest in sides:
             way = ("higher" if after > mean else "lower") if part.risk else ("more" if after > mean else "less")
-            told.append((f"{n:,}", shown_name(name), _points(after - mean), way, _points(largest)))
+            told.append((f"{n:,}", shown_name(name), points(after - mean), way, points(largest)))
         (one, first, move, way, most), (other, second, move_2, way_2, most_2) = told
         yield (
             f"{fair}, {one} people of {first}{among} would need {'a risk ' if part.risk else ''}on average {move} "
@@ -88,13 +99,17 @@ def _moves(test: ProjectionTest) -> Iterator[str]:
         )
 
 
-def _points(change: float) -> str:
-    """A change of a probability in percentage points, without its sign."""
-    points = 100 * abs(change)
-    return f"{points:.1f}" if points >= 0.1 else f"{points:.2g}"
+def points(change: float, sign: bool = False) -> str:
+    """A change of a probability in percentage points, with or without its sign.
+
+    >>> points(-0.0414), points(0.04, sign=True), points(0.00021)
+    ('4.1', '+4.0', '0.021')
+    """
+    percent = 100 * (change if sign else abs(change))
+    return f"{percent:{'+' if sign else ''}{'.1f' if abs(percent) >= 0.1 else '.2g'}}"
 
 
-def _finding(test: ProjectionTest) -> str:
+def _finding(test: ProjectionTest, adjusted: bool) -> str:
     """What the test says."""
     name, group, ref = test.criterion.replace("_", " "), shown_name(test.group), shown_name(test.reference)
     name += f" within {test.margin:g}" if test.margin else ""
@@ -115,6 +130,11 @@ def _finding(test: ProjectionTest) -> str:
         )
     if test.margin and not test.rejects:
         return f"whether there is {name} cannot be told with {sure}: {means}. It takes more people."
+    if test.rejects and not adjusted:
+        return (
+            f"{name} is rejected at {100 * test.level:g} % by itself, but not among all of these tests (adjusted by "
+            f"Holm): {means}. In one of so many tests chance alone could show that."
+        )
     if test.rejects:
         return f"{name} is rejected at {100 * test.level:g} %: {means}. Chance does not explain that."
     return (
@@ -129,12 +149,13 @@ def sentence_of_all(found: ProjectionTests) -> str:
     name = first.criterion.replace("_", " ") + (f" within {first.margin:g}" if first.margin else "")
     rejected = [who for who, rejects in zip(_who(found), found.rejects, strict=True) if rejects]
     whom = f"{len(found.tests)} comparisons with {shown_name(first.reference)}, adjusted by Holm"
+    at = f"{whom}, at {100 * first.level:g} %"
+    found_out = f"{name} is rejected in {len(rejected)} of {at}: for {', '.join(rejected)}."
     if not rejected:
-        return (
-            f"{name} is rejected in none of {whom}, at {100 * first.level:g} %, which does not show that the score is "
-            "fair."
-        )
-    return f"{name} is rejected in {len(rejected)} of {whom}, at {100 * first.level:g} %: for {', '.join(rejected)}."
+        found_out = f"{name} is rejected in none of {at}, which does not show that the score is fair."
+    within = [who for who, test in zip(_who(found), found.tests, strict=True) if test.is_within]
+    sure = f"{100 - 100 * first.level:g} % confidence"
+    return f"{found_out} It holds, each by itself, with {sure} for {', '.join(within)}." if within else found_out
 
 
 def _who(found: ProjectionTests) -> list[str]:

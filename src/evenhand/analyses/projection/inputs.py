@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.projection.logistic import LARGEST
-from evenhand.analyses.projection.shifts import LABELS
+from evenhand.analyses.projection.shifts import LABELS, logit_of
 from evenhand.analyses.reference import group_named, reference_group
 from evenhand.errors import DataError, UsageError, listed, shown
 from evenhand.tables.arrays import Bools, Floats
@@ -78,8 +78,7 @@ def logits_of(table: Table, score: Floats, logits: bool) -> Floats:
                 f"the score {name} must be a probability between 0 and 1, but goes from {lo:g} to {hi:g}: pass logits "
                 "as logit= (for a table logit=True), or turn the score into the model's probability"
             )
-        with np.errstate(divide="ignore"):  # 0 and 1 are infinitely far
-            z = np.log(score) - np.log1p(-score)
+        z = logit_of(score)
     return -z if table.meaning.risk else z
 
 

@@ -55,14 +55,15 @@ def landscape(document: Document) -> Chart:
     known = None not in accuracy
     least = max(min(*p, level / 10), LEAST)
     of_p = {"title": "p-value", "scale": {"type": "log", "domain": [least, 1], "clamp": True},
-            "axis": {"format": "~g", "tickCount": 4}}  # fmt: skip
+            "axis": {"format": "~g", "tickCount": 4, "titlePadding": 12}}  # fmt: skip
     top = [panel(p, of_p, False, level), panel(times, {"title": "statistic ÷ critical value"}, False, 1.0)]
     below = [panel(gap, {"title": "gap of mean scores"}, True, 0.0)]
     if known:
         of_accuracy = {"title": "accuracy at ½", "scale": {"zero": False}, "axis": {"format": "~%"}}
         below.append(panel(accuracy, of_accuracy, True))
     said = f"The test rejects where the p-value is below {100 * level:g} %: the dashed line"
-    told = f"{said}. It rejects in {sum(t['rejects'] for t in tests)} of {len(tests)} tests."
+    alone, together = (sum(t[key] for t in tests) for key in ("rejects", "rejects_adjusted"))
+    told = f"{said}. It rejects in {alone} of {len(tests)} tests, adjusted by Holm in {together}."
     columns = {"group": group, "p-value": p, "statistic ÷ critical value": times, "gap": gap}
     columns = beside(short, where, {**columns, "accuracy": accuracy} if known else columns)
     body = {"vconcat": [{"hconcat": top, "spacing": 24}, {"hconcat": below, "spacing": 24}]}

@@ -82,9 +82,9 @@ def scored_by(
     return Probabilities(
         scorer(X, len(X) if hasattr(X, "__len__") else X.shape[0], "these X"),
         (
-            f"{scorer.name} is no logistic regression of its features, so that distances are in the logits of its "
-            "probabilities (score space): the p-value is about these, and it is not said which features would have to "
-            "change",
+            f"{scorer.name} gives probabilities, but no coefficients of a logistic regression, so that distances are "
+            "in the logits of these probabilities (score space): the p-value is about them, and it is not said which "
+            "features would have to change",
         ),
     )
 
@@ -110,7 +110,10 @@ def _part(model: Any, X: Any, any_linear: bool = False) -> tuple[Linear, Sequenc
     if "sklearn.Pipeline" in kinds:
         inner = X if len(model.steps) == 1 else _scored(lambda: model[:-1].transform(X))
         found = _part(model.steps[-1][1], inner, any_linear)
-        return None if found is None else (replace(found[0], notes=(PIPELINE,)), found[1])
+        if found is None:
+            return None
+        linear, classes = found
+        return replace(linear, names=_handed_on(model, linear), notes=(PIPELINE,)), classes
     for kind, attribute in WRAPPERS.items():
         if kind in kinds:
             return _part(_fitted(model, attribute), X, any_linear)
@@ -123,6 +126,15 @@ def _part(model: Any, X: Any, any_linear: bool = False) -> tuple[Linear, Sequenc
     ):
         return _of_sklearn(model, X)
     return _of_statsmodels(model, X) if _is_statsmodels(model) else None
+
+
+def _handed_on(pipeline: Any, found: Linear) -> tuple[str, ...]:
+    """What a pipeline calls the features that it hands to its classifier; not all steps say so."""
+    try:
+        names = tuple(map(str, pipeline[:-1].get_feature_names_out()))
+    except Exception:  # every step fails in its own way
+        return found.names
+    return names if len(names) == len(found.beta) else found.names
 
 
 def _calibrated(calibrated: Any, X: Any) -> tuple[Linear, Sequence[Any]] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.analyses.projection.charts import CHARTS
+from evenhand.analyses.projection.document import points
 from evenhand.analyses.projection.landscape import CHARTS as LANDSCAPE
 from evenhand.errors import shown_name
 from evenhand.report.charts.registry import Charts
@@ -111,9 +112,10 @@ def _numbers(document: Document) -> Markup:
         [f"critical value at {100 * document['level']:g} %", f"{document['critical_value']:.4g}"],
         [f"p-value ({document['p_method']})", p_value(document["p_value"])],
     ]
-    if document["p_permuted"] is not None:
-        rows += [["p-value by the limit law", p_value(document["p_limit"])],
-                 ["p-value by permuting groups", p_value(document["p_permuted"])]]  # fmt: skip
+    if document["p_method"] == "permutation":
+        rows.append(["p-value by the limit law", p_value(document["p_limit"])])
+    elif document["p_permuted"] is not None:
+        rows.append(["p-value by permuting groups", p_value(document["p_permuted"])])
     if document["p_within"] is not None:
         rows.append([f"p-value of a gap of {document['margin']:g} or more", p_value(document["p_within"])])
     rows.append([f"distance to the nearest fair distribution, in {space}", f"{document['distance']:.4g}"])
@@ -124,17 +126,13 @@ def _moves(document: Document) -> Markup:
     rows: list[list[Any]] = [
         [
             name(g["name"]), "all" if part["label"] == "any" else part["label"], f"{g['n']:,}", number(g["mean"]),
-            number(g["mean_after"]), _points(g["mean_after"] - g["mean"]), f"{100 * g['largest_move']:.2g}",
+            number(g["mean_after"]), points(g["mean_after"] - g["mean"], sign=True), points(g["largest_move"]),
         ]
         for part in document["labels"]
         for g in part["groups"]
     ]  # fmt: skip
     heads = ["group", "label", "people", "mean", "if fair", "mean move (points)", "largest move (points)"]
     return grid("Who would have to move, in percentage points of the score", heads, rows)
-
-
-def _points(change: float) -> str:
-    return f"{100 * change:+.2g}"
 
 
 def _all(document: Document) -> Markup:

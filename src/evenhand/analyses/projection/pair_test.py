@@ -93,7 +93,7 @@ def pair_test(scored: Scored, grouping: Grouping, group: int, ref: int, how: How
         ),
         ranges=ranges,
         _model=scored.model,
-        _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table.meaning.risk),
+        _plan=_shifts(sample, plans, names, scores_of(table)[pair], logits, table),
     )
 
 
@@ -110,9 +110,9 @@ def _projected(table: Table, sample: Sample, names: tuple[str, str], how: How, b
     return plans
 
 
-def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats, logits: bool, risk: bool) -> Shifts:
+def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats, logits: bool, table: Table) -> Shifts:
     """Who goes where, in the units of the score as it was given; people the criterion is not about stay."""
-    sign = -1.0 if risk else 1.0
+    sign = -1.0 if table.meaning.risk else 1.0
     logit = sign * sample.z
     moved = [(p.cell, p.n, p.shifted, p.k) for p in plans.values()]
     rest = np.setdiff1d(np.arange(len(logit)), np.concatenate([cell for cell, *_ in moved]))
@@ -128,6 +128,7 @@ def _shifts(sample: Sample, plans: Plans, names: tuple[str, str], score: Floats,
         n=n,
         shifted=sign * shifted,
         k=k,
+        spans=table.spans,
     )
 
 
@@ -177,19 +178,10 @@ def _remarks(
         )
     for y, found in plans.items():
         whom = "people" if y is None else f"people with the {LABELS[y]} label"
-        sizes, enough = zip(names, sample.effective(y), strict=True), sample.few(y)
+        sizes, enough = zip(names, sample.effective(y), strict=True), sample.normal(y) if how.margin else sample.few(y)
         few = [f"{shown(g)} ({n:,.0f})" for g, n in sizes if n < enough]
-        if few and not permuted:
-            notes.append(
-                f"few {whom} in {' and '.join(few)}: the p-value is for large samples; with so few people the test "
-                "mostly rejects too rarely, but somewhat too often if scores are very skewed and one group is much "
-                "smaller"
-            )
-        if few and permuted:
-            notes.append(
-                f"few {whom} in {' and '.join(few)}: the p-value comes from permuting group labels; the limit law for "
-                f"large samples would give {p_words(p_limit)}"
-            )
+        if few:
+            notes.append(f"few {whom} in {' and '.join(few)}: {_of_few(how, permuted, p_limit)}")
         if found.theta == 0:
             notes.append(f"the score is constant among {whom}")
     if permuted and not notes:
@@ -205,3 +197,21 @@ def _remarks(
             "the projection test has little power where scores are near 0 or 1 or gaps are large"
         )
     return notes
+
+
+def _of_few(how: How, permuted: bool, p_limit: float) -> str:
+    """What is done where the limit law is not relied on."""
+    if how.margin:
+        return (
+            "too few to show how much a mean of such scores varies; taken is the most that means of scores between 0 "
+            "and 1 can vary at the margin, so that it takes more people to tell"
+        )
+    if permuted:
+        return (
+            "the p-value comes from permuting group labels; the limit law for large samples would give "
+            f"{p_words(p_limit)}"
+        )
+    return (
+        "the p-value is for large samples; with so few people the test mostly rejects too rarely, but somewhat too "
+        "often if scores are very skewed and one group is much smaller"
+    )

@@ -14,15 +14,12 @@ import numpy as np
 
 from evenhand.analyses.projection.criteria import How
 from evenhand.analyses.projection.inputs import NEEDS_LABEL, compared, has_people
-from evenhand.analyses.projection.logistic import LARGEST, Linear, Probabilities, scored_by
+from evenhand.analyses.projection.logistic import LARGEST, scored_by
+from evenhand.analyses.projection.modelled import modelled, of_model
 from evenhand.analyses.projection.pair_test import Scored, pair_test
 from evenhand.analyses.projection.results import ProjectionTest
 from evenhand.analyses.projection.several import Along, ProjectionTests
-from evenhand.errors import UsageError, listed, number, shown
-from evenhand.ingest.engines import engine_of, names_of
-from evenhand.ingest.model_files import load_model
-from evenhand.ingest.model_inputs import held
-from evenhand.ingest.people import as_columns
+from evenhand.errors import DataError, UsageError, number, shown
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked
 from evenhand.tables.confusion import Confusion
@@ -118,7 +115,7 @@ class _ProjectionTest:
                 raise UsageError("the model gives score and ‖β‖: leave out score=, logit= and beta_norm=, or model=")
             if along is not None:
                 raise UsageError("along is about several scores, but the model is one: test models with from_models")
-            scored = _of_model(model, data, roles, features, trust, unsafe_pickle, how)
+            scored = of_model(model, data, roles, features, trust, unsafe_pickle, how)
             return _one_or_all(_pairs(scored, reference, compare, how))
         if features is not None or trust or unsafe_pickle:
             raise UsageError("features, trust and unsafe_pickle are about a model: name it (model=)")
@@ -166,7 +163,7 @@ class _ProjectionTest:
             raise UsageError(f"from_model needs {'the group of each person' if group is None else 'y, the outcomes'}")
         found = scored_by(model, X, favorable)
         columns = {"label": y, "group": group, "favorable": favorable, "missing": missing}
-        return _one_or_all(_pairs(_modelled(found, None, picked(Roles, columns), group, y), reference, compare, how))
+        return _one_or_all(_pairs(modelled(found, None, picked(Roles, columns), group, y), reference, compare, how))
 
     def from_models(
         self, models: Mapping[float, Any], X: Any, y: Any, group: Any, *, along: str = "parameter", **options: Any
@@ -196,51 +193,6 @@ class _ProjectionTest:
 projection_test = _ProjectionTest()
 
 
-def _of_model(
-    model: Any, data: Any, roles: Roles, features: Any, trust: Sequence[str], unsafe_pickle: bool, how: How
-) -> Scored:
-    """People of a file or dataframe as a model scores them. It is given its own columns, or all but the roles."""
-    if roles.risk:
-        raise UsageError(
-            "a model's score is that of its favourable class (favorable=), so it is no risk: leave out risk="
-        )
-    said = {role: column for role, column in roles.said().items() if role in ("label", "group", "weight", "cluster")}
-    if roles.label is None and None not in how.labels:
-        raise UsageError(f"{NEEDS_LABEL}: name the column of outcomes (label=)")
-    if isinstance(model, str | os.PathLike):
-        model = load_model(model, trust=trust, unsafe_pickle=unsafe_pickle)
-    columns = list(names_of(as_columns(data)))
-    own = getattr(model, "feature_names_in_", None)
-    if features is None:
-        taken = [c for column in said.values() for c in ([column] if isinstance(column, str) else column)]
-        features = [c for c in columns if c not in taken] if own is None else [str(c) for c in own]
-    absent = [name for name in features if name not in columns]
-    if absent:
-        raise UsageError(f"the model takes {listed(absent)}, but the data have {listed(columns)}: name its columns")
-    people, X = held(data, columns), held(data, list(features))
-    if own is None and hasattr(model, "n_features_in_") and not isinstance(X, dict):
-        X = np.asarray(X)  # it was fitted on columns without names
-    found = scored_by(model, X, 1 if roles.favorable is None else roles.favorable)
-    values = engine_of(people).code.values(people, columns)
-    group, label = (values.get(name) if isinstance(name, str) else name for name in (_one(roles.group), roles.label))
-    return _modelled(found, people, roles, group, label)
-
-
-def _one(group: Any) -> Any:
-    return group[0] if isinstance(group, list | tuple) and len(group) == 1 else group
-
-
-def _modelled(found: Linear | Probabilities, data: Any, roles: Roles, group: Any, label: Any) -> Scored:
-    """People as a model scores them, in the order of its rows."""
-    if isinstance(found, Probabilities):
-        return Scored(as_table(data, replace(roles, score=found.p)), False, None, found.notes)
-    table = as_table(data, replace(roles, score=found.z))
-    rows = (
-        None if roles.where else replace(found, group=group, label=label)
-    )  # which rows were taken, only the table knows
-    return Scored(table, True, found.norm, found.notes, rows)
-
-
 def _columns(score: Any, logit: Any, norm: float | None) -> list[tuple[Any, Any]]:
     """Each score or logit that is to be tested."""
     if not (_several(score) or _several(logit)):
@@ -260,10 +212,19 @@ def _several(columns: Any) -> bool:
 
 def _pairs(scored: Scored, reference: Any, compare: Any, how: How) -> list[ProjectionTest]:
     grouping, groups, ref = compared(scored.table, reference, compare)
-    there = [g for g in groups if len(groups) == 1 or has_people(scored.table, grouping, g, how.labels)]
-    left = [f"{shown(grouping.groups[g])} is not compared: nobody has the label" for g in groups if g not in there]
-    scored = replace(scored, notes=(*scored.notes, *left))
-    return [pair_test(scored, grouping, group, ref, how) for group in there or groups]
+    if len(groups) == 1:
+        return [pair_test(scored, grouping, groups[0], ref, how)]
+    tests, left, reason = [], [], DataError("there is no other group")
+    for group in groups:
+        try:
+            tests.append(pair_test(scored, grouping, group, ref, how))
+        except DataError as error:  # not all groups have a test
+            reason = error
+            why = error if has_people(scored.table, grouping, group, how.labels) else "nobody has the label"
+            left.append(f"{shown(grouping.groups[group])} is not compared: {why}")
+    if not tests:
+        raise reason
+    return [replace(test, notes=(*test.notes, *left)) for test in tests]
 
 
 def _one_or_all(tests: list[ProjectionTest]) -> ProjectionTest | Any:

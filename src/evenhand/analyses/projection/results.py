@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.projection.sample import Ranges
-from evenhand.analyses.projection.shifts import Shifts, sigma
+from evenhand.analyses.projection.shifts import Shifts, each, sigma
 from evenhand.analyses.projection.steps import Step
 from evenhand.errors import DataError, UsageError
-from evenhand.ingest.engines.dataframes import as_values
 from evenhand.ingest.values import label_key, name_of, to_floats
 from evenhand.report.result import Result, write
 from evenhand.tables.arrays import Floats
@@ -157,15 +156,13 @@ class ProjectionTest(Result):
         """
         if label is None and self._plan.label is not None:
             raise UsageError("the people were tested with their labels: pass label, too")
-        scores, groups = to_floats(score, "score", "score"), as_values(group)[0]
-        labels = groups if label is None else as_values(label)[0]
-        lengths = [len(scores), len(groups), len(labels)]
+        scores, names = to_floats(score, "score", "score"), each(group, name_of)
+        keys = names if label is None else each(label, label_key)
+        lengths = [len(scores), len(names), len(keys)]
         if len(set(lengths)) > 1:
             raise DataError(f"score, group and label need the same length, not {lengths}")
-        keys = [label_key(y) for y in labels]
-        names = np.array([None if y is None else name_of(g) for g, y in zip(groups, keys, strict=True)], object)
-        favourable = np.array([y == self.data["favorable"] for y in keys], np.bool_)
-        return self._plan.of_rows(scores, names, favourable, self.data["logits"])
+        names[~keys.astype(np.bool_)] = None  # people without a label
+        return self._plan.of_rows(scores, names, keys == self.data["favorable"], self.data["logits"])
 
     def shifted_features(self, X: Any = None) -> Floats:
         """Where the people that a logistic regression scored go in its features: a matrix, in the order of their rows.

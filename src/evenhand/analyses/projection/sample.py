@@ -18,6 +18,7 @@ from evenhand.tables.table import Table
 
 FEW = 100
 """With fewer people of a label in a group, the limit law is not relied on."""
+COCHRAN = 25
 MANY = 1000
 """With so many it is."""
 PERMUTATIONS = 1999
@@ -55,10 +56,10 @@ class Sample:
         return np.arange(len(self.z)) if y is None else np.flatnonzero(self.label == y)
 
     def projected(self, y: int | None, beta_norm: float, margin: float = 0.0) -> Projection:
-        """The projection among people with one label, or among all."""
-        own = self.own(y)
-        squares = None if self.squares is None else self.squares[own]
-        return project(self.z[own], self.n[own], self.in_group[own], float(self.n.sum()), beta_norm, squares, margin)
+        """The projection among people with one label, or among all. Of a margin few people do not know the variance."""
+        own, bounded = self.own(y), margin > 0 and not self.are_normal(y)
+        squares, people = None if self.squares is None else self.squares[own], float(self.n.sum())
+        return project(self.z[own], self.n[own], self.in_group[own], people, beta_norm, squares, margin, bounded)
 
     def effective(self, y: int | None) -> tuple[float, float]:
         """How many people of the group and of its reference know as much (Kish 1965)."""
@@ -69,13 +70,21 @@ class Sample:
         return group, reference
 
     def few(self, y: int | None) -> float:
+        """With fewer people the limit law is not relied on for a difference."""
+        return min(max(FEW, self.normal(y)), MANY)
+
+    def normal(self, y: int | None) -> float:
         """With fewer people a mean is not normal enough: 25 times the squared skewness of scores (Cochran 1977)."""
         own = self.own(y)
         h, w = sigma(self.z[own]), self.n[own] / self.n[own].sum()
         deviation = h - (w * h).sum()
         spread = float((w * deviation**2).sum())
         skewness = float((w * deviation**3).sum()) / spread**1.5 if spread > 1e-200 else 0.0
-        return min(max(FEW, 25 * skewness**2), MANY)
+        return min(COCHRAN * max(1.0, skewness**2), MANY)
+
+    def are_normal(self, y: int | None) -> bool:
+        """Whether people are so many, and scores so little skewed, that both means are normal enough."""
+        return min(self.effective(y)) >= self.normal(y)
 
     def permuted(self, labels: Sequence[int | None]) -> float | None:
         """The p-value by permuting group labels among those who are compared.

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.analyses.projection.shifts import LABELS
-from evenhand.ingest.engines.dataframes import as_values
+from evenhand.analyses.projection.shifts import LABELS, each
 from evenhand.ingest.values import label_key, name_of
 from evenhand.tables.arrays import Floats
 
@@ -54,9 +53,9 @@ def arrows(test: ProjectionTest) -> dict[str, Any] | None:
     pair = np.argsort(-np.abs(model.beta), kind="stable")[:2]
     there = test.shifted_features()[:, pair]
     here = _columns(model.features, pair)
-    groups = np.array([name_of(g) for g in as_values(model.group)[0]], object)
-    labels = groups if model.label is None else as_values(model.label)[0]
-    good = np.array([label_key(y) == test.data["favorable"] for y in labels], np.bool_)
+    groups = each(model.group, name_of)
+    keys = groups if model.label is None else each(model.label, label_key)
+    good = keys == test.data["favorable"]
     found = []
     for part in test.labels:
         for name in (test.group, test.reference):

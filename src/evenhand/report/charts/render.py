@@ -18,9 +18,9 @@ OPAQUE = ("opacity", "1")
 _DROPPED = {"script", "style", "foreignObject", "image", "a", "use", "metadata"}
 _KEPT = {
     "clip-path", "cx", "cy", "d", "dominant-baseline", "dx", "dy", "fill", "fill-opacity", "font-family", "font-size",
-    "font-style", "font-weight", "height", "id", "opacity", "r", "rx", "ry", "stroke", "stroke-dasharray",
-    "stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "stroke-opacity", "stroke-width", "text-anchor",
-    "transform", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2",
+    "font-style", "font-weight", "height", "id", "offset", "opacity", "r", "rx", "ry", "stop-color", "stroke",
+    "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "stroke-opacity", "stroke-width",
+    "text-anchor", "transform", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2",
 }  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def _unseen(element: ElementTree.Element) -> bool:
 def _value(key: str, value: str, names: dict[str, str]) -> str:
     if key == "id":
         return names[value]
-    if key == "clip-path":
+    if key in ("clip-path", "fill"):  # a fill may be a gradient
         return re.sub(r"url\(#([^)]*)\)", lambda match: f"url(#{names[match[1]]})", value)
     if key in ("d", "transform"):
         return re.sub(r"-?\d+\.\d{3,}(e-?\d+)?", lambda match: f"{round(float(match[0]), 2):g}", value)

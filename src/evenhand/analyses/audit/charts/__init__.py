@@ -49,7 +49,7 @@ def _curve(name: str) -> Callable[[Subject], str | None]:
             return f"cannot be drawn: people of some groups of {shown(attribute)} were withheld"
         if table.score is None:
             return "needs a score, but these data hold decisions only: pass score= as well"
-        if name in ("roc", "cross_roc", "calibration") and table.label is None:
+        if name in ("pdf_by_outcome", "roc", "cross_roc", "calibration") and table.label is None:
             return "needs a label, but these data have none: pass label= as well"
         if not table.score_range[0] < table.score_range[1]:
             return "needs scores that differ, but all of them are the same"
@@ -75,6 +75,7 @@ CHARTS = {
     "groups": Kind(outcomes.groups, _everyone),
     "cdf": Kind(distributions.cdf, _curve("cdf")),
     "pdf": Kind(distributions.pdf, _curve("pdf")),
+    "pdf_by_outcome": Kind(distributions.pdf_by_outcome, _curve("pdf_by_outcome")),
     "c_bias": Kind(biases.c_bias, _curve("c_bias")),
     "c_bias_ranks": Kind(biases.c_bias_ranks, _curve("c_bias")),
     "roc": Kind(outcomes.roc, _curve("roc")),

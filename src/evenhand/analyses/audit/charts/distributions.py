@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,58 @@ def pdf(s: Subject) -> Chart:
         "pdf", title, subtitle, description.strip(), _curves(s, lines, "density", density, False),
         _table(s, lines, False), ["smoothed as ABPC is", s.off("pdf"), s.left_out], s.marker(),
     )  # fmt: skip
+
+
+OUTCOMES = {
+    "favourable": ("actual positives", "equal_opportunity_uniform"),
+    "unfavourable": ("actual negatives", "predictive_equality_uniform"),
+}
+"""What people with each label are called, and the measure that compares them."""
+
+
+def pdf_by_outcome(s: Subject) -> Chart:
+    """How many actual positives and negatives of each group have which score (Becker et al. 2024, Figures C1 to C3)."""
+    lines = {given: s.lines("pdf_by_outcome", "score", "density", given=given) for given in OUTCOMES}
+    lines = {given: own for given, own in lines.items() if own}
+    told = {given: _told(s, given) for given in lines}
+    panels = []
+    for given, own in lines.items():
+        most = 1.05 * max(float(y.max()) for _, y in own.values())
+        density = quantitative("density", "density", [0, most], format=",~r" if 1e-3 < most < 1e6 else "~g")
+        panel = _curves(s, own, "density", density, False)
+        heading: Spec = {"text": told[given], "fontSize": 12, "fontWeight": "normal", "limit": theme.WIDTH + 60}
+        panels.append({**panel, "height": HEIGHT // 2, "title": heading})
+    title = f"How scores are spread by outcome, by {shown_name(s.attribute.name)}"
+    description = f"Smoothed densities of the score, and where they are highest. {' '.join(_top(s, told, lines))}"
+    columns = {
+        f"{column}, {given}" if column != s.score else column: values
+        for given, own in lines.items()
+        for column, values in _table(s, _everywhere(own, lines), False).items()
+    }
+    notes = ["smoothed as ABPC is, each outcome of a group on its own", s.off("pdf_by_outcome"), s.left_out]
+    body: Spec = {"vconcat": panels, "spacing": 14}
+    return chart("pdf_by_outcome", title, "Shaded: between the two groups compared.", description, body, columns, notes,
+                 s.marker())  # fmt: skip
+
+
+def _told(s: Subject, given: str) -> str:
+    """Who a panel is about, and how far apart the two groups are."""
+    who, id_ = OUTCOMES[given]
+    measure = measured(s.gap(id_))
+    return sentence(who)[:-1] + (f", {measure}" if measure else "")
+
+
+def _top(s: Subject, told: dict[str, str], lines: dict[str, dict[str, Line]]) -> Iterator[str]:
+    """Of each outcome, at which score the density of both groups is highest."""
+    for given, own in lines.items():
+        top = {g: float(own[g][0][np.argmax(own[g][1])]) for g in (s.group, s.reference) if g in own}
+        yield f"{told[given]}: {', '.join(f'{s.label[g]} at {x:.3g}' for g, x in top.items())}."
+
+
+def _everywhere(own: dict[str, Line], lines: dict[str, dict[str, Line]]) -> dict[str, Line]:
+    """The curves of one outcome at the points of all."""
+    grid = np.unique(np.concatenate([x for every in lines.values() for x, _ in every.values()]))
+    return {group: (grid, _at(line, grid, False)) for group, line in own.items()}
 
 
 def bias_density(s: Subject) -> Chart:

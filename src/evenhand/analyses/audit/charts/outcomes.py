@@ -70,9 +70,9 @@ def _areas(s: Subject, id: str, part: str) -> str:
     area = next((p for p in gap.parts if p.name == part), None)
     if area is None:
         return text
-    return (
-        f"{text} {sentence(part)[:-1]} {number(area.group)} for {s.pair[0]}, {number(area.reference)} for {s.pair[1]}."
-    )
+    text += f" {sentence(part)[:-1]} {number(area.group)} for {s.pair[0]}, {number(area.reference)} for {s.pair[1]}"
+    sources = [number(p.difference, sign=True) for p in gap.parts if p.name.startswith(f"{part}, from ")]
+    return f"{text}; {sources[0]} from actual positives, {sources[1]} from actual negatives."
 
 
 def _square(s: Subject, lines: Mapping[str, Line], colour: Spec, pair: tuple[str, str]) -> Spec:
