@@ -111,7 +111,7 @@ def way_out(text: str, spelling: Spelling) -> str:
     >>> way_out("0,75", Spelling())
     "if it is 0.75, say --decimal , (decimal=',')"
     >>> way_out("1.234", Spelling(","))
-    "it may be 1234 or 1.234: say --decimal , --thousands . (decimal=',', thousands='.') if it is 1234"
+    "it may be 1.234 or 1234: say --decimal , --thousands . (decimal=',', thousands='.') if it is 1234"
     """
     if is_percentage(text):
         return "percentages are read as scores if all of a column are: make them one kind"

@@ -107,8 +107,11 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
     percent += [c for c in others if c not in names and source.values == "text" and _all_percentages(columns[c])]
     return Rows(
         {c: np.ma.filled(found[f"n{i}"].astype(np.float64), np.nan) for i, c in enumerate(numbers.values())},
-        {c: v if c in names else _read(v, source, c in percent) for c, v in columns.items()},
-        (*source.notes, *map(percent_note, percent)),
+        {
+            c: v if c in names and c not in source.labels else _read(v, c, source, c in percent)
+            for c, v in columns.items()
+        },
+        (*source.notes, *map(percent_note, percent), *(source.labels[c].note for c in others if c in source.labels)),
     )
 
 
@@ -139,8 +142,10 @@ def _read_text(values: Any, spelling: Spelling, percent: bool) -> Encoded:
     return Encoded(codes, [v or None for v in distinct])
 
 
-def _read(values: Any, source: Source, percent: bool) -> Any:
+def _read(values: Any, name: str, source: Source, percent: bool) -> Any:
     """The values of a column, by what those of its source are."""
     if source.values == "typed":
         return values
-    return _read_values(values) if source.values == "json" else _read_text(values, source.spelling, percent)
+    if source.values == "text":
+        return _read_text(values, source.spelling, percent)
+    return source.renamed(name, _read_values(values))

@@ -17,6 +17,8 @@ _KINDS = {
     "csv": "csv", "tsv": "tsv", "txt": "csv", "tab": "tsv",
     "parquet": "parquet", "pq": "parquet",
     "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
+    "xlsx": "workbook", "xlsm": "workbook", "xls": "workbook", "ods": "workbook",
+    **dict.fromkeys(("sas7bdat", "xpt", "sav", "zsav", "dta"), "statistical"),
     "jsonl": "json", "ndjson": "json", "json": "json",
 }  # fmt: skip
 
@@ -115,8 +117,9 @@ def _kind(path: str) -> str:
 
 def _kind_far_away(address: str) -> str:
     kind = _kind(address)
-    if kind == "arrow":
+    if kind in ("arrow", "workbook", "statistical"):
         raise UsageError(
-            f"Arrow files are read from disk only, not from {shown_path(address)}: copy it, or make it Parquet"
+            f"{kind.capitalize()} files are read from disk only, not from {shown_path(address)}: copy it, or make it "
+            "Parquet"
         )
     return kind

@@ -77,7 +77,9 @@ class Relation:
         spelt = {g: as_day if g == by_day else as_value for g in groups}
         keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
         days = [f"group_{i}" for i, g in enumerate(groups) if g == by_day]
-        self.json = [key for key in keys if source.values == "json" and key not in (*self.scores, *days)]
+        named = {r: names[r] for r in ("label", "prediction") if r in names}
+        named |= {f"group_{i}": g for i, g in enumerate(groups) if f"group_{i}" not in days}
+        self.json = named if source.values == "json" else {}
         chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
         self.by = list(keys)
         if "weight" in names:
@@ -87,7 +89,8 @@ class Relation:
         self.rows = source.relation.project(", ".join(chosen))
         typed = self.scores if source.values == "typed" else []
         percentages = [names[role] for role in self.scores if source.holds_percentages(names[role])]
-        self.notes = (*source.notes, *map(percent_note, percentages))
+        labelled = [source.labels[name].note for name in named.values() if name in source.labels]
+        self.notes = (*source.notes, *map(percent_note, percentages), *labelled)
         self.precision = {role: FLOAT32.name for role in typed if source.type_of(names[role]) == "FLOAT"}
 
     def size(self) -> int:
@@ -139,7 +142,7 @@ class Relation:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
             cells = rows.aggregate(", ".join([*shown_by, "count(*) AS n", *self._weights, *more]), ", ".join(by))
             found = dict(_fetched(cells, by, self.source))
-            found |= {key: read_json(found[key]) for key in self.json}
+            found |= {key: self.source.renamed(name, read_json(found[key])) for key, name in self.json.items()}
             columns = counted(found, names, self.groups, self.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():

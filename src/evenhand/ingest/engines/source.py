@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evenhand.files.paths import identifier
 from evenhand.ingest.number_text import USUAL, Spelling, is_percentage
 from evenhand.ingest.progress import followed
-from evenhand.ingest.values import NO_VALUE
+from evenhand.ingest.values import NO_VALUE, Encoded, name_of
+
+
+class Labels(NamedTuple):
+    """What a file calls the values of a column."""
+
+    names: Mapping[str, str]
+    """Names by the names that values have themselves; none if those are kept."""
+    note: str
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,7 @@ class Source:
     notes: tuple[str, ...] = ()
     spelling: Spelling = USUAL
     """How text spells numbers."""
+    labels: Mapping[str, Labels] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -44,6 +53,11 @@ class Source:
     def text(self, name: str) -> str:
         """SQL for what a column says, as text."""
         return f"json_extract_string({self.column(name)}, '$')" if self.values == "json" else self.column(name)
+
+    def renamed(self, name: str, values: Encoded) -> Encoded:
+        """The values of a column by their labels, if it has any."""
+        names = self.labels[name].names if name in self.labels else {}
+        return Encoded(values.codes, [names.get(name_of(v) or "", v) for v in values.distinct]) if names else values
 
     def first(self, name: str, condition: str = "true") -> str | None:
         """Some text of a column that is not empty, and meets a condition."""

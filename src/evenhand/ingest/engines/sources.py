@@ -6,7 +6,7 @@ import csv
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ from evenhand.errors import DataError, EvenhandError, MissingLibrary, shown
 from evenhand.files.data_file import FileFormat, stated_of
 from evenhand.files.paths import literal, shown_path
 from evenhand.files.secrets import is_address, masked
-from evenhand.ingest.engines import csv_files
+from evenhand.ingest.engines import csv_files, statistical_files, workbooks
 from evenhand.ingest.engines.addresses import extensions, missing_extension, table_of
 from evenhand.ingest.engines.damage import (
     UNREADABLE,
@@ -29,15 +29,23 @@ from evenhand.ingest.engines.damage import (
 from evenhand.ingest.engines.encodings import in_utf8, misfit
 from evenhand.ingest.engines.found import Found, find
 from evenhand.ingest.engines.parquet import parquet, parquet_names
+from evenhand.ingest.engines.sheets import Reader, copied
 from evenhand.ingest.engines.source import Source as Source
 from evenhand.ingest.progress import followed, watchable
 
 _MEGABYTES = 400
+COPIED: dict[str, tuple[Reader, Callable[[str, FileFormat], list[str]]]] = {
+    "workbook": (workbooks.read_workbook, workbooks.names_in),
+    "statistical": (statistical_files.read_statistical, statistical_files.names_in),
+}
+"""What libraries read, from disk only: the reader of rows, and that of names."""
 _TEXT = ("csv", "tsv", "json")
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "csv": ("CSV", csv_files.OPTIONS),
     "tsv": ("CSV", csv_files.OPTIONS),
     "json": ("JSON", ("encoding",)),
+    "workbook": ("a workbook", workbooks.OPTIONS),
+    "statistical": ("a file of SAS, SPSS or Stata", statistical_files.OPTIONS),
     "arrow": ("an Arrow file", ()),
     "parquet": ("a Parquet file", ()),
     "database": ("a database", ()),
@@ -133,6 +141,8 @@ def _read(connection: Any, found: Found, label: str, needed: Sequence[str], form
     if kind == "parquet":
         relation, names = parquet(connection, found, needed)
         return Source(relation, connection, label, names=names)
+    if kind in COPIED:
+        return copied(connection, files, label, needed, COPIED[kind][0], format, folder)
     for file in files:
         if not is_address(file):
             check_text(file)
@@ -181,6 +191,8 @@ def _names(found: Found, format: FileFormat, folder: str) -> list[str]:
         if kind in ("csv", "tsv"):
             layout = csv_files.layout_of(in_utf8(files[0], format.encoding, folder), kind, format, files[0])
             return list(layout.header) if layout else []
+        if kind in COPIED:
+            return COPIED[kind][1](files[0], format)
         if kind == "arrow":
             return list(_arrow(files, shown_path(files[0])).schema.names)
         with duckdb.connect(config=extensions(files)) as connection:

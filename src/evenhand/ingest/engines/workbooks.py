@@ -1,0 +1,215 @@
+"""Workbooks (Excel, LibreOffice) → the rows of a sheet, by python-calamine."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NoReturn
+
+from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.files.data_file import FileFormat
+from evenhand.files.paths import shown_path
+from evenhand.ingest.engines.csv_files import header_elsewhere
+from evenhand.ingest.engines.damage import check_columns
+from evenhand.ingest.engines.sheets import Row, Sheet, named
+from evenhand.ingest.progress import tell
+
+OPTIONS = ("sheet", "header_row")
+_LOOK = 20
+"""Rows in which a header is looked for."""
+_MOST_BYTES, _MOST_CELLS = 4 << 30, 50_000_000
+"""What a workbook may hold when it is unpacked, and its sheets from the first to the last cell: all is in memory."""
+_CELL = re.compile(rb"""\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
+_OLE, _ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
+_UNNAMED = "column "
+
+
+def read_workbook(file: str, needed: Sequence[str], format: FileFormat) -> Sheet:
+    """The needed columns of a sheet."""
+    sheet, note = _sheet(file, format)
+    where = f"sheet {shown(sheet.name)} of {shown_path(file)}"
+    names, rows = _table(sheet, where, format)
+    if not set(needed) <= set(names):
+        above = [list(named(row)) for row in islice(sheet.iter_rows(), _LOOK)]
+        for place, other in enumerate(above, 1):
+            if set(needed) <= set(other):
+                raise UsageError(header_elsewhere(file, "row", _header_row(sheet, format), place))
+    check_columns(needed, [n for n in names if n], where)
+    places = {name: [i for i, other in enumerate(names) if other == name] for name in needed}
+    _refuse_merged(sheet, where, _header_row(sheet, format), [p[0] for p in places.values()])
+    twice = tuple(
+        f"the sheet has {len(p)} columns called {shown(name)}; they are identical"
+        for name, p in places.items()
+        if len(p) > 1
+    )
+    return Sheet(_chosen(rows, places, where), (*([note] if note else []), *twice))
+
+
+def names_in(file: str, format: FileFormat) -> list[str]:
+    """What the columns of a sheet are called; those that hold something and have no name are `column C`."""
+    sheet, _ = _sheet(file, format)
+    return [n for n in _table(sheet, f"sheet {shown(sheet.name)} of {shown_path(file)}", format)[0] if n]
+
+
+def _table(sheet: Any, where: str, format: FileFormat) -> tuple[list[str], Iterator[Row]]:
+    """The names of columns, and the rows below that hold anything."""
+    start = _header_row(sheet, format)
+    rows = iter(sheet.iter_rows()) if sheet.end is not None else iter(())
+    header = next(islice(rows, start - 1, None), None)
+    if header is None:
+        raise DataError(
+            f"{where} is empty: it needs a header and at least one row"
+            if sheet.end is None
+            else f"{where} has no row {start}: name the row of its header (--header-row)"
+        )
+    names = list(named(header))
+    if "" in names:
+        below = [row for row in rows if any(cell != "" for cell in row)]
+        held = [any(row[i] != "" for row in below) for i in range(len(names))]
+        names = [n or (f"{_UNNAMED}{_letters(i)}" if held[i] else "") for i, n in enumerate(names)]
+        return names, iter(below)
+    return names, (row for row in rows if any(cell != "" for cell in row))
+
+
+def _header_row(sheet: Any, format: FileFormat) -> int:
+    """The row of the header, from 1 on: by default the first that holds anything."""
+    return format.header_row or (sheet.start[0] + 1 if sheet.start else 1)
+
+
+def _chosen(rows: Iterator[Row], places: dict[str, list[int]], where: str) -> Iterator[Row]:
+    first = [p[0] for p in places.values()]
+    again = [(name, p[0], other) for name, p in places.items() for other in p[1:]]
+    for row in rows:
+        for name, one, other in again:
+            if row[one] != row[other]:
+                raise DataError(f"{where} has columns called {shown(name)} that differ: rename one of them")
+        yield [None if row[i] == "" else row[i] for i in first]
+
+
+def _refuse_merged(sheet: Any, where: str, header_row: int, columns: Sequence[int]) -> None:
+    """Of merged cells only the first has a value: the others would be missing."""
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        if bottom >= header_row and any(left <= c <= right for c in columns) and (bottom > top or right > left):
+            place = f"{_letters(left)}{top + 1}:{_letters(right)}{bottom + 1}"
+            raise DataError(f"cells {place} of {where} are merged: unmerge them, and fill in each of them")
+
+
+def _letters(column: int) -> str:
+    """0 is A, 26 is AA."""
+    return (_letters(column // 26 - 1) if column >= 26 else "") + chr(65 + column % 26)
+
+
+def _sheet(file: str, format: FileFormat) -> tuple[Any, str | None]:
+    """The sheet that was named, or the first with a note of the others."""
+    try:
+        import python_calamine as calamine
+    except ImportError:
+        raise MissingLibrary(
+            f"{shown_path(file)} is a workbook, which needs python-calamine: pip install 'evenhand[files]', or save "
+            "the sheet as CSV"
+        ) from None
+    _check(file)
+    try:
+        book = calamine.CalamineWorkbook.from_path(file)
+        names = [m.name for m in book.sheets_metadata if m.typ == calamine.SheetTypeEnum.WorkSheet]
+        chosen, note = _choice(file, names, format.sheet)
+        return book.get_sheet_by_name(chosen), note
+    except calamine.PasswordError:
+        _refuse_password(file)
+    except DataError:
+        raise
+    except (calamine.CalamineError, OSError, ValueError) as error:
+        raise DataError(f"cannot read {shown_path(file)}: {error}; it may be damaged, or no workbook") from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Rust, which is no Exception
+            raise
+        raise DataError(f"cannot read {shown_path(file)}: it is damaged") from None
+
+
+def _choice(file: str, names: Sequence[str], stated: str | int | None) -> tuple[str, str | None]:
+    if not names:
+        raise DataError(f"{shown_path(file)} has no sheet with cells")
+    if stated is None:
+        others = listed(names[1:], 5)
+        note = f"sheet {shown(names[0])} was read; the workbook also has {others} (--sheet)" if len(names) > 1 else None
+        return names[0], note
+    if str(stated) in names:
+        return str(stated), None
+    text = str(stated)
+    if text.isascii() and text.isdigit():
+        if 1 <= int(text) <= len(names):
+            return names[int(text) - 1], None
+        raise UsageError(f"{shown_path(file)} has no sheet {text}: it has {len(names)} ({listed(names, 10)})")
+    raise UsageError(
+        f"{shown_path(file)} has no sheet {shown(stated)} (it has: {listed(names, 10)}){nearest(text, names)}"
+    )
+
+
+def _refuse_password(file: str) -> NoReturn:
+    raise DataError(f"{shown_path(file)} is protected by a password: save it without one, or the sheet as CSV")
+
+
+def _check(file: str) -> None:
+    """Refuse a workbook that is encrypted, damaged, or too large when it is unpacked."""
+    if os.path.getsize(file) == 0:
+        raise DataError(f"{shown_path(file)} is empty: repair it, or remove it if it should hold no rows")
+    with open(file, "rb") as stream:
+        if stream.read(4) == _OLE:  # of Excel before 2007, or an encrypted one
+            stream.seek(0)
+            if any(_ENCRYPTED in block for block in _overlapping(stream)):
+                _refuse_password(file)
+            return
+    try:
+        with zipfile.ZipFile(file) as packed:
+            _check_parts(file, packed)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise DataError(f"cannot read {shown_path(file)}: it is damaged, or no workbook ({error})") from error
+
+
+def _overlapping(stream: Any) -> Iterator[bytes]:
+    before = b""
+    while block := stream.read(1 << 20):
+        yield before + block
+        before = block[-len(_ENCRYPTED) :]
+
+
+def _check_parts(file: str, packed: zipfile.ZipFile) -> None:
+    """Unpack every part to its end, where its checksum is: a part that says it is small may be large."""
+    parts = packed.infolist()
+    manifest = "META-INF/manifest.xml"
+    if manifest in packed.namelist() and b"encryption-data" in packed.open(manifest).read(1 << 20):
+        _refuse_password(file)
+    size = sum(part.file_size for part in parts)
+    if size > _MOST_BYTES:
+        raise DataError(
+            f"{shown_path(file)} is {size:,} bytes when unpacked, which is too much for a workbook: save the "
+            "sheet as CSV"
+        )
+    done = 0
+    for part in parts:
+        bottom, right, end = 0, 0, b""
+        with packed.open(part) as stream:
+            while block := stream.read(1 << 20):
+                done += len(block)
+                tell(done / max(size, 1), f"checking {os.path.basename(file)}")
+                if not part.filename.endswith(".xml"):
+                    continue
+                for letters, digits in set(_CELL.findall(end + block)):
+                    bottom, right = max(bottom, int(digits)), max(right, _column(letters))
+                end = block[-20:]
+        if bottom * right > _MOST_CELLS:
+            raise DataError(
+                f"a sheet of {shown_path(file)} reaches to row {bottom:,} and column {right:,}, which is too much for "
+                "a workbook: remove stray cells, or save the sheet as CSV"
+            )
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
