@@ -18,6 +18,7 @@ _KINDS = {
     "parquet": "parquet", "pq": "parquet",
     "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
     "xlsx": "workbook", "xlsm": "workbook", "xls": "workbook", "ods": "workbook",
+    "rds": "R", "rdata": "R", "rda": "R",
     **dict.fromkeys(("sas7bdat", "xpt", "sav", "zsav", "dta"), "statistical"),
     "jsonl": "json", "ndjson": "json", "json": "json",
 }  # fmt: skip
@@ -117,7 +118,7 @@ def _kind(path: str) -> str:
 
 def _kind_far_away(address: str) -> str:
     kind = _kind(address)
-    if kind in ("arrow", "workbook", "statistical"):
+    if kind in ("arrow", "workbook", "statistical", "R"):
         raise UsageError(
             f"{kind.capitalize()} files are read from disk only, not from {shown_path(address)}: copy it, or make it "
             "Parquet"

@@ -16,8 +16,9 @@ from evenhand.errors import DataError, EvenhandError, MissingLibrary, shown
 from evenhand.files.data_file import FileFormat, stated_of
 from evenhand.files.paths import literal, shown_path
 from evenhand.files.secrets import is_address, masked
-from evenhand.ingest.engines import csv_files, statistical_files, workbooks
+from evenhand.ingest.engines import csv_files, r_files, statistical_files, workbooks
 from evenhand.ingest.engines.addresses import extensions, missing_extension, table_of
+from evenhand.ingest.engines.contents import check_contents
 from evenhand.ingest.engines.damage import (
     UNREADABLE,
     check_arrow,
@@ -36,6 +37,7 @@ from evenhand.ingest.progress import followed, watchable
 _MEGABYTES = 400
 COPIED: dict[str, tuple[Reader, Callable[[str, FileFormat], list[str]]]] = {
     "workbook": (workbooks.read_workbook, workbooks.names_in),
+    "R": (r_files.read_r, r_files.names_in),
     "statistical": (statistical_files.read_statistical, statistical_files.names_in),
 }
 """What libraries read, from disk only: the reader of rows, and that of names."""
@@ -45,6 +47,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "tsv": ("CSV", csv_files.OPTIONS),
     "json": ("JSON", ("encoding",)),
     "workbook": ("a workbook", workbooks.OPTIONS),
+    "R": ("a file of R", r_files.OPTIONS),
     "statistical": ("a file of SAS, SPSS or Stata", statistical_files.OPTIONS),
     "arrow": ("an Arrow file", ()),
     "parquet": ("a Parquet file", ()),
@@ -132,6 +135,8 @@ def _read(connection: Any, found: Found, label: str, needed: Sequence[str], form
     files, kind = found.files, found.kind
     name, options = KINDS[kind]
     format.check_only(options, files[0], name)
+    for file in files:
+        check_contents(file, kind)
     if kind in ("csv", "tsv"):
         return csv_files.read_csv(connection, files, kind, label, needed, format, folder)
     if kind == "arrow":
@@ -188,6 +193,7 @@ def _names(found: Found, format: FileFormat, folder: str) -> list[str]:
 
     files, kind = found.files, found.kind
     try:
+        check_contents(files[0], kind)
         if kind in ("csv", "tsv"):
             layout = csv_files.layout_of(in_utf8(files[0], format.encoding, folder), kind, format, files[0])
             return list(layout.header) if layout else []
