@@ -51,7 +51,7 @@ def _read(file: str, format: FileFormat, **how: Any) -> tuple[Mapping[str, list[
         found: tuple[Mapping[str, list[Any]], Any] = getattr(pyreadstat, kind)(
             file, output_format="dict", **stated, **how
         )
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, OverflowError, UnicodeError) as error:
+    except Exception as error:  # each kind of file fails in its own way
         raise DataError(
             f"cannot read {shown_path(file)}: {problem(error)}; it may be damaged, or of another kind than its "
             "name says"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NoReturn
 
-from evenhand.errors import DataError, MissingLibrary, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, EvenhandError, MissingLibrary, UsageError, listed, nearest, shown
 from evenhand.files.data_file import FileFormat
 from evenhand.files.paths import shown_path
 from evenhand.ingest.engines.csv_files import header_elsewhere
@@ -120,7 +120,7 @@ def _sheet(file: str, format: FileFormat) -> tuple[Any, str | None]:
         return book.get_sheet_by_name(chosen), note
     except calamine.PasswordError:
         _refuse_password(file)
-    except DataError:
+    except EvenhandError:
         raise
     except (calamine.CalamineError, OSError, ValueError) as error:
         raise DataError(f"cannot read {shown_path(file)}: {error}; it may be damaged, or no workbook") from error
