@@ -134,7 +134,8 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[RowsArgs]) ->
     ----------
     data
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
-        (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
+        (CSV, Parquet, Arrow, JSON lines, Excel, SAS, SPSS, Stata, R), a folder or a glob; or None, with arrays for
+        the columns.
     score, label, group, prediction, weight
         Names of columns, or arrays; tensors on a GPU are counted there. Several group columns (a list of names, or a
         dict of arrays) are counted jointly. Scores of several models are a list of names or a dict of arrays. At least

@@ -74,7 +74,8 @@ def tabulate(
     ----------
     data
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
-        (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
+        (CSV, Parquet, Arrow, JSON lines, Excel, SAS, SPSS, Stata, R), a folder or a glob; or None, with arrays for
+        the columns.
     score and the other columns
         Names of columns, or arrays, as in `evenhand.data`. At least a group and a score or a prediction are needed;
         without labels only some measures exist.

@@ -66,7 +66,7 @@ def find(given: str | os.PathLike[str]) -> Found:
             names = [str(path.joinpath(*parts)) for parts in below(path, _is_data) if _suffix(parts[-1]) in _KINDS]
             files = sorted(whole_files(names))
             if not files:
-                raise DataError(f"folder {shown_path(path)} holds no file evenhand can read ({listed(_KINDS, 20)})")
+                raise DataError(f"folder {shown_path(path)} holds no file evenhand can read ({listed(_KINDS, 30)})")
         elif path.is_file():
             files = [str(path)]
         else:
@@ -111,7 +111,7 @@ def _kind(path: str) -> str:
             kind = {b"PAR1": "parquet", b"ARRO": "arrow"}.get(file.read(4))
     if kind is None:
         raise DataError(
-            f"cannot tell what {shown_path(path)} holds: its name should end in one of {listed(_KINDS, 20)}"
+            f"cannot tell what {shown_path(path)} holds: its name should end in one of {listed(_KINDS, 30)}"
         )
     return kind
 

@@ -23,7 +23,9 @@ _LOOK = 20
 """Rows in which a header is looked for."""
 _MOST_BYTES, _MOST_CELLS = 4 << 30, 50_000_000
 """What a workbook may hold when it is unpacked, and its sheets from the first to the last cell: all is in memory."""
-_CELL = re.compile(rb"""\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
+_CELL = re.compile(rb"""r=["']([A-Z]{0,3})([0-9]{1,10})["']""")
+_FAR = re.compile(rb"""r=["'](?=[A-Z]{2}|[A-Z]{0,3}[0-9]{7})([A-Z]{0,3})([0-9]{1,10})["']""")
+"""Cells and rows, and those beyond column Z or of a million rows, which most sheets do not have."""
 _OLE, _ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 _UNNAMED = "column "
 
@@ -189,23 +191,28 @@ def _check_parts(file: str, packed: zipfile.ZipFile) -> None:
             f"{shown_path(file)} is {size:,} bytes when unpacked, which is too much for a workbook: save the "
             "sheet as CSV"
         )
-    done = 0
     for part in parts:
-        bottom, right, end = 0, 0, b""
-        with packed.open(part) as stream:
-            while block := stream.read(1 << 20):
-                done += len(block)
-                tell(done / max(size, 1), f"checking {os.path.basename(file)}")
-                if not part.filename.endswith(".xml"):
-                    continue
-                for letters, digits in set(_CELL.findall(end + block)):
-                    bottom, right = max(bottom, int(digits)), max(right, _column(letters))
-                end = block[-20:]
+        bottom, right = _reach(packed, part, _FAR)
+        if max(bottom, 10**6) * max(right, 26) > _MOST_CELLS:
+            bottom, right = _reach(packed, part, _CELL)
         if bottom * right > _MOST_CELLS:
             raise DataError(
                 f"a sheet of {shown_path(file)} reaches to row {bottom:,} and column {right:,}, which is too much for "
                 "a workbook: remove stray cells, or save the sheet as CSV"
             )
+
+
+def _reach(packed: zipfile.ZipFile, part: zipfile.ZipInfo, cells: re.Pattern[bytes]) -> tuple[int, int]:
+    """The last row and column of those cells of a part that a pattern finds."""
+    bottom, right, end, done = 0, 0, b"", 0
+    with packed.open(part) as stream:
+        while block := stream.read(1 << 20):
+            done += len(block)
+            tell(done / max(part.file_size, 1), f"checking {os.path.basename(packed.filename or part.filename)}")
+            for letters, digits in set(cells.findall(end + block)):
+                bottom, right = max(bottom, int(digits or 0)), max(right, _column(letters))
+            end = block[-20:]
+    return bottom, right
 
 
 def _column(letters: bytes) -> int:
