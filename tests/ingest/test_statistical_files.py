@@ -112,7 +112,7 @@ def test_numbers_of_32_bits_are_the_decimals_they_stand_for(tmp_path: Path, pd: 
 def test_text_of_an_old_file_has_an_encoding(tmp_path: Path, pd: Any, stat: Any) -> None:
     frame = pd.DataFrame({"p": [0.2, 0.4], "g": ["Zoe", "Zo\xe9"]})
     frame.to_stata(tmp_path / "a.dta", write_index=False, version=114)
-    table = evenhand.tabulate(tmp_path / "a.dta", score="p", group="g", encoding="latin1")
+    table = evenhand.tabulate(tmp_path / "a.dta", score="p", group="g", encoding="latin-1")
     assert table.attributes[0].groups == ("Zoe", "Zo\xe9")
 
 

@@ -61,6 +61,27 @@ def test_sheets_are_chosen_by_name_and_number(tmp_path: Path) -> None:
         evenhand.tabulate(path, **ROLES, sheet=9)
 
 
+def test_another_sheet_that_has_the_columns_is_suggested(tmp_path: Path) -> None:
+    path = write_xlsx(tmp_path / "a.xlsx", {"README": [["Loans of 2024"]], "empty": [], "loans": [["Loans"], *PEOPLE]})
+    refused(path, "sheet 'README' .* does not name the columns, but sheet 'loans' does: say --sheet 'loans'")
+    refused(path, "row 1 of .* but row 2 does: say --header-row 2", sheet="loans", header_row=1)
+    assert evenhand.tabulate(path, **ROLES, sheet="loans", header_row=2).rows == 4
+
+
+def test_an_old_workbook_that_excel_wrote() -> None:
+    """One of statsmodels, beside what another library reads from its other form."""
+    folder = Path(pytest.importorskip("statsmodels").__file__).parent / "datasets" / "macrodata"
+    path = next((p for p in (folder / "src").rglob("macrodata.xls") if p.is_file()), None)
+    if path is None:
+        pytest.skip("this statsmodels comes without its workbook")
+    rows = read_rows(evenhand.file(path, sheet="Quarterly"), {"gdp": "GDPC96"}, [], ["DATE"])
+    known = [line.split(",") for line in (folder / "macrodata.csv").read_text().splitlines()]
+    realgdp = [float(line[2]) for line in known[1:]]
+    days = [rows.values["DATE"].distinct[c] for c in rows.values["DATE"].codes]
+    start = days.index("1959-01-01")
+    assert rows.numbers["GDPC96"][start : start + len(realgdp)].tolist() == realgdp
+
+
 def test_blank_rows_and_columns_are_none(tmp_path: Path) -> None:
     rows = [[None, *row, None] for row in PEOPLE]
     path = write_xlsx(tmp_path / "a.xlsx", {"s": [*rows[:3], [None] * 5, *rows[3:], [None] * 5]}, blank=3)

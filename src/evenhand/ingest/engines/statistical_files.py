@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,7 +47,9 @@ def _read(file: str, format: FileFormat, **how: Any) -> tuple[Mapping[str, list[
             "'evenhand[files]', or save it as CSV"
         ) from None
     kind = _READERS[file.lower().rsplit(".", 1)[-1]]
-    stated = {} if format.encoding is None or kind == "read_xport" else {"encoding": format.encoding}
+    stated = {}
+    if format.encoding is not None and kind != "read_xport":
+        stated["encoding"] = codecs.lookup(format.encoding).name  # as iconv knows it
     try:
         found: tuple[Mapping[str, list[Any]], Any] = getattr(pyreadstat, kind)(
             file, output_format="dict", **stated, **how

@@ -7,6 +7,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -32,14 +33,11 @@ _UNNAMED = "column "
 
 def read_workbook(file: str, needed: Sequence[str], format: FileFormat) -> Sheet:
     """The needed columns of a sheet."""
-    sheet, note = _sheet(file, format)
+    sheet, others = _sheet(file, format)
     where = f"sheet {shown(sheet.name)} of {shown_path(file)}"
     names, rows = _table(sheet, where, format)
     if not set(needed) <= set(names):
-        above = [list(named(row)) for row in islice(sheet.iter_rows(), _LOOK)]
-        for place, other in enumerate(above, 1):
-            if set(needed) <= set(other):
-                raise UsageError(header_elsewhere(file, "row", _header_row(sheet, format), place))
+        _say_where(file, sheet, others, needed, format)
     check_columns(needed, [n for n in names if n], where)
     places = {name: [i for i, other in enumerate(names) if other == name] for name in needed}
     _refuse_merged(sheet, where, _header_row(sheet, format), [p[0] for p in places.values()])
@@ -48,13 +46,32 @@ def read_workbook(file: str, needed: Sequence[str], format: FileFormat) -> Sheet
         for name, p in places.items()
         if len(p) > 1
     )
-    return Sheet(_chosen(rows, places, where), (*([note] if note else []), *twice))
+    note = f"sheet {shown(sheet.name)} was read; the workbook also has {listed(others, 5)} (--sheet)"
+    return Sheet(_chosen(rows, places, where), (*([note] if others else []), *twice))
 
 
 def names_in(file: str, format: FileFormat) -> list[str]:
     """What the columns of a sheet are called; those that hold something and have no name are `column C`."""
     sheet, _ = _sheet(file, format)
     return [n for n in _table(sheet, f"sheet {shown(sheet.name)} of {shown_path(file)}", format)[0] if n]
+
+
+def _say_where(file: str, sheet: Any, others: Sequence[str], needed: Sequence[str], format: FileFormat) -> None:
+    """Raise if another row, or another sheet, names the columns."""
+    if row := _row_of(sheet, needed):
+        raise UsageError(header_elsewhere(file, "row", _header_row(sheet, format), row))
+    for name in others:
+        if _row_of(_sheet(file, replace(format, sheet=name))[0], needed):
+            raise UsageError(
+                f"sheet {shown(sheet.name)} of {shown_path(file)} does not name the columns, but sheet {shown(name)} "
+                f"does: say --sheet {shown(name)} (sheet={name!r})"
+            )
+
+
+def _row_of(sheet: Any, needed: Sequence[str]) -> int | None:
+    """The first of the first rows that names the columns."""
+    rows = islice(sheet.iter_rows(), _LOOK) if sheet.end is not None else ()
+    return next((place for place, row in enumerate(rows, 1) if set(needed) <= set(named(row))), None)
 
 
 def _table(sheet: Any, where: str, format: FileFormat) -> tuple[list[str], Iterator[Row]]:
@@ -105,8 +122,8 @@ def _letters(column: int) -> str:
     return (_letters(column // 26 - 1) if column >= 26 else "") + chr(65 + column % 26)
 
 
-def _sheet(file: str, format: FileFormat) -> tuple[Any, str | None]:
-    """The sheet that was named, or the first with a note of the others."""
+def _sheet(file: str, format: FileFormat) -> tuple[Any, list[str]]:
+    """The sheet that was named; or the first, and the names of the others."""
     try:
         import python_calamine as calamine
     except ImportError:
@@ -118,8 +135,11 @@ def _sheet(file: str, format: FileFormat) -> tuple[Any, str | None]:
     try:
         book = calamine.CalamineWorkbook.from_path(file)
         names = [m.name for m in book.sheets_metadata if m.typ == calamine.SheetTypeEnum.WorkSheet]
-        chosen, note = _choice(file, names, format.sheet)
-        return book.get_sheet_by_name(chosen), note
+        if not names:
+            raise DataError(f"{shown_path(file)} has no sheet with cells")
+        if format.sheet is None:
+            return book.get_sheet_by_name(names[0]), names[1:]
+        return book.get_sheet_by_name(_chosen_name(file, names, format.sheet)), []
     except calamine.PasswordError:
         _refuse_password(file)
     except EvenhandError:
@@ -132,19 +152,14 @@ def _sheet(file: str, format: FileFormat) -> tuple[Any, str | None]:
         raise DataError(f"cannot read {shown_path(file)}: it is damaged") from None
 
 
-def _choice(file: str, names: Sequence[str], stated: str | int | None) -> tuple[str, str | None]:
-    if not names:
-        raise DataError(f"{shown_path(file)} has no sheet with cells")
-    if stated is None:
-        others = listed(names[1:], 5)
-        note = f"sheet {shown(names[0])} was read; the workbook also has {others} (--sheet)" if len(names) > 1 else None
-        return names[0], note
+def _chosen_name(file: str, names: Sequence[str], stated: str | int) -> str:
+    """A name, or a number from 1 on; a sheet may be called 2024."""
     if str(stated) in names:
-        return str(stated), None
+        return str(stated)
     text = str(stated)
     if text.isascii() and text.isdigit():
         if 1 <= int(text) <= len(names):
-            return names[int(text) - 1], None
+            return names[int(text) - 1]
         raise UsageError(f"{shown_path(file)} has no sheet {text}: it has {len(names)} ({listed(names, 10)})")
     raise UsageError(
         f"{shown_path(file)} has no sheet {shown(stated)} (it has: {listed(names, 10)}){nearest(text, names)}"
