@@ -230,6 +230,7 @@ def test_bad_files(tmp_path: Path, content: bytes, said: dict[str, Any], message
     [
         ({"encoding": "klingon"}, "there is no encoding 'klingon'"),
         ({"encoding": "base64"}, "there is no encoding 'base64'"),
+        ({"encoding": "idna"}, "there is no encoding 'idna'"),
         ({"decimal": ";"}, "decimal is a point or a comma, not ';'"),
         ({"thousands": "."}, "cannot separate both thousands and decimals"),
         ({"thousands": "7"}, "thousands is a character such as"),

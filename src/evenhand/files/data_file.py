@@ -15,6 +15,10 @@ _NAMED = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon": ";"
 """Characters that are hard to write on a command line, by name."""
 
 
+_OF_ADDRESSES = ("idna", "punycode", "undefined")
+"""Codecs that decode no files."""
+
+
 def _fact(help_: str, metavar: str) -> Any:
     return field(default=None, metadata={"help": help_, "metavar": metavar, "choices": ()})
 
@@ -80,7 +84,7 @@ def _character(name: str, given: Any) -> str | None:
 def _codec(given: Any) -> str:
     try:
         found = codecs.lookup(given)
-        if not getattr(found, "_is_text_encoding", True):
+        if not getattr(found, "_is_text_encoding", True) or found.name in _OF_ADDRESSES:
             raise LookupError
     except (LookupError, TypeError, ValueError):
         raise UsageError(
