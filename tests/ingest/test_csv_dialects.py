@@ -249,6 +249,11 @@ def test_facts_are_about_files() -> None:
         evenhand.tabulate({"p": [0.1], "g": ["a"]}, score="p", group="g", decimal=",")
 
 
+def test_functions_that_do_not_take_facts_say_where_they_go() -> None:
+    with pytest.raises(evenhand.UsageError, match=r"with its path: evenhand.file\(path, decimal=','\)"):
+        evenhand.thresholds("people.csv", **ROLES, decimal=",", require="disparate_impact >= 0.8")
+
+
 def test_a_saved_table_has_no_format(tmp_path: Path, expected: evenhand.Table) -> None:
     expected.save(tmp_path / "people.table")
     with pytest.raises(evenhand.UsageError, match="is a saved table, which has no decimal"):

@@ -36,6 +36,8 @@ class Source:
     spelling: Spelling = USUAL
     """How text spells numbers."""
     labels: Mapping[str, Labels] = field(default_factory=dict)
+    _percentages: dict[str, bool] = field(default_factory=dict)
+    """What was found out already, as it takes a query."""
 
     @property
     def columns(self) -> list[str]:
@@ -69,4 +71,6 @@ class Source:
 
     def holds_percentages(self, name: str) -> bool:
         """Whether a column spells percentages. One value tells: whatever is spelt otherwise is refused then."""
-        return self.values == "text" and is_percentage(self.first(name) or "")
+        if name not in self._percentages:
+            self._percentages[name] = self.values == "text" and is_percentage(self.first(name) or "")
+        return self._percentages[name]
