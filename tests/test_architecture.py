@@ -49,12 +49,12 @@ COMMON = {"errors", "options", "reference"}
 
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
-    "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness", "Inference",
-    "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table", "TableFileError",
-    "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check",
-    "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness",
-    "load", "merge", "metrics", "monitor", "power", "privatized", "projection_test", "reproduce", "schema",
-    "suppressed", "table_info", "tabulate", "thresholds",
+    "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
+    "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table",
+    "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate",
+    "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets", "file", "guide",
+    "individual_fairness", "load", "merge", "metrics", "monitor", "power", "privatized", "projection_test",
+    "reproduce", "schema", "suppressed", "table_info", "tabulate", "thresholds",
 }  # fmt: skip
 
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         TableFileError as TableFileError,
         UsageError as UsageError,
     )
+    from evenhand.files.data_file import File as File, file as file
     from evenhand.inference.settings import Inference as Inference
     from evenhand.ingest.roles import Roles as Roles
     from evenhand.ingest.tabulation import tabulate as tabulate
@@ -88,6 +89,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "datasets": "datasets",
             "datasets.example": "compas",
             "errors": "DataError EvenhandError MissingLibrary TableFileError UsageError",
+            "files.data_file": "File file",
             "inference.settings": "Inference",
             "ingest.roles": "Roles",
             "ingest.tabulation": "tabulate",

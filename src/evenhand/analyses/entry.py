@@ -22,6 +22,7 @@ from evenhand.analyses.options import (
     options_of,
 )
 from evenhand.errors import UsageError, listed
+from evenhand.files.data_file import FileArgs, with_format
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.engines import library_of
@@ -40,7 +41,7 @@ class TableArgs(InferenceArgs, MeasureArgs, ComparedArgs, total=False):
     """What an audit of scores takes, whatever the data."""
 
 
-class RowsArgs(TableArgs, ColumnArgs, total=False):
+class RowsArgs(TableArgs, ColumnArgs, FileArgs, total=False):
     """The same of rows, whose columns are named."""
 
 
@@ -48,7 +49,7 @@ class AuditArgs(InferenceArgs, MeasureArgs, ClassArgs, total=False):
     """Options of intervals and tests, of scores, and of classes, for signatures."""
 
 
-class _AnyArgs(AuditArgs, ColumnArgs, total=False):
+class _AnyArgs(AuditArgs, ColumnArgs, FileArgs, total=False):
     pass
 
 
@@ -120,8 +121,8 @@ def audit(
         Several models only (a list of names, or a dict of arrays by name; the first is the one that others are compared
         with): what the trade-off between models is about, one of accuracy, balanced_accuracy, auroc,
         average_precision, log_loss and brier, and the id of a measure.
-    score and the other columns
-        As in `evenhand.data`.
+    score and the other columns, sheet, encoding and what else is known about a file
+        As in `evenhand.data` and `evenhand.file`.
     confidence, bootstrap, permutations, null, interval, stratified, rng
         Intervals and tests: see `evenhand.Inference`.
     ranks, calibration_bins, bandwidth
@@ -145,6 +146,7 @@ def audit(
     said: dict[str, Any] = dict(options)
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
     check_known(said, _AnyArgs.__optional_keys__, audit)
+    data = with_format(data, said)
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)

@@ -48,7 +48,10 @@ def demo(**options: Any) -> None:
 )
 @under("Multi-class only", *CLASSES)
 def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
-    """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
+    """Audit DATA: a file, folder or glob, or a saved table.
+
+    CSV, Parquet, Arrow, JSON lines, Excel, LibreOffice, SAS, SPSS, Stata and R are read.
+    """
     _show(data, take(options, COLUMNS), options, also)
 
 

@@ -12,6 +12,7 @@ import click
 from evenhand.cli.files import READ, SHOWN, Read, check_places
 from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
+from evenhand.files.data_file import FileFormat, with_format
 from evenhand.inference.settings import Inference
 from evenhand.ingest.roles import Roles
 
@@ -32,11 +33,18 @@ class _Option(click.Option):
 
 
 class _Command(click.Command):
-    """A command that shows its options under their headings, and overwrites nothing that it reads."""
+    """A command that shows its options under their headings, and overwrites nothing that it reads.
+
+    What was said about the file that it reads goes with its path.
+    """
+
+    reads: str | None = None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
         check_places(ctx)
+        if self.reads is not None and not ctx.resilient_parsing:
+            ctx.params[self.reads] = with_format(ctx.params[self.reads], ctx.params)
         return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -53,8 +61,13 @@ def command(argument: str | None = None, reads: Read = READ, **settings: Any) ->
     """A command with such options, which takes one argument, the name of what it reads, or none."""
 
     def give(function: Any) -> Any:
-        given = function if argument is None else click.argument(argument, type=reads)(function)
-        return click.command(cls=_Command, **settings)(given)
+        if argument is None:
+            return click.command(cls=_Command, **settings)(function)
+        given = click.argument(argument, type=reads)(under("File", *FILE)(function))
+        made = click.command(cls=_Command, **settings)(given)
+        made.reads = argument
+        made.params.sort(key=lambda param: getattr(param, "heading", "") == "File")
+        return made
 
     return give
 
@@ -260,12 +273,15 @@ _READ: dict[str, dict[str, Any]] = {
     "score": {"callback": ONE_OR_NAMES},
     "group": {"callback": NAMES},
     "depth": {"type": WHOLE},
+    "header_row": {"type": WHOLE},
+    "sheet": {"callback": read_by(lambda text, flag: int(text) if text.isascii() and text.isdigit() else text)},
     "score_range": {"callback": read_by(limits)},
     "where": {"callback": BY_COLUMN, "multiple": True},
 }
 SHARED: dict[str, dict[str, Any]] = {
     # a saved table knows its roles, so that a default would contradict it
     **{role.name: _of_field(role, passed=False) | _READ.get(role.name, {}) for role in fields(Roles)},
+    **{fact.name: _of_field(fact, passed=False) | _READ.get(fact.name, {}) for fact in fields(FileFormat)},
     **{setting.name: _of_field(setting, passed=True) for setting in fields(Inference)},
     "threshold": {"metavar": "T", "type": _taking("number; give one threshold", number),
                   "help": "Favourable at scores ≥ T (--risk: < T)."},
@@ -295,6 +311,7 @@ SHARED: dict[str, dict[str, Any]] = {
               "explorer  [default: coarse]"},
 }  # fmt: skip
 
+FILE = tuple(fact.name for fact in fields(FileFormat))
 COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth", "tolerance")
 INFERENCE = tuple(setting.name for setting in fields(Inference))

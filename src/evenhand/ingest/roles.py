@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
 from evenhand.errors import UsageError, listed, nearest, one_of, shown, truth, whole_number
+from evenhand.files.data_file import FileArgs
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -127,6 +128,11 @@ class RolesArgs(ColumnArgs, total=False):
 def check_known(said: Mapping[str, Any], known: Collection[str], question: Callable[..., Any], name: str = "") -> None:
     """Refuse an option that a function takes neither among those known nor by its signature."""
     for option in said:
+        if option not in known and option in FileArgs.__annotations__:
+            raise UsageError(
+                f"{name or question.__name__} takes what is known about a file with its path: "
+                f"evenhand.file(path, {option}={said[option]!r})"
+            )
         if option not in known:
             _, *own = [p.name for p in signature(question).parameters.values() if p.kind != p.VAR_KEYWORD]
             there, name = sorted({*known, *own}), name or question.__name__

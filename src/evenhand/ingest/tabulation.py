@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, same, shown
+from evenhand.files.data_file import FileArgs, with_format
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import Columns, checked, count, count_together
 from evenhand.ingest.confusion_counts import as_list, refuse_counts_as_rows
@@ -29,26 +30,32 @@ Score = str | NDArray[Any] | Sequence[float]
 """The score of one model: a column, or its values."""
 Scores = list[str] | tuple[str, ...] | Mapping[str, Any]
 """Scores of several models: columns, or values by the name of the model."""
+
+
+class RowsArgs(ColumnArgs, FileArgs, total=False):
+    """All options of rows but the score: the roles of columns, and what is known about a file."""
+
+
 _ROLES = ("score", "label", "prediction", "weight")
 
 
 @overload
 def tabulate(
-    data: Any = None, *, classes: Literal[True], grid: Any = None, cuts: Any = (), **roles: Unpack[ColumnArgs]
+    data: Any = None, *, classes: Literal[True], grid: Any = None, cuts: Any = (), **roles: Unpack[RowsArgs]
 ) -> Confusion: ...
 
 
 @overload
 def tabulate(
     data: Any = None, *, score: Score, classes: Literal[False] | None = None, grid: Any = None, cuts: Any = (),
-    **roles: Unpack[ColumnArgs],
+    **roles: Unpack[RowsArgs],
 ) -> Table: ...  # fmt: skip
 
 
 @overload
 def tabulate(
     data: Any = None, *, score: Any = None, classes: bool | None = None, grid: Any = None, cuts: Any = (),
-    **roles: Unpack[ColumnArgs],
+    **roles: Unpack[RowsArgs],
 ) -> Table | Confusion: ...  # fmt: skip
 
 
@@ -59,7 +66,7 @@ def tabulate(
     classes: bool | None = None,
     grid: Any = None,
     cuts: Any = (),
-    **roles: Unpack[ColumnArgs],
+    **roles: Unpack[RowsArgs],
 ) -> Table | Confusion:
     """Count people by score, group and label; or by group, true class and predicted class.
 
@@ -67,10 +74,13 @@ def tabulate(
     ----------
     data
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
-        (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
+        (CSV, Parquet, Arrow, JSON lines, Excel, SAS, SPSS, Stata, R), a folder or a glob; or None, with arrays for
+        the columns.
     score and the other columns
         Names of columns, or arrays, as in `evenhand.data`. At least a group and a score or a prediction are needed;
         without labels only some measures exist.
+    sheet, header_row, encoding, delimiter, decimal, thousands
+        What is known about a file: see `evenhand.file`.
     classes
         True counts a `Confusion` of true and predicted classes, False a `Table`. By default it is a `Confusion` if
         label and prediction together have more than two values and no score nor favourable value is named.
@@ -89,8 +99,9 @@ def tabulate(
     >>> evenhand.tabulate(score=[0.1, 0.8], label=[0, 1], group=["f", "m"]).rows
     2
     """
-    check_known(roles, ColumnArgs.__optional_keys__, tabulate)
-    return count_rows(data, picked(Roles, {**roles, "score": score}), classes, grid, cuts)
+    check_known(roles, RowsArgs.__optional_keys__, tabulate)
+    said: dict[str, Any] = {**roles, "score": score}
+    return count_rows(with_format(data, said), picked(Roles, said), classes, grid, cuts)
 
 
 def count_rows(
