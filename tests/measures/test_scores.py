@@ -484,9 +484,9 @@ def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPat
     for risk in (False, True):
         options: dict[str, Any] = {"score": s, "label": y, "group": g, "risk": risk, "measures": asked, **ASK}
         whole = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
-        monkeypatch.setattr("evenhand.analyses.audit.score_pairs.MOST_COMPARED", 500)
+        monkeypatch.setattr("evenhand.analyses.audit.many_groups.MOST_COMPARED", 500)
         exact = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
-        monkeypatch.setattr("evenhand.analyses.audit.score_pairs.CDF_CELLS", 40 * 60)
+        monkeypatch.setattr("evenhand.analyses.audit.many_groups.CDF_CELLS", 40 * 60)
         merged = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
         for id_ in asked[:-1]:
             assert (exact[id_].value, exact[id_].pair) == (whole[id_].value, whole[id_].pair), id_
@@ -505,9 +505,19 @@ def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPat
 def test_many_groups_say_what_is_not_known_of_them() -> None:
     s, _, g = many_groups(30)
     a = evenhand.audit(score=s, group=g, bootstrap=20, permutations=20)
-    largest = next(x for x in a.attributes[0].largest if x.id == "abcc")
-    assert (largest.ci, largest.null) == (None, None)
-    assert any("435" in note and "no interval and no p-value" in note for note in a.notes)
+    found = {x.id: x for x in a.attributes[0].largest}
+    for id_ in ("abcc", "abpc", "delta_dp_c"):  # distances of curves that each group has by itself
+        one = found[id_]
+        assert one.null is None
+        assert one.ci is not None
+        assert one.ci_mean is not None
+        assert one.mean is not None
+        assert one.ci[0] <= one.value <= one.ci[1]
+        assert one.ci_mean[0] <= one.mean <= one.ci_mean[1] < one.ci[1]
+    ranked = found["independence_standardized"]
+    assert ranked.mean is not None
+    assert (ranked.ci, ranked.ci_mean, ranked.null) == (None, None, None)
+    assert any("435" in note and "has no p-value, and an interval only" in note for note in a.notes)
     assert len([x for x in a.attributes[0].measures if x.id == "abcc"]) == 29
     judged: list[dict[str, Any]] = [{}, {"judge": "interval", "at_most": 0.9}, {"judge": "excess"}]
     policy = {"rule": [{"measure": "abcc", "at_most": 0.2, "pairs": "all", **how} for how in judged]}

@@ -13,7 +13,15 @@ from evenhand.analyses.audit.charts.subject import furthest
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
 from evenhand.analyses.audit.steps import LEAST, Steps
-from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size, tolerances
+from evenhand.analyses.audit.wording import (
+    chance_shows,
+    impossibility,
+    measure_of,
+    rates_of,
+    sentence,
+    size,
+    tolerances,
+)
 from evenhand.errors import one_of, shown_name
 from evenhand.inference.null import Null
 from evenhand.report.charts.registry import Charts, Kind
@@ -191,6 +199,10 @@ def _attribute(
     yield from measures_tables(drawn, attribute, document["options"]["confidence"], room)
     if attribute["largest"]:
         yield _largest(attribute)
+    if told := attribute["information"]:
+        yield tag("h3", "All groups at once")
+        chance = None if told["p_value"] is None else f" {sentence(chance_shows(told))}"
+        yield tag("p", sentence(told["interpretation"].rstrip(".")), chance)
 
 
 def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
@@ -267,10 +279,11 @@ def _largest(attribute: dict[str, Any]) -> Markup:
         measure = measure_of(m)
         pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
         numbers = [size(measure, m["value"]), interval(m["ci"]), size(measure, m["null_95"])]
-        rows.append([measure.title, *numbers, cell(pair, class_="words")])
-    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "null 95%", "pair"],
-                 rows)  # fmt: skip
-    return tag("details", tag("summary", "The most different pair of groups"), table)
+        means = [size(measure, m["mean"]), interval(m["ci_mean"])]
+        rows.append([measure.title, *numbers, cell(pair, class_="words"), *means])
+    heads = ["measure", "gap", "interval", "null 95%", "pair", "mean over all pairs", "interval"]
+    table = grid("The most different pair of groups and the mean over all pairs, by measure", heads, rows)
+    return tag("details", tag("summary", "The most different pair of groups, and the mean over all pairs"), table)
 
 
 _REPEATED = (
@@ -308,7 +321,7 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
            "no single number: they answer different questions and can exclude each other")  # fmt: skip
     yield ("unit", "differences between a group and the reference; ratios where the measure is one",
            "tolerances of 0.1 and 0.8 are conventions: state your own with --tolerance")  # fmt: skip
-    yield ("aggregation over groups", "none; the most different pair is named where there are more than two",
+    yield ("aggregation over groups", "none; of more than two also the most different pair and the mean over pairs",
            "an average would hide the group that fares worst")  # fmt: skip
     drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"
     yield ("uncertainty",
