@@ -519,10 +519,13 @@ def test_many_groups_say_what_is_not_known_of_them() -> None:
     assert (ranked.ci, ranked.ci_mean, ranked.null) == (None, None, None)
     assert any("435" in note and "has no p-value, and an interval only" in note for note in a.notes)
     assert len([x for x in a.attributes[0].measures if x.id == "abcc"]) == 29
-    judged: list[dict[str, Any]] = [{}, {"judge": "interval", "at_most": 0.9}, {"judge": "excess"}]
+    interval = {"judge": "interval", "at_most": 0.9}
+    judged: list[dict[str, Any]] = [
+        {}, interval, {"judge": "excess"}, {"measure": "independence_standardized", **interval}
+    ]  # fmt: skip
     policy = {"rule": [{"measure": "abcc", "at_most": 0.2, "pairs": "all", **how} for how in judged]}
     statuses = [f.status for f in evenhand.check(score=s, group=g, policy=policy).findings]
-    assert statuses == ["violated", "not shown", "not shown"]
+    assert statuses == ["violated", "satisfied", "not shown", "not shown"]
 
 
 def test_without_labels_independence_remains() -> None:
