@@ -109,7 +109,7 @@ def test_german_credit(data_folder: Path, model: int) -> None:
         assert a.measure("roc").value == pytest.approx(0.0455, abs=5e-5)
 
 
-def test_the_toy_example_of_000() -> None:
+def test_the_toy_example_of_han_jiang() -> None:
     """Scores .35 .45 .55 .65, groups 0 1 0 1: at 0.6 the gap is 0.5 (Han, Jiang et al. 2023 prints 0.67)."""
     words: dict[str, Any] = {"score": [0.35, 0.45, 0.55, 0.65], "group": [0, 1, 0, 1], "reference": 0, **ASK}
     assert evenhand.audit(threshold=0.5, **words).measure("delta_dp_b").value == 0
@@ -149,7 +149,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("shape", "n", "levels"), SHAPES)
-def test_areas_agree_with_the_algorithms_of_000(shape: str, n: tuple[int, int], levels: int | None) -> None:
+def test_areas_agree_with_the_printed_algorithms(shape: str, n: tuple[int, int], levels: int | None) -> None:
     for seed in range(5):
         s, g, _ = two_groups(seed, n, levels, shape)
         a, b = s[g == 1], s[g == 0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
-from evenhand.analyses.audit.charts.subject import furthest
+from evenhand.analyses.audit.charts.subject import Subject, furthest
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison
 from evenhand.analyses.audit.steps import LEAST, Steps
@@ -29,6 +29,7 @@ from evenhand.report.format import interval, number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
+from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
@@ -103,14 +104,23 @@ _TOO_FEW = (
 def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
     """The charts of an attribute; those over scores know what the explorer knows, and groups that it knows well."""
     there = charts(**about)
-    name, kinds = there.subject.attribute.name, there.kinds
-    grouping = next(g for g in table.groupings if g.name == name)
-    known = steps.drawn(grouping)
-    told = [g for g in (there.subject.group, *furthest(there.subject.attribute)) if g in known]
-    if not told or there.subject.reference not in known:
+    kinds, grouping = there.kinds, _grouping(there.subject, table)
+    counted = in_steps(there.subject, table, steps, steps.drawn(grouping))
+    if counted is None:
         return Charts({chart: kinds[chart] for chart in WITHOUT_SCORES}, there.subject)
-    counted = replace(there.subject, counts=steps.counts(table, grouping), group=told[0], known=known)
     return Charts({c: k if c in WITHOUT_SCORES else _about(k, counted) for c, k in kinds.items()}, there.subject)
+
+
+def _grouping(subject: Subject, table: Table) -> Grouping:
+    return next(g for g in table.groupings if g.name == subject.attribute.name)
+
+
+def in_steps(subject: Subject, table: Table, steps: Steps, known: frozenset[str]) -> Subject | None:
+    """The same subject as far as its people may be told: in steps of scores, of groups that are known well enough."""
+    told = [g for g in (subject.group, *furthest(subject.attribute)) if g in known]
+    if not told or subject.reference not in known:
+        return None
+    return replace(subject, counts=steps.counts(table, _grouping(subject, table)), group=told[0], known=known)
 
 
 def _about(kind: Kind, subject: Any) -> Kind:
@@ -255,12 +265,12 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
         if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
             yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
     if "cdf" not in pair.kinds:
-        yield tag("p", _TOO_WIDE, class_="note")
+        yield tag("p", f"{TOO_WIDE} --embed exact draws them.", class_="note")
 
 
-_TOO_WIDE = (
+TOO_WIDE = (
     f"Charts over scores are not drawn: so that every point stands for at least {LEAST} people of each group and "
-    "outcome, they would have too few points. --embed exact draws them."
+    "outcome, they would have too few points."
 )
 
 

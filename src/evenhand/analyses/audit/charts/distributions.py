@@ -31,10 +31,7 @@ HEIGHT, SIDE, MARGIN = 260, 380, 80
 def cdf(s: Subject) -> Chart:
     """Which share of each group scores at most so much, with the area between two of them."""
     lo, hi = s.range
-    lines = {}
-    for group, (x, y) in s.lines("cdf", "score", "share", given="everyone").items():
-        start = [lo] if s.few else [lo, x[0]]
-        lines[group] = np.concatenate([start, x, [hi]]), np.concatenate([np.zeros(len(start)), y, [1.0]])
+    lines = cdf_lines(s)
     a, b = s.pair
     title = f"Share scoring at most so much, by {shown_name(s.attribute.name)}"
     subtitle = _shaded(s, "abcc")
@@ -49,6 +46,16 @@ def cdf(s: Subject) -> Chart:
         "cdf", title, subtitle, description.strip(), _curves(s, lines, "share", share, s.few),
         _table(s, lines, s.few), [s.thinned("cdf"), s.left_out], s.marker(),
     )  # fmt: skip
+
+
+def cdf_lines(s: Subject) -> dict[str, Line]:
+    """The CDF of every group drawn, from end to end of the score range."""
+    lo, hi = s.range
+    lines = {}
+    for group, (x, y) in s.lines("cdf", "score", "share", given="everyone").items():
+        start = [lo] if s.few else [lo, x[0]]
+        lines[group] = np.concatenate([start, x, [hi]]), np.concatenate([np.zeros(len(start)), y, [1.0]])
+    return lines
 
 
 def pdf(s: Subject) -> Chart:
@@ -168,9 +175,13 @@ def _shaded(s: Subject, id: str) -> str:
 
 
 def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool) -> Spec:
+    """Curves over the score as one chart."""
+    return {"width": theme.WIDTH, "height": HEIGHT, "layer": curve_layers(s, lines, field, y, steps, s.score_axis())}
+
+
+def curve_layers(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool, x_axis: Spec) -> list[Spec]:
     """Curves over the score, the area between two of them, and the threshold."""
     shape = {"interpolate": "step-after"} if steps else {}
-    x_axis = s.score_axis()
     layers: list[Spec] = []
     if s.group in lines and s.reference in lines:
         grid, first, second = between(lines[s.group], lines[s.reference], steps)
@@ -178,7 +189,7 @@ def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool
         layers.append(layer(rows(score=grid, a=first, b=second), "area", area, color=theme.BAND, opacity=0.8, **shape))
     values = [row for g, (x, v) in lines.items() for row in rows(group=s.label[g], score=x, **{field: v})]
     layers += s.group_lines(values, {"x": x_axis, "y": y, "color": s.group_colour(lines)}, **shape)
-    return {"width": theme.WIDTH, "height": HEIGHT, "layer": [*layers, *s.threshold_line(x_axis)]}
+    return [*layers, *s.threshold_line(x_axis)]
 
 
 def between(one: Line, other: Line, steps: bool) -> tuple[Floats, Floats, Floats]:
