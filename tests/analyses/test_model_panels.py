@@ -126,3 +126,16 @@ def test_too_few_people_are_not_drawn_on_a_page() -> None:
     assert 'data-chart="cdf"' not in html
     assert "would have too few points" in html
     assert len(audited(2, 2, 40).plot("cdf").spec["concat"]) == 2
+
+
+def test_a_model_of_hardly_any_spread_does_not_flatten_the_others() -> None:
+    rng = np.random.default_rng(1)
+    data = {**people(2), "peak": rng.normal(0.3, 0.001, 400)}
+    found = evenhand.audit(data, score=["m0", "m1", "peak"], label="y", group="g", bootstrap=0, permutations=0,
+                           score_range=(0, 1), measures=IDS, fairness="abcc")  # fmt: skip
+    chart = found.plot("pdf")
+    assert "are cut off: peak" in (chart.note or "")
+    top = max(lines(chart.spec["concat"][2], "group 1", "density")[1])
+    own = max(max(lines(chart.spec["concat"][i], f"group {k}", "density")[1]) for i in (0, 1) for k in (0, 1))
+    assert own < top < 3 * own
+    assert max(chart.columns["density there"]) > 100  # the table has it as it is

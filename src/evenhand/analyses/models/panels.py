@@ -21,6 +21,8 @@ from evenhand.report.format import number
 
 MOST_PANELS, COLUMNS = 6, 3
 HEIGHT = 150
+HIGHEST = 2.0
+"""A density that rises to more than so many times what the median one rises to would flatten all others."""
 WRITTEN = {"abpc": "ABPC", "abcc": "ABCC"}
 BESIDE = {"delta_dp_c": "ΔDP_c", "delta_dp_b": "ΔDP_b"}
 TITLES = {"pdf": "How every model spreads scores", "cdf": "Share scoring at most so much, by model"}
@@ -36,7 +38,7 @@ def lacks(kind: str, every: Panels) -> str | None:
 
 def pdf(every: Panels) -> Chart:
     """The density of every group, by model."""
-    density = quantitative("density", "density", format="~g", tickCount=4)
+    density = quantitative("density", "density", format=",~r", tickCount=4)
     return _side_by_side("pdf", every, lambda s: s.lines("pdf", "score", "density"), "density", density)
 
 
@@ -51,9 +53,14 @@ def _side_by_side(kind: str, every: Panels, lines_of: Any, field: str, y: Spec) 
     shown, first = there[:MOST_PANELS], there[0][1]
     drawn = [(name, s, lines_of(s)) for name, s in shown]
     lo, hi = min(s.range[0] for _, s in shown), max(s.range[1] for _, s in shown)
+    cut, top = None, 1.0
     if kind == "pdf":
-        top = max(float(v.max()) for _, _, lines in drawn for _, v in lines.values())
+        tops = [max(float(v.max()) for _, v in lines.values()) for _, _, lines in drawn]
+        usual = np.median([float(v.max()) for _, _, lines in drawn for _, v in lines.values()])
+        top = min(max(tops), HIGHEST * float(usual))
         y = {**y, "scale": {"domain": [0, float(f"{1.05 * top:.3g}")], "nice": False}}
+        if beyond := [shown_name(name) for (name, *_), own in zip(drawn, tops, strict=True) if own > top]:
+            cut = f"densities above {top:.3g} are cut off: {', '.join(beyond)}"
     columns = min(len(drawn), COLUMNS)
     width = (theme.WIDTH - 40 - 24 * (columns - 1)) // columns
     panels = []
@@ -61,7 +68,8 @@ def _side_by_side(kind: str, every: Panels, lines_of: Any, field: str, y: Spec) 
         x = quantitative("score", "risk score" if s.table.meaning.risk else "score", [lo, hi], tickCount=4)
         own = y if place % columns == 0 else {**y, "title": None}
         panels.append({
-            "width": width, "height": HEIGHT, "layer": curve_layers(s, lines, field, own, kind == "cdf" and s.few, x),
+            "width": width, "height": HEIGHT, "layer": curve_layers(
+                s, _below(lines, top), field, own, kind == "cdf" and s.few, x),
             "title": {"text": shown_name(name, 24), "subtitle": _numbers(s), "fontSize": 13, "subtitleFontSize": 11,
                       "offset": 6},
         })  # fmt: skip
@@ -75,10 +83,15 @@ def _side_by_side(kind: str, every: Panels, lines_of: Any, field: str, y: Spec) 
     notes = [
         f"of {len(there)} models the first {len(shown)} are drawn" if len(there) > len(shown) else None,
         f"not drawn, for lack of a curve: {', '.join(shown_name(name) for name in left)}" if left else None,
+        cut,
         first.left_out,
     ]
     body = {"concat": panels, "columns": columns, "spacing": 24}
     return chart(kind, title, subtitle, f"{subtitle} {said}.", body, _table(kind, drawn), notes)
+
+
+def _below(lines: dict[str, Line], top: float) -> dict[str, Line]:
+    return {group: (x, np.minimum(v, top)) for group, (x, v) in lines.items()}
 
 
 def _numbers(s: Subject) -> list[str]:
