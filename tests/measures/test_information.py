@@ -222,3 +222,32 @@ def test_intervals_cover_and_the_test_keeps_its_level(case: str, replications: i
     assert stats.binomtest(covered, replications, 0.95, alternative="less").pvalue > 1e-3
     if not shift:
         assert stats.binomtest(rejected, replications, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_a_policy_may_limit_it() -> None:
+    s, g = scored((300, 200, 100))
+    rule = {"measure": "mutual_information", "pairs": "together"}
+    rules = [{**rule, "at_most": 0.001}, {**rule, "at_most": 0.5, "judge": "interval"},
+             {**rule, "at_most": 0.3, "judge": "excess"}]  # fmt: skip
+    found = evenhand.check(score=s, group=g, policy={"rule": rules}, score_range=(0, 1))
+    assert [f.status for f in found.findings] == ["violated", "satisfied", "satisfied"]
+    assert found.findings[0].value == pytest.approx(told(s, g).value)
+    assert found.findings[0].pair == "all groups"
+    assert "all groups together" in str(found.findings[0].rule)
+    assert not found.passed
+    check_schema(found.to_dict(), evenhand.schema("check"))
+    assert found.to_markdown()
+    assert str(found)
+    with pytest.raises(evenhand.UsageError, match="only mutual_information"):
+        evenhand.check(score=s, group=g, policy={"rule": [{"measure": "abcc", "at_most": 0.1, "pairs": "together"}]})
+
+
+def test_a_policy_about_two_groups_or_an_odd_one() -> None:
+    policy = {"rule": [{"measure": "mutual_information", "at_most": 0.5, "pairs": "together"}]}
+    s, g = scored((300, 200))
+    found = evenhand.check(score=s, group=g, policy=policy, score_range=(0, 1)).findings
+    assert [(f.status, f.group is None) for f in found] == [("satisfied", False)]
+    s, g = scored((80, 60, 40))
+    found = evenhand.check(score=np.r_[s, 0.5], group=np.r_[g, ["odd"]], policy=policy, score_range=(0, 1)).findings
+    assert [f.status for f in found] == ["undefined"]
+    assert "has no density" in (found[0].because or "")
