@@ -502,6 +502,21 @@ def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPat
         monkeypatch.undo()
 
 
+def test_areas_and_means_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    s, _, g = many_groups(27)
+    s, g = np.r_[s, 0.5], np.r_[g, 99]  # one person has a mean, but no density
+    options: dict[str, Any] = {"score": s, "group": g, "score_range": (0, 1), "measures": ["abpc", "delta_dp_c"], **ASK}
+    whole = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
+    monkeypatch.setattr("evenhand.analyses.audit.many_groups.MOST_COMPARED", 100)
+    at_once = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
+    for id_, off in (("abpc", 1e-3), ("delta_dp_c", 1e-12)):
+        assert at_once[id_].value == pytest.approx(whole[id_].value), id_
+        assert set(at_once[id_].pair or ()) == set(whole[id_].pair or ()), id_
+        assert at_once[id_].mean == pytest.approx(whole[id_].mean, abs=off), id_
+        assert at_once[id_].left_out == whole[id_].left_out, id_
+    assert at_once["abpc"].left_out == ("99",)
+
+
 def test_many_groups_say_what_is_not_known_of_them() -> None:
     s, _, g = many_groups(30)
     a = evenhand.audit(score=s, group=g, bootstrap=20, permutations=20)
