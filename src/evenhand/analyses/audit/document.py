@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.gaps import Gap, Part
+from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
 from evenhand.report.document import fields, header, null_fields, number
@@ -26,7 +28,9 @@ def document(audit: Audit) -> dict[str, Any]:
         **header("audit"),
         "data": data_of(audit.table, options.threshold),
         "options": _options(options),
-        "attributes": [_attribute(a, audit.table.grouping(a.name).attributes) for a in audit.attributes],
+        "attributes": [
+            _attribute(a, audit.table.grouping(a.name).attributes, options.confidence) for a in audit.attributes
+        ],
         "notes": list(audit.notes),
     }
 
@@ -61,7 +65,7 @@ def _rule(table: Table, threshold: float | None) -> str:
     return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:.15g}"
 
 
-def _attribute(a: AttributeAudit, columns: tuple[str, ...]) -> dict[str, Any]:
+def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -> dict[str, Any]:
     return {
         "name": a.name,
         "columns": list(columns),
@@ -69,6 +73,7 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...]) -> dict[str, Any]:
         "groups": [_group(g) for g in a.groups],
         "measures": [_gap(g) for g in a.measures],
         "largest": [_largest(g) for g in a.largest],
+        "information": None if a.information is None else _information(a.information, shown_name(a.name), confidence),
         "impossibility": _impossibility(a.impossibility, a.reference),
         "tests": [_rate_test(t) for t in a.tests],
         "too_small": list(a.too_small),
@@ -127,6 +132,14 @@ def _largest(g: LargestGap) -> dict[str, Any]:
             g, "id pair value ci method tolerance passes undefined unjudged resolution bounds left_out mean ci_mean"
         ),
         **_null(g.null, g.excess),
+    }
+
+
+def _information(i: Information, attribute: str, confidence: float) -> dict[str, Any]:
+    return {
+        **fields(i, "id groups value ci method tolerance passes conclusive undefined unjudged resolution smoothing"),
+        "interpretation": i.interpretation(attribute, confidence),
+        **_null(i.null, i.excess),
     }
 
 
