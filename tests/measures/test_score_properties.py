@@ -227,7 +227,7 @@ def test_a_curve_on_a_common_grid_is_close_to_the_exact_one(counts: ScoreCounts,
 
 @every
 @given(some_people)
-def test_000_theorem_2_1(counts: ScoreCounts) -> None:
+def test_theorem_2_1(counts: ScoreCounts) -> None:
     """ΔDP_c is at most the mean of ΔDP_b over thresholds, which is ABCC, and lies between its extremes."""
     everyone(counts)
     f = counts.cdf()

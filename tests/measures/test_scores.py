@@ -109,7 +109,7 @@ def test_german_credit(data_folder: Path, model: int) -> None:
         assert a.measure("roc").value == pytest.approx(0.0455, abs=5e-5)
 
 
-def test_the_toy_example_of_000() -> None:
+def test_the_toy_example_of_han_jiang() -> None:
     """Scores .35 .45 .55 .65, groups 0 1 0 1: at 0.6 the gap is 0.5 (Han, Jiang et al. 2023 prints 0.67)."""
     words: dict[str, Any] = {"score": [0.35, 0.45, 0.55, 0.65], "group": [0, 1, 0, 1], "reference": 0, **ASK}
     assert evenhand.audit(threshold=0.5, **words).measure("delta_dp_b").value == 0
@@ -149,7 +149,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("shape", "n", "levels"), SHAPES)
-def test_areas_agree_with_the_algorithms_of_000(shape: str, n: tuple[int, int], levels: int | None) -> None:
+def test_areas_agree_with_the_printed_algorithms(shape: str, n: tuple[int, int], levels: int | None) -> None:
     for seed in range(5):
         s, g, _ = two_groups(seed, n, levels, shape)
         a, b = s[g == 1], s[g == 0]
@@ -484,9 +484,9 @@ def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPat
     for risk in (False, True):
         options: dict[str, Any] = {"score": s, "label": y, "group": g, "risk": risk, "measures": asked, **ASK}
         whole = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
-        monkeypatch.setattr("evenhand.analyses.audit.score_pairs.MOST_COMPARED", 500)
+        monkeypatch.setattr("evenhand.analyses.audit.many_groups.MOST_COMPARED", 500)
         exact = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
-        monkeypatch.setattr("evenhand.analyses.audit.score_pairs.CDF_CELLS", 40 * 60)
+        monkeypatch.setattr("evenhand.analyses.audit.many_groups.CDF_CELLS", 40 * 60)
         merged = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
         for id_ in asked[:-1]:
             assert (exact[id_].value, exact[id_].pair) == (whole[id_].value, whole[id_].pair), id_
@@ -502,17 +502,45 @@ def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPat
         monkeypatch.undo()
 
 
+def test_areas_and_means_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    s, _, g = many_groups(27)
+    s, g = np.r_[s, 0.5], np.r_[g, 99]  # one person has a mean, but no density
+    options: dict[str, Any] = {"score": s, "group": g, "score_range": (0, 1), "measures": ["abpc", "delta_dp_c"], **ASK}
+    whole = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
+    monkeypatch.setattr("evenhand.analyses.audit.many_groups.MOST_COMPARED", 100)
+    at_once = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
+    for id_, off in (("abpc", 1e-3), ("delta_dp_c", 1e-12)):
+        assert at_once[id_].value == pytest.approx(whole[id_].value), id_
+        assert set(at_once[id_].pair or ()) == set(whole[id_].pair or ()), id_
+        assert at_once[id_].mean == pytest.approx(whole[id_].mean, abs=off), id_
+        assert at_once[id_].left_out == whole[id_].left_out, id_
+    assert at_once["abpc"].left_out == ("99",)
+
+
 def test_many_groups_say_what_is_not_known_of_them() -> None:
     s, _, g = many_groups(30)
     a = evenhand.audit(score=s, group=g, bootstrap=20, permutations=20)
-    largest = next(x for x in a.attributes[0].largest if x.id == "abcc")
-    assert (largest.ci, largest.null) == (None, None)
-    assert any("435" in note and "no interval and no p-value" in note for note in a.notes)
+    found = {x.id: x for x in a.attributes[0].largest}
+    for id_ in ("abcc", "abpc", "delta_dp_c"):  # distances of curves that each group has by itself
+        one = found[id_]
+        assert one.null is None
+        assert one.ci is not None
+        assert one.ci_mean is not None
+        assert one.mean is not None
+        assert one.ci[0] <= one.value <= one.ci[1]
+        assert one.ci_mean[0] <= one.mean <= one.ci_mean[1] < one.ci[1]
+    ranked = found["independence_standardized"]
+    assert ranked.mean is not None
+    assert (ranked.ci, ranked.ci_mean, ranked.null) == (None, None, None)
+    assert any("435" in note and "has no p-value, and an interval only" in note for note in a.notes)
     assert len([x for x in a.attributes[0].measures if x.id == "abcc"]) == 29
-    judged: list[dict[str, Any]] = [{}, {"judge": "interval", "at_most": 0.9}, {"judge": "excess"}]
+    interval = {"judge": "interval", "at_most": 0.9}
+    judged: list[dict[str, Any]] = [
+        {}, interval, {"judge": "excess"}, {"measure": "independence_standardized", **interval}
+    ]  # fmt: skip
     policy = {"rule": [{"measure": "abcc", "at_most": 0.2, "pairs": "all", **how} for how in judged]}
     statuses = [f.status for f in evenhand.check(score=s, group=g, policy=policy).findings]
-    assert statuses == ["violated", "not shown", "not shown"]
+    assert statuses == ["violated", "satisfied", "not shown", "not shown"]
 
 
 def test_without_labels_independence_remains() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import evenhand
 from conftest import DATA
-from evenhand.published import table_one
+from evenhand.published import score_panels, table_one
 from evenhand.published.faces import celeba
 from evenhand.published.fronts import figure_6, paying_for_abcc
 from evenhand.published.item import Outcome, Setting
@@ -180,6 +180,24 @@ def test_odd_files_of_faces(text: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "list_attr_celeba.txt").write_text(text)
     with pytest.raises(evenhand.DataError, match=says):
         list(celeba(tmp_path))
+
+
+@pytest.mark.usefixtures("quick")
+def test_figures_of_several_models_are_drawn_of_the_survey(survey: Path) -> None:
+    setting = Setting(survey, survey / "runs", False, 0)
+    three = score_panels.three_models(setting, table_one.acs_employment, 0.1554)
+    (pdf,) = three.charts
+    assert [panel["title"]["text"] for panel in pdf.spec["concat"]] == ["Model 1", "Model 2", "Model 3"]
+    (printed,) = [v for v in three.values if v.published is not None]
+    assert (printed.row, printed.column, printed.published) == ("Model 2", "ΔDP_b", 0.1554)
+    two = score_panels.two_models(setting, table_one.acs_employment)
+    assert [chart.name for chart in two.charts] == ["pdf", "cdf"]
+    assert {v.row for v in two.values} == {"biased MLP", "debiased MLP"}
+    four = score_panels.bias_densities(setting, table_one.acs_employment)
+    assert all(v.agrees for v in four.values)
+    assert [chart.title.split(":")[0] for chart in four.charts] == ["MLP", "ADV"]
+    found = {(v.row, v.column): v.found for v in (*three.values, *two.values)}
+    assert found["Model 1", "ABCC"] == found["biased MLP", "ABCC"]  # the same run
 
 
 @pytest.mark.usefixtures("quick")

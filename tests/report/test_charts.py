@@ -221,11 +221,24 @@ def test_calibration_is_that_of_the_curves() -> None:
 
 
 def test_bias_density_couples_everybody_once() -> None:
-    cells = values(compas().plot("bias_density").spec, "rect")
+    chart = compas().plot("bias_density")
+    above, body = chart.spec["vconcat"]
+    heat, side = body["hconcat"]
+    cells = values(heat, "rect")
     assert cells["share"].sum() == pytest.approx(1, abs=1e-4)
     favoured = cells["share"][cells["kind"] == "Caucasian is favoured"].sum()
     assert favoured == pytest.approx(0.87, abs=0.005)
-    assert "87%" in compas().plot("bias_density").description
+    assert "87%" in chart.description
+    abcc = compas().measure("abcc").value
+    assert cells["density"].sum() == pytest.approx(abcc, abs=1e-4)
+    assert f"Σρ = {abcc:.3f}" in chart.description
+    drawn = [row["density"] for x in heat["layer"][2:] for row in x["data"]["values"]]
+    assert sum(drawn) == pytest.approx(abcc, abs=1e-4)  # grey cells beneath hold people who do not move
+    for panel, whose in ((above, "reference"), (side, "group")):
+        own = values(panel, "rect")
+        ends, low = ("x", "y")[whose == "group"], own["low"]
+        expected = [cells["share"][np.isclose(cells[ends], at)].sum() for at in low]
+        assert own["share"] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_forest_shows_every_measure() -> None:

@@ -377,7 +377,7 @@ def score_nulls(
     draws: int,
     rng: np.random.Generator,
     confidence: float,
-    pairs: Sequence[tuple[int, int]] = ((0, 1),),
+    pairs: Sequence[tuple[int, ...]] = ((0, 1),),
 ) -> dict[str, Null]:
     """Of score-level measures, by id: of the largest gap over pairs of groups, all of whose labels are permuted.
 
@@ -385,7 +385,7 @@ def score_nulls(
     """
     found: dict[str, Null] = {}
     for tables, counts, members in _tasks(measures, everyone, options, kind, rng):
-        sizes: dict[tuple[str, tuple[int, int]], Callable[[Any], Floats]] = {}
+        sizes: dict[tuple[str, tuple[int, ...]], Callable[[Any], Floats]] = {}
         compared = {m.id: f"{m.id}, studentised" if m.single else m.id for m in members}
         for p in pairs:
             sizes |= {(m.id, p): _size(m, counts.only(p), options) for m in members}

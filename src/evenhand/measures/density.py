@@ -97,10 +97,9 @@ def _fast_length(size: int) -> int:
     return 3 * power // 4 if 3 * power // 4 >= size else power
 
 
-def common_grid(a: Density, b: Density) -> Floats:
-    """Points of [0, 1] fine enough for both densities."""
-    points = np.concatenate([[0.0], a.x[(a.x > 0) & (a.x < 1)], b.x[(b.x > 0) & (b.x < 1)], [1.0]])
-    return np.unique(points)
+def common_grid(*every: Density) -> Floats:
+    """Points of [0, 1] fine enough for all densities."""
+    return np.unique(np.concatenate([[0.0], *(one.x[(one.x > 0) & (one.x < 1)] for one in every), [1.0]]))
 
 
 def trapezoid_weights(x: Floats) -> Floats:

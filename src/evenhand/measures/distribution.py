@@ -24,38 +24,50 @@ EXACT = 2.0**26
 class Densities(Curve):
     """A curve that remembers the bandwidths it was drawn with."""
 
-    bandwidths: tuple[float, float] = (np.nan, np.nan)
+    bandwidths: tuple[float, ...] = (np.nan, np.nan)
 
 
-def densities(counts: ScoreCounts, options: ScoreOptions, people: Floats | None = None) -> tuple[Density, Density]:
-    """The density of the group and of its reference, on the score range from 0 to 1."""
+def densities(counts: ScoreCounts, options: ScoreOptions, people: Floats | None = None) -> tuple[Density, ...]:
+    """The density of every group, the reference last, on the score range from 0 to 1."""
     people = counts.of() if people is None else people
     # resamples have no weights of their own: each of their people counts
-    effective = [None, None] if counts.exchangeable else counts.people().tolist()
+    effective = [None] * len(people) if counts.exchangeable else counts.people().tolist()
+    return _estimates([counts.unit] * len(people), list(people), effective, options)
+
+
+def densities_of(alone: Sequence[ScoreCounts], options: ScoreOptions) -> tuple[Density, ...]:
+    """The same of groups that were counted one by one, each at its own scores."""
+    effective = [None if one.exchangeable else float(one.people()[0]) for one in alone]
+    return _estimates([one.unit for one in alone], [one.of()[0] for one in alone], effective, options)
+
+
+def _estimates(
+    at: Sequence[Floats], people: Sequence[Floats], effective: Sequence[float | None], options: ScoreOptions
+) -> tuple[Density, ...]:
     how = options.bandwidth
     if how == "common":
-        how = _common_width(counts.unit, people, effective)
-    a, b = (estimate(counts.unit, people[g], how, effective[g]) for g in (0, 1))
-    return a, b
+        how = _common_width(at, people, effective)
+    return tuple(estimate(x, mass, how, n) for x, mass, n in zip(at, people, effective, strict=True))
 
 
-def _common_width(x: Floats, people: Floats, effective: Sequence[float | None]) -> float | str:
-    """Scott's rule for both groups: their standard deviation within groups, and the harmonic mean of their sizes.
+def _common_width(at: Sequence[Floats], people: Sequence[Floats], effective: Sequence[float | None]) -> float | str:
+    """Scott's rule for all groups: their standard deviation within groups, and the harmonic mean of their sizes.
 
     For groups alike in size and spread it is Scott's own. Where a group has no density by itself, Scott's rule says so.
     """
-    widths = [bandwidth(x[mass > 0], mass[mass > 0], "scott", n) for mass, n in zip(people, effective, strict=True)]
+    each = zip(at, people, effective, strict=True)
+    widths = [bandwidth(x[mass > 0], mass[mass > 0], "scott", n) for x, mass, n in each]
     if np.isnan(widths).any():
         return "scott"
     n = np.array([mass.sum() if known is None else known for mass, known in zip(people, effective, strict=True)])
     variance = (np.array(widths) * n**0.2) ** 2  # n − 1 in the denominator
-    within = ((n - 1) * variance).sum() / (n.sum() - 2)
-    return float(np.sqrt(within) * (2 / (1 / n).sum()) ** -0.2)
+    within = ((n - 1) * variance).sum() / (n.sum() - len(n))
+    return float(np.sqrt(within) * (len(n) / (1 / n).sum()) ** -0.2)
 
 
 def area(counts: ScoreCounts, options: ScoreOptions, like: Curve | None = None) -> Curve:
     """f_group − f_reference over the score range: its L1 norm is ABPC."""
-    x, a, b, weight, widths = _both(counts, options, like)
+    x, (a, b), weight, widths = _every(counts, options, like)
     return Densities(x, a - b, weight, bandwidths=widths)
 
 
@@ -63,45 +75,92 @@ def information(counts: ScoreCounts, options: ScoreOptions, like: Curve | None =
     """A curve whose squared L2 norm is the mutual information of score and group, in nats.
 
     H(score) − Σ P(g) H(score | g) = ∫ Σ P(g) f_g log(f_g / f) with f = Σ P(g) f_g. That integrand is nowhere
-    negative; the curve is its root, with the sign of f_group − f_reference.
+    negative; the curve is its root, of two groups with the sign of f_group − f_reference.
     """
-    x, a, b, weight, widths = _both(counts, options, like)
+    x, f, weight, widths = _every(counts, options, like)
+    share, mixed = _mixture(counts, f)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # a density may be so small that its share of the mixture is none
+        terms = (np.where(s * own > 0, s * own * np.log(own / mixed), 0.0) for s, own in zip(share, f, strict=True))
+        integrand = np.maximum(sum(terms), 0.0)
+    sign = np.sign(f[0] - f[1]) if len(f) == 2 else 1.0
+    undefined = np.isnan(sum(f))
+    return Densities(x, np.where(undefined, np.nan, sign * np.sqrt(integrand)), weight, bandwidths=widths)
+
+
+def information_by_group(counts: ScoreCounts, options: ScoreOptions, like: Curve | None = None) -> Curve:
+    """The same norm, told apart by group, so that differences of such curves know which group moved.
+
+    P(g) (f_g log(f_g / f) − f_g + f) is nowhere negative, and what is added is 0 over all groups. Each group's part of
+    the curve is the root of that, with the sign of f_g − f; near independence it is f_g − f times √(P(g) / 2f).
+    """
+    x, f, weight, widths = _every(counts, options, like)
+    share, mixed = _mixture(counts, f)
+    parts = []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for s, own in zip(share, f, strict=True):
+            told = np.where(own > 0, own * np.log(own / mixed), 0.0) - own + mixed
+            parts.append(np.sign(own - mixed) * np.sqrt(np.maximum(s * told, 0.0)))
+    many = len(f)
+    return Densities(np.tile(x, many), np.concatenate(parts, -1), np.tile(weight, many), bandwidths=widths)
+
+
+def _mixture(counts: ScoreCounts, f: Sequence[Floats]) -> tuple[list[Floats], Floats]:
+    """The share of each group, axes (…, 1), and the density of everybody."""
     sizes = counts.sizes()
     with np.errstate(invalid="ignore", divide="ignore"):
         share = sizes / sizes.sum(-1, keepdims=True)
-    p, q = share[..., :1], share[..., 1:]
-    mixed = p * a + q * b
+    each = [share[..., g : g + 1] for g in range(len(f))]
+    return each, np.asarray(sum(s * own for s, own in zip(each, f, strict=True)))
+
+
+def mutual_information(groups: Sequence[Density], sizes: Floats) -> float:
+    """I(score; group) in nats of any number of groups, from their densities and sizes.
+
+    >>> flat, steep = (Density(np.array([0.0, 1.0]), np.array(y), 0.1) for y in ([1.0, 1.0], [0.0, 2.0]))
+    >>> round(mutual_information([flat, flat, flat], np.array([3, 2, 1])), 9)
+    0.0
+    >>> 0 < mutual_information([flat, flat, steep], np.array([3, 2, 1])) < np.log(2)
+    True
+    """
+    x, share = common_grid(*groups), sizes / sizes.sum()
+    mixed = np.asarray(sum(s * own(x) for s, own in zip(share, groups, strict=True)))
+    integrand = np.zeros(len(x))
     with np.errstate(invalid="ignore", divide="ignore"):
-        # a density may be so small that its share of the mixture is none
-        terms = (np.where(s * f > 0, s * f * np.log(f / mixed), 0.0) for s, f in ((p, a), (q, b)))
-        integrand = np.maximum(sum(terms), 0.0)
-    undefined = np.isnan(a + b)
-    return Densities(x, np.where(undefined, np.nan, np.sign(a - b) * np.sqrt(integrand)), weight, bandwidths=widths)
+        for s, own in zip(share, groups, strict=True):
+            f = own(x)
+            integrand += np.where(s * f > 0, s * f * np.log(f / mixed), 0.0)
+    return float((np.maximum(integrand, 0.0) * trapezoid_weights(x)).sum())
 
 
-def _both(
+def _every(
     counts: ScoreCounts, options: ScoreOptions, like: Curve | None
-) -> tuple[Floats, Floats, Floats, Floats, tuple[float, float]]:
-    """Points, the two densities there, the weights of an integral, and the bandwidths."""
+) -> tuple[Floats, Sequence[Floats], Floats, tuple[float, ...]]:
+    """Points, the density of every group there, the weights of an integral, and the bandwidths."""
     people = counts.of()
     if isinstance(like, Densities):
-        # The bandwidths stay, so a density is a linear function of the counts.
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shares = people / counts.sizes()[..., None]
-        a, b = (_smoothed(shares[..., g, :], counts.unit, like.at, w) for g, w in enumerate(like.bandwidths))
-        return like.at, a, b, like.weight, like.bandwidths
+        return like.at, densities_at(counts, like), like.weight, like.bandwidths
     if people.ndim > 2:
-        x, a, b, weight = rowwise(
-            lambda row: _drawn(*densities(counts, options, row.reshape(people.shape[-2:])))[:4],
+        x, weight, *f = rowwise(
+            lambda row: _drawn(*densities(counts, options, row.reshape(people.shape[-2:]))),
             people.reshape(*people.shape[:-2], -1),
         )
-        return x, a, b, weight, (np.nan, np.nan)
-    return _drawn(*densities(counts, options))
+        return x, f, weight, (np.nan,) * len(f)
+    every = densities(counts, options)
+    x, weight, *f = _drawn(*every)
+    return x, f, weight, tuple(one.bandwidth for one in every)
 
 
-def _drawn(a: Density, b: Density) -> tuple[Floats, Floats, Floats, Floats, tuple[float, float]]:
-    x = common_grid(a, b)
-    return x, a(x), b(x), trapezoid_weights(x), (a.bandwidth, b.bandwidth)
+def densities_at(counts: ScoreCounts, grid: Densities) -> list[Floats]:
+    """The density of every group at the points of a grid, with its bandwidths: linear functions of the counts."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = counts.of() / counts.sizes()[..., None]
+    return [_smoothed(shares[..., g, :], counts.unit, grid.at, w) for g, w in enumerate(grid.bandwidths)]
+
+
+def _drawn(*every: Density) -> tuple[Floats, ...]:
+    x = common_grid(*every)
+    return x, trapezoid_weights(x), *(one(x) for one in every)
 
 
 def _smoothed(shares: Floats, scores: Floats, x: Floats, width: float) -> Floats:
@@ -117,19 +176,19 @@ def _smoothed(shares: Floats, scores: Floats, x: Floats, width: float) -> Floats
 
 def sparse_grid(counts: ScoreCounts, options: ScoreOptions) -> Densities:
     """Some hundred points of [0, 1], half of them spread evenly and half where the people are."""
-    a, b = densities(counts, options)
-    x = common_grid(a, b)
+    every = densities(counts, options)
+    x = common_grid(*every)
     if len(x) > GRID:
         steps = np.diff(x)
-        height = (a(x) + b(x))[1:] * steps
+        height = np.asarray(sum(one(x) for one in every))[1:] * steps
         place = np.cumsum(np.r_[0.0, steps + height / max(float(height.sum()), 1e-300)]) / 2
         wanted = np.linspace(0, place[-1], GRID)
         x = np.unique(np.interp(wanted, place, x))
-    return Densities(x, np.zeros(len(x)), trapezoid_weights(x), bandwidths=(a.bandwidth, b.bandwidth))
+    return Densities(x, np.zeros(len(x)), trapezoid_weights(x), bandwidths=tuple(one.bandwidth for one in every))
 
 
 def alike(counts: ScoreCounts) -> ScoreCounts:
-    """Two groups with the scores of both together, each as large as it is."""
+    """Groups with the scores of all together, each as large as it is."""
     size = counts.array.sum((-3, -1))
     share = counts.array.sum(-2, keepdims=True) / size.sum()
     return replace(counts, array=share * size[:, None])

@@ -194,6 +194,8 @@ class ScoreMeasure(Measure):
     """p of the norm."""
     information: bool = False
     """Whether it is information about the group: a squared norm, and no more than the shares of the groups allow."""
+    groups: int = 2
+    """How many groups it compares; only information is about more than two."""
     directed: bool = True
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
@@ -229,11 +231,14 @@ class ScoreMeasure(Measure):
         return self.outward(curve.norm(self.order))
 
     def tolerance_for(self, counts: ScoreCounts) -> float:
-        """The tolerance for these two groups; the one stated for information is for groups of equal size."""
+        """The tolerance for these groups; the one stated for information is for two groups of equal size.
+
+        A group whose total variation from all others together is d tells at least 2d² P(g) (1 − P(g))².
+        """
         if not self.information:
             return self.tolerance
-        n = counts.sizes()
-        return float(4 * n[0] * n[1] / n.sum() ** 2) * self.tolerance
+        share = counts.sizes() / counts.sizes().sum()
+        return float(4 * (share * (1 - share) ** 2).sum()) * self.tolerance
 
     def outward(self, size: Floats) -> Floats:
         """From the scale of the norm to that of the measure."""
@@ -271,7 +276,7 @@ class ScoreMeasure(Measure):
     def highest(self) -> float:
         """The most the norm can be."""
         if self.smooth:
-            return float(np.sqrt(np.log(2))) if self.information else 2.0
+            return float(np.sqrt(np.log(self.groups))) if self.information else 2.0
         return float(self.classes ** (1 / self.order))
 
 

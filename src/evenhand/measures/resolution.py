@@ -15,6 +15,9 @@ from evenhand.measures.roc import Curves
 from evenhand.tables.arrays import Floats
 from evenhand.tables.scores import ScoreCounts
 
+STEEPEST = {2: 0.5632, 3: 1.2070, 4: 1.9219}
+"""The most that Σ p log² p can be, by the number of shares; of more than four it is log² of it."""
+
 
 def _places(counts: ScoreCounts, ranked: bool, options: ScoreOptions) -> tuple[Floats, Floats, Floats]:
     """Where the people of each score are taken to stand, and between which places they do: scores, or ranks."""
@@ -98,13 +101,14 @@ def of_densities(counts: ScoreCounts, options: ScoreOptions) -> float:
 def of_information(counts: ScoreCounts, options: ScoreOptions) -> float:
     """Of mutual information, the smaller of two bounds on the change of H(group | score), and what leaves the range.
 
-    A share δ of the people stands elsewhere: δ log 2, all that they may tell, and h(δ), who they are. Or, because
-    information is convex, its slope log P(group | score) times the change, by Cauchy and Schwarz: the mean square of
-    the slope is at most 0.5632, that of the change a χ² distance of kernels.
+    A share δ of the people stands elsewhere: δ log G, all that they may tell of G groups, and h(δ), who they are. Or,
+    because information is convex, its slope log P(group | score) times the change, by Cauchy and Schwarz: the mean
+    square of the slope is at most Σ p log² p, that of the change a χ² distance of kernels.
     """
     from scipy.special import entr
 
     share = counts.sizes() / counts.sizes().sum()
+    most = float(np.log(len(share)))
     steps, moved, wider = _density_moves(counts, options)
     areas = np.minimum(_areas(steps, moved, wider) / 2, 1.0)
     some = min(float((share * areas).sum()), 1.0)
@@ -113,8 +117,10 @@ def of_information(counts: ScoreCounts, options: ScoreOptions) -> float:
         by_moves = (steps * np.expm1(np.minimum(moved**2, 700.0))).sum(-1)
         ratio = (1 - wider) ** -2.0 - 1  # of variances, less 1
         by_width = np.where(ratio < 1, (1 - np.minimum(ratio, 1.0) ** 2) ** -0.5 - 1, np.inf)
-    slope = np.sqrt(0.5632) * float(sum(np.sqrt((share * chi).sum()) for chi in (by_moves, by_width)))
-    told = min(some * np.log(2) + float(entr(who) + entr(1 - who)), slope)
+    slope = np.sqrt(STEEPEST.get(len(share), most**2)) * float(
+        sum(np.sqrt((share * chi).sum()) for chi in (by_moves, by_width))
+    )
+    told = min(some * most + float(entr(who) + entr(1 - who)), slope)
     return float(told + (entr(share) * areas).sum())
 
 
@@ -137,10 +143,10 @@ def _density_moves(counts: ScoreCounts, options: ScoreOptions) -> tuple[Floats, 
     steps, size = _steps(counts, None), counts.sizes()
     width = np.array([[d.bandwidth] for d in densities(counts, options)])
     if not isinstance(options.bandwidth, str):
-        return steps, off / width, np.zeros(2)
+        return steps, off / width, np.zeros(len(size))
     spread = (steps * (at - (steps * at).sum(-1, keepdims=True)) ** 2).sum(-1)
     moves = (steps * off**2).sum(-1)
     if options.bandwidth == "common":
-        spread, moves = (np.full(2, (size * x).sum()) for x in (spread, moves))
+        spread, moves = (np.full(len(size), (size * x).sum()) for x in (spread, moves))
     with np.errstate(invalid="ignore", divide="ignore"):
         return steps, off / width, np.minimum(np.sqrt(moves / spread), 1.0)

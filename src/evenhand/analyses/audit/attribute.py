@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.analyses.audit.evidence import too_small, with_rate_tests
 from evenhand.analyses.audit.gaps import Gap, RateGap, undefined_gap
 from evenhand.analyses.audit.groups import GroupSummary, summarise
+from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import (
     LargestGap,
     largest_gap,
@@ -97,6 +98,8 @@ class AttributeAudit:
     """How far score-level measures may be from their exact values, because there were too many scores."""
     calibration_resolution: float = 0.0
     """The same of calibration bias by rank, whose bins may end inside a range of scores."""
+    information: Information | None = None
+    """What the score tells about all groups at once, when there are more than two."""
     key: tuple[str, ...] = ()
     """The measures that its verdict is about."""
 
@@ -151,6 +154,7 @@ def audit_attribute(
         too_small(everything),
         scores.resolution,
         scores.calibration_resolution,
+        scores.information,
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.gaps import Gap, Part
+from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
+from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
 from evenhand.report.document import fields, header, null_fields, number
@@ -78,6 +80,7 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -
         "groups": [_group(g) for g in a.groups],
         "measures": [_gap(g, settling(g, (sizes[g.group], sizes[g.reference]), confidence)) for g in a.measures],
         "largest": [_largest(g) for g in a.largest],
+        "information": None if a.information is None else _information(a.information, shown_name(a.name), confidence),
         "impossibility": _impossibility(a.impossibility, a.reference),
         "tests": [_rate_test(t) for t in a.tests],
         "too_small": list(a.too_small),
@@ -137,6 +140,14 @@ def _largest(g: LargestGap) -> dict[str, Any]:
             g, "id pair value ci method tolerance passes undefined unjudged resolution bounds left_out mean ci_mean"
         ),
         **_null(g.null, g.excess),
+    }
+
+
+def _information(i: Information, attribute: str, confidence: float) -> dict[str, Any]:
+    return {
+        **fields(i, "id groups value ci method tolerance passes conclusive undefined unjudged resolution smoothing"),
+        "interpretation": i.interpretation(attribute, confidence),
+        **_null(i.null, i.excess),
     }
 
 

@@ -11,16 +11,18 @@ from rich.text import Text
 
 from evenhand.analyses.audit.roc_parts import telling
 from evenhand.analyses.audit.wording import (
+    chance_shows,
     gap,
     impossibility,
     measure_of,
     p_value,
     rates_of,
+    sentence,
     share,
     size,
     tolerated,
 )
-from evenhand.errors import shown_name
+from evenhand.errors import listed, shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
 from evenhand.report.console import headed, indented, points
@@ -62,6 +64,10 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
     if attribute["largest"]:
         yield Text()
         yield from _largest(attribute, confidence)
+        yield from _means(attribute, confidence)
+    if attribute["information"]:
+        yield Text()
+        yield from _information(attribute["information"])
     yield from _impossibility(attribute)
 
 
@@ -217,6 +223,31 @@ def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[Renderabl
         )  # fmt: skip
     yield grid
     yield indented("> has the higher rate, or is favoured over all scores; – without direction")
+
+
+def _means(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+    """The mean over all pairs, where a gap is one number."""
+    known = [m for m in attribute["largest"] if m["mean"] is not None]
+    if not known:
+        return
+    count = len(attribute["groups"])
+    yield Text()
+    yield Text(f"The mean over all {count * (count - 1) // 2:,} pairs of groups", style="bold")
+    grid = _grid("measure", "mean gap", _level(confidence), tight=True)
+    for m in known:
+        measure = measure_of(m)
+        grid.add_row(Text(measure.titled(TITLE)), size(measure, m["mean"]), interval(m["ci_mean"], join=", "))
+    yield grid
+    if gone := list(dict.fromkeys(g for m in known for g in m["left_out"])):
+        yield indented(f"pairs with groups that lack a measure are left out: {shown_name(listed(gone), 200)}")
+
+
+def _information(told: dict[str, Any]) -> Iterator[RenderableType]:
+    """What the score tells about all groups at once."""
+    yield Text("All groups at once", style="bold")
+    yield Text(sentence(told["interpretation"].rstrip(".")))
+    if told["p_value"] is not None:
+        yield indented(Text(chance_shows(told), style="dim"))
 
 
 def _pair(measure: Measure, m: dict[str, Any]) -> str:

@@ -96,8 +96,48 @@ class Known:
         return None
 
 
+class Judged(Known):
+    """A value that is held to a tolerance, and tested."""
+
+    tolerance: float
+    ci: Pair | None
+
+    @property
+    def unjudged(self) -> str | None:
+        """Why a value is not held to its tolerance."""
+        if self.undefined:
+            return None
+        if passes(self.measure, self.value, self.possible(), self.tolerance) is None:
+            return self.open_because
+        return self.by_size(self.tolerance)
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether the value is within tolerance; None if there is none, or it is not known well enough to tell."""
+        if self.undefined or self.unjudged:
+            return None
+        return within_tolerance(self.measure, self.value, self.tolerance)
+
+    @property
+    def conclusive(self) -> bool | None:
+        """Whether the whole interval is on the side of the verdict."""
+        if self.ci is None:
+            return None
+        if self.unjudged:
+            return False
+        low, high = _tolerated(self.measure, self.tolerance)
+        if self.passes:
+            return low <= self.ci[0] and self.ci[1] <= high
+        return self.ci[1] < low or self.ci[0] > high
+
+    @property
+    def p_value(self) -> float | None:
+        """How often chance alone shows such a gap."""
+        return None if self.null is None else self.null.p_value
+
+
 @dataclass(frozen=True)
-class Gap(Known):
+class Gap(Judged):
     """How one group differs from the reference by one measure: a `RateGap` or a `ScoreGap`."""
 
     id: str
@@ -159,39 +199,6 @@ class Gap(Known):
     def size(self) -> float:
         """The value without direction; of a ratio, the lower rate over the higher."""
         return float(sized(self.measure, self.value))
-
-    @property
-    def unjudged(self) -> str | None:
-        """Why a value is not held to its tolerance."""
-        if self.undefined:
-            return None
-        if passes(self.measure, self.value, self.possible(), self.tolerance) is None:
-            return self.open_because
-        return self.by_size(self.tolerance)
-
-    @property
-    def passes(self) -> bool | None:
-        """Whether the value is within tolerance; None if there is none, or it is not known well enough to tell."""
-        if self.undefined or self.unjudged:
-            return None
-        return within_tolerance(self.measure, self.value, self.tolerance)
-
-    @property
-    def conclusive(self) -> bool | None:
-        """Whether the whole interval is on the side of the verdict."""
-        if self.ci is None:
-            return None
-        if self.unjudged:
-            return False
-        low, high = _tolerated(self.measure, self.tolerance)
-        if self.passes:
-            return low <= self.ci[0] and self.ci[1] <= high
-        return self.ci[1] < low or self.ci[0] > high
-
-    @property
-    def p_value(self) -> float | None:
-        """How often chance alone shows such a gap."""
-        return None if self.null is None else self.null.p_value
 
     @property
     def excess(self) -> float | None:

@@ -108,7 +108,7 @@ def resampled_ranges(
                 worst = np.where(middle[m.id] >= 0.5, -middle[m.id], 1 - middle[m.id])
             move = np.where(np.isnan(move), worst, move)
             move = np.where(np.isnan(observed[m.id]), np.nan, move)
-            out[m.id].append(np.stack([_range(move).max(-1), _mean_gap(move[..., 0, :])], axis=-1))
+            out[m.id].append(np.stack([_range(move).max(-1), mean_gap(move[..., 0, :])], axis=-1))
     return {id_: np.concatenate(pieces) for id_, pieces in out.items()}
 
 
@@ -193,7 +193,7 @@ def _range(values: Floats, nothing: float = 0.0) -> Floats:
     return np.where(known.sum(-1) >= 2, spread, nothing)
 
 
-def _mean_gap(values: Floats) -> Floats:
+def mean_gap(values: Floats) -> Floats:
     """Mean |difference| over all pairs of groups, undefined ones aside: a sum over sorted values."""
     ordered = np.sort(values, axis=-1)  # NaN last
     n = (~np.isnan(values)).sum(-1, keepdims=True)
@@ -239,7 +239,7 @@ def largest_gap(
     within = passes(m, value, bounds or (value, value), m.tolerance)
     mean, ci_mean = None, None
     if m.signed:
-        mean = float(_mean_gap(values[0]))
+        mean = float(mean_gap(values[0]))
         ci_mean = None if ranges is None else interval.norm(mean, ranges[:, 1], confidence, highest)
     return LargestGap(
         m.id, m.tolerance, pair, value, ci, method, within,

@@ -9,7 +9,16 @@ from typing import Any
 from evenhand.analyses.audit.findings import MOST_TOLD, findings, remaining
 from evenhand.analyses.audit.page import facts, title_of
 from evenhand.analyses.audit.roc_parts import telling
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size, tolerated
+from evenhand.analyses.audit.wording import (
+    chance_shows,
+    gap,
+    measure_of,
+    p_value,
+    rates_of,
+    sentence,
+    size,
+    tolerated,
+)
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES
 from evenhand.report.format import interval, number
@@ -41,6 +50,12 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         yield from _groups(attribute)
         for f in told[:MOST_TABLES]:
             yield from _measures(attribute, f.group, document["options"]["confidence"])
+        if attribute["largest"]:
+            yield from _all_pairs(attribute, document["options"]["confidence"])
+        if told := attribute["information"]:
+            chance = "" if told["p_value"] is None else f" {sentence(chance_shows(told))}"
+            yield escaped(sentence(told["interpretation"].rstrip(".")) + chance)
+            yield ""
     for note in document["notes"]:
         yield f"> {escaped(shown_name(note, 600))}"
         yield ">"
@@ -77,6 +92,25 @@ def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Itera
     yield from table(heads, [_row(m) for m in measures])
     told = [f"- {escaped(sentence)}" for sentence in telling(measures)]
     yield from (*told, "") if told else ()
+    yield "</details>"
+    yield ""
+
+
+def _all_pairs(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
+    """The most different pair, and the mean over all pairs."""
+    yield "<details><summary>The most different pair of groups, and the mean over all pairs</summary>"
+    yield ""
+    level = f"{100 * confidence:g}% interval"
+    heads = ["measure", "gap", level, "null 95%", "pair", "mean over all pairs", level]
+    rows = []
+    for m in attribute["largest"]:
+        measure = measure_of(m)
+        pair = "–" if m["pair"] is None else escaped(" and ".join(shown_name(g) for g in m["pair"]))
+        rows.append([
+            measure.title, size(measure, m["value"]), interval(m["ci"]), size(measure, m["null_95"]), pair,
+            size(measure, m["mean"]), interval(m["ci_mean"]),
+        ])  # fmt: skip
+    yield from table(heads, rows)
     yield "</details>"
     yield ""
 

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
-from evenhand.analyses.audit.charts.subject import furthest
+from evenhand.analyses.audit.charts.subject import Subject, furthest
 from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
 from evenhand.analyses.audit.measure_table import about, comparison, roc_sources
 from evenhand.analyses.audit.steps import LEAST, Steps
-from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of, size, tolerances
+from evenhand.analyses.audit.wording import (
+    chance_shows,
+    impossibility,
+    measure_of,
+    rates_of,
+    sentence,
+    size,
+    tolerances,
+)
 from evenhand.errors import one_of, shown_name
 from evenhand.inference.null import Null
 from evenhand.report.charts.registry import Charts, Kind
@@ -21,6 +29,7 @@ from evenhand.report.format import interval, number
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
+from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
@@ -95,14 +104,23 @@ _TOO_FEW = (
 def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
     """The charts of an attribute; those over scores know what the explorer knows, and groups that it knows well."""
     there = charts(**about)
-    name, kinds = there.subject.attribute.name, there.kinds
-    grouping = next(g for g in table.groupings if g.name == name)
-    known = steps.drawn(grouping)
-    told = [g for g in (there.subject.group, *furthest(there.subject.attribute)) if g in known]
-    if not told or there.subject.reference not in known:
+    kinds, grouping = there.kinds, _grouping(there.subject, table)
+    counted = in_steps(there.subject, table, steps, steps.drawn(grouping))
+    if counted is None:
         return Charts({chart: kinds[chart] for chart in WITHOUT_SCORES}, there.subject)
-    counted = replace(there.subject, counts=steps.counts(table, grouping), group=told[0], known=known)
     return Charts({c: k if c in WITHOUT_SCORES else _about(k, counted) for c, k in kinds.items()}, there.subject)
+
+
+def _grouping(subject: Subject, table: Table) -> Grouping:
+    return next(g for g in table.groupings if g.name == subject.attribute.name)
+
+
+def in_steps(subject: Subject, table: Table, steps: Steps, known: frozenset[str]) -> Subject | None:
+    """The same subject as far as its people may be told: in steps of scores, of groups that are known well enough."""
+    told = [g for g in (subject.group, *furthest(subject.attribute)) if g in known]
+    if not told or subject.reference not in known:
+        return None
+    return replace(subject, counts=steps.counts(table, _grouping(subject, table)), group=told[0], known=known)
 
 
 def _about(kind: Kind, subject: Any) -> Kind:
@@ -191,6 +209,10 @@ def _attribute(
     yield from measures_tables(drawn, attribute, document["options"]["confidence"], room)
     if attribute["largest"]:
         yield _largest(attribute)
+    if told := attribute["information"]:
+        yield tag("h3", "All groups at once")
+        chance = None if told["p_value"] is None else f" {sentence(chance_shows(told))}"
+        yield tag("p", sentence(told["interpretation"].rstrip(".")), chance)
 
 
 def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
@@ -243,12 +265,12 @@ def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator
         if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
             yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
     if "cdf" not in pair.kinds:
-        yield tag("p", _TOO_WIDE, class_="note")
+        yield tag("p", f"{TOO_WIDE} --embed exact draws them.", class_="note")
 
 
-_TOO_WIDE = (
+TOO_WIDE = (
     f"Charts over scores are not drawn: so that every point stands for at least {LEAST} people of each group and "
-    "outcome, they would have too few points. --embed exact draws them."
+    "outcome, they would have too few points."
 )
 
 
@@ -267,10 +289,11 @@ def _largest(attribute: dict[str, Any]) -> Markup:
         measure = measure_of(m)
         pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
         numbers = [size(measure, m["value"]), interval(m["ci"]), size(measure, m["null_95"])]
-        rows.append([measure.title, *numbers, cell(pair, class_="words")])
-    table = grid("The most different pair of groups, by measure", ["measure", "gap", "interval", "null 95%", "pair"],
-                 rows)  # fmt: skip
-    return tag("details", tag("summary", "The most different pair of groups"), table)
+        means = [size(measure, m["mean"]), interval(m["ci_mean"])]
+        rows.append([measure.title, *numbers, cell(pair, class_="words"), *means])
+    heads = ["measure", "gap", "interval", "null 95%", "pair", "mean over all pairs", "interval"]
+    table = grid("The most different pair of groups and the mean over all pairs, by measure", heads, rows)
+    return tag("details", tag("summary", "The most different pair of groups, and the mean over all pairs"), table)
 
 
 _REPEATED = (
@@ -308,7 +331,7 @@ def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
            "no single number: they answer different questions and can exclude each other")  # fmt: skip
     yield ("unit", "differences between a group and the reference; ratios where the measure is one",
            "tolerances of 0.1 and 0.8 are conventions: state your own with --tolerance")  # fmt: skip
-    yield ("aggregation over groups", "none; the most different pair is named where there are more than two",
+    yield ("aggregation over groups", "none; of more than two also the most different pair and the mean over pairs",
            "an average would hide the group that fares worst")  # fmt: skip
     drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"
     yield ("uncertainty",

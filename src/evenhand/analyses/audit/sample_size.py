@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure
 
@@ -40,7 +41,7 @@ class Reach:
     """Whether it has another side of parity, which its far end may be on."""
 
 
-def reach_of(m: Measure, gap: Gap | LargestGap, shift: float = 0.0) -> Reach | None:
+def reach_of(m: Measure, gap: Gap | LargestGap | Information, shift: float = 0.0) -> Reach | None:
     """The reach of a gap's interval, before its direction is taken away; None without an interval.
 
     `shift` leads from the value to what of it is above chance.

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap, ScoreGap
+from evenhand.analyses.audit.information import Information, of_all_groups
 from evenhand.analyses.audit.largest_gap import LargestGap, largest_distance, with_nulls
+from evenhand.analyses.audit.many_groups import largest_of_many
 from evenhand.analyses.audit.score_gaps import RESAMPLED_SCORES, Compared, compare, recentred_nulls, sentence
 from evenhand.analyses.options import Options
 from evenhand.inference.null import PERMUTED_SCORES, Null, score_nulls
 from evenhand.inference.resample import spread_noise
 from evenhand.measures.calibration import blur
-from evenhand.measures.measure import SLACK
 from evenhand.measures.registry import ScoreMeasure
-from evenhand.tables.arrays import Floats
 from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreCounts, ScoreView
 from evenhand.tables.table import Table
@@ -27,16 +27,6 @@ MANY_SCORED = 100
 MOST_PAIRS = 300
 """Above so many pairs of groups, those without the reference are compared but not resampled."""
 
-MOST_COMPARED = 5_000
-"""Above so many pairs of groups, only distances of CDFs are known for all of them."""
-
-MOST_GROUPS = 2_000
-"""Above so many groups, not even these."""
-
-CDF_CELLS = 4_000_000
-"""Groups times scores at which CDFs are compared; more scores are put together, and the pairs that can be the most
-different compared exactly."""
-
 
 @dataclass(frozen=True)
 class ScoreComparisons:
@@ -46,6 +36,8 @@ class ScoreComparisons:
     largest: Mapping[str, LargestGap]
     resolution: float = 0.0
     calibration_resolution: float = 0.0
+    information: Information | None = None
+    """What the score tells about all groups at once, of more than two."""
 
 
 def compare_scores(
@@ -99,8 +91,12 @@ def compare_scores(
     if everyone:
         largest = _largest(measures, compared, pairs, view, options, streams[1][0])
     elif of_pairs:
-        largest = largest_of_many(measures, view, replace(options, bootstrap=0), draw)
-    return ScoreComparisons(gaps, largest, resolution, blurred)
+        largest = largest_of_many(measures, view, options, draw)
+    told = next((m for m in measures if m.information), None)
+    together = None
+    if told is not None and of_pairs:
+        together = of_all_groups(told, view, options, (rng[0].spawn(1)[0], rng[1].spawn(1)[0]))
+    return ScoreComparisons(gaps, largest, resolution, blurred, together)
 
 
 def _tested(gap: ScoreGap, null: Null, confidence: float) -> ScoreGap:
@@ -148,78 +144,3 @@ def _largest(
     return with_nulls(
         largest, score_nulls(measures, everybody, options.scores, options.null, fewer, rng, confidence, pairs)
     )
-
-
-# ---- many groups -------------------------------------------------------------------------------------------------
-
-
-def largest_of_many(
-    measures: Sequence[ScoreMeasure], view: ScoreView, options: Options, rng: np.random.Generator
-) -> dict[str, LargestGap]:
-    """The most different pair of many groups by each measure: the value of every pair, and no interval."""
-    count = len(view.grouping.groups)
-    if count * (count - 1) // 2 <= MOST_COMPARED:
-        every = [(a, b) for a in range(count) for b in range(a)]
-        return _exactly(measures, every, view, options, rng)
-    by_cdf = [m for m in measures if m.of_cdfs and count <= MOST_GROUPS]
-    found = _by_cdf(by_cdf, view, options, rng) if by_cdf else {}
-    return {m.id: found.get(m.id) or LargestGap(m.id, m.tolerance, undefined=_too_many(m, count)) for m in measures}
-
-
-def _too_many(m: ScoreMeasure, count: int) -> str:
-    return (
-        f"because its {count * (count - 1) // 2:,} pairs of {count:,} groups are too many to compare by {m.id}: name "
-        "fewer group columns, or put small groups together"
-    )
-
-
-def _exactly(
-    measures: Sequence[ScoreMeasure],
-    pairs: Sequence[tuple[int, int]],
-    view: ScoreView,
-    options: Options,
-    rng: np.random.Generator,
-) -> dict[str, LargestGap]:
-    """The most different of these pairs."""
-    compared = [compare(measures, view(pair), options, rng) for pair in pairs]
-    nothing = [None] * len(pairs)
-    return {
-        m.id: largest_distance(m, [c.gap for c in own], nothing, options.confidence)
-        for m, own in zip(measures, zip(*compared, strict=True), strict=True)
-    }
-
-
-def _by_cdf(
-    measures: Sequence[ScoreMeasure], view: ScoreView, options: Options, rng: np.random.Generator
-) -> dict[str, LargestGap]:
-    """By distances of CDFs: all of them at once, then exactly those of the pairs that can be the most different."""
-    groups = view.grouping.groups
-    cells = CDF_CELLS // len(groups)
-    counts, width = view(range(len(groups)), cells), view.widths(cells)
-    found = {}
-    for m in measures:
-        f = np.stack([counts.cdf(label) for label in m.labels or (None,)], axis=-1)
-        there = np.flatnonzero(~np.isnan(f[:, -1]).any(-1))
-        if len(there) < 2 or not counts.has_length or (m.order > 1 and width.any()):
-            continue
-        steps = np.repeat(np.diff(counts.unit), m.classes)
-        apart = _apart(f[there, :-1].reshape(len(there), -1), steps, m.order)
-        rise = width @ np.diff(f[there], axis=1, prepend=0.0).sum(-1).T  # in a cell of several a CDF rises anywhere
-        off = rise[:, None] + rise
-        first, second = np.nonzero(np.tril(apart + off >= (apart - off).max() - SLACK, -1))
-        if len(first) <= MOST_COMPARED:
-            pairs = list(zip(there[first].tolist(), there[second].tolist(), strict=True))
-            left_out = tuple(np.delete(np.array(groups, object), there))
-            mean = None if width.any() else float(apart[np.tril_indices(len(there), -1)].mean())
-            found[m.id] = replace(_exactly([m], pairs, view, options, rng)[m.id], left_out=left_out, mean=mean)
-    return found
-
-
-def _apart(f: Floats, weight: Floats, order: float) -> Floats:
-    """Distances of CDFs (group, score) from each other."""
-    from scipy.spatial.distance import cdist
-
-    if order == np.inf:
-        return np.asarray(cdist(f, f, "chebyshev"))
-    return np.asarray(cdist(f * weight, f * weight, "cityblock") if order == 1 else
-                      cdist(f, f, "minkowski", p=order, w=weight))  # fmt: skip

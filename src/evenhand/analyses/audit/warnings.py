@@ -210,7 +210,9 @@ def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:
     count = len(a.groups)
     if table.score is not None and a.largest and (pairs := count * (count - 1) // 2) > MOST_PAIRS:
         many = f"{shown(a.name)} has {count:,} groups, too many pairs to resample ({pairs:,})"
-        yield f"{many}: the most different pair by a score-level measure has no interval and no p-value"
+        some = ", and an interval only by differences of means and distances of CDFs and of densities"
+        how = some if count <= MANY_SCORED else " and no interval"
+        yield f"{many}: the most different pair by a score-level measure has no p-value{how}"
 
 
 def _lacking(table: Table) -> Iterator[str]:

@@ -13,10 +13,11 @@ import numpy as np
 from evenhand.analyses.audit.attribute import AttributeAudit
 from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.warnings import too_small_note, unjudged_notes
 from evenhand.analyses.check.data import counted
-from evenhand.analyses.check.finding import FAILING, Finding, judged, undecided, unjudged
+from evenhand.analyses.check.finding import FAILING, Finding, judged, names_of, undecided, unjudged
 from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.policy_file import rulebook
 from evenhand.analyses.check.rule import Rule
@@ -151,7 +152,7 @@ def _options(book: Rulebook, confidence: float, chance: bool) -> Options:
 
 def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
     """Of a search for the most different pair that skips small groups: the people of the others."""
-    if case.rule.pairs != "all" or book.small_groups != "skip":
+    if case.rule.pairs == "reference" or book.small_groups != "skip":
         return None
     small = np.flatnonzero(table.people_in(case.grouping) < book.min_group_size)
     if not len(small):
@@ -187,7 +188,7 @@ class _Audits:
         self.too_small: dict[str, dict[str, None]] = {}
 
     def _key(self, case: Case) -> tuple[float, bool, str | None]:
-        fewer = case.grouping.name if case.rule.pairs == "all" and case.grouping.name in self.tables else None
+        fewer = case.grouping.name if case.rule.pairs != "reference" and case.grouping.name in self.tables else None
         return case.confidence, case.rule.asks_chance, fewer
 
     def want(self, case: Case, larger: Table | None) -> None:
@@ -235,7 +236,7 @@ def _findings(table: Table, book: Rulebook, case: Case, audit: AttributeAudit) -
     small = {name: n for name, n in zip(sizes, table.people_in(case.grouping).tolist(), strict=True) if n < least}
     if rule.groups is None:
         yield from _gone(table, case)
-    if rule.pairs == "all":
+    if rule.pairs != "reference":
         for name in small:
             yield _small(table, book, case, (name, None), small)
         left = len(sizes) - (len(small) if book.small_groups == "skip" else 0)
@@ -261,8 +262,11 @@ def _gone(table: Table, case: Case) -> Iterator[Finding]:
 
 
 def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> Iterator[Finding]:
-    """The most different pair, and the groups and pairs that stand aside because their measure is undefined."""
+    """The most different pair, and what stands aside because its measure is undefined; or all groups together."""
     m = case.rule.measure
+    if case.rule.pairs == "together" and audit.information is not None:
+        yield _judged(case, audit.information, sizes)
+        return
     largest = next((g for g in audit.largest if g.id == m.id), None)
     if largest is None and len(audit.groups) == 2:
         yield from (
@@ -292,12 +296,12 @@ def _against_nobody(gap: Gap, rule: Rule, audit: AttributeAudit) -> Gap:
     return replace(gap, value=0.0) if pair[0] == 0 < pair[1] else gap  # still undefined: why it has no interval
 
 
-def _judged(case: Case, gap: Gap | LargestGap, sizes: Mapping[str, int]) -> Finding:
+def _judged(case: Case, gap: Gap | LargestGap | Information, sizes: Mapping[str, int]) -> Finding:
     undefined = (gap.undefined if np.isnan(gap.value) else None) or case.meaningless
     because = undefined or undecided(case.rule, gap)
     if because is None:
         return judged(case.rule, case.grouping.name, gap, sizes, case.confidence, case.resamples)
-    names = (gap.group, gap.reference) if isinstance(gap, Gap) else gap.pair or (None, None)
+    names = names_of(gap)
     outcome = case.undefined if undefined else "fail"  # what is there and not known well enough is not to be skipped
     found = unjudged(case.rule, case.grouping.name, names, because, "undefined", outcome)
     return replace(found, n=sizes.get(names[0] or ""), n_reference=sizes.get(names[1] or ""))

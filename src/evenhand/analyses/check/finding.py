@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
+from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
 from evenhand.analyses.check.rule import Rule
@@ -87,11 +88,16 @@ def unjudged(
 
 
 def judged(
-    rule: Rule, attribute: str, gap: Gap | LargestGap, sizes: Mapping[str, int], confidence: float, resamples: int
+    rule: Rule,
+    attribute: str,
+    gap: Gap | LargestGap | Information,
+    sizes: Mapping[str, int],
+    confidence: float,
+    resamples: int,
 ) -> Finding:
     """A gap that has a value, held to its rule; `resamples` is how many were asked for."""
     m, limit = rule.measure, rule.requirement
-    group, reference = _names(gap)
+    group, reference = names_of(gap)
     value = float(sized(m, gap.value))
     chance = None if gap.null is None else gap.null.mean
     shift = _shift(rule, chance)
@@ -117,7 +123,7 @@ def judged(
     return _with_sample(found, nearer, None if gap.lacking else reach_of(m, gap, shift))
 
 
-def undecided(rule: Rule, gap: Gap | LargestGap) -> str | None:
+def undecided(rule: Rule, gap: Gap | LargestGap | Information) -> str | None:
     """Why a gap cannot be held to its rule: because what is not known of its value would decide it."""
     shift = _shift(rule, None if gap.null is None else gap.null.mean)
     # what chance shows is read from the same ranges, and may be off by twice as much
@@ -133,7 +139,9 @@ def _shift(rule: Rule, chance: float | None) -> float:
     return math.nan if chance is None else (1.0 if rule.measure.scale == "ratio" else 0.0) - chance
 
 
-def _names(gap: Gap | LargestGap) -> tuple[str | None, str | None]:
+def names_of(gap: Gap | LargestGap | Information) -> tuple[str | None, str | None]:
+    if isinstance(gap, Information):
+        return None, None
     return (gap.group, gap.reference) if isinstance(gap, Gap) else (gap.pair or (None, None))
 
 
@@ -165,9 +173,11 @@ def _with_sample(found: Finding, seen: float, reach: Reach | None) -> Finding:
     return replace(f, on_limit=True) if needed is NOBODY else replace(f, needed=needed)
 
 
-def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
+def _direction(m: Measure, gap: Gap | LargestGap | Information) -> str | None:
     """Who fares better, where a gap goes one way; where it is largest, if it is one of several."""
-    signed, names = gap.signed, _names(gap)
+    if isinstance(gap, Information):
+        return None
+    signed, names = gap.signed, names_of(gap)
     if isinstance(gap, RateGap) and gap.worst is not None:
         return f"Most {gap.worst.where}: {gap.worst.group:.3f} against {gap.worst.reference:.3f}."
     if isinstance(gap, RateGap) and gap.ratio is not None and m.scale == "ratio":
@@ -178,8 +188,8 @@ def _direction(m: Measure, gap: Gap | LargestGap) -> str | None:
     return f"{shown_name(names[0])} {m.more if signed > 0 else m.less} than {shown_name(names[1])}."
 
 
-def _left_out(gap: Gap | LargestGap) -> str | None:
-    if isinstance(gap, RateGap | LargestGap):
+def _left_out(gap: Gap | LargestGap | Information) -> str | None:
+    if isinstance(gap, RateGap | LargestGap | Information):
         return None if gap.lacking is None else f"Left out, {gap.lacking}."
     share = gap.left_out_share
     if not share or share < 0.005:

@@ -85,7 +85,7 @@ def _check_together(book: Rulebook) -> None:
 def _resampled(rule: Rule, book: Rulebook) -> bool:
     """Whether an interval rests on resamples, rather than on a formula."""
     ordinary = book.audit.get("interval", "auto") != "auto"
-    return isinstance(rule.measure, ScoreMeasure) or rule.pairs == "all" or ordinary
+    return isinstance(rule.measure, ScoreMeasure) or rule.pairs != "reference" or ordinary
 
 
 def _policy(policy: Any) -> Rulebook:
@@ -154,8 +154,11 @@ def _rule(table: Mapping[str, Any], i: int, book: Rulebook) -> Rule:
     requirement = _requirement(table, refuse)
     attributes = _named("attribute", table, refuse, one=True)
     groups = _named("groups", table, refuse)
-    if groups is not None and pairs == "all":
-        raise refuse("groups")('groups are compared with the reference: leave out groups, or pairs = "all"')
+    if groups is not None and pairs != "reference":
+        raise refuse("groups")(f'groups are compared with the reference: leave out groups, or pairs = "{pairs}"')
+    if pairs == "together" and not (isinstance(requirement.measure, ScoreMeasure) and requirement.measure.information):
+        whole = "only mutual_information is one number for all groups together"
+        raise refuse("pairs")(f'{whole}, not {requirement.measure.id}: say pairs = "all"')
     if groups is not None and attributes is not None and len(attributes) > 1:
         raise refuse("groups")(f"groups are of one attribute, not of {len(attributes)}: write a rule for each")
     confidence = float(table.get("confidence", book.confidence)) if judge == "interval" else None

@@ -13,12 +13,13 @@ from evenhand.measures.registry import Measure, ScoreMeasure
 
 Judge = Literal["value", "interval", "excess"]
 JUDGES = ("value", "interval", "excess")
-PAIRS = ("reference", "all")
+PAIRS = ("reference", "all", "together")
 
 GRAMMAR = (
     "MEASURE >= NUMBER (of a ratio) or MEASURE <= NUMBER (of a gap), then perhaps 'at 95%' (the whole interval must "
     "keep to it) or 'above chance' (what exceeds the noise floor must), and 'for ATTRIBUTE'"
 )
+_WHO = {"reference": "", "all": ", any two groups", "together": ", all groups together"}
 _FOR = re.compile(r"\s+for(?:\s+(.*))?", re.DOTALL)
 _CHANCE = re.compile(r"\s+above\s+chance\s*$", re.DOTALL)
 _AT = re.compile(r"\s+at(?:\s+(.*))?$", re.DOTALL)
@@ -37,8 +38,8 @@ class Rule:
     """The group columns it is about; None for all of them, and for their intersection."""
     groups: tuple[str, ...] | None = None
     """The groups that are compared with the reference; None for all of them."""
-    pairs: Literal["reference", "all"] = "reference"
-    """Whether each group is compared with the reference, or the two that differ most with each other."""
+    pairs: Literal["reference", "all", "together"] = "reference"
+    """Whether each group is compared with the reference, the two that differ most with each other, or all at once."""
     undefined: str | None = None
     """What an undefined measure means, if not what the policy says."""
     reason: str | None = None
@@ -67,7 +68,7 @@ class Rule:
         whom = "" if self.attributes is None else " for " + ", ".join(shown_name(a) for a in self.attributes)
         if self.groups is not None:
             whom += ": " + ", ".join(shown_name(g) for g in self.groups)
-        return f"{self.requirement}{how}{whom}{', any two groups' if self.pairs == 'all' else ''}"
+        return f"{self.requirement}{how}{whom}{_WHO[self.pairs]}"
 
 
 def rules_of(stated: Any) -> tuple[Rule, ...]:

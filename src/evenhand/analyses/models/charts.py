@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.analyses.audit.charts.subject import subject as of_one
+from evenhand.analyses.models import panels
 from evenhand.analyses.models.paired import distance
+from evenhand.analyses.models.panels import Panels
 from evenhand.errors import shown_name, unknown
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
@@ -27,18 +30,26 @@ class Subject:
 
     audit: CandidateAudit
     tradeoff: Tradeoff
+    panels: Panels
+    """What the audit of each model draws, of the same groups."""
 
     @property
     def places(self) -> list[Place]:
         return [p for p in self.tradeoff.places if not p.undefined]
 
 
-def subject(audit: CandidateAudit, attribute: Any = None) -> Subject:
-    """What was asked for, if the audit has it; by default the first attribute."""
+def subject(audit: CandidateAudit, attribute: Any = None, group: Any = None) -> Subject:
+    """What was asked for, if the audit has it; by default the first attribute, and the group furthest by the first
+    model."""
     names = [t.attribute for t in audit.tradeoffs]
     if attribute is not None and attribute not in names:
         raise unknown("this audit has no attribute", attribute, names)
-    return Subject(audit, audit.tradeoffs[0 if attribute is None else names.index(attribute)])
+    first = of_one(audit.candidates[0].audit, attribute, group)
+    every = [(audit.candidates[0].name, first)]
+    for c in audit.candidates[1:]:
+        own = of_one(c.audit, attribute, first.group)
+        every.append((c.name, replace(own, known=frozenset(first.drawn))))
+    return Subject(audit, audit.tradeoffs[0 if attribute is None else names.index(attribute)], every)
 
 
 def _lacks(s: Subject) -> str | None:
@@ -117,4 +128,8 @@ def _spans(audit: CandidateAudit, t: Tradeoff, place: Place) -> tuple[list[float
     return own, [1 - max(ends), 1 - min(ends)]
 
 
-CHARTS = {"tradeoff": Kind(tradeoff, _lacks)}
+CHARTS = {
+    "tradeoff": Kind(tradeoff, _lacks),
+    "pdf": Kind(lambda s: panels.pdf(s.panels), lambda s: panels.lacks("pdf", s.panels)),
+    "cdf": Kind(lambda s: panels.cdf(s.panels), lambda s: panels.lacks("cdf", s.panels)),
+}

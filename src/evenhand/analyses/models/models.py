@@ -87,7 +87,8 @@ class CandidateAudit(Result):
         from evenhand.analyses.models.page import candidates_page
 
         drawn = {c.name: drawings(c.audit) for c in self.candidates}
-        return write(candidates_page(self.to_dict(), self.charts, drawn), path)
+        tables = {c.name: c.audit.table for c in self.candidates}
+        return write(candidates_page(self.to_dict(), self.charts, drawn, tables), path)
 
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed
@@ -100,12 +101,22 @@ class CandidateAudit(Result):
 
         return frame(self, library)
 
-    def plot(self, name: str | None = None, *, attribute: str | None = None) -> Chart:
-        """A chart of all models ("tradeoff"), for one attribute, by default the first; `plots()` tells which there are.
+    def plot(self, name: str | None = None, *, attribute: str | None = None, group: str | None = None) -> Chart:
+        """A chart of all models for one attribute, by default the first; `plots()` tells which there are.
 
-        Charts of one model are those of its audit: `audit["model"].plot("cdf")`.
+        "tradeoff" places the models between performance and fairness; "pdf" and "cdf" show the scores of every group
+        side by side, one panel a model, and of `group` (by default the furthest by the first model) what it differs by
+        from the reference. Charts of one model are those of its audit: `audit["model"].plot("cdf")`.
+
+        >>> import evenhand
+        >>> people = {"a": [0.2, 0.4, 0.6, 0.9], "b": [0.3, 0.6, 0.4, 0.8], "sex": ["f", "f", "m", "m"]}
+        >>> found = evenhand.audit(people, score=["a", "b"], group="sex", bootstrap=0, permutations=0)
+        >>> found.plots()
+        ('pdf', 'cdf')
+        >>> len(found.plot("cdf").spec["concat"])  # panels
+        2
         """
-        return self.charts(attribute=attribute).draw(name)
+        return self.charts(attribute=attribute, group=group).draw(name)
 
 
 def _thresholds(stated: Any, names: Sequence[str]) -> list[float | None]:

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from evenhand.analyses.audit.charts.subject import Subject
+from evenhand.analyses.audit.explorer import steps_of
 from evenhand.analyses.audit.measure_table import about
-from evenhand.analyses.audit.page import Drawings, estimate, facts, groups_table, measures_tables, method, verdict
+from evenhand.analyses.audit.page import (
+    TOO_WIDE,
+    Drawings,
+    estimate,
+    facts,
+    groups_table,
+    in_steps,
+    measures_tables,
+    method,
+    verdict,
+)
+from evenhand.analyses.audit.steps import Steps
 from evenhand.analyses.audit.wording import measure_of
+from evenhand.analyses.models import panels
+from evenhand.analyses.models.panels import Panels
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.registry import find
@@ -16,19 +32,29 @@ from evenhand.report.format import interval, number, p_values, percent
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
+from evenhand.tables.table import Table
 
 MOST_DIFFERENCES = 60
 
 
-def candidates_page(document: dict[str, Any], charts: Callable[..., Charts], drawn: Mapping[str, Drawings]) -> str:
-    """Which model to choose, what differs, and every model by itself; `drawn` is what there is to draw of each."""
-    return fitted(lambda room: _page(document, charts, drawn, room))
+def candidates_page(
+    document: dict[str, Any], charts: Callable[..., Charts], drawn: Mapping[str, Drawings], tables: Mapping[str, Table]
+) -> str:
+    """Which model to choose, what differs, and every model by itself; `drawn` is what there is to draw of each.
+
+    `tables` hold the people by the score of each model, of which the page tells steps.
+    """
+    return fitted(lambda room: _page(document, charts, drawn, tables, room))
 
 
-def _page(document: dict[str, Any], charts: Callable[..., Charts], drawn: Mapping[str, Drawings], room: Room) -> str:
+def _page(
+    document: dict[str, Any], charts: Callable[..., Charts], drawn: Mapping[str, Drawings],
+    tables: Mapping[str, Table], room: Room,
+) -> str:  # fmt: skip
     first = document["candidates"][0]["audit"]
     sections: list[tuple[str, str, Any]] = [
         ("choice", "Which model", join(_choice(document, charts, room))),
+        ("scores", "How the models score each group", join(_scores(document, charts, tables, room))),
         ("differences", "What differs on the same people", join(_differences(document))),
     ]
     for i, c in enumerate(document["candidates"]):
@@ -54,6 +80,44 @@ def _choice(document: dict[str, Any], charts: Callable[..., Charts], room: Room)
         yield _places(t)
     yield _performance(document)
     yield from notes_of(document)
+
+
+def _scores(
+    document: dict[str, Any], charts: Callable[..., Charts], tables: Mapping[str, Table], room: Room
+) -> Iterator[Markup | None]:
+    """Densities and CDFs of all models side by side, as far as people may be told: in steps of scores."""
+    audits = {c["name"]: c["audit"] for c in document["candidates"]}
+    references = {a["name"]: a["reference"] for a in document["candidates"][0]["audit"]["attributes"]}
+    steps = {
+        model: steps_of(table, references, audits[model]["data"]["threshold"], room, "coarse")[0]
+        for model, table in tables.items()
+    }
+    for attribute in references:
+        told = _in_steps(charts(attribute=attribute).subject.panels, tables, steps)
+        for kind in ("pdf", "cdf") if told else ():
+            if not panels.lacks(kind, told):
+                yield room.figure(getattr(panels, kind)(told), f"plot({kind!r}, attribute={shown_name(attribute)!r})")
+        if not told:
+            yield tag("p", f"By {shown_name(attribute)}: {TOO_WIDE} Python draws them: plot('cdf')", class_="note")
+
+
+def _in_steps(every: Panels, tables: Mapping[str, Table], steps: Mapping[str, Steps]) -> Panels:
+    """The models of which the reference and another group are known well enough, of groups that all of them know."""
+    _, first = every[0]
+    knows = {}
+    for model, _ in every:
+        grouping = next(g for g in tables[model].groupings if g.name == first.attribute.name)
+        known = steps[model].drawn(grouping)
+        if first.reference in known and len(known) > 1:
+            knows[model] = known
+    both = frozenset.intersection(*knows.values()) if knows else frozenset()
+    told: list[tuple[str, Subject]] = []
+    for model, subject in every:
+        same = subject if not told else replace(subject, group=told[0][1].group)
+        counted = in_steps(same, tables[model], steps[model], both) if model in knows else None
+        if counted is not None:
+            told.append((model, counted))
+    return told
 
 
 def _places(t: dict[str, Any]) -> Markup:

@@ -23,19 +23,16 @@ from evenhand.report.charts.layers import (
     rows,
     sentence,
 )
-from evenhand.report.format import percent
+from evenhand.report.format import number, percent
 from evenhand.tables.arrays import Floats
 
-HEIGHT, SIDE = 260, 380
+HEIGHT, SIDE, MARGIN = 260, 380, 80
 
 
 def cdf(s: Subject) -> Chart:
     """Which share of each group scores at most so much, with the area between two of them."""
     lo, hi = s.range
-    lines = {}
-    for group, (x, y) in s.lines("cdf", "score", "share", given="everyone").items():
-        start = [lo] if s.few else [lo, x[0]]
-        lines[group] = np.concatenate([start, x, [hi]]), np.concatenate([np.zeros(len(start)), y, [1.0]])
+    lines = cdf_lines(s)
     a, b = s.pair
     title = f"Share scoring at most so much, by {shown_name(s.attribute.name)}"
     subtitle = _shaded(s, "abcc")
@@ -50,6 +47,16 @@ def cdf(s: Subject) -> Chart:
         "cdf", title, subtitle, description.strip(), _curves(s, lines, "share", share, s.few),
         _table(s, lines, s.few), [s.thinned("cdf"), s.left_out], s.marker(),
     )  # fmt: skip
+
+
+def cdf_lines(s: Subject) -> dict[str, Line]:
+    """The CDF of every group drawn, from end to end of the score range."""
+    lo, hi = s.range
+    lines = {}
+    for group, (x, y) in s.lines("cdf", "score", "share", given="everyone").items():
+        start = [lo] if s.few else [lo, x[0]]
+        lines[group] = np.concatenate([start, x, [hi]]), np.concatenate([np.zeros(len(start)), y, [1.0]])
+    return lines
 
 
 def pdf(s: Subject) -> Chart:
@@ -121,46 +128,91 @@ def _everywhere(own: dict[str, Line], lines: dict[str, dict[str, Line]]) -> dict
 
 
 def bias_density(s: Subject) -> Chart:
-    """Who would have to move where for both groups to be scored alike (Han, Jiang et al. 2023, Figure 4)."""
+    """Who would have to move how far for both groups to be scored alike (Han, Jiang et al. 2023, Figure 4)."""
     matched = s.columns("bias_density", group=s.group)
-    mass, same = matched["coupling"], matched["score_low"] == matched["reference_low"]
+    mass, rho, same = matched["coupling"], matched["density"], matched["score_low"] == matched["reference_low"]
     higher = (matched["score_low"] > matched["reference_low"]) != s.table.meaning.risk
     a, b = s.pair
     kinds = [f"{a} is favoured", f"{b} is favoured", "alike"]
     kind = [kinds[2] if alike else kinds[0] if up else kinds[1] for alike, up in zip(same, higher, strict=True)]
     shares = [float(mass[[k == name for k in kind]].sum()) for name in kinds]
-    title = f"Who is matched with whom: {a} and {b}"
+    title = f"Where ABCC comes from: {a} and {b}"
     equal = f"one of {b} in the same of {min(s.scores, DENSITY_BINS)} score bins"
     subtitle = (
         f"Both groups in order of score: {percent(shares[2])} of {a} meet {equal}, {percent(shares[1])} "
-        f"score less well than their match, {percent(shares[0])} better. {sentence(measured(s.gap('abcc')))}"
+        f"score less well than their match, {percent(shares[0])} better. Colour: ρ, how far times how many; its sum "
+        f"is ABCC, Σρ = {number(float(rho.sum()))}. {sentence(measured(s.gap('abcc')))}"
     )
     cells = rows(
         x=matched["reference_low"], x2=matched["reference_high"], y=matched["score_low"], y2=matched["score_high"],
-        share=mass, kind=kind,
+        share=mass, density=rho, kind=kind,
     )  # fmt: skip
-    body = _heat_map(s, cells, coloured(kinds, [s.colour[s.group], theme.REFERENCE, theme.AXIS], field="kind"))
-    order = np.argsort(-matched["density"])[:20]
+    colours = coloured(kinds[:2], [s.colour[s.group], theme.REFERENCE], field="kind")
+    own, other = _marginal(matched, "score"), _marginal(matched, "reference")
+    body = _with_marginals(s, _heat_map(s, cells, colours), own, other)
+    order = np.argsort(-rho)[:20]
     columns = {
         "score of the group": _spans(matched["score_low"][order], matched["score_high"][order]),
         "score of the reference": _spans(matched["reference_low"][order], matched["reference_high"][order]),
         "share of people": mass[order],
-        "part of ABCC": matched["density"][order],
+        "part of ABCC": rho[order],
     }
-    note = "darker cells hold more people; the table lists the cells that add most to ABCC"
+    note = "grey cells hold people who need not move out of their bin, or hardly; the table lists the largest ρ"
     return chart("bias_density", title, subtitle.strip(), subtitle.strip(), body, columns, [note])
 
 
 def _heat_map(s: Subject, cells: list[dict[str, Any]], colour: Spec) -> Spec:
-    """Cells of two scores, darker where more people are, and the line of equal scores."""
+    """Cells of two scores, darker where more of ABCC is, grey where there are people, and the line of equal scores."""
     a, b = s.pair
     axes = {"x": quantitative("x", f"{s.score} of {b}", s.range), "y": quantitative("y", f"{s.score} of {a}", s.range)}
-    scale = {"type": "sqrt", "range": [0.12, 1]}
-    opacity: Spec = {"field": "share", "type": "quantitative", "scale": scale, "legend": None}
+    most = max(row["density"] for row in cells) or 1.0
+    opacity: Spec = {
+        "field": "density", "type": "quantitative", "scale": {"domain": [0, most], "range": [0, 1]},
+        "legend": {"title": "ρ", "format": ".2~g", "values": [most / 4, most / 2, most], "symbolType": "square",
+                   "orient": "bottom"},
+    }  # fmt: skip
     alike = rows(x=np.array(s.range), y=np.array(s.range))
-    where = {"x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour, "opacity": opacity}
-    layers = [guide(alike, {}), layer(cells, "rect", where, tooltip=True)]
+    where = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    some = [row for row in cells if row["density"] > 0]
+    moved = [row for row in some if row["kind"] in colour["scale"]["domain"]]
+    layers = [
+        layer(cells, "rect", where, color=theme.GRID),
+        guide(alike, {}),
+        layer(moved, "rect", {**where, "color": colour, "opacity": opacity}, tooltip=True),
+        layer([row for row in some if row not in moved], "rect", {**where, "opacity": opacity}, color=theme.REFERENCE),
+    ]
     return {"width": SIDE, "height": SIDE, "layer": layers, "encoding": axes}
+
+
+def _marginal(matched: dict[str, Any], whose: str) -> dict[str, Floats]:
+    """The share of a group in each score bin: what its row or column of the coupling adds up to."""
+    low, place = np.unique(matched[f"{whose}_low"], return_inverse=True)
+    high = low.copy()
+    high[place] = matched[f"{whose}_high"]
+    return {"low": low, "high": high, "share": np.bincount(place, matched["coupling"])}
+
+
+def _with_marginals(s: Subject, body: Spec, own: dict[str, Floats], other: dict[str, Floats]) -> Spec:
+    """The heat map with the scores of the reference above and those of the group at its side."""
+    most = float(max(own["share"].max(), other["share"].max()))
+    share = quantitative("share", None, [0, most * 1.05], format="%", tickCount=2)
+    low = quantitative("low", None, s.range, labels=False, ticks=False)
+    above = layer(
+        rows(**other), "rect", {"x": low, "x2": {"field": "high"}, "y": share, "y2": {"datum": 0}},
+        color=theme.REFERENCE, opacity=0.8,
+    )  # fmt: skip
+    beside_it = layer(
+        rows(**own), "rect", {"y": low, "y2": {"field": "high"}, "x": share, "x2": {"datum": 0}},
+        color=s.colour[s.group], opacity=0.8,
+    )  # fmt: skip
+    a, b = s.pair
+    top = {"width": SIDE, "height": MARGIN, "layer": [above], **_small(f"scores of {b}")}
+    side = {"width": MARGIN, "height": SIDE, "layer": [beside_it], **_small(f"scores of {a}")}
+    return {"vconcat": [top, {"hconcat": [body, side], "spacing": 8}], "spacing": 8}
+
+
+def _small(title: str) -> Spec:
+    return {"title": {"text": title, "fontSize": 12, "fontWeight": "normal", "offset": 4}}
 
 
 def _spans(low: Floats, high: Floats) -> list[str]:
@@ -176,9 +228,13 @@ def _shaded(s: Subject, id: str) -> str:
 
 
 def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool) -> Spec:
+    """Curves over the score as one chart."""
+    return {"width": theme.WIDTH, "height": HEIGHT, "layer": curve_layers(s, lines, field, y, steps, s.score_axis())}
+
+
+def curve_layers(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool, x_axis: Spec) -> list[Spec]:
     """Curves over the score, the area between two of them, and the threshold."""
     shape = {"interpolate": "step-after"} if steps else {}
-    x_axis = s.score_axis()
     layers: list[Spec] = []
     if s.group in lines and s.reference in lines:
         grid, first, second = between(lines[s.group], lines[s.reference], steps)
@@ -186,7 +242,7 @@ def _curves(s: Subject, lines: dict[str, Line], field: str, y: Spec, steps: bool
         layers.append(layer(rows(score=grid, a=first, b=second), "area", area, color=theme.BAND, opacity=0.8, **shape))
     values = [row for g, (x, v) in lines.items() for row in rows(group=s.label[g], score=x, **{field: v})]
     layers += s.group_lines(values, {"x": x_axis, "y": y, "color": s.group_colour(lines)}, **shape)
-    return {"width": theme.WIDTH, "height": HEIGHT, "layer": [*layers, *s.threshold_line(x_axis)]}
+    return [*layers, *s.threshold_line(x_axis)]
 
 
 def between(one: Line, other: Line, steps: bool) -> tuple[Floats, Floats, Floats]:
