@@ -165,7 +165,7 @@ def test_views_agree(found: Any) -> None:
     check_schema(document, evenhand.schema("experiment"))
     assert document["planned"] == 8
     assert "Comparison of methods" in repr(found)
-    assert found.plots() == ("tradeoff", "dto", "area")
+    assert found.plots() == ("tradeoff", "dto", "area", "settings")
     page = found.to_html()
     assert "<svg" in page
     assert "Evenhand: experiment" in page

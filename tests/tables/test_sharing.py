@@ -689,7 +689,7 @@ def test_decisions_that_few_receive_are_undefined_in_noise() -> None:
     because = "because too few people can be expected with some decision for the noise of the private table"
     whole = {"delta_dp_c", "abcc", "roc", "xroc"} | {
         f"{concept}_{kind}"
-        for concept in ("independence", "equal_opportunity", "predictive_equality")
+        for concept in ("independence", "equal_opportunity", "predictive_equality", "equalized_odds")
         for kind in ("uniform", "standardized")
     }
     assert {gap.id for gap in found.measures if not gap.undefined} == whole
@@ -744,7 +744,8 @@ def test_a_table_that_is_mostly_noise_says_so() -> None:
     assert "even the number of all people" not in notes
 
 
-IDS = ["demographic_parity", "equal_opportunity", "abcc"]
+IDS = ["demographic_parity", "equal_opportunity", "abcc", "equalized_odds_uniform"]
+DISTANCES = ("abcc", "equalized_odds_uniform")
 
 
 def drawn(n: int, parity: bool, rng: np.random.Generator) -> dict[str, Any]:
@@ -776,7 +777,7 @@ def test_intervals_of_private_tables_cover(epsilon: float, n: int, replications:
                 if gap.undefined:  # of so few people, now and then
                     continue
                 defined[id_] += 1
-                value = true.value if id_ == "abcc" else true.signed
+                value = true.value if id_ in DISTANCES else true.signed
                 covered[id_] += gap.ci[0] <= value <= gap.ci[1]
                 rejected[id_] += gap.p_value <= 0.05
         for id_, n_defined in defined.items():
