@@ -98,7 +98,7 @@ CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
     "prediction in other words": (
         {"y": ["good", "bad"] * 3},
         {"favorable": "good", "score": None, "prediction": "d"},
-        "favourable value 'good' is not in prediction column 'd'.*code predictions with the values of the label",
+        "favourable value 'good' is not in prediction column 'd'.*favorable_prediction=, --favorable-prediction",
     ),
     "words as score": ({"s": ["high"] * 6}, {}, "'s' .*must hold numbers, but holds"),
     "words as weight": ({"w": ["high"] * 6}, {"weight": "w"}, "'w' .*must hold numbers, but holds"),

@@ -138,8 +138,10 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) 
         Names of columns, or arrays; tensors on a GPU are counted there. Several group columns (a list of names, or a
         dict of arrays) are counted jointly. Scores of several models are a list of names or a dict of arrays. At least
         a score or a prediction is needed; without labels only some measures exist.
-    favorable
-        The value of label and prediction that is good for the person, by default 1.
+    favorable, favorable_prediction
+        The value of label and prediction that is good for the person, by default 1. Where the prediction has codes of
+        its own, the value of each: favorable=1, favorable_prediction="approve", or
+        favorable={"label": 1, "prediction": "approve"}.
     risk
         Whether a high score is bad for the person.
     score_range

@@ -171,10 +171,13 @@ def checked(columns: Columns, roles: Reading, alike: bool = True) -> tuple[dict[
         faults.append((f"without a label {shown(name)}", label.missing))
     if columns.prediction is not None:
         name = columns.names["prediction"]
-        known = roles.outcomes | label.present if label else roles.outcomes
-        decision = outcomes(columns.prediction, roles.favorable, name, "prediction", known)
+        alone = roles.favorable_prediction is not None
+        known = roles.outcomes | label.present if label and not alone else roles.outcomes
+        wanted = roles.favorable_prediction if alone else roles.favorable
+        decision = outcomes(columns.prediction, wanted, name, "prediction", known)
         faults.append((f"without a prediction {shown(name)}", decision.missing))
     outcome = label or decision
+    own = decision.wanted if decision and outcome and decision.wanted != outcome.wanted else None
     flags = [(columns.names[role], o) for role, o in (("label", label), ("prediction", decision)) if o is not None]
     seen = [(Attribute(name, (f"not {o.wanted}", o.wanted)), o.favourable) for name, o in flags]
     cells, kept = people_of(columns, roles, faults, Seen(seen, _one_score(score, further)) if alike else None)
@@ -186,6 +189,7 @@ def checked(columns: Columns, roles: Reading, alike: bool = True) -> tuple[dict[
         meaning=Meaning(
             **{role: writable(name) for role, name in columns.names.items() if role not in unused},
             favorable=outcome.wanted if outcome else None,
+            favorable_prediction=own,
             risk=roles.risk,
             score_range=roles.score_range,
         ),

@@ -1,4 +1,4 @@
-"""Which column plays which role: thirteen options, said once for Python, the command line and policy files."""
+"""Which column plays which role: the options, said once for Python, the command line and policy files."""
 
 # ruff: noqa: RUF009 (a field of a dataclass, made by a shorter call)
 from __future__ import annotations
@@ -57,6 +57,7 @@ class Roles:
     )
     cluster: Any = _role("Column that tells which rows belong to one person.", "COL")
     favorable: Any = _role("The good value of label and prediction.", "V", UNSAID)
+    favorable_prediction: Any = _role("The good value of the prediction, if it is coded in its own way.", "V")
     risk: bool = _role("A high score is bad for the person.", default=False)
     score_range: tuple[float, float] | None = _role("Lowest and highest possible score.", "LO,HI")
     missing: Missing = _role("What to do with incomplete rows.", default="refuse", choices=MISSING)
@@ -69,8 +70,24 @@ class Roles:
         object.__setattr__(self, "risk", truth("risk", self.risk))
         object.__setattr__(self, "score_range", _checked_range(self.score_range))
         check_where(self.where)
+        if isinstance(self.favorable, Mapping):
+            self._take_apart(self.favorable)
         if self.depth is not None:
             object.__setattr__(self, "depth", whole_number("depth", self.depth, 1))
+
+    def _take_apart(self, favorable: Mapping[str, Any]) -> None:
+        """The good values of label and prediction, said as one."""
+        stray = [role for role in favorable if role not in ("label", "prediction")]
+        if stray or not favorable:
+            raise UsageError(
+                "favorable is a value, or a dict such as {'label': 1, 'prediction': 'approve'}, not "
+                f"{shown(dict(favorable))}"
+            )
+        own = favorable.get("prediction")
+        if own is not None and self.favorable_prediction is not None:
+            raise UsageError("favorable has a value for the prediction already: leave favorable_prediction out")
+        object.__setattr__(self, "favorable", favorable.get("label", UNSAID))
+        object.__setattr__(self, "favorable_prediction", self.favorable_prediction if own is None else own)
 
     def said(self) -> dict[str, Any]:
         """The options that were said: whatever is not the default."""
@@ -112,6 +129,7 @@ class ColumnArgs(TypedDict, total=False):
     weight_kind: str
     cluster: Any
     favorable: Any
+    favorable_prediction: Any
     risk: bool
     score_range: tuple[float, float] | None
     missing: str

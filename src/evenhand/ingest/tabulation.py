@@ -212,6 +212,11 @@ def _checked(data: Any, roles: Roles, *which: str) -> dict[str, Any]:
         raise UsageError("name at least one group column (--group)")
     if isinstance(data, Table | Confusion):
         raise UsageError("this is a table already: audit it, or add it to another")
+    if roles.favorable_prediction is not None and "prediction" not in given:
+        raise UsageError(
+            "favorable_prediction (--favorable-prediction) is a value of the prediction column: name that "
+            "(prediction=, --prediction), or leave it out"
+        )
     cluster = roles.cluster
     if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
         raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
@@ -225,7 +230,8 @@ def _check_classes(classes: Any, roles: Roles) -> None:
         return
     if roles.label is None or roles.prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    extra = [role for role in ("score", "favorable", "score_range", "risk") if role in roles.said()]
+    binary = ("score", "favorable", "favorable_prediction", "score_range", "risk")
+    extra = [role for role in binary if role in roles.said()]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 

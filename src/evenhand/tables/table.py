@@ -51,6 +51,13 @@ class Meaning:
     risk: bool = False
     score_range: tuple[float, float] | None = None
     cluster: str | None = None
+    favorable_prediction: str | None = None
+    """The favourable value of the prediction, where that is not the label's."""
+
+    @property
+    def decided(self) -> str | None:
+        """The favourable value of the prediction."""
+        return self.favorable if self.favorable_prediction is None else self.favorable_prediction
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -398,7 +405,8 @@ def describe(t: Table) -> dict[str, Any]:
     return {
         "attributes": [{"name": a.name, "groups": list(a.groups)} for a in t.attributes],
         "meaning": {
-            **{k: v for k, v in vars(t.meaning).items() if k not in ("score_range", "cluster")},
+            **{k: v for k, v in vars(t.meaning).items() if k not in ("score_range", "cluster", "favorable_prediction")},
+            **({} if (own := t.meaning.favorable_prediction) is None else {"favorable_prediction": own}),
             **({"cluster": t.meaning.cluster} if t.cluster is not None else {}),
             "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
         },

@@ -52,6 +52,7 @@ def _known(table: Table) -> dict[str, list[Any]]:
     known = {word: [value] for word, value in vars(table.meaning).items()}
     dropped = any(not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out)
     return known | {
+        "favorable_prediction": [table.meaning.decided],
         "group": [[a.name for a in table.attributes]],
         "weight_kind": ["frequency" if table.weight is None else "sampling", "auto"],
         "missing": ["drop"] if dropped else ["refuse", "drop"],
@@ -64,7 +65,7 @@ def _said(word: str, value: Any) -> Any:
         return [value] if isinstance(value, str) else values_in(value)
     if word == "score_range":
         return Roles(score_range=value).score_range
-    return label_key(value) if word == "favorable" else value
+    return label_key(value) if word.startswith("favorable") else value
 
 
 def _mistaken(data: Any, book: Rulebook, error: EvenhandError) -> Path | None:

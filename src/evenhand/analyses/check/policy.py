@@ -103,6 +103,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "score_range": (lambda v: isinstance(v, list) and [*map(finite, v)] == [True, True], "two numbers such as [0, 1]"),
     "where": (lambda v: isinstance(v, Mapping) and v, 'a table of columns and values, such as { split = "test" }'),
     "favorable": (lambda v: not isinstance(v, list | Mapping), "one value of label and prediction"),
+    "favorable_prediction": (lambda v: not isinstance(v, list | Mapping), "one value of the prediction"),
     "reference": (lambda v: not isinstance(v, list), 'a group, or a table such as { sex = "m" }'),
 }
 """What a value must be, and what to call that."""

@@ -27,6 +27,7 @@ confidence = 0.95
 # label = "repaid"
 # group = ["sex", "region"]      # each on its own, and their intersection
 # favorable = 1                  # the good value of the label
+# favorable_prediction = "yes"   # that of a prediction column, if it is coded differently
 # risk = false                   # true: a high score is bad for the person
 # threshold = 0.5
 # reference = { sex = "male" }   # whom the others are compared with; by default the largest group
