@@ -84,3 +84,173 @@ def test_the_way_to_own_codes_is_told() -> None:
         evenhand.tabulate(frame, **WORDS, score="s", favorable_prediction="approve")
     with pytest.raises(UsageError, match="favorable is a value, or a dict"):
         evenhand.tabulate(frame, **WORDS, prediction="own", favorable={"decision": "approve"})
+
+
+# ---- bands of numbers ------------------------------------------------------------------------------------------------
+
+
+def aged(n: int = 600) -> Any:
+    rng = np.random.default_rng(4)
+    age, income = rng.integers(17, 91, n), rng.lognormal(8, 1, n).round(2)
+    return pd.DataFrame(people(n) | {"age": age, "income": income})
+
+
+RULES: dict[str, Any] = {
+    "borders": {"age": [25, 40, 60], "income": "quantiles:3"},
+    "decades": {"age": "decades", "income": [1000, 2500.5]},
+    "quantiles": {"age": "quantiles:4", "income": "quantiles:2"},
+    "unsaid": None,
+}
+AGED: dict[str, Any] = {"score": "s", "label": "y", "group": ["age", "income"]}
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_bands_everywhere(kind: str, tmp_path: Path) -> None:
+    frame = aged()
+    source = given(kind, frame, tmp_path)
+    for bands in RULES.values():
+        expected = evenhand.tabulate(frame.to_dict("list"), **AGED, bands=bands)
+        found = evenhand.tabulate(source, **AGED, bands=bands)
+        assert found == expected
+        assert found.digest() == expected.digest()
+        assert found.notes == expected.notes
+
+
+def _by_hand(age: int) -> str:
+    if age < 25:
+        return "under 25"
+    return "25–39" if age < 40 else "40–59" if age < 60 else "60 and over"
+
+
+def test_bands_are_what_a_loop_makes() -> None:
+    frame = aged()
+    by_hand = frame.assign(age=[_by_hand(a) for a in frame["age"]])
+    words: dict[str, Any] = {**AGED, "group": "age"}
+    found = evenhand.tabulate(frame, **words, bands={"age": [25, 40, 60]})
+    assert found == evenhand.tabulate(by_hand, **words)
+    assert found.attributes[0].groups == ("under 25", "25–39", "40–59", "60 and over")
+    quarters = evenhand.tabulate(frame, **words, bands={"age": "quantiles:4"})
+    sizes = quarters.sizes(quarters.groupings[0])
+    assert len(sizes) == 4
+    assert max(abs(sizes - 150)) < 15  # at most the people of one age
+
+
+def test_grid_counts_and_days_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.ingest import score_cells
+
+    frame = aged(3000)
+    exact = {**AGED, "bands": {"age": [40]}}
+    expected = evenhand.tabulate(frame, **exact)
+    monkeypatch.setattr(score_cells, "EXACT", 50)  # so that engines are asked piece by piece
+    found = evenhand.tabulate(frame, **exact, grid=False)
+    assert found == expected
+    on_grid = evenhand.tabulate(frame, **exact)
+    for ours, theirs in zip(on_grid.groupings, expected.groupings, strict=True):
+        assert ours.groups == theirs.groups
+        assert (on_grid.sizes(ours) == expected.sizes(theirs)).all()
+
+
+def test_usual_bands_and_their_notes() -> None:
+    frame = aged()
+    frame["few"] = frame["age"] % 12
+    frame["grade"] = frame["age"] % 16
+    table = evenhand.tabulate(frame, score="s", group=["age", "income", "few", "grade"], depth=1)
+    ages, income, few, grades = (a.groups for a in table.attributes)
+    assert ages[:3] == ("10–19", "20–29", "30–39")
+    assert len(income) == 4
+    assert income[0].startswith("under")
+    assert len(few) == 12
+    assert len(grades) == 4
+    assert [("--bands" in note and "=none" in note) for note in table.notes] == [True] * 3
+    kept = evenhand.tabulate(frame, score="s", group="age", bands={"age": "none"})
+    assert len(kept.attributes[0].groups) == len(set(frame["age"]))
+    assert not kept.notes
+
+
+def test_ties_make_fewer_bands() -> None:
+    rows = {"s": np.linspace(0, 1, 40), "debt": [0] * 30 + [*range(1, 11)]}
+    table = evenhand.tabulate(rows, score="s", group="debt", bands={"debt": "quantiles:4"})
+    assert table.attributes[0].groups == ("under 1", "1 and over")
+    assert "there are 2 bands of 'debt' and not 4" in table.notes[0]
+
+
+def test_counts_by_age_are_no_survey_weights() -> None:
+    frame = pd.DataFrame({"age": list(range(20, 60)) * 2, "d": [0] * 40 + [1] * 40, "n": range(1, 81)})
+    table = evenhand.tabulate(frame, prediction="d", group="age", weight="n", bands={"age": [40]})
+    assert table.rows == sum(range(1, 81))
+    assert table.weight is None
+    quartered = evenhand.tabulate(frame, prediction="d", group="age", weight="n", bands={"age": "quantiles:2"})
+    rows = frame.loc[frame.index.repeat(frame["n"])]
+    assert quartered == evenhand.tabulate(rows, prediction="d", group="age", bands={"age": "quantiles:2"})
+
+
+def test_missing_numbers_stay_missing() -> None:
+    frame = aged()
+    frame["age"] = frame["age"].astype(float)
+    frame.loc[:9, "age"] = np.nan
+    table = evenhand.tabulate(frame, score="s", group="age", bands={"age": [40.5]}, missing="drop")
+    assert table.rows == len(frame) - 10
+    assert table.attributes[0].groups == ("under 40.5", "40.5 and over")
+
+
+def test_tables_in_other_bands_do_not_add_up() -> None:
+    frame, words = aged(), {"score": "s", "group": "age"}
+    first = evenhand.tabulate(frame, **words, bands={"age": [25, 40]})
+    assert (first + evenhand.tabulate(frame, **words, bands={"age": [25, 40]})).rows == 1200
+    with pytest.raises(UsageError, match="different bands, which overlap"):
+        first + evenhand.tabulate(frame, **words, bands={"age": [30, 40]})
+
+
+def test_bands_and_policies(tmp_path: Path) -> None:
+    frame = aged()
+    policy = {
+        "audit": {"score": "s", "group": "age", "bands": {"age": [40]}, "bootstrap": 0, "permutations": 0},
+        "rule": [{"measure": "disparate_impact", "at_least": 0.01}],
+    }
+    assert check(frame, policy=policy).passed
+    table = evenhand.tabulate(frame, score="s", group="age", bands={"age": [40]})
+    assert check(table, policy=policy).passed
+    with pytest.raises(UsageError, match=r"bands is said to be .*but the table was counted with"):
+        check(table, policy={**policy, "audit": {**policy["audit"], "bands": {"age": [50]}}})
+    with pytest.raises(UsageError, match="bands is a table of columns and borders"):
+        check(frame, policy={**policy, "audit": {**policy["audit"], "bands": {"age": [50, 40]}}})
+
+
+def test_several_models_classes_and_periods_in_bands() -> None:
+    frame = aged()
+    frame["s2"], frame["job"], frame["guess"] = frame["s"] ** 2, frame["g"], np.roll(frame["g"], 1)
+    frame["day"] = ["2024-01-15", "2024-02-15", "2024-03-15"] * 200
+    options: dict[str, Any] = {"group": "age", "bands": {"age": [40]}}
+    models = evenhand.audit(frame, score=["s", "s2"], label="y", **options, bootstrap=20, permutations=0)
+    assert [g["name"] for g in models.to_dict()["candidates"][0]["audit"]["attributes"][0]["groups"]] == [
+        "under 40", "40 and over"
+    ]  # fmt: skip
+    classes = evenhand.tabulate(frame, label="job", prediction="guess", **options)
+    assert classes.attributes[0].groups == ("under 40", "40 and over")
+    report = evenhand.monitor(frame, score="s", label="y", time="day", **options, bootstrap=0)
+    assert report.to_dict()["data"]["rows"] == 600
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    {
+        "descending": ({"bands": {"age": [40, 25]}}, "the borders of bands rise, but those of 'age' name 25 after 40"),
+        "twice": ({"bands": {"age": [25, 25]}}, "name 25 twice"),
+        "not a number": ({"bands": {"age": [float("nan")]}}, "bands of 'age' are borders such as"),
+        "another rule": ({"bands": {"age": "thirds"}}, "bands of 'age' are borders such as"),
+        "too many": ({"bands": {"age": "quantiles:500"}}, "quantiles make 2 to 100 bands"),
+        "no dict": ({"bands": [1, 2]}, "bands is a dict from group column"),
+        "no group": ({"bands": {"aeg": [25]}}, "bands are of group columns, but 'aeg' is none.*did you mean 'age'"),
+        "text": ({"group": "g", "bands": {"g": [25]}}, "bands are of numbers, but column 'g' holds"),
+        "all in one": ({"bands": {"age": [200]}}, "put all its values .17 to 90. into one, 'under 200'"),
+        "many tens": ({"group": "income", "bands": {"income": "decades"}}, "tens of 'income' would be"),
+        "an id": ({"group": "id"}, "'id' has 600 values in 600 rows, like an id"),
+        "a name": ({"group": "name"}, "'name' has 600 values in 600 rows, like an id"),
+    }.values(),
+)
+def test_bands_that_make_no_sense(words: dict[str, Any], refusal: str) -> None:
+    frame = aged()
+    frame["id"] = np.arange(600)
+    frame["name"] = [f"person {i}" for i in range(600)]
+    with pytest.raises((UsageError, DataError), match=refusal):
+        evenhand.tabulate(frame, **{"score": "s", "group": "age", **words})

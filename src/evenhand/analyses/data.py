@@ -142,6 +142,9 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) 
         The value of label and prediction that is good for the person, by default 1. Where the prediction has codes of
         its own, the value of each: favorable=1, favorable_prediction="approve", or
         favorable={"label": 1, "prediction": "approve"}.
+    bands
+        How numbers are put into groups: {"age": [25, 40, 60]}, or "decades", "quantiles:4" or "none" instead of borders.
+        By default numbers of more than 12 values are put into decades or quarters, with a note.
     risk
         Whether a high score is bad for the person.
     score_range

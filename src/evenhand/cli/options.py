@@ -177,6 +177,29 @@ def values_by_column(texts: tuple[str, ...], flag: str) -> dict[str, list[str]]:
     return chosen
 
 
+def bands_by_column(texts: tuple[str, ...], flag: str) -> dict[str, Any] | str:
+    """COL=25,40,60 or COL=RULE for each of several columns; none of all."""
+    if texts == ("none",):
+        return "none"
+    chosen: dict[str, Any] = {}
+    for text in texts:
+        column, equals, rule = text.rpartition("=")
+        if not equals or not column or not rule.strip():
+            raise UsageError(f"{flag} takes COL=25,40,60, COL=decades, COL=quantiles:4 or COL=none, not {shown(text)}")
+        if column in chosen:
+            raise UsageError(f"{flag} names {shown(column)} twice: choose one")
+        chosen[column] = _band_rule(rule.strip(), flag)
+    return chosen
+
+
+def _band_rule(text: str, flag: str) -> Any:
+    """Borders between commas, or a rule by its name."""
+    try:
+        return [_plain(part.strip()) and part.strip() for part in text.split(",") if number(part.strip()) is not None]
+    except ValueError:
+        return text
+
+
 def numbers_by_id(texts: tuple[str, ...], flag: str) -> dict[str, float]:
     """ID=T for each of several measures."""
     chosen: dict[str, float] = {}
@@ -262,6 +285,7 @@ _READ: dict[str, dict[str, Any]] = {
     "depth": {"type": WHOLE},
     "score_range": {"callback": read_by(limits)},
     "where": {"callback": BY_COLUMN, "multiple": True},
+    "bands": {"callback": read_by(bands_by_column, together=True), "multiple": True},
 }
 SHARED: dict[str, dict[str, Any]] = {
     # a saved table knows its roles, so that a default would contradict it

@@ -48,6 +48,8 @@ class Columns:
     """The user's names by role: score, label, prediction, weight."""
     groups: Mapping[str, Any]
     n: Ints
+    finer: Mapping[str, Any] = field(default_factory=dict)
+    """Groups that were put into bands, as they stood in the data: rows are alike if they are alike in these."""
     score: Any = None
     label: Any = None
     prediction: Any = None
@@ -230,7 +232,9 @@ def people_of(
     tally = _Tally(faults, tuple(attributes), codes, n)
     tally.refuse_unless(roles.missing)
     if seen is not None and weights is not None and notes:  # nobody said how they are meant
-        everything = Seen([*zip(attributes, codes, strict=True), *seen.values], seen.score)
+        finer = map(columns.finer.get, columns.groups)
+        apart = [_as_seen(*one) for one in zip(finer, attributes, codes, strict=True)]
+        everything = Seen([*apart, *seen.values], seen.score)
         entries = everything.kept(tally.kept, n=columns.n, weight=weights.total, weight2=weights.squares)
         refuse_survey_weights(columns.names["weight"], entries)
     sampled = weights if n is columns.n else None
@@ -249,6 +253,19 @@ def people_of(
         **({} if cluster is None else {"cluster": tally.kept(cluster)}),
     )
     return cells, tally.kept
+
+
+def _as_seen(finer: Any, attribute: Attribute, codes: Ints) -> tuple[Attribute, Ints]:
+    """A group column as it stood in the data, before it was put into bands, if it was."""
+    if finer is None:
+        return attribute, codes
+    places, names = group_codes(finer, attribute.name)
+    return replace(attribute, groups=names), np.where(codes < 0, codes, places)
+
+
+def people_in(columns: Columns, kind: WeightKind) -> Ints:
+    """How many people each entry stands for: rows, or as many as whole weights say."""
+    return _read_weights(columns, kind)[1]
 
 
 def _clusters(values: Any, name: str) -> Ints:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
 from evenhand.errors import UsageError, listed, nearest, one_of, shown, truth, whole_number
+from evenhand.ingest.band_rules import checked_bands
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -47,6 +48,9 @@ class Roles:
     score: Any = _role("Column with the score of each person; several to compare models (audit).", "COL[,COL…]")
     label: Any = _role("Column with the true outcome.", "COL")
     group: Any = _role("Column(s) that divide people into groups.", "COL[,COL…]")
+    bands: Mapping[str, Any] | str | None = _role(
+        "Bands of a number: COL=25,40,60, COL=decades, COL=quantiles:4 or COL=none.", "COL=RULE"
+    )
     depth: int | None = _role("Cross up to so many group columns; by default all at once.", "N")
     prediction: Any = _role("Column with the decision, instead of a threshold.", "COL")
     weight: Any = _role("Column with weights: numbers of people, or survey weights.", "COL")
@@ -70,6 +74,7 @@ class Roles:
         object.__setattr__(self, "risk", truth("risk", self.risk))
         object.__setattr__(self, "score_range", _checked_range(self.score_range))
         check_where(self.where)
+        checked_bands(self.bands)
         if isinstance(self.favorable, Mapping):
             self._take_apart(self.favorable)
         if self.depth is not None:
@@ -123,6 +128,7 @@ class ColumnArgs(TypedDict, total=False):
 
     label: Any
     group: Any
+    bands: Mapping[str, Any] | str | None
     depth: int | None
     prediction: Any
     weight: Any

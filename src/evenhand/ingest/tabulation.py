@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, same, shown
+from evenhand.ingest.band_rules import checked_bands
+from evenhand.ingest.bands import Banding
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import Columns, checked, count, count_together
 from evenhand.ingest.confusion_counts import as_list, refuse_counts_as_rows
@@ -106,7 +108,7 @@ def _counted(data: Any, roles: Roles, classes: bool | None, grid: Any, cuts: Any
     if is_several(roles.score, data):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
     given = _checked(data, roles)
-    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles, roles.group) as rows:
         if roles.score is not None and roles.cluster is None:
             return count_scores(rows, read)
         columns = rows.exact()
@@ -131,7 +133,7 @@ def tabulate_together(data: Any, roles: Roles) -> JointTable:
     names, scores = _score_items(roles.score)
     places = ["score", *(f"score_{i}" for i in range(1, len(names)))]
     given = dict(zip(places, scores, strict=True)) | _checked(data, replace(roles, score=None), "label", "weight")
-    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles, roles.group) as rows:
         found = rows.exact()
     names_ = {**found.names, **dict(zip(places, names, strict=True))}
     return count_together(replace(found, names=names_), reading(roles)).crossed(roles.depth)
@@ -154,7 +156,7 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
         if isinstance(column, str) and same(column, time):
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
     by_day = name if every.unit in CALENDAR else None
-    with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
+    with _counting(data, given, roles, groups, name, by_day) as rows:
         columns = rows.exact()
     if roles.prediction is not None and are_classes(columns, roles):
         raise UsageError(f"a monitored prediction has two values, but {shown(columns.names['prediction'])} has classes")
@@ -238,12 +240,24 @@ def _check_classes(classes: Any, roles: Roles) -> None:
 
 @contextmanager
 def _counting(
-    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
+    data: Any, given: Mapping[str, Any], roles: Roles, group: Any, time: str | None = None, by_day: str | None = None
 ) -> Iterator[Counting]:
-    """The rows, or some of them, ready to be counted by whichever way fits: engines count by what decides, too."""
+    """The rows, or some of them, ready to be counted by whichever way fits, with numbers in bands.
+
+    Engines count by what decides which rows these are, too. The `time` is among the groups, and in no bands.
+    """
+    where, cluster = roles.where, roles.cluster
+    banding = Banding(checked_bands(roles.bands), roles.weight_kind, time)
+    if all(isinstance(g, str) for g in as_list(group)):
+        banding.check(as_list(group))
     if not where:
         with _rows_of(data, given, group, cluster, by_day) as rows:
-            yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
+            yield Adjusted(
+                rows,
+                lambda columns, part: banding(_without_cluster(columns, cluster), part),
+                rows.length,
+                joins=lambda: banding.changes,
+            )
         return
     if data is None or not all(isinstance(g, str) for g in as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
@@ -252,7 +266,9 @@ def _counting(
     by_day = None if by_day in where else by_day  # its values are asked for as they are
     with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
         yield Adjusted(
-            rows, lambda columns, part: only(_without_cluster(columns, cluster), where, groups, part), split=True
+            rows,
+            lambda columns, part: banding(only(_without_cluster(columns, cluster), where, groups, part), part),
+            joins=lambda: True,
         )
 
 

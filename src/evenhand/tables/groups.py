@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.band_names import clash
 from evenhand.tables.cells import Attribute
 from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.verbs import Asked
@@ -350,6 +351,11 @@ def _aligned(a: Grouped, b: Grouped) -> tuple[tuple[Attribute, ...], Ints]:
     attributes, rows = [], []
     for i, (left, right) in enumerate(zip(a.attributes, b.attributes, strict=True)):
         names, shift = united(left.groups, right.groups)
+        if (bands := clash(names)) and not clash(left.groups) and not clash(right.groups):
+            raise UsageError(
+                f"the tables have {shown(left.name)} in different bands, which overlap ({listed(bands)}): count both "
+                "with the same borders (bands=, --bands)"
+            )
         attributes.append(Attribute(left.name, names))
         rows.append(np.concatenate([a.codes[i], shift[b.codes[i]]]))
     return tuple(attributes), np.array(rows)

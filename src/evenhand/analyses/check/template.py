@@ -26,6 +26,7 @@ confidence = 0.95
 # score = "probability"
 # label = "repaid"
 # group = ["sex", "region"]      # each on its own, and their intersection
+# bands = { age = [25, 40, 60] } # of a numeric group column; or "decades", "quantiles:4", "none"
 # favorable = 1                  # the good value of the label
 # favorable_prediction = "yes"   # that of a prediction column, if it is coded differently
 # risk = false                   # true: a high score is bad for the person

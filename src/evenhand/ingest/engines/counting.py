@@ -46,7 +46,12 @@ class Adjusted:
     change: Callable[[Columns, bool], Columns]
     """Takes counts, and whether they are of a part of the rows."""
     length: int | None = None
-    split: bool = False
+    joins: Callable[[], bool] = lambda: False
+    """Whether the change forgets what told rows apart, which may be known only once it was made."""
+
+    @property
+    def split(self) -> bool:
+        return self.joins()
 
     def size(self) -> int:
         return self.rows.size()
