@@ -254,3 +254,142 @@ def test_bands_that_make_no_sense(words: dict[str, Any], refusal: str) -> None:
     frame["name"] = [f"person {i}" for i in range(600)]
     with pytest.raises((UsageError, DataError), match=refusal):
         evenhand.tabulate(frame, **{"score": "s", "group": "age", **words})
+
+
+# ---- people without a group ------------------------------------------------------------------------------------------
+
+
+def gappy(n: int = 600) -> Any:
+    frame = pd.DataFrame(people(n))
+    frame["t"] = np.sqrt(frame["s"])
+    frame["g"], frame["h"] = frame["g"].astype(object), frame["h"].astype(object)
+    frame.loc[::7, "g"] = None
+    frame.loc[::10, "h"] = None
+    return frame
+
+
+GAPPY: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"]}
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize("missing", ["drop", "group"])
+def test_people_without_a_group_everywhere(kind: str, missing: str, tmp_path: Path) -> None:
+    frame = gappy()
+    expected = evenhand.tabulate(frame.to_dict("list"), **GAPPY, missing=missing)
+    found = evenhand.tabulate(given(kind, frame, tmp_path), **GAPPY, missing=missing)
+    assert found == expected
+    assert found.notes == expected.notes
+    lost = int((frame["g"].isna() & frame["h"].isna()).sum())
+    assert found.rows == len(frame) - (lost if missing == "drop" else 0)
+
+
+def _of(document: dict[str, Any], name: str) -> dict[str, Any]:
+    attribute = next(a for a in document["attributes"] if a["name"] == name)
+    return {"groups": [(g["name"], g["n"], g["rates"]) for g in attribute["groups"]],
+            "measures": [{k: v for k, v in m.items() if "adjusted" not in k} for m in attribute["measures"]],
+            "largest": attribute["largest"], "impossibility": attribute["impossibility"],
+            "tests": attribute["tests"]}  # fmt: skip
+
+
+def _assert_alike(a: Any, b: Any) -> None:
+    """Equal but for the last digit of sums that were added up in another order."""
+    if isinstance(a, dict):
+        assert a.keys() == b.keys()
+    if isinstance(a, dict | list | tuple):
+        assert len(a) == len(b)
+        for one, other in zip(*((x.values() if isinstance(x, dict) else x) for x in (a, b)), strict=True):
+            _assert_alike(one, other)
+    else:
+        assert a == (pytest.approx(b, rel=1e-9) if isinstance(b, float) else b)
+
+
+@pytest.mark.parametrize("prediction", [False, True])
+def test_an_attribute_is_compared_as_if_it_were_alone(prediction: bool) -> None:
+    frame = gappy()
+    words: dict[str, Any] = {**GAPPY, "missing": "drop", "bootstrap": 0, "permutations": 0}
+    if prediction:
+        words |= {"score": None, "prediction": "d"}
+    both = evenhand.audit(frame, **words).to_dict()
+    for column in ("g", "h"):
+        alone = evenhand.audit(frame, **{**words, "group": column}).to_dict()
+        _assert_alike(_of(both, column), _of(alone, column))
+    complete = evenhand.audit(frame.dropna(subset=["g", "h"]), **{**words, "missing": "refuse"}).to_dict()
+    _assert_alike(_of(both, "g × h"), _of(complete, "g × h"))
+
+
+def test_gaps_in_other_questions(tmp_path: Path) -> None:
+    frame = gappy()
+    frame["day"] = ["2024-01-15", "2024-02-15", "2024-03-15"] * 200
+    frame["job"], frame["guess"] = frame["s"].round(1) * 10 // 4, frame["s"].round(1) * 10 // 3
+    words: dict[str, Any] = {**GAPPY, "missing": "drop", "bootstrap": 39}
+    alone = {**words, "group": "g"}
+    rule = "demographic_parity <= 0.9 for g"
+    assert check(frame, require=[rule], **words).to_dict()["findings"][0]["value"] == pytest.approx(
+        check(frame, require=["demographic_parity <= 0.9"], **alone).to_dict()["findings"][0]["value"]
+    )
+    found = evenhand.thresholds(evenhand.tabulate(frame, **GAPPY, missing="drop"), attribute="g", bootstrap=0)
+    own = evenhand.thresholds(evenhand.tabulate(frame, **{**GAPPY, "group": "g"}, missing="drop"), bootstrap=0)
+    _assert_alike(found.to_dict()["curve"], own.to_dict()["curve"])
+    _assert_alike(found.to_dict()["best"], own.to_dict()["best"])
+    models = evenhand.audit(frame, **{**words, "score": ["s", "t"]}, permutations=0).to_dict()
+    single = evenhand.audit(frame, **{**alone, "score": ["s", "t"]}, permutations=0).to_dict()
+    values = [
+        {(d["id"], d["group"]): d["difference"] for d in one["differences"] if d["attribute"] == "g"}
+        for one in (models, single)
+    ]
+    assert values[0] == values[1]
+    classes = {**words, "score": None, "label": "job", "prediction": "guess", "permutations": 0}
+    together, apart = (
+        evenhand.audit(frame, **{**classes, "group": group}).to_dict()["attributes"][0] for group in (["g", "h"], "g")
+    )
+    together, apart = ({k: v for k, v in a.items() if k != "name"} for a in (together, apart))
+    assert together == apart
+    report = evenhand.monitor(frame, time="day", **words).to_dict()
+    assert report["data"]["rows"] == evenhand.tabulate(frame, **GAPPY, missing="drop").rows
+    assert not [note for note in report["notes"] if "new group" in note]
+
+
+def test_a_table_with_gaps_is_kept_and_added(tmp_path: Path) -> None:
+    frame = gappy()
+    table = evenhand.tabulate(frame, **GAPPY, missing="drop")
+    assert table.lacking() == ["g", "h"]
+    assert any("rows without 'g' are left out of its groups, but counted by 'h'" in note for note in table.notes)
+    table.save(tmp_path / "t")
+    loaded = evenhand.load(tmp_path / "t")
+    assert loaded == table
+    parts = [evenhand.tabulate(frame.iloc[k::2], **GAPPY, missing="drop") for k in range(2)]
+    assert sum(parts) == table
+    document = evenhand.table_info(loaded).to_dict()
+    assert [g["name"] for g in document["attributes"][0]["groups"]] == ["g0", "g1", "g2"]
+    shared = evenhand.suppressed(table, below=5)
+    assert shared == evenhand.suppressed(table.complete(), below=5)
+    assert table.complete().rows == len(frame.dropna(subset=["g", "h"]))
+    assert sum(table.complete().left_out.values()) == len(frame) - table.complete().rows
+    assert evenhand.suppressed(evenhand.tabulate(frame, **GAPPY, missing="group"), below=5).rows
+
+
+def test_missing_is_a_group_when_asked() -> None:
+    frame = gappy()
+    table = evenhand.tabulate(frame, **GAPPY, missing="group")
+    assert table.attributes[0].groups == ("g0", "g1", "g2", "(missing)")
+    assert int(table.sizes(table.groupings[0])[-1]) == int(frame["g"].isna().sum())
+    assert not table.left_out
+    named = frame.fillna({"g": "(missing)"})
+    with pytest.raises(DataError, match="column 'g' has that as a value"):
+        evenhand.tabulate(named.assign(g=named["g"].where(named.index > 0)), **GAPPY, missing="group")
+    with pytest.raises(DataError, match="without a finite score"):
+        evenhand.tabulate(frame.assign(s=frame["s"].where(frame.index > 0)), **GAPPY, missing="group")
+    with pytest.raises(DataError, match="--missing group"):
+        evenhand.tabulate(frame, **GAPPY)
+    banded = aged()
+    banded["age"] = banded["age"].astype(float).where(banded.index > 20)
+    table = evenhand.tabulate(banded, score="s", group="age", bands={"age": [40]}, missing="group")
+    assert table.attributes[0].groups == ("under 40", "40 and over", "(missing)")
+
+
+def test_pages_and_charts_of_people_without_a_group() -> None:
+    audit = evenhand.audit(gappy(), **GAPPY, missing="drop", bootstrap=20, permutations=0)
+    assert "rows without" in audit.to_html()
+    for attribute in ("g", "h", "g × h"):
+        for name in audit.plots(attribute=attribute):
+            audit.plot(name, attribute=attribute)

@@ -13,7 +13,7 @@ from evenhand.cli.files import READ, SHOWN, Read, check_places
 from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
 from evenhand.inference.settings import Inference
-from evenhand.ingest.roles import Roles
+from evenhand.ingest.roles import MISSING, Roles
 
 Decorator = Callable[[Any], Any]
 WIDTH = 24
@@ -317,6 +317,8 @@ SHARED: dict[str, dict[str, Any]] = {
               "explorer  [default: coarse]"},
 }  # fmt: skip
 
+COMPLETE = click.Choice(MISSING)
+"""What can be done with rows that lack a value, where these are no groups."""
 COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth", "tolerance")
 INFERENCE = tuple(setting.name for setting in fields(Inference))

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Kind = TypeVar("Kind", bound="DataclassInstance")
-Missing = Literal["refuse", "drop"]
+Missing = Literal["refuse", "drop", "group"]
 WeightKind = Literal["auto", "frequency", "sampling"]
 MISSING = ("refuse", "drop")
+"""What can be done with rows of whatever kind that lack a value;"""
+MISSING_GROUPS = (*MISSING, "group")
+"""and with people who lack a group, whom one can make a group of their own."""
 WEIGHT_KINDS = ("auto", "frequency", "sampling")
 
 
@@ -64,12 +67,16 @@ class Roles:
     favorable_prediction: Any = _role("The good value of the prediction, if it is coded in its own way.", "V")
     risk: bool = _role("A high score is bad for the person.", default=False)
     score_range: tuple[float, float] | None = _role("Lowest and highest possible score.", "LO,HI")
-    missing: Missing = _role("What to do with incomplete rows.", default="refuse", choices=MISSING)
+    missing: Missing = _role(
+        "What to do with incomplete rows; group: those without one are a group.",
+        default="refuse",
+        choices=MISSING_GROUPS,
+    )
     where: Mapping[str, Any] | None = _role("Only rows with one of these values of a column.", "COL=V[,V…]")
 
     def __post_init__(self) -> None:
         """The rules that need no data."""
-        one_of("missing", self.missing, MISSING)
+        one_of("missing", self.missing, MISSING_GROUPS)
         one_of("weight_kind", self.weight_kind, WEIGHT_KINDS)
         object.__setattr__(self, "risk", truth("risk", self.risk))
         object.__setattr__(self, "score_range", _checked_range(self.score_range))

@@ -12,7 +12,7 @@ from evenhand.errors import UsageError, is_whole, listed, nearest, shown
 from evenhand.files.toml import Places, Refuse
 from evenhand.inference.settings import Inference
 from evenhand.ingest.band_rules import checked_bands
-from evenhand.ingest.roles import MISSING, WEIGHT_KINDS, Roles
+from evenhand.ingest.roles import MISSING_GROUPS, WEIGHT_KINDS, Roles
 from evenhand.measures.curve import ScoreOptions
 
 OUTCOMES = ("fail", "skip")
@@ -96,8 +96,8 @@ def finite(value: Any) -> bool:
 
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "undefined": OUTCOMES, "small_groups": OUTCOMES, "missing": MISSING, "weight_kind": WEIGHT_KINDS, "judge": JUDGES,
-    "pairs": PAIRS,
+    "undefined": OUTCOMES, "small_groups": OUTCOMES, "missing": MISSING_GROUPS, "weight_kind": WEIGHT_KINDS,
+    "judge": JUDGES, "pairs": PAIRS,
 }  # fmt: skip
 KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     **dict.fromkeys(
