@@ -393,3 +393,37 @@ def test_pages_and_charts_of_people_without_a_group() -> None:
     for attribute in ("g", "h", "g × h"):
         for name in audit.plots(attribute=attribute):
             audit.plot(name, attribute=attribute)
+
+
+# ---- outcomes that sound bad -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "default",
+        "bad",
+        "recid",
+        "fraud",
+        "churn",
+        "defaulted",
+        "two_year_recid",
+        "delinquent",
+        "arrest",
+        "isFraud",
+        "SeriousDelinquency2yrs",
+        "rearrested",
+        "default.payment.next.month",
+    ],
+)
+def test_a_bad_outcome_taken_for_good_is_noted(name: str) -> None:
+    frame = pd.DataFrame(people(60)).rename(columns={"y": name})
+    table = evenhand.tabulate(frame, score="s", label=name, group="g")
+    assert any("sounds like something bad" in note for note in table.notes)
+    assert not evenhand.tabulate(frame, score="s", label=name, group="g", favorable=0).notes
+
+
+@pytest.mark.parametrize("name", ["y", "repaid", "hired", "no_default", "not_arrested", "label", "badge", "outcome"])
+def test_other_outcomes_are_not(name: str) -> None:
+    frame = pd.DataFrame(people(60)).rename(columns={"y": name})
+    assert not evenhand.tabulate(frame, score="s", label=name, group="g").notes

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, listed, shown, shown_name
+from evenhand.ingest.name_words import is_bad_outcome
 from evenhand.ingest.reading import Reading
 from evenhand.ingest.roles import Missing, Roles, WeightKind
 from evenhand.ingest.survey_weights import Seen, refuse_survey_weights
@@ -179,12 +180,14 @@ def checked(columns: Columns, roles: Reading, alike: bool = True) -> tuple[dict[
         decision = outcomes(columns.prediction, wanted, name, "prediction", known)
         faults.append((f"without a prediction {shown(name)}", decision.missing))
     outcome = label or decision
+    bad = [] if label is None else _bad_outcome(columns.names["label"], label.wanted)
     own = decision.wanted if decision and outcome and decision.wanted != outcome.wanted else None
     flags = [(columns.names[role], o) for role, o in (("label", label), ("prediction", decision)) if o is not None]
     seen = [(Attribute(name, (f"not {o.wanted}", o.wanted)), o.favourable) for name, o in flags]
     cells, kept = people_of(columns, roles, faults, Seen(seen, _one_score(score, further)) if alike else None)
     unused = {*further_roles(columns.names), *(() if cells["weight"] is not None else ("weight",))}
     cells |= dict(
+        notes=(*cells["notes"], *bad),
         score=kept(score),
         decision=kept(decision.favourable) if decision else None,
         label=kept(label.favourable) if label else None,
@@ -411,6 +414,16 @@ class _Tally:
         if not self.keep.any():
             gone = ", ".join(f"{count:,} rows {reason}" for reason, count in self.by_reason().items())
             raise DataError(f"no rows are left to count: {gone} were left out")
+
+
+def _bad_outcome(label: str, favorable: str) -> list[str]:
+    """A remark if an outcome that sounds bad is taken for good where it happens."""
+    if favorable.casefold() not in ("1", "yes", "y") or not is_bad_outcome(label):
+        return []
+    return [
+        f"the label {shown(label)} sounds like something bad, but {shown_name(favorable)} is taken for its good value: if "
+        f"{shown_name(favorable)} means that it happened, name the other value (favorable=, --favorable)"
+    ]
 
 
 def _or_group(reasons: Mapping[str, int]) -> str:
