@@ -421,8 +421,8 @@ def _bad_outcome(label: str, favorable: str) -> list[str]:
     if favorable.casefold() not in ("1", "yes", "y") or not is_bad_outcome(label):
         return []
     return [
-        f"the label {shown(label)} sounds like something bad, but {shown_name(favorable)} is taken for its good value: if "
-        f"{shown_name(favorable)} means that it happened, name the other value (favorable=, --favorable)"
+        f"the label {shown(label)} sounds like something bad, but {shown_name(favorable)} is taken for its good value: "
+        f"if {shown_name(favorable)} means that it happened, name the other value (favorable=, --favorable)"
     ]
 
 

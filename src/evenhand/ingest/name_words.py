@@ -6,60 +6,14 @@ import re
 from collections.abc import Collection
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|[0-9]+")
-BAD_OUTCOMES = frozenset(
-    [
-        "bad",
-        "default",
-        "defaults",
-        "defaulted",
-        "recid",
-        "recidivism",
-        "recidivist",
-        "recidivated",
-        "recidivate",
-        "reoffend",
-        "reoffended",
-        "rearrest",
-        "rearrested",
-        "arrest",
-        "arrested",
-        "reconviction",
-        "reconvicted",
-        "fraud",
-        "fraudulent",
-        "churn",
-        "churned",
-        "delinquent",
-        "delinquency",
-        "chargeoff",
-        "bankrupt",
-        "bankruptcy",
-        "failure",
-        "failed",
-        "fail",
-        "dropout",
-        "death",
-        "died",
-        "dead",
-        "deceased",
-        "mortality",
-        "readmission",
-        "readmitted",
-        "disease",
-        "complication",
-        "relapse",
-        "insolvent",
-        "insolvency",
-        "overdue",
-        "late",
-        "violation",
-        "unpaid",
-        "loss",
-        "crime",
-        "victim",
-        "attrition",
-    ]
-)
+BAD_OUTCOMES = frozenset((
+    "bad", "default", "defaults", "defaulted", "recid", "recidivism", "recidivist", "recidivated", "recidivate",
+    "reoffend", "reoffended", "rearrest", "rearrested", "arrest", "arrested", "reconviction", "reconvicted",
+    "fraud", "fraudulent", "churn", "churned", "delinquent", "delinquency", "chargeoff", "bankrupt",
+    "bankruptcy", "failure", "failed", "fail", "dropout", "death", "died", "dead", "deceased", "mortality",
+    "readmission", "readmitted", "disease", "complication", "relapse", "insolvent", "insolvency", "overdue",
+    "late", "violation", "unpaid", "loss", "crime", "victim", "attrition",
+))  # fmt: skip
 _NEGATIONS = frozenset(("no", "not", "non", "never", "without", "un"))
 
 
