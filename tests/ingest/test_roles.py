@@ -400,10 +400,10 @@ def test_pages_and_charts_of_people_without_a_group() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    (
+    [
         "default", "bad", "recid", "fraud", "churn", "defaulted", "two_year_recid", "delinquent", "arrest",
         "isFraud", "SeriousDelinquency2yrs", "rearrested", "default.payment.next.month",
-    ),
+    ],
 )  # fmt: skip
 def test_a_bad_outcome_taken_for_good_is_noted(name: str) -> None:
     frame = pd.DataFrame(people(60)).rename(columns={"y": name})
