@@ -51,8 +51,9 @@ PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness", "Inference",
     "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Proposal", "Reproduction", "Roles", "Table",
-    "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check",
-    "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness",
+    "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit",
+    "check", "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets", "guide",
+    "individual_fairness",
     "load", "merge", "metrics", "monitor", "power", "privatized", "projection_test", "propose", "reproduce", "schema",
     "suppressed", "table_info", "tabulate", "thresholds",
 }  # fmt: skip

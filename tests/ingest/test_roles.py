@@ -150,6 +150,42 @@ def test_grid_counts_and_days_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (on_grid.sizes(ours) == expected.sizes(theirs)).all()
 
 
+@pytest.mark.parametrize("kind", ENGINES)
+def test_engines_count_by_bands_once_these_are_settled(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evenhand.ingest import score_cells
+    from evenhand.ingest.bands import Banding
+
+    monkeypatch.setattr(score_cells, "EXACT", 50)
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(people(3000, levels=None))
+    frame["s"] = frame["s"].round(12)
+    frame["age"] = np.where(
+        rng.random(3000) < 0.02, np.nan, rng.integers(-3, 91, 3000) + 0.5 * (rng.random(3000) < 0.1)
+    )
+    frame["years"] = rng.integers(0, 60, 3000)
+    words: dict[str, Any] = {
+        "score": "s", "label": "y", "group": ["age", "years"], "missing": "drop",
+        "bands": {"age": [0, 24.5, 40.1], "years": "decades"},
+    }  # fmt: skip
+    expected = evenhand.tabulate(frame.to_dict("list"), **words)
+    seen: list[int] = []
+    tell = Banding.tell
+
+    def told(self: Banding, rows: Any, columns: Any) -> None:
+        seen.append(len({*map(str, columns.finer["years"].distinct)}))
+        tell(self, rows, columns)
+
+    monkeypatch.setattr(Banding, "tell", told)
+    found = evenhand.tabulate(given(kind, frame, tmp_path), **words)
+    assert found == expected
+    assert found.digest() == expected.digest()
+    in_memory = kind in ("dict", "lists", "records", "jsonl")  # JSON lines are counted as they are, too
+    assert seen[0] == 60
+    assert (max(seen[1:]) == 60) if in_memory else (max(seen[1:]) <= 7)
+
+
 def test_usual_bands_and_their_notes() -> None:
     frame = aged()
     frame["few"] = frame["age"] % 12

@@ -41,6 +41,10 @@ class Banding:
     time: str | None = None
     """Which of the groups is the time, and never in bands."""
     settled: dict[str, Bands] | None = None
+    tens: dict[str, tuple[Decimal, ...]] = field(default_factory=dict)
+    """The borders of decades, by column."""
+    told: bool = False
+    """Whether the engine knows."""
     notes: list[str] = field(default_factory=list)
 
     def check(self, groups: Sequence[str]) -> None:
@@ -69,6 +73,17 @@ class Banding:
             finer={name: groups[name] for name in banded},
             notes=columns.notes if part else (*columns.notes, *self.notes),
         )
+
+    def tell(self, rows: Any, columns: Columns) -> None:
+        """Let an engine that can do so count by bands from now on: cells are fewer then.
+
+        Not where weights must be looked at row by row, for which the numbers themselves tell rows apart.
+        """
+        if self.told or not self.settled or columns.weights is not None or not hasattr(rows, "coarsen"):
+            return
+        self.told = True
+        edges = {name: bands.edges or self.tens[name] for name, bands in self.settled.items()}
+        rows.coarsen({name: found for name, borders in edges.items() if (found := _as_floats(borders)) is not None})
 
     @property
     def changes(self) -> bool:
@@ -104,6 +119,9 @@ class Banding:
                 found[x] += n
         how = _usual(found, whole) if rule is None else rule
         bands = _bands_of(name, how, found, whole)
+        if bands.edges is None:
+            first, last = (int((x // 10).to_integral_value()) for x in (min(found), max(found)))
+            self.tens[name] = tuple(Decimal(10 * k) for k in range(first, last + 2))
         names = {bands.name(x) for x in found}
         if rule is None:
             what = "bands of ten" if how == "decades" else "its quarters"
@@ -178,6 +196,12 @@ def _refuse_ids(name: str, values: Encoded, people: Ints) -> None:
             f"a group has several people, but {shown(name)} has {own:,} values in {known:,} rows, like an id: name "
             f"another column (--group), or if these are numbers such as amounts, say bands (--bands {name}=quantiles:4)"
         )
+
+
+def _as_floats(edges: Sequence[Decimal]) -> list[float] | None:
+    """Borders as engines compare with them; None if floats would not do."""
+    found = [float(e) for e in edges]
+    return found if all(Decimal(repr(x)) == e and abs(x) < 2**53 for x, e in zip(found, edges, strict=True)) else None
 
 
 def _banded(values: Encoded, name: Callable[[Decimal], str]) -> Encoded:

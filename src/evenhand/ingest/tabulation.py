@@ -250,11 +250,17 @@ def _counting(
     banding = Banding(checked_bands(roles.bands), roles.weight_kind, time)
     if all(isinstance(g, str) for g in as_list(group)):
         banding.check(as_list(group))
+
+    def banded(columns: Columns, part: bool, rows: Counting) -> Columns:
+        found = banding(columns, part)
+        banding.tell(rows, found)
+        return found
+
     if not where:
         with _rows_of(data, given, group, cluster, by_day) as rows:
             yield Adjusted(
                 rows,
-                lambda columns, part: banding(_without_cluster(columns, cluster), part),
+                lambda columns, part: banded(_without_cluster(columns, cluster), part, rows),
                 rows.length,
                 joins=lambda: banding.changes,
             )
@@ -267,7 +273,7 @@ def _counting(
     with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
         yield Adjusted(
             rows,
-            lambda columns, part: banding(only(_without_cluster(columns, cluster), where, groups, part), part),
+            lambda columns, part: banded(only(_without_cluster(columns, cluster), where, groups, part), part, rows),
             joins=lambda: True,
         )
 
