@@ -93,8 +93,9 @@ class Bands:
 
 
 def quantiles(values: Sequence[Decimal], people: Sequence[int], parts: int) -> tuple[Decimal, ...]:
-    """Borders between parts of as many people as can be: the k-th is the lowest value up to which more than k/N stand.
+    """Borders between parts of as many people as can be.
 
+    The k-th is the lowest value up to which more than k/N of them stand, the least one not counted: below it is nobody.
     People of one value stay together, so that there may be fewer parts.
 
     >>> quantiles([Decimal(v) for v in (1, 2, 3, 4)], [1, 1, 1, 1], 2), quantiles([Decimal(0), Decimal(1)], [9, 1], 4)
@@ -102,9 +103,9 @@ def quantiles(values: Sequence[Decimal], people: Sequence[int], parts: int) -> t
     """
     order = sorted(range(len(values)), key=values.__getitem__)
     upto = np.cumsum([int(people[i]) for i in order], dtype=object)
-    total = int(upto[-1])
+    total, last = int(upto[-1]), len(order) - 1
     places = [next(i for i, n in enumerate(upto) if parts * n > k * total) for k in range(1, parts)]
-    return tuple(values[order[i]] for i in dict.fromkeys(places) if i > 0)
+    return tuple(values[order[i]] for i in dict.fromkeys(max(i, 1) for i in places) if i <= last)
 
 
 def fits(rule: Rule, groups: Sequence[str]) -> bool:

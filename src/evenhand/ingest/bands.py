@@ -161,7 +161,7 @@ def _bands_of(name: str, rule: Rule, values: Mapping[Decimal, int], whole: bool)
     if isinstance(rule, str):
         edges = quantiles([*values], [*values.values()], int(rule.partition(":")[2]))
         if not edges:
-            raise DataError(f"nearly all people have one value of {shown(name)}, so it has no quantiles: name borders")
+            raise DataError(f"all people have one value of {shown(name)}, so it has no quantiles: leave its bands out")
     else:
         edges = rule
     return Bands(edges, whole and all(e == e.to_integral_value() for e in edges))
