@@ -125,9 +125,10 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 
 NAME_NO_FILE = {
-    "across_classes", "across_groups", "attribute", "average", "bandwidth", "baseline", "categories", "cells",
-    "classes_matter", "cluster", "columns", "compare", "confounding", "cost", "cut", "dev_fairness",
-    "dev_performance", "edges", "every", "exclude", "fairness", "fairness_floor", "favorable", "features", "focus",
+    "across_classes", "across_groups", "attribute", "average", "bands", "bandwidth", "baseline", "categories",
+    "cells", "classes_matter", "cluster", "columns", "compare", "confounding", "cost", "cut", "dev_fairness",
+    "dev_performance", "edges", "every", "exclude", "fairness", "fairness_floor", "favorable", "favorable_prediction",
+    "features", "focus",
     "folder", "group", "groups", "groups_matter", "init", "keep_threshold", "label", "logit", "lower_is_better",
     "margins", "measures", "method", "metric", "n", "normalize", "numbers", "performance", "performance_floor",
     "positive", "prediction", "priority", "reference", "require", "runs", "scale", "score", "score_range", "settings",
