@@ -14,8 +14,8 @@ from evenhand.tables.grid import Grid
 class Counting(Protocol):
     """Rows that can be counted, all of them with the same columns.
 
-    It may also have `coarsen(edges)`, by which it is told, once bands are settled, that numbers of some groups need to be
-    distinguished no more than by these borders: cells are fewer then, and nothing else changes.
+    It may also have `coarsen(edges)`, by which it is told, once bands are settled, that numbers of some groups need be
+    distinguished by these borders only: cells are fewer then, and nothing else changes.
     """
 
     @property
