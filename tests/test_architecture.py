@@ -39,6 +39,7 @@ WITHIN: dict[str, set[str]] = {
     "models": {"audit"},
     "monitor": {"audit"},
     "check": {"audit", "requirement"},
+    "proposal": {"check"},  # the policy to begin with
     "thresholds": {"audit", "requirement"},
     "entry": {"audit", "classes", "models"},
     "planning": {"audit", "entry", "classes", "individual", "counterfactual"},  # advice runs them
@@ -50,11 +51,11 @@ COMMON = {"errors", "options", "reference"}
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
-    "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table",
-    "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate",
-    "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets", "file", "guide",
-    "individual_fairness", "load", "merge", "metrics", "monitor", "power", "privatized", "projection_test",
-    "reproduce", "schema", "suppressed", "table_info", "tabulate", "thresholds",
+    "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Proposal", "Reproduction", "Roles",
+    "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__",
+    "aggregate", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets",
+    "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power", "privatized",
+    "projection_test", "propose", "reproduce", "schema", "suppressed", "table_info", "tabulate", "thresholds",
 }  # fmt: skip
 
 

@@ -98,7 +98,7 @@ CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
     "prediction in other words": (
         {"y": ["good", "bad"] * 3},
         {"favorable": "good", "score": None, "prediction": "d"},
-        "favourable value 'good' is not in prediction column 'd'.*code predictions with the values of the label",
+        "favourable value 'good' is not in prediction column 'd'.*favorable_prediction=, --favorable-prediction",
     ),
     "words as score": ({"s": ["high"] * 6}, {}, "'s' .*must hold numbers, but holds"),
     "words as weight": ({"w": ["high"] * 6}, {"weight": "w"}, "'w' .*must hold numbers, but holds"),
@@ -123,7 +123,7 @@ CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
     "infinite range": ({}, {"score_range": (0, float("inf"))}, "finite"),
     "range of words": ({}, {"score_range": "ab"}, "two numbers"),
     "range of three": ({}, {"score_range": (0, 1, 2)}, "two numbers"),
-    "unknown missing": ({}, {"missing": "ignore"}, "missing must be one of 'refuse', 'drop', not 'ignore'"),
+    "unknown missing": ({}, {"missing": "ignore"}, "missing must be one of 'refuse', 'drop', 'group', not 'ignore'"),
     "unknown weight kind": ({}, {"weight_kind": "x"}, "weight_kind must be one of"),
     "no rows": ({k: [] for k in GOOD}, {}, "no rows|empty|must hold numbers"),
     "all rows dropped": ({"s": [float("nan")] * 6}, {"missing": "drop"}, "no rows are left"),

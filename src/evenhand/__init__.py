@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.projection.projection_test import projection_test as projection_test
     from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
     from evenhand.analyses.projection.several import ProjectionTests as ProjectionTests
+    from evenhand.analyses.proposal.proposal import Proposal as Proposal, propose as propose
     from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds, thresholds as thresholds
     from evenhand.datasets.example import compas as compas
     from evenhand.errors import (
@@ -82,6 +83,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "analyses.monitor.monitor": "Watch monitor",
             "analyses.planning.guide": "Advice guide",
             "analyses.planning.power": "Plan power",
+            "analyses.proposal.proposal": "Proposal propose",
             "analyses.projection.projection_test": "projection_test",
             "analyses.projection.results": "ProjectionTest",
             "analyses.projection.several": "ProjectionTests",

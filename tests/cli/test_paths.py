@@ -125,15 +125,15 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 
 NAME_NO_FILE = {
-    "across_classes", "across_groups", "along", "attribute", "average", "bandwidth", "baseline", "categories",
-    "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding", "cost", "cut",
-    "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every", "exclude", "fairness",
-    "fairness_floor", "favorable", "features", "focus", "folder", "group", "groups", "groups_matter", "init",
-    "keep_threshold", "label", "logit", "loss", "lower_is_better", "margins", "measures", "method", "metric", "n",
-    "normalize", "numbers", "performance", "performance_floor", "positive", "prediction", "priority", "reference",
-    "require", "runs", "scale", "score", "score_range", "settings", "sheet", "small_groups", "text", "thousands",
-    "threshold", "time", "tolerance", "trust", "undefined", "unit", "utopia", "weight", "weights", "where", "which",
-    "why",
+    "across_classes", "across_groups", "along", "attribute", "average", "bands", "bandwidth", "baseline",
+    "categories", "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding",
+    "cost", "cut", "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every",
+    "exclude", "fairness", "fairness_floor", "favorable", "favorable_prediction", "features", "focus", "folder",
+    "group", "groups", "groups_matter", "init", "keep_threshold", "label", "logit", "loss", "lower_is_better",
+    "margins", "measures", "method", "metric", "n", "normalize", "numbers", "performance", "performance_floor",
+    "positive", "prediction", "priority", "reference", "require", "runs", "scale", "score", "score_range",
+    "settings", "sheet", "small_groups", "text", "thousands", "threshold", "time", "tolerance", "trust",
+    "undefined", "unit", "utopia", "weight", "weights", "where", "which", "why",
 }  # fmt: skip
 """Options of text, such as names of columns: a new one stands here, or its type says that it names a file."""
 

@@ -125,7 +125,8 @@ def test_a_page_does_not_grow_with_the_data() -> None:
 
 def test_very_many_groups_fit() -> None:
     rng = np.random.default_rng(0)
-    data = {"s": rng.random(6000).round(2), "y": rng.integers(0, 2, 6000), "g": rng.integers(0, 600, 6000).astype(str)}
+    data = {"s": rng.random(6000).round(2), "y": rng.integers(0, 2, 6000)}
+    data["g"] = np.array([f"g{i}" for i in range(600)])[rng.integers(0, 600, 6000)]
     html = quick(data, **SCORED).to_html()
     assert len(html.encode()) < MOST
     assert "does not fit into this page" in html

@@ -140,14 +140,20 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[RowsArgs]) ->
         Names of columns, or arrays; tensors on a GPU are counted there. Several group columns (a list of names, or a
         dict of arrays) are counted jointly. Scores of several models are a list of names or a dict of arrays. At least
         a score or a prediction is needed; without labels only some measures exist.
-    favorable
-        The value of label and prediction that is good for the person, by default 1.
+    favorable, favorable_prediction
+        The value of label and prediction that is good for the person, by default 1. Where the prediction has codes of
+        its own, the value of each: favorable=1, favorable_prediction="approve", or
+        favorable={"label": 1, "prediction": "approve"}.
+    bands
+        How numbers are put into groups: {"age": [25, 40, 60]}, or "decades", "quantiles:4" or "none" for them.
+        By default numbers of more than 12 values are put into decades or quarters, with a note.
     risk
         Whether a high score is bad for the person.
     score_range
         The lowest and the highest possible score; by default [0, 1], or what is observed if scores leave it.
     missing
-        "refuse" rows with a missing or infinite value, or "drop" and report them.
+        "refuse" rows with a missing or infinite value, or "drop" and report them: who lacks a value of one group column
+        is then counted by the others. "group" makes people without a group a group of their own.
     weight_kind
         "frequency": a row stands for that many people. "sampling": a survey weight. "auto" takes whole
         numbers for the former, and refuses them if they look like the latter.

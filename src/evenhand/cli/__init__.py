@@ -20,6 +20,7 @@ from evenhand.files.secrets import is_address, masked
 SECTIONS = {
     "Audit": {
         "demo": "Audit the built-in COMPAS recidivism scores.",
+        "init": "Guess the columns of a file and the command to run.",
         "audit": "Compare groups by every measure, with intervals.",
         "check": "Hold data to a policy; exit code 1 if they break it.",
         "monitor": "Follow fairness over time and raise alarms.",
@@ -93,6 +94,7 @@ def cli(context: click.Context) -> None:
     Start with `evenhand demo`, then audit your own file of scores:
 
     \b
+        evenhand init scores.csv
         evenhand audit scores.csv --score p --label outcome --group sex
     """
     if context.invoked_subcommand is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from evenhand.cli.files import READ
 from evenhand.cli.options import CLASSES, COLUMNS, NUMBERS, command, option, references, shared, take, under
-from evenhand.cli.output import FORMS, progress_bar, wanted, write
+from evenhand.cli.output import FORMS, progress_bar, say, wanted, write
 from evenhand.errors import UsageError
 
 _MODELS = ("performance", "fairness")
@@ -52,7 +52,23 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
 
     CSV, Parquet, Arrow, JSON lines, Excel, LibreOffice, SAS, SPSS, Stata and R are read.
     """
-    _show(data, take(options, COLUMNS), options, also)
+    columns = take(options, COLUMNS)
+    if not columns:
+        _propose(data)
+    _show(data, columns, options, also)
+
+
+def _propose(data: str) -> None:
+    """End with a proposal of columns if nobody named any and the data are rows."""
+    from evenhand.cli.init import proposed
+    from evenhand.ingest.confusion_counts import roles_of_counts
+    from evenhand.ingest.roles import Roles
+    from evenhand.tables.storage import is_table_file
+
+    if is_table_file(data) or roles_of_counts(data, Roles()) is not None or (text := proposed(data)) is None:
+        return
+    say(f"{text}\n")
+    raise UsageError("nothing was audited: name the columns; above is what they look like (evenhand init)")
 
 
 def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
 from evenhand.files.data_file import FileFormat, with_format
 from evenhand.inference.settings import Inference
-from evenhand.ingest.roles import Roles
+from evenhand.ingest.roles import MISSING, Roles
 
 Decorator = Callable[[Any], Any]
 WIDTH = 24
@@ -190,6 +190,29 @@ def values_by_column(texts: tuple[str, ...], flag: str) -> dict[str, list[str]]:
     return chosen
 
 
+def bands_by_column(texts: tuple[str, ...], flag: str) -> dict[str, Any] | str:
+    """COL=25,40,60 or COL=RULE for each of several columns; none of all."""
+    if texts == ("none",):
+        return "none"
+    chosen: dict[str, Any] = {}
+    for text in texts:
+        column, equals, rule = text.rpartition("=")
+        if not equals or not column or not rule.strip():
+            raise UsageError(f"{flag} takes COL=25,40,60, COL=decades, COL=quantiles:4 or COL=none, not {shown(text)}")
+        if column in chosen:
+            raise UsageError(f"{flag} names {shown(column)} twice: choose one")
+        chosen[column] = _band_rule(rule.strip(), flag)
+    return chosen
+
+
+def _band_rule(text: str, flag: str) -> Any:
+    """Borders between commas, or a rule by its name."""
+    try:
+        return [_plain(part.strip()) and part.strip() for part in text.split(",") if number(part.strip()) is not None]
+    except ValueError:
+        return text
+
+
 def numbers_by_id(texts: tuple[str, ...], flag: str) -> dict[str, float]:
     """ID=T for each of several measures."""
     chosen: dict[str, float] = {}
@@ -277,6 +300,7 @@ _READ: dict[str, dict[str, Any]] = {
     "sheet": {"callback": read_by(lambda text, flag: int(text) if text.isascii() and text.isdigit() else text)},
     "score_range": {"callback": read_by(limits)},
     "where": {"callback": BY_COLUMN, "multiple": True},
+    "bands": {"callback": read_by(bands_by_column, together=True), "multiple": True},
 }
 SHARED: dict[str, dict[str, Any]] = {
     # a saved table knows its roles, so that a default would contradict it
@@ -311,6 +335,8 @@ SHARED: dict[str, dict[str, Any]] = {
               "explorer  [default: coarse]"},
 }  # fmt: skip
 
+COMPLETE = click.Choice(MISSING)
+"""What can be done with rows that lack a value, where these are no groups."""
 FILE = tuple(fact.name for fact in fields(FileFormat))
 COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth", "tolerance")

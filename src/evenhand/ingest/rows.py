@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -38,11 +38,13 @@ class Rows:
     notes: tuple[str, ...] = ()
 
 
-def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str]) -> Rows:
+def read_rows(
+    data: Any, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str], most: int | None = None
+) -> Rows:
     """The columns of a dataframe, a dict of columns, a DuckDB relation, or a path.
 
     `numbers` are columns by role; `names` stay text where a file holds text; `values` become numbers if all of a column
-    are.
+    are. Of what DuckDB reads, so many rows at most.
     """
     needed = list(dict.fromkeys([*numbers.values(), *names, *values]))
     engine = engine_of(data)
@@ -51,6 +53,8 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
     with opened(data, needed) as source:
         if source.connection is not None:  # counts need no order of rows, but here each is known by its place
             source.connection.execute("SET preserve_insertion_order = true")
+        if most is not None:
+            source = replace(source, relation=source.relation.limit(most))
         return _of_source(source, numbers, names, values)
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, same, shown
 from evenhand.files.data_file import FileArgs, with_format
+from evenhand.ingest.band_rules import checked_bands
+from evenhand.ingest.bands import Banding
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import Columns, checked, count, count_together
 from evenhand.ingest.confusion_counts import as_list, refuse_counts_as_rows
@@ -117,7 +119,7 @@ def _counted(data: Any, roles: Roles, classes: bool | None, grid: Any, cuts: Any
     if is_several(roles.score, data):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
     given = _checked(data, roles)
-    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles, roles.group) as rows:
         if roles.score is not None and roles.cluster is None:
             return count_scores(rows, read)
         columns = rows.exact()
@@ -142,7 +144,7 @@ def tabulate_together(data: Any, roles: Roles) -> JointTable:
     names, scores = _score_items(roles.score)
     places = ["score", *(f"score_{i}" for i in range(1, len(names)))]
     given = dict(zip(places, scores, strict=True)) | _checked(data, replace(roles, score=None), "label", "weight")
-    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles, roles.group) as rows:
         found = rows.exact()
     names_ = {**found.names, **dict(zip(places, names, strict=True))}
     return count_together(replace(found, names=names_), reading(roles)).crossed(roles.depth)
@@ -165,7 +167,7 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
         if isinstance(column, str) and same(column, time):
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
     by_day = name if every.unit in CALENDAR else None
-    with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
+    with _counting(data, given, roles, groups, name, by_day) as rows:
         columns = rows.exact()
     if roles.prediction is not None and are_classes(columns, roles):
         raise UsageError(f"a monitored prediction has two values, but {shown(columns.names['prediction'])} has classes")
@@ -223,6 +225,11 @@ def _checked(data: Any, roles: Roles, *which: str) -> dict[str, Any]:
         raise UsageError("name at least one group column (--group)")
     if isinstance(data, Table | Confusion):
         raise UsageError("this is a table already: audit it, or add it to another")
+    if roles.favorable_prediction is not None and "prediction" not in given:
+        raise UsageError(
+            "favorable_prediction (--favorable-prediction) is a value of the prediction column: name that "
+            "(prediction=, --prediction), or leave it out"
+        )
     cluster = roles.cluster
     if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
         raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
@@ -236,19 +243,38 @@ def _check_classes(classes: Any, roles: Roles) -> None:
         return
     if roles.label is None or roles.prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    extra = [role for role in ("score", "favorable", "score_range", "risk") if role in roles.said()]
+    binary = ("score", "favorable", "favorable_prediction", "score_range", "risk")
+    extra = [role for role in binary if role in roles.said()]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 
 
 @contextmanager
 def _counting(
-    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
+    data: Any, given: Mapping[str, Any], roles: Roles, group: Any, time: str | None = None, by_day: str | None = None
 ) -> Iterator[Counting]:
-    """The rows, or some of them, ready to be counted by whichever way fits: engines count by what decides, too."""
+    """The rows, or some of them, ready to be counted by whichever way fits, with numbers in bands.
+
+    Engines count by what decides which rows these are, too. The `time` is among the groups, and in no bands.
+    """
+    where, cluster = roles.where, roles.cluster
+    banding = Banding(checked_bands(roles.bands), roles.weight_kind, time)
+    if all(isinstance(g, str) for g in as_list(group)):
+        banding.check(as_list(group))
+
+    def banded(columns: Columns, part: bool, rows: Counting) -> Columns:
+        found = banding(columns, part)
+        banding.tell(rows, found)
+        return found
+
     if not where:
         with _rows_of(data, given, group, cluster, by_day) as rows:
-            yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
+            yield Adjusted(
+                rows,
+                lambda columns, part: banded(_without_cluster(columns, cluster), part, rows),
+                rows.length,
+                joins=lambda: banding.changes,
+            )
         return
     if data is None or not all(isinstance(g, str) for g in as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
@@ -257,7 +283,9 @@ def _counting(
     by_day = None if by_day in where else by_day  # its values are asked for as they are
     with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
         yield Adjusted(
-            rows, lambda columns, part: only(_without_cluster(columns, cluster), where, groups, part), split=True
+            rows,
+            lambda columns, part: banded(only(_without_cluster(columns, cluster), where, groups, part), part, rows),
+            joins=lambda: True,
         )
 
 

@@ -55,7 +55,7 @@ def data_of(table: Table, threshold: float | None) -> dict[str, Any]:
     return {
         "rows": table.rows,
         "left_out": dict(table.left_out),
-        "favorable": m.favorable,
+        **fields(m, "favorable favorable_prediction"),
         "threshold": threshold,
         "score_range": list(table.score_range) if table.score is not None else None,
         **fields(m, "score risk label prediction weight cluster"),
@@ -67,7 +67,7 @@ def data_of(table: Table, threshold: float | None) -> dict[str, Any]:
 
 def _rule(table: Table, threshold: float | None) -> str:
     if table.decision is not None:
-        return f"{table.meaning.prediction} is {table.meaning.favorable}"
+        return f"{table.meaning.prediction} is {table.meaning.decided}"
     return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:.15g}"
 
 

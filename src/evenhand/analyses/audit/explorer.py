@@ -47,7 +47,7 @@ def steps_of(
 def compared(table: Table, references: dict[str, str]) -> list[Grouping]:
     """The groupings of the audit whose groups lack nobody."""
     lacking = {name for name, _ in table.provenance.incomplete}
-    return [g for g in table.groupings if g.name in references and g.name not in lacking]
+    return [g for g in table.groupings if g.name in references and g.name not in lacking and g.whole]
 
 
 def _policy(table: Table, threshold: float | None) -> float | None:

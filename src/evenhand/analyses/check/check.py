@@ -158,7 +158,7 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
     if not len(small):
         return None
     cells = ~np.isin(case.grouping.codes, small)
-    if len(np.unique(case.grouping.codes[cells])) < 2:
+    if len(set(case.grouping.codes[cells].tolist()) - {-1}) < 2:
         return None
     arrays = ("n", "score", "decision", "label", "weight", "weight2", "cluster")
     parts: dict[str, Any] = {name: None if (a := getattr(table, name)) is None else a[cells] for name in arrays}

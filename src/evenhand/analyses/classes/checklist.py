@@ -92,7 +92,7 @@ def _weighted(weights: Floats | None, names: Sequence[str]) -> str:
 
 def _sizes(a: Aggregate) -> str:
     return (
-        f"{a.table.rows:,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of "
+        f"{int(a.table.sizes(a.grouping).sum()):,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of "
         f"{shown_name(a.grouping.name)}; the smallest non-empty of {a.joint.size:,} cells has "
         f"{a.joint[a.joint > 0].min():,}, {int((a.joint == 0).sum()):,} are empty"
     )

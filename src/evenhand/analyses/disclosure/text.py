@@ -34,7 +34,9 @@ def _column_lines(columns: dict[str, Any]) -> list[str]:
     if columns["risk"]:
         named[0] = f"risk {named[0]}"
     if columns["favorable"] is not None:
-        named.append(f"favourable {shown_name(columns['favorable'])}")
+        own = columns["favorable_prediction"]
+        of_prediction = "" if own is None else f" (prediction {shown_name(own)})"
+        named.append(f"favourable {shown_name(columns['favorable'])}{of_prediction}")
     if columns["classes"] is not None:
         named.append(f"{len(columns['classes']):,} classes")
     return [" · ".join(named)]

@@ -38,6 +38,7 @@ from evenhand.tables.storage import is_table_file
 _CHUNK = 1_000_000
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN", "UTINYINT",
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
+_PLAIN_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "DOUBLE")
 
 
 def names(data: Any) -> list[Any]:
@@ -92,6 +93,13 @@ class Relation:
         labelled = [source.labels[name].note for name in named.values() if name in source.labels]
         self.notes = (*source.notes, *map(percent_note, percentages), *labelled)
         self.precision = {role: FLOAT32.name for role in typed if source.type_of(names[role]) == "FLOAT"}
+
+    def coarsen(self, edges: Mapping[str, Sequence[float]]) -> None:
+        """From now on distinguish numbers of these groups by their band only: one of its numbers stands for all."""
+        found = {i: _coarse(self.source, g, f"group_{i}", edges[g]) for i, g in enumerate(self.groups) if g in edges}
+        coarse = [f"{sql} AS group_{i}" for i, sql in found.items() if sql is not None]
+        if coarse:
+            self.rows = self.rows.project(f"* REPLACE ({', '.join(coarse)})")
 
     def size(self) -> int:
         count = self.source.relation.aggregate("count(*)")
@@ -154,6 +162,24 @@ class Relation:
             if self.source.connection is not None:
                 raise  # whoever opened it knows which of the files it may be
             raise DataError(f"cannot read {self.source.label}: {problem(error)}") from error
+
+
+def _coarse(source: Source, name: str, key: str, edges: Sequence[float]) -> str | None:
+    """SQL for a number of the band that a number is in; None where numbers are not plainly compared."""
+    lowest = edges[0] - 1
+    if source.values == "text":  # of so few digits that floats are as good
+        plain = f"regexp_full_match(trim({key}), '-?(0|[1-9][0-9]{{0,8}})(\\.[0-9]{{1,6}})?')"
+        cases = _steps(f"CAST(trim({key}) AS DOUBLE)", [f"'{x!r}'" for x in (lowest, *edges)], edges)
+        return f"CASE WHEN {plain} THEN {cases} ELSE {key} END"
+    if source.values == "typed" and source.type_of(name) in _PLAIN_NUMBERS:
+        cases = _steps(key, [number(x) for x in (lowest, *edges)], edges)
+        return f"CASE WHEN {_finite(key)} THEN {cases} ELSE {key} END"
+    return None
+
+
+def _steps(x: str, values: Sequence[str], edges: Sequence[float]) -> str:
+    below = " ".join(f"WHEN {x} < {number(edge)} THEN {value}" for edge, value in zip(edges, values, strict=False))
+    return f"CASE {below} ELSE {values[-1]} END"
 
 
 def _finite(x: str) -> str:
