@@ -18,6 +18,9 @@ ENOUGH = 10
 ENOUGH_ON_AVERAGE = 20
 """So many people per class and group make one of F1 valid."""
 
+MANY = 5
+"""Of so many classes on an aggregate has the interval of an inverted test: the gaps of fewer do not tell a pattern."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -58,10 +61,47 @@ class Task:
         return (values, base) if self.method == "norm" else (self.recipe.units(values, base), base)
 
     @property
+    def uncorrected(self) -> str | None:
+        """Why there is no value corrected for what noise adds; None if there may be one."""
+        return _uncorrected(self.recipe)
+
+    @property
+    def only(self) -> int:
+        """The place of the only class it is about; -1 if all are."""
+        return self.recipe.positive if self.recipe.classes.kind == "binary" else -1
+
+    @property
+    def many(self) -> bool:
+        """Whether so many classes are aggregated that their gaps tell how large gaps are."""
+        several = int((~self.matrix.vacant).any(-1).sum())
+        return self.only < 0 and several >= MANY
+
+    @property
     def by_class(self) -> Recipe:
         """The first step alone: what is done to one class."""
         step = GROUPWISE["sum of gaps"] if self.recipe.complement else self.recipe.group
         return replace(self.recipe, group=step, classes=CLASSWISE["binary"], positive=0, class_weights=None)
+
+
+_REASONS = {
+    "threshold": "because many cells do not tell better than few whether a gap keeps to a threshold",
+    "mean": "because noise does not make a mean of {0} larger in the way it does gaps",
+    "low": "because with exponents below 1 the smallest gaps decide, which are mostly noise",
+    "extreme": "because the most extreme of all classes rests on a single cell",
+}
+
+
+def _uncorrected(recipe: Recipe) -> str | None:
+    """Why no truth can be said to lie in the middle of those that could have given an aggregate."""
+    step, q = recipe.group, recipe.classes.power
+    if step.kind == "threshold":
+        return _REASONS["threshold"]
+    if not recipe.worse:
+        return _REASONS["mean"].format(f"{recipe.unit}s")
+    low = step.kind == "power" and recipe.unit == "gap" and (step.power or 0.0) < 1
+    if low or (q is not None and q < (0.5 if step.kind == "variance" else 1)):
+        return _REASONS["low"]
+    return _REASONS["extreme"] if q is not None and np.isinf(q) else None
 
 
 def _extreme(recipe: Recipe) -> bool:
@@ -165,10 +205,10 @@ def _reach(task: Task, recipe: Recipe, chosen: slice, confidence: float) -> Pair
     fixed = m.vacant[chosen]
     several = int((~fixed & ~np.isnan(values)).sum()) + (len(base) if recipe.unit != "score" else 0)
     level = 1 - (1 - confidence) / max(several, 1)
-    lo, hi = exact(_share(m.rate, values), m.people[chosen], level)
+    lo, hi = exact(share_of(m.rate, values), m.people[chosen], level)
     lo, hi = (np.where(fixed, values, _back(m.rate, end)) for end in (lo, hi))
     if m.which == "overall":
-        ends = exact(_share(m.rate, base), m.base_people[chosen], level)
+        ends = exact(share_of(m.rate, base), m.base_people[chosen], level)
         base_lo, base_hi = (np.where(np.isnan(end), base, _back(m.rate, end)) for end in ends)
     else:
         base_lo, base_hi = (_mean(end) for end in (lo, hi))
@@ -185,7 +225,7 @@ def _mean(values: Floats) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _share(rate: ClassRate, values: Floats) -> Floats:
+def share_of(rate: ClassRate, values: Floats) -> Floats:
     """F1 = 2J / (1 + J) grows with J, which is a share of people."""
     return values / (2 - values) if rate.trials is not None else values
 
