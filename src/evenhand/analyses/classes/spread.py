@@ -80,19 +80,24 @@ class Series:
         return cls(tasks[0].matrix.of_classes(chosen), chosen, [t.recipe if only < 0 else t.by_class for t in tasks])
 
     def add(self, block: Sums | tuple[int, int], counts: ClassCounts, further: Floats) -> None:
+        if not np.isfinite(self.values).any():
+            return
         noise = noise_of(self.matrix, self.chosen, block, counts, further)
         self.families = self.families or families_of(self.matrix, noise)
         self.blocks.append([family.aggregates(self.recipes, noise) for family in self.families])
 
-    def results(self, confidence: float) -> list[Inverted | None]:
+    @property
+    def values(self) -> list[float]:
         m = self.matrix
+        return [float(np.squeeze(recipe.value(m.values, m.base))) for recipe in self.recipes]
+
+    def results(self, confidence: float) -> list[Inverted | None]:
         simulated = [np.concatenate(own, axis=-1) for own in zip(*self.blocks, strict=True)]
-        values = [float(np.squeeze(recipe.value(m.values, m.base))) for recipe in self.recipes]
         return [
             _joined([_inverted(recipe, value, aggregates[k], confidence) for aggregates in simulated])
             if simulated and np.isfinite(value)
             else None
-            for k, (recipe, value) in enumerate(zip(self.recipes, values, strict=True))
+            for k, (recipe, value) in enumerate(zip(self.recipes, self.values, strict=True))
         ]
 
 

@@ -85,10 +85,11 @@ def _about_groups(attribute: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
-    grid = _grid("rate", "δ", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
+    grid = _grid("rate", "δ", "corrected", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
     for m in attribute["other_metrics"]:
         grid.add_row(
-            METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]),
+            METRICS[m["metric"]].title, _number(m["value"]), _number(m["corrected"]), _interval(m["ci"]),
+            _number(m["null_95"]),
             p_value(m["p_value"], at_most=at_floor(m["p_value"], m["null_method"])),
         )  # fmt: skip
     grid.caption = Text("null 95%: alike groups stay within it 95 times of 100")
@@ -136,6 +137,8 @@ def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str
         yield indented(f"undefined {shown_name(aggregate['undefined'], 300)}")
         return
     text = f"δ = {_number(aggregate['value'], 4)}"
+    if aggregate["corrected"] is not None:
+        text += f"   corrected {_number(aggregate['corrected'], 4)}"
     if aggregate["ci"] is not None:
         text += f"   {100 * options['confidence']:g}% interval {_interval(aggregate['ci'], 4)}"
     yield indented(text)
@@ -156,8 +159,9 @@ def _second(document: dict[str, Any]) -> Iterator[RenderableType]:
     if second["undefined"]:
         yield indented(f"{name}: undefined {shown_name(second['undefined'], 300)}")
         return
-    ends = "" if second["ci"] is None else f" {_interval(second['ci'], 4)}"
-    yield indented(f"{name}: δ = {_number(second['value'], 4)}{ends}")
+    bare = "" if second["corrected"] is None else f"   corrected {_number(second['corrected'], 4)}"
+    ends = "" if second["ci"] is None else f"   {_interval(second['ci'], 4)}"
+    yield indented(f"{name}: δ = {_number(second['value'], 4)}{bare}{ends}")
     if second["difference"] is not None:
         change = number(second["difference"], sign=True, digits=4)
         yield indented(f"{shown_name(second['own'], 40)} minus {name}: {change}, without an interval")
