@@ -27,11 +27,11 @@ def inverted(value: float, truths: Floats, samples: Floats, confidence: float) -
     truths that could give such a value are rejected on the upper side alone (as Feldman and Cousins 1998 order values
     near a bound): the interval is never empty, and leaves out the least truth if a one-sided test rejects it.
 
-    >>> rng, truths = np.random.default_rng(0), np.linspace(0, 4, 81)
-    >>> samples = np.abs(truths[:, None] + rng.normal(size=(81, 4000)))  # |x| of a normal variable with unit variance
+    >>> rng, truths = np.random.default_rng(0), np.linspace(0, 8, 161)
+    >>> samples = np.abs(truths[:, None] + rng.normal(size=(161, 4000)))  # |x| of a normal variable with unit variance
     >>> found = inverted(3.0, truths, samples, 0.95)
     >>> [round(end, 1) for end in (found.low, found.middle, found.high)]
-    [1.0, 3.0, nan]
+    [1.3, 3.0, 5.0]
     >>> inverted(0.3, truths, samples, 0.95).low
     0.0
     """
