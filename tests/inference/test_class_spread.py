@@ -164,6 +164,12 @@ def test_who_has_none() -> None:
     one = found(counts, {"binary": Recipe("gap", power_step(2), CLASSWISE["binary"], positive=2)})["binary"]
     assert (one.method, one.uncorrected) == ("bootstrap of the norm", None)
     assert 0 <= one.corrected < one.value
+    recipes = {
+        name: Recipe("gap", GROUPWISE[name], CLASSWISE["binary"], positive=2) for name in ("sum of gaps", "fairlib")
+    }
+    disparity, fairness = found(counts, recipes).values()
+    assert fairness.corrected == pytest.approx(1 - disparity.corrected)
+    assert fairness.value < fairness.corrected <= 1
     assert found(counts, draws=0)["fairlib"].uncorrected == "because resamples were switched off"
     assert found(counts, draws=20)["fairlib"].method == "bootstrap of the norm"
 

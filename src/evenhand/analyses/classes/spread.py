@@ -77,7 +77,8 @@ class Series:
     def of(cls, tasks: Sequence[Task]) -> Series:
         only = tasks[0].only
         chosen = slice(None) if only < 0 else slice(only, only + 1)
-        return cls(tasks[0].matrix.of_classes(chosen), chosen, [t.recipe if only < 0 else t.by_class for t in tasks])
+        recipes = [t.recipe if only < 0 else replace(t.recipe, positive=0) for t in tasks]
+        return cls(tasks[0].matrix.of_classes(chosen), chosen, recipes)
 
     def add(self, block: Sums | tuple[int, int], counts: ClassCounts, further: Floats) -> None:
         if not np.isfinite(self.values).any():
@@ -103,8 +104,8 @@ class Series:
 
 def _joined(found: Sequence[Inverted]) -> Inverted:
     """What either family allows."""
-    low, high = min(f.low for f in found), max(f.high for f in found)
-    return Inverted(low, float(np.mean([f.middle for f in found])), high)
+    low, middle, high = np.array([(f.low, f.middle, f.high) for f in found]).T
+    return Inverted(float(low.min()), float(middle.mean()), float(high.max()))
 
 
 def _inverted(recipe: Recipe, value: float, simulated: Floats, confidence: float) -> Inverted:
