@@ -128,7 +128,7 @@ def test_intervals_of_many_classes_cover_and_are_short(gap: float, replications:
         assert np.mean(halves[name]) < 2.5 * np.sqrt(np.mean(np.square(errors[name]))), name
 
 
-@pytest.mark.parametrize("metric", ["fnr", "ppv", "fpr", "accuracy", "selection_rate", "f1"])
+@pytest.mark.parametrize("metric", ["fnr", "ppv", "fpr", "accuracy", "selection_rate"])
 def test_other_rates_of_groups_that_are_alike(metric: str) -> None:
     rng = np.random.default_rng(0)
     classes = 12
@@ -161,6 +161,9 @@ def test_who_has_none() -> None:
         assert own.corrected is None, name
         assert own.uncorrected.startswith("because "), name
         assert own.method != INVERTED
+    f1 = found(counts, metric="f1")["mean gap"]
+    assert (f1.corrected, f1.method == INVERTED) == (None, False)
+    assert f1.uncorrected.startswith("because F1 is no share")
     one = found(counts, {"binary": Recipe("gap", power_step(2), CLASSWISE["binary"], positive=2)})["binary"]
     assert (one.method, one.uncorrected) == ("bootstrap of the norm", None)
     assert 0 <= one.corrected < one.value

@@ -63,7 +63,7 @@ class Task:
     @property
     def uncorrected(self) -> str | None:
         """Why there is no value corrected for what noise adds; None if there may be one."""
-        return _uncorrected(self.recipe)
+        return _REASONS["f1"] if self.matrix.rate.trials is not None else _uncorrected(self.recipe)
 
     @property
     def only(self) -> int:
@@ -84,6 +84,7 @@ class Task:
 
 
 _REASONS = {
+    "f1": "because F1 is no share of people: it depends on how many groups have of each class, and is biased among few",
     "threshold": "because many cells do not tell better than few whether a gap keeps to a threshold",
     "mean": "because noise does not make a mean of {0} larger in the way it does gaps",
     "low": "because with exponents below 1 the smallest gaps decide, which are mostly noise",
@@ -205,10 +206,10 @@ def _reach(task: Task, recipe: Recipe, chosen: slice, confidence: float) -> Pair
     fixed = m.vacant[chosen]
     several = int((~fixed & ~np.isnan(values)).sum()) + (len(base) if recipe.unit != "score" else 0)
     level = 1 - (1 - confidence) / max(several, 1)
-    lo, hi = exact(share_of(m.rate, values), m.people[chosen], level)
+    lo, hi = exact(_share(m.rate, values), m.people[chosen], level)
     lo, hi = (np.where(fixed, values, _back(m.rate, end)) for end in (lo, hi))
     if m.which == "overall":
-        ends = exact(share_of(m.rate, base), m.base_people[chosen], level)
+        ends = exact(_share(m.rate, base), m.base_people[chosen], level)
         base_lo, base_hi = (np.where(np.isnan(end), base, _back(m.rate, end)) for end in ends)
     else:
         base_lo, base_hi = (_mean(end) for end in (lo, hi))
@@ -225,7 +226,7 @@ def _mean(values: Floats) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def share_of(rate: ClassRate, values: Floats) -> Floats:
+def _share(rate: ClassRate, values: Floats) -> Floats:
     """F1 = 2J / (1 + J) grows with J, which is a share of people."""
     return values / (2 - values) if rate.trials is not None else values
 

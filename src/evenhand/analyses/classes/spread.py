@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from evenhand.analyses.classes.intervals import Task, share_of
+from evenhand.analyses.classes.intervals import Task
 from evenhand.analyses.classes.matrix import Matrix
 from evenhand.analyses.options import least_resamples
 from evenhand.inference import class_resample as tables
@@ -49,9 +49,9 @@ def inversions(
     together: dict[str, dict[tuple[int, int], list[int]]] = {}
     for k, task in enumerate(tasks):
         if task.uncorrected is None and draws >= least_resamples(confidence):
-            of_source = together.setdefault("hits" if task.matrix.rate.needs == "hits" else task.source, {})
+            of_source = together.setdefault(task.matrix.rate.needs, {})
             of_source.setdefault((id(task.matrix), task.only), []).append(k)
-    for source, random in zip(("hits", "people", "rows", "samples"), rng.spawn(4), strict=True):
+    for source, random in zip(("hits", "sums"), rng.spawn(2), strict=True):
         places = list(together.get(source, {}).values())
         series = [Series.of([tasks[k] for k in own]) for own in places]
         for block in _blocks(source, series, counts, draws, random):
@@ -190,7 +190,7 @@ def _centre(m: Matrix) -> Floats:
     known = np.where(m.vacant, 0.0, m.shares)
     rate = ratio((known * np.where(m.vacant, 0.0, m.values)).sum(-1), known.sum(-1))
     people = np.maximum(m.base_people[:, 0], 1e-9)
-    share = (share_of(m.rate, rate) * people + 0.5) / (people + 1)
+    share = (rate * people + 0.5) / (people + 1)
     noise = share * (1 - share) / people
     middle = float(np.nanmean(rate))
     count = int(np.isfinite(rate).sum())
@@ -231,7 +231,7 @@ def _blocks(
         for size, random in tables.blocks(draws, cells, rng):
             yield size, int(random.integers(2**63))
         return
-    yield from tables.resampled(tables.alike(counts, source != "people"), draws, rng)
+    yield from tables.resampled(tables.alike(counts, False), draws, rng)
 
 
 def noise_of(
@@ -239,13 +239,13 @@ def noise_of(
 ) -> Noise:  # fmt: skip
     """What samples show of any population.
 
-    Shares of the people of one class are binomial. Rates that rest on a whole group, and F1, depend on each other: they
-    move as in samples in which groups are alike, by as much as shares of that size vary.
+    Shares of the people of one class are binomial. Rates that rest on a whole group depend on each other: they move as
+    in samples in which groups are alike, by as much as shares of that size vary.
     """
     if isinstance(block, tuple):
         people = np.maximum(np.rint(m.people / further**2), 1).astype(np.int64)
         return partial(_binomial, m, people, block[0], np.random.default_rng(block[1]))
-    whole = np.where(m.vacant, np.nan, m.rate.values(tables.alike(counts, m.rate.trials is not None).sums())[chosen])
+    whole = np.where(m.vacant, np.nan, m.rate.values(tables.alike(counts, False).sums())[chosen])
     away = np.nan_to_num(m.rate.values(block)[:, chosen] - whole) * further
     return partial(_moved, m, away, whole)
 
@@ -263,7 +263,6 @@ def _moved(m: Matrix, away: Floats, whole: Floats, rates: Floats) -> Floats:
 
 
 def _varies(m: Matrix, rates: Floats) -> Floats:
-    """The variance of a rate of one person; of F1 = 2J / (1 + J) by that of the share J."""
-    share = share_of(m.rate, np.where(m.vacant, 0.5, rates))
-    slope = 2 / (1 + share) ** 2 if m.rate.trials is not None else 1.0
-    return np.asarray(share * (1 - share) * slope**2)
+    """The variance of a share of one person."""
+    share = np.where(m.vacant, 0.5, rates)
+    return np.asarray(share * (1 - share))
