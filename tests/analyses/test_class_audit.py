@@ -290,13 +290,14 @@ def test_small_aggregates_keep_two_digits() -> None:
     row = {
         "metric": "fpr",
         "value": 0.00021,
+        "corrected": 0.00015,
         "ci": [0.0, 0.0017],
         "null_95": 0.00034,
         "p_value": 0.2,
         "null_method": "exact",
     }
     grid = _others({"other_metrics": [row]}, {"confidence": 0.95})
-    assert [next(iter(c.cells)) for c in grid.columns][1:4] == ["0.00021", "0.000, 0.0017", "0.00034"]
+    assert [next(iter(c.cells)) for c in grid.columns][1:5] == ["0.00021", "0.00015", "0.000, 0.0017", "0.00034"]
 
 
 def test_macro_f1_is_of_the_classes_that_all_groups_have() -> None:
