@@ -238,7 +238,7 @@ def test_answers_about_classes_need_classes() -> None:
         evenhand.guide()
     flags = ("--classes", "--focus", "between-groups", "--scale", "absolute", "--extremes", "--classes-matter")
     done = run("guide", *flags, "worst-most", stdin="")
-    assert "--unit gap --across-groups=inf --across-classes=2" in done.stdout
+    assert "--unit gap --across-groups=inf --across-classes=2" in " ".join(done.stdout.replace("\\\n", "").split())
     assert max(map(len, done.stdout.splitlines())) <= 80
     plain = run("guide", "--no-ground-truth", "--legal", stdin="").stdout
     assert max(map(len, plain.splitlines())) <= 80
