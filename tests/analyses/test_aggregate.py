@@ -345,7 +345,8 @@ def test_hundreds_of_classes() -> None:
     }
     a = evenhand.aggregate(columns, **WORDS, bootstrap=200, permutations=200)
     assert a.matrix.shape == (400, 5)
-    assert a.ci[0] <= a.value <= a.ci[1]
+    # groups are alike, which a mean gap of 0.13 of nine people per cell does not contradict
+    assert a.ci[0] == 0 <= a.corrected <= a.ci[1] < 0.06 < a.value
     text = repr(a)
     assert "385 more classes are not shown" in text
 

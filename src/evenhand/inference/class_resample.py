@@ -24,7 +24,7 @@ FEW_PER_CELL = 8
 """With fewer people per cell it is quicker to shuffle them."""
 
 
-def _blocks(draws: int, cells: int, rng: np.random.Generator) -> Iterator[tuple[int, np.random.Generator]]:
+def blocks(draws: int, cells: int, rng: np.random.Generator) -> Iterator[tuple[int, np.random.Generator]]:
     """How many draws to make at once, each block from a stream of its own: memory stays bounded."""
     size = int(np.clip(AT_ONCE // max(cells, 1), 1, MOST_BLOCK))
     for random in rng.spawn(-(-draws // size)):
@@ -50,7 +50,7 @@ def redrawn_hits(counts: ClassCounts, draws: int, rng: np.random.Generator, by: 
         own = squares.true if by == "true" else squares.predicted
         sides = [(sums.hits, squares.hits), (sides[1][0], np.maximum(own - squares.hits, 0.0))]
         person = _person(whole, own)
-    for size, random in _blocks(draws, 2 * whole.size, rng):
+    for size, random in blocks(draws, 2 * whole.size, rng):
         right, wrong = (
             _gamma(mass, square, size, random) + person * random.standard_gamma(0.5, (size, *whole.shape))
             for mass, square in sides
@@ -77,7 +77,7 @@ def redrawn_people(counts: ClassCounts, draws: int, rng: np.random.Generator) ->
     upto = np.cumsum(np.bincount(place.reshape(-1), counts.mass))
     total = counts.sums().total[0]
     person = np.ones_like(total) if counts.squares is None else _person(total, counts.sums(counts.squares).total[0])
-    for size, random in _blocks(draws, len(counts.mass) + 4 * counts.shape[0] * counts.shape[1], rng):
+    for size, random in blocks(draws, len(counts.mass) + 4 * counts.shape[0] * counts.shape[1], rng):
         sums = layout.sums(counts, _gamma(counts.mass, counts.squares, size, random))
         whole = np.where(total > 0, person, 0.0) * random.standard_gamma(1.0, (size, len(groups)))
         for stick in range(STICKS):
@@ -110,7 +110,7 @@ def redrawn(counts: ClassCounts, draws: int, rng: np.random.Generator) -> Iterat
     person = np.ones(len(rows[0]))
     if counts.squares is not None:
         person = _person(counts.sums().true, counts.sums(counts.squares).true)[rows[1], rows[0]]
-    for size, random in _blocks(draws, len(counts.mass) + 4 * classes * groups, rng):
+    for size, random in blocks(draws, len(counts.mass) + 4 * classes * groups, rng):
         sums = layout.sums(counts, _gamma(counts.mass, counts.squares, size, random))
         right = person * random.standard_gamma(0.5, (size, len(person)))
         wrong = person * random.standard_gamma(0.5, (size, len(person)))
@@ -184,7 +184,7 @@ def resampled(population: ClassCounts, draws: int, rng: np.random.Generator) -> 
     """Samples from a population: every cell a Poisson number of people."""
     layout = _Layout.of(population)
     person = np.ones_like(population.mass) if population.squares is None else population.squares / population.mass
-    for size, random in _blocks(draws, len(person) + 4 * population.shape[0] * population.shape[1], rng):
+    for size, random in blocks(draws, len(person) + 4 * population.shape[0] * population.shape[1], rng):
         yield layout.sums(population, random.poisson(population.mass / person, (size, len(person))) * person)
 
 
@@ -283,7 +283,7 @@ def permuted_hits(counts: ClassCounts, draws: int, rng: np.random.Generator, by:
     whole = np.rint(sums.true if by == "true" else sums.predicted).astype(np.int64)
     right = np.rint(sums.hits).astype(np.int64).sum(-1)
     fixed = np.zeros_like(sums.total)
-    for size, random in _blocks(draws, whole.size, rng):
+    for size, random in blocks(draws, whole.size, rng):
         hits = _shared(np.broadcast_to(right, (size, len(right))), np.broadcast_to(whole, (size, *whole.shape)), random)
         full, none = np.broadcast_to(whole, hits.shape).astype(np.float64), np.zeros(hits.shape)
         own = hits.astype(np.float64)
@@ -295,7 +295,7 @@ def permuted_everybody(counts: ClassCounts, draws: int, rng: np.random.Generator
     sums = counts.people.sums()
     columns = np.rint(sums.predicted.sum(-1)).astype(np.int64)
     sizes = np.rint(sums.total[0]).astype(np.int64)
-    for size, random in _blocks(draws, columns.size * len(sizes), rng):
+    for size, random in blocks(draws, columns.size * len(sizes), rng):
         places = np.broadcast_to(sizes, (size, len(sizes))).copy()
         predicted = np.empty((size, len(columns), len(sizes)))
         for c, people in enumerate(columns.tolist()):
@@ -333,7 +333,7 @@ def _split(
     steps = [np.flatnonzero(rank == k) for k in range(int(rank.max()) + 1)]
     by_other = np.argsort(into, kind="stable")
     starts = np.flatnonzero(np.diff(into[by_other], prepend=-1))
-    for size, random in _blocks(draws, len(keys) * groups + 4 * classes * groups, rng):
+    for size, random in blocks(draws, len(keys) * groups + 4 * classes * groups, rng):
         places = np.broadcast_to(fixed.astype(np.int64), (size, classes, groups)).copy()
         drawn = np.empty((size, len(keys), groups), np.int64)
         for cells in steps:
@@ -357,7 +357,7 @@ def _shuffled(
     stratum, kind, group = own[people], other[people], counts.group[people].astype(np.int32)
     ends = np.flatnonzero(np.append(stratum[1:] != stratum[:-1], True)) + 1
     right = np.flatnonzero(stratum == kind)
-    for size, random in _blocks(draws, len(people) + 4 * classes * groups, rng):
+    for size, random in blocks(draws, len(people) + 4 * classes * groups, rng):
         shuffled = np.tile(group, (size, 1))
         for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             shuffled[:, start:end] = random.permuted(shuffled[:, start:end], axis=1)

@@ -152,8 +152,9 @@ def power_mean(values: Floats, power: float, weights: Floats | None = None) -> F
         found = most(np.where(known, values, far), axis=-1, initial=far)
         return np.where(known.any(-1), found, np.nan)
     share = np.where(known, share, 0.0)
-    _, size = np.frexp(share.max(-1, keepdims=True, initial=0.0))
-    share = np.ldexp(share, -size)  # exact, and the sum of huge weights is finite
+    if weights is not None:
+        _, size = np.frexp(share.max(-1, keepdims=True, initial=0.0))
+        share = np.ldexp(share, -size)  # exact, and the sum of huge weights is finite
     total = share.sum(-1, keepdims=True)
     share = share / np.where(total > 0, total, 1.0)
     if power == 1:

@@ -80,6 +80,8 @@ def finding(a: Aggregate) -> dict[str, Any]:
     """The number, and how sure it is."""
     return {
         "value": number(a.value),
+        "corrected": number(a.corrected),
+        "uncorrected": a.result.uncorrected,
         "ci": pair(a.ci),
         "method": a.result.method if a.ci is not None else None,
         "undefined": a.undefined,
@@ -96,7 +98,7 @@ def _against(a: Aggregate) -> dict[str, Any] | None:
     return {
         **fields(a.against, "own name"),
         "data": data_of(second.table),
-        **{k: v for k, v in finding(second).items() if k in ("value", "ci", "undefined")},
+        **{k: v for k, v in finding(second).items() if k in ("value", "corrected", "ci", "undefined")},
         "difference": number(a.value - second.value),
         **body(second),
         "notes": list(second.notes),
@@ -153,6 +155,8 @@ def sentence(a: Aggregate) -> str:
     text = f"{what} is {written.number(a.value, tiny=True)}"
     if gone and recipe.classes.kind != "binary":
         text += f", with {gone:,} of {len(a.classes):,} classes left out because they have no value"
+    if a.corrected is not None:
+        text += f"; corrected for what noise adds, {written.number(a.corrected, tiny=True)}"
     if a.ci is not None:
         ends = written.interval(pair(a.ci), tiny=True, unbounded="∞")
         text += f" ({100 * a.options.confidence:g}% interval {ends})"

@@ -18,6 +18,9 @@ ENOUGH = 10
 ENOUGH_ON_AVERAGE = 20
 """So many people per class and group make one of F1 valid."""
 
+MANY = 5
+"""Of so many classes on an aggregate has the interval of an inverted test: the gaps of fewer do not tell a pattern."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -58,10 +61,48 @@ class Task:
         return (values, base) if self.method == "norm" else (self.recipe.units(values, base), base)
 
     @property
+    def uncorrected(self) -> str | None:
+        """Why there is no value corrected for what noise adds; None if there may be one."""
+        return _REASONS["f1"] if self.matrix.rate.trials is not None else _uncorrected(self.recipe)
+
+    @property
+    def only(self) -> int:
+        """The place of the only class it is about; -1 if all are."""
+        return self.recipe.positive if self.recipe.classes.kind == "binary" else -1
+
+    @property
+    def many(self) -> bool:
+        """Whether so many classes are aggregated that their gaps tell how large gaps are."""
+        several = int((~self.matrix.vacant).any(-1).sum())
+        return self.only < 0 and several >= MANY
+
+    @property
     def by_class(self) -> Recipe:
         """The first step alone: what is done to one class."""
         step = GROUPWISE["sum of gaps"] if self.recipe.complement else self.recipe.group
         return replace(self.recipe, group=step, classes=CLASSWISE["binary"], positive=0, class_weights=None)
+
+
+_REASONS = {
+    "f1": "because F1 is no share of people: it depends on how many groups have of each class, and is biased among few",
+    "threshold": "because many cells do not tell better than few whether a gap keeps to a threshold",
+    "mean": "because noise does not make a mean of {0} larger in the way it does gaps",
+    "low": "because with exponents below 1 the smallest gaps decide, which are mostly noise",
+    "extreme": "because the most extreme of all classes rests on a single cell",
+}
+
+
+def _uncorrected(recipe: Recipe) -> str | None:
+    """Why no truth can be said to lie in the middle of those that could have given an aggregate."""
+    step, q = recipe.group, recipe.classes.power
+    if step.kind == "threshold":
+        return _REASONS["threshold"]
+    if not recipe.worse:
+        return _REASONS["mean"].format(f"{recipe.unit}s")
+    low = step.kind == "power" and recipe.unit == "gap" and (step.power or 0.0) < 1
+    if low or (q is not None and q < (0.5 if step.kind == "variance" else 1)):
+        return _REASONS["low"]
+    return _REASONS["extreme"] if q is not None and np.isinf(q) else None
 
 
 def _extreme(recipe: Recipe) -> bool:

@@ -62,9 +62,21 @@ class Matrix:
         """How the base moves with values: by their shares, or alike."""
         known = np.where(np.isnan(values), 0.0, values)
         if self.which == "overall":
-            return np.asarray((self.shares * known).sum(-1, keepdims=True))
+            return np.asarray(np.einsum("...cg,cg->...c", known, self.shares)[..., None])
         count = (~np.isnan(self.values)).sum(-1, keepdims=True)
         return np.asarray(known.sum(-1, keepdims=True) / np.maximum(count, 1))
+
+    def gaps_of(self, values: Floats) -> Floats:
+        """How far values are from the base that moves with them."""
+        return np.asarray(values - self.base_of(values))
+
+    def of_classes(self, chosen: slice) -> Matrix:
+        """The rows of these classes."""
+        apart = None if self.apart is None else self.apart[chosen]
+        return replace(
+            self, values=self.values[chosen], base=self.base[chosen], people=self.people[chosen], apart=apart,
+            base_people=self.base_people[chosen], shares=self.shares[chosen], vacant=self.vacant[chosen],
+        )  # fmt: skip
 
     def _filled(self, values: Floats) -> Floats:
         return values if self.empty is None else np.where(np.isnan(values), self.empty, values)

@@ -86,7 +86,13 @@ class Aggregate(Result):
         return self.result.beta
 
     @property
+    def corrected(self) -> float | None:
+        """δ without what noise adds to it: many small cells make any number of gaps larger than it is."""
+        return self.result.corrected
+
+    @property
     def ci(self) -> Pair | None:
+        """Where δ of the population lies. That of the sample may be larger than all of it."""
         return self.result.ci
 
     @property

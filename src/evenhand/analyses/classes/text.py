@@ -85,10 +85,11 @@ def _about_groups(attribute: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _others(attribute: dict[str, Any], options: dict[str, Any]) -> Grid:
-    grid = _grid("rate", "δ", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
+    grid = _grid("rate", "δ", "corrected", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
     for m in attribute["other_metrics"]:
         grid.add_row(
-            METRICS[m["metric"]].title, _number(m["value"]), _interval(m["ci"]), _number(m["null_95"]),
+            METRICS[m["metric"]].title, _number(m["value"]), _number(m["corrected"]), _interval(m["ci"]),
+            _number(m["null_95"]),
             p_value(m["p_value"], at_most=at_floor(m["p_value"], m["null_method"])),
         )  # fmt: skip
     grid.caption = Text("null 95%: alike groups stay within it 95 times of 100")
@@ -151,6 +152,8 @@ def _headline(aggregate: dict[str, Any], options: dict[str, Any], attribute: str
 
 def _delta(found: dict[str, Any], options: dict[str, Any]) -> str:
     text = f"δ = {_number(found['value'], 4)}"
+    if found["corrected"] is not None:
+        text += f"   corrected {_number(found['corrected'], 4)}"
     if found["ci"] is not None:
         text += f"   {100 * options['confidence']:g}% interval {_interval(found['ci'], 4)}"
     return text

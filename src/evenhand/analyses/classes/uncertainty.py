@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.analyses.classes.intervals import Moves, Task, interval, norms_by_class
+from evenhand.analyses.classes.spread import inversions
 from evenhand.inference import class_resample as tables
 from evenhand.inference.interval import student, upper_quantile
+from evenhand.inference.inversion import Inverted
 from evenhand.inference.significance import at_floor
 from evenhand.measures.rates import ratio
 from evenhand.tables.arrays import Floats, Pair
@@ -50,6 +52,10 @@ class Uncertainty:
     chance: Chance | None = None
     untested: str | None = None
     """Why there is no test."""
+    corrected: float | None = None
+    """The value without what noise adds to it: of samples from such a truth as many show more as show less."""
+    uncorrected: str | None = None
+    """Why there is no such value."""
 
 
 def uncertainties(
@@ -64,21 +70,40 @@ def uncertainties(
 
     An aggregate alone has the interval and the p-value that it has among others.
     """
-    streams = rng.spawn(13)
+    streams = rng.spawn(14)
     further = doubts(counts, confidence)
     moves = _moved(tasks, counts, draws, streams[:5], further)
-    _alike(tasks, moves, counts, draws, streams[10:], further)
+    _alike(tasks, moves, counts, draws, streams[10:13], further)
     nulls = _permuted(tasks, counts, permutations, streams[5:10])
+    truths = inversions(tasks, counts, confidence, draws, streams[13], further["norm"])
     results = []
-    for task, moved, null in zip(tasks, moves, nulls, strict=True):
+    for task, moved, null, truth in zip(tasks, moves, nulls, truths, strict=True):
         value = float(task.recipe.value(task.matrix.values, task.matrix.base))
         beta = task.by_class.beta(task.matrix.values, task.matrix.base)
         ci, beta_ci, method = None, tuple[Pair | None, ...]([None] * len(beta)), None
         if np.isfinite(value) and (task.method == "band" or draws):
             ci, beta_ci, method = interval(task, value, beta, moved, confidence)
         chance, untested = _chance(task, counts, value, moved, null, permutations)
-        results.append(Uncertainty(value, beta, ci, beta_ci, method, chance, untested))
+        if truth is not None and task.many and ci is not None:
+            ci, method = _of_truths(truth, ci), "test inverted by simulation"
+        middle = truth.middle if truth is not None and np.isfinite(truth.middle) else None
+        why = None if middle is not None else task.uncorrected or _unknown(value, draws)
+        results.append(Uncertainty(value, beta, ci, beta_ci, method, chance, untested, middle, why))
     return results
+
+
+def _of_truths(truth: Inverted, other: Pair) -> Pair:
+    """Where the family does not reach far enough, an end is that of the other interval."""
+    low, high = (own if np.isfinite(own) else end for own, end in zip((truth.low, truth.high), other, strict=True))
+    return low, high
+
+
+def _unknown(value: float, draws: int) -> str:
+    if not np.isfinite(value):
+        return "because the aggregate is undefined"
+    if not draws:
+        return "because resamples were switched off"
+    return "because there are too few resamples, or nobody's rate could be another in another sample"
 
 
 def doubts(counts: ClassCounts, confidence: float) -> dict[str, Floats]:
