@@ -32,6 +32,15 @@ def table(heads: list[str], rows: list[list[str]], texts: Collection[str] = ()) 
     yield ""
 
 
+def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines that are shown on request; the title is HTML already."""
+    yield f"<details><summary>{title}</summary>"
+    yield ""
+    yield from lines
+    yield "</details>"
+    yield ""
+
+
 def fenced(text: str) -> str:
     """What a terminal shows, as it is."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))

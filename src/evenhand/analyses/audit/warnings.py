@@ -28,17 +28,19 @@ NARROW = 0.2
 """fill less than this share of the observed range, a few outlying scores set the scale of uniform measures."""
 
 
-def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
-    """About the scores, the options and the decisions, then about each attribute, then about what the table lacks."""
-    notes = [
-        *_range(table),
-        *_score_and_resamples(table, options),
-        *_decisions(table, options),
-        *_permutations(options, attributes),
-    ]
+def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
+    """What changes how a verdict is read: about the decisions, and groups that tell nothing."""
+    notes = [*_decisions(table, options)]
     for a in attributes:
-        notes += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
-        notes += unjudged_notes(a)
+        notes += [*_small_groups(a), *unjudged_notes(a)]
+    return notes
+
+
+def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
+    """About the scores and the options, then about each attribute, then about what the table lacks."""
+    notes = [*_range(table), *_score_and_resamples(table, options), *_permutations(options, attributes)]
+    for a in attributes:
+        notes += [*_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
     return [*notes, *_lacking(table)]
 
 
