@@ -13,7 +13,7 @@ from evenhand.analyses.audit.verdict import NOT_COMPUTED, word_of
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, size, tolerated
 from evenhand.errors import shown_name
 from evenhand.report.format import interval, number
-from evenhand.report.markdown import escaped, fenced, finished, folded, table
+from evenhand.report.markdown import escaped, finished, folded, preformatted, table
 
 MOST_TABLES = 6
 MOST_ROWS = 30
@@ -137,7 +137,8 @@ def _repeated(document: dict[str, Any]) -> Iterator[str]:
     yield from (f"- **{escaped(term)}:** {escaped(text)}" for term, text in facts(document))
     yield from (f"- {escaped(shown_name(note, 600))}" for note in document["notes"] if note not in document["caveats"])
     yield ""
-    yield fenced(document["command"])
+    yield preformatted(document["command"])
+    yield ""
     options = document["options"]
     yield (
         f"<sub>Evenhand {document['version']}, table `{document['data']['table'][:16]}`, seed {options['seed']}, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evenhand.analyses.audit.brief import MOST_GROUPS, SHORT, few_digits, worst_first
+from evenhand.analyses.audit.brief import SHORT, few_digits, worst_first
 from evenhand.analyses.audit.marks import KINDS, badge, icon
 from evenhand.analyses.audit.verdict import word_of
 from evenhand.analyses.audit.wording import gap, measure_of, p_words, tolerated
@@ -13,14 +13,11 @@ from evenhand.errors import shown_name
 from evenhand.report.format import interval
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
 
-MOST_ROWS = 200
-"""Rows with those that are folded."""
 
-
-def matrix(attribute: dict[str, Any], confidence: float, most: int = MOST_ROWS, links: bool = True) -> Markup:
+def matrix(attribute: dict[str, Any], confidence: float, at_once: int, most: int, links: bool = True) -> Markup:
     """The worst groups, then the others, folded. Heads link to what a measure asks, if that is on the page."""
     groups = worst_first(attribute)
-    first, rest = groups[:MOST_GROUPS], groups[MOST_GROUPS:most]
+    first, rest = groups[:at_once], groups[at_once:most]
     parts: list[Any] = [_rows(attribute, first, confidence, links), tag("p", _SIGNS, class_="readout note")]
     if rest:
         parts.append(

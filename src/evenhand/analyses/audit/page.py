@@ -35,6 +35,8 @@ FEWEST_STOPS = 3
 WITHOUT_SCORES = ("forest", "groups", "null")
 MOST_AT_A_GLANCE = 4
 """Attributes whose groups a notebook shows."""
+MOST_OF_OTHERS = 5
+"""Groups shown at once of attributes that the verdict is not about."""
 
 Section = tuple[str, Any, Any]
 
@@ -94,8 +96,10 @@ def _attributes(document: dict[str, Any], most: int, links: bool = True) -> Iter
     """The groups of each attribute by key measure; the bars of the first stand beside the verdict."""
     first, confidence = first_attribute(document), document["options"]["confidence"]
     for i, a in enumerate(document["attributes"]):
-        before = [] if a is first else [verdict_line(a), bars(a, confidence)]
-        yield f"by-{i}", f"Key measures by {shown_name(a['name'])}", join(before, matrix(a, confidence, most, links))
+        at_once = MOST_GROUPS if a is first else MOST_OF_OTHERS
+        before = [] if a is first else [verdict_line(a), bars(a, confidence, at_once + 1)]
+        table = matrix(a, confidence, at_once, most, links)
+        yield f"by-{i}", f"Key measures by {shown_name(a['name'])}", join(before, table)
 
 
 _TOO_FEW = (
@@ -127,35 +131,36 @@ def _about(kind: Kind, subject: Any) -> Kind:
 
 def _everything(document: dict[str, Any], drawn: Drawings, room: Room) -> Iterator[Markup]:
     """All numbers, all charts, and how they were found."""
-    many = len(document["attributes"]) > 1
-    for i, attribute in enumerate(document["attributes"]):
-        whose = tag("span", ", by ", name(attribute["name"])) if many else None
-        for id_, title, content in _about_attribute(document, attribute, drawn, room):
-            if content:
-                yield _folded(f"{id_}-{i}", join(title, whose), content, on_paper=id_ == "rates")
+    confidence = document["options"]["confidence"]
+    most = room.most(MOST_ROWS) // len(document["attributes"])
+    parts: list[tuple[str, str, Callable[[dict[str, Any]], Any]]] = [
+        ("rates", "Rates of every group", lambda a: groups_table(a, most)),
+        ("all", "Every measure", lambda a: measures_tables(drawn, a, confidence, room)),
+        ("charts", "Charts", lambda a: _charts(drawn, a, room)),
+        ("pairs", "The most different pair of groups", lambda a: largest_table(a) if a["largest"] else None),
+        ("exclusion", "What cannot hold together", _impossibility),
+    ]
+    for id_, title, of in parts:
+        if content := join(_by_attribute(document, of)):
+            yield _folded(id_, title, content, on_paper=id_ == "rates")
     ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
     yield _folded("measures", "What each measure asks", about(ids, document["options"]["tolerance"], level=4))
     told = join(method(document, room.remarks()))
     yield _folded("method", "How it was computed, and how to repeat it", told, on_paper=True)
 
 
-def _folded(id_: str, title: Any, content: Any, on_paper: bool = False) -> Markup:
+def _by_attribute(document: dict[str, Any], of: Callable[[dict[str, Any]], Any]) -> Iterator[Markup]:
+    """Something of every attribute, under its name if there are several."""
+    for attribute in document["attributes"]:
+        content = join(of(attribute))
+        if content:
+            yield join(tag("h4", "By ", name(attribute["name"])) if len(document["attributes"]) > 1 else None, content)
+
+
+def _folded(id_: str, title: str, content: Any, on_paper: bool = False) -> Markup:
     """Something to open; what belongs on paper is printed in any case."""
     return tag("details", tag("summary", tag("h3", title)), content, id=id_,
                class_="fold paper" if on_paper else "fold")  # fmt: skip
-
-
-def _about_attribute(
-    document: dict[str, Any], attribute: dict[str, Any], drawn: Drawings, room: Room
-) -> Iterator[tuple[str, str, Markup]]:
-    most = room.most(MOST_ROWS) // len(document["attributes"])
-    yield "rates", "Rates of every group", groups_table(attribute, most)
-    tables = measures_tables(drawn, attribute, document["options"]["confidence"], room)
-    yield "all", "Every measure", join(tables)
-    yield "charts", "Charts", join(_charts(drawn, attribute, room))
-    if attribute["largest"]:
-        yield "pairs", "The most different pair of groups", largest_table(attribute)
-    yield "exclusion", "What cannot hold together", join(_impossibility(attribute))
 
 
 def _charts(drawn: Drawings, attribute: dict[str, Any], room: Room) -> Iterator[Markup]:

@@ -22,7 +22,7 @@ Group = dict[str, Any]
 
 
 def bars(attribute: dict[str, Any], confidence: float, most: int = MOST_GROUPS) -> Markup:
-    """The reference and the groups that fare worst; the others, folded, are in the matrix."""
+    """The reference and the groups with the worst verdicts; the others are in the matrix."""
     shown = ranked(attribute)[:most]
     ratios = {m["group"]: m for m in attribute["measures"] if m["id"] == "disparate_impact"}
     known = [g["rates"]["selection_rate"] for g in shown if g["rates"]["selection_rate"]["value"] is not None]
@@ -46,7 +46,7 @@ def bars(attribute: dict[str, Any], confidence: float, most: int = MOST_GROUPS) 
     table = grid(_caption(attribute, lines, top), heads, rows, class_="bars")
     left = len(attribute["groups"]) - len(shown)
     more = tag("p", f"{left:,} more groups are in the table below.", class_="note") if left else None
-    return join(table, more)
+    return tag("div", table, more)
 
 
 def _people(g: Group) -> str:

@@ -41,6 +41,7 @@ def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit
     notes = [*_range(table), *_score_and_resamples(table, options), *_permutations(options, attributes)]
     for a in attributes:
         notes += [*_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
+        notes += unjudged_notes(a, exploratory=True)
     return [*notes, *_lacking(table)]
 
 
@@ -162,11 +163,14 @@ def stray_tolerances(tolerance: Mapping[str, float], chosen: Sequence[Measure]) 
         yield f"nothing is held to the tolerance of {listed(stray)}: not among the measures asked for (--measures)"
 
 
-def unjudged_notes(a: AttributeAudit) -> Iterator[str]:
-    """Which values are not held to their tolerance, because people who cannot be compared would decide it."""
+def unjudged_notes(a: AttributeAudit, exploratory: bool = False) -> Iterator[str]:
+    """Which values are not held to their tolerance, because people who cannot be compared would decide it.
+
+    Of key measures, or of those that are exploratory.
+    """
     reasons: dict[tuple[str, str], list[str]] = {}
     for gap in a.measures:
-        if gap.unjudged:
+        if gap.unjudged and gap.exploratory is exploratory:
             reasons.setdefault((gap.group, gap.unjudged), []).append(gap.measure.title)
     for number, ((group, because), titles) in enumerate(reasons.items()):
         if number == MOST_UNJUDGED:

@@ -55,8 +55,9 @@
       const [whole, part] = fixed(value, 1).split(".");
       return grouped(whole) + (part === "0" ? "" : "." + part);
     }
-    const text = fixed(value, 3);
-    return key === "gap" && value > 0 ? "+" + text : text;
+    if (key === "ratio") return fixed(value, 2);
+    const text = fixed(100 * value, 1);
+    return key === "gap" ? (value > 0 ? "+" + text : text) : text + "%";
   };
 
   const fill = (cell, key, value) => {
