@@ -256,4 +256,4 @@ def _written(key: str, value: float) -> str:
         return f"{value:,.1f}".removesuffix(".0")
     if key == "ratio":
         return number(value, digits=2)
-    return f"{100 * value:{'+' if value > 0 else ''}.1f}{'' if key == 'gap' else '%'}"
+    return f"{100 * value:{'+' if value > 0 else ''}.1f}" if key == "gap" else f"{100 * value:.1f}%"
