@@ -18,7 +18,7 @@ def matrix(attribute: dict[str, Any], confidence: float, at_once: int, most: int
     """The worst groups, then the others, folded. Heads link to what a measure asks, if that is on the page."""
     groups = worst_first(attribute)
     first, rest = groups[:at_once], groups[at_once:most]
-    parts: list[Any] = [_rows(attribute, first, confidence, links), tag("p", _SIGNS, class_="readout note")]
+    parts: list[Any] = [_rows(attribute, first, confidence, links), _readout()]
     if rest:
         parts.append(
             tag("details", tag("summary", f"{len(rest):,} more groups"), _rows(attribute, rest, confidence, links))
@@ -28,10 +28,12 @@ def matrix(attribute: dict[str, Any], confidence: float, at_once: int, most: int
     return join(parts)
 
 
-_SIGNS = (
-    "pts: percentage points; ×: times as often. Point at a cell, or move between cells with the arrow keys, for its "
-    "question, interval and tolerance."
-)
+def _readout() -> Markup:
+    return tag("p", _SIGNS, tag("span", _HOW, class_="needs-script", hidden=True), class_="readout note")
+
+
+_SIGNS = "pts: percentage points; ×: times as often."
+_HOW = " Point at or touch a cell, or move between cells with the arrow keys, for its question, interval and tolerance."
 
 
 def _rows(attribute: dict[str, Any], groups: Sequence[str], confidence: float, links: bool) -> Markup:
@@ -62,17 +64,18 @@ def _cell(m: dict[str, Any] | None, confidence: float, id_: str) -> Markup:
     return cell(
         tag("span", icon(word), " ", few_digits(measure, m), class_="value"),
         tag("span", " ", SHORT[word] if m["value"] is not None else "not known", class_="short"),
-        tag("span", details(m, word, confidence), class_="rest"),
+        tag("span", _details(m, word, confidence), class_="rest"),
         class_=KINDS[word], data_measure=measure.title, data_asks=measure.asks,
     )  # fmt: skip
 
 
-def details(m: dict[str, Any], word: str, confidence: float) -> str:
-    """Interval, tolerance and p-value of a comparison, or why there are none."""
+def _details(m: dict[str, Any], word: str, confidence: float) -> Markup:
+    """The word in full, interval, tolerance and p-value, or why there are none."""
     measure = measure_of(m)
     if m["value"] is None:
-        return f": {word} {shown_name(m['undefined'] or '', 200)}"
+        return join(tag("span", f": {word} ", class_="aloud"), shown_name(m["undefined"] or "", 200))
     ends = "" if m["ci"] is None else f"{100 * confidence:g}% interval {interval(m['ci'], sign=measure.signed)}, "
     p = "" if m["p_adjusted"] is None else f", {p_words(m)}"
     because = f"; {shown_name(m['unjudged'], 200)}" if m["unjudged"] else ""
-    return f": {word}. {gap(measure, m)}, {ends}tolerance {tolerated(measure, m['tolerance'])}{p}{because}"
+    said = f"{gap(measure, m)}, {ends}tolerance {tolerated(measure, m['tolerance'])}{p}{because}"
+    return join(tag("span", f": {word}. ", class_="aloud"), said)

@@ -46,9 +46,12 @@ def first_attribute(document: Document) -> dict[str, Any]:
 
 def heading(document: Document) -> Markup:
     """The word of the audit."""
-    said = document["verdict"]["word"]
-    word = badge(said, said[:1].upper() + said[1:])
+    word = badge(document["verdict"]["word"], _capital(document["verdict"]["word"]))
     return join(word, _by(first_attribute(document))) if len(document["attributes"]) > 1 else word
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _by(attribute: dict[str, Any]) -> Markup:
@@ -78,13 +81,14 @@ def _line(place: int, attribute: dict[str, Any]) -> Markup:
     for group, rate in zip(ends, said, strict=True):
         between += [" and " if between else ": ", f"{rate} of ", name(group, 30)]
     link = tag("a", "By ", name(attribute["name"]), href=f"#by-{place}")
-    return tag("li", badge(verdict["word"]), " ", link, *between)
+    return tag("li", badge(verdict["word"], _capital(verdict["word"])), " ", link, *between)
 
 
 def verdict_line(attribute: dict[str, Any], named: bool = False) -> Markup:
     """The word and the sentence of an attribute."""
     verdict = attribute["verdict"]
-    return tag("p", badge(verdict["word"]), _by(attribute) if named else None, ". ", verdict["sentence"], class_="said")
+    word = badge(verdict["word"], _capital(verdict["word"]))
+    return tag("p", word, _by(attribute) if named else None, ". ", verdict["sentence"], class_="said")
 
 
 def notes(document: Document) -> Iterator[Markup]:

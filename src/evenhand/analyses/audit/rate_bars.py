@@ -45,7 +45,7 @@ def bars(attribute: dict[str, Any], confidence: float, most: int = MOST_GROUPS) 
     heads = ["group", tag("span", "bar", class_="hidden"), "selected", "ratio", "verdict"]
     table = grid(_caption(attribute, lines, top), heads, rows, class_="bars")
     left = len(attribute["groups"]) - len(shown)
-    more = tag("p", f"{left:,} more groups are in the table below.", class_="note") if left else None
+    more = tag("p", f"{left:,} more groups are in the tables below.", class_="note") if left else None
     return tag("div", table, more)
 
 

@@ -226,7 +226,8 @@
   const matrix = (table) => {
     const readout = table.closest("section").querySelector(".readout");
     const rows = Array.from(table.tBodies[0].rows, (row) => Array.from(row.cells).slice(1));
-    const explained = readout.textContent;
+    readout.querySelectorAll("[hidden]").forEach((part) => { part.hidden = false; });
+    const explained = Array.from(readout.childNodes);
     const tell = (cell) => {
       const strong = document.createElement("strong");
       const group = cell.parentElement.cells[0].querySelector("bdi").cloneNode(true);
@@ -244,7 +245,7 @@
       const cell = event.target.closest("tbody td");
       if (cell) tell(cell);
     });
-    table.addEventListener("pointerleave", () => { readout.textContent = explained; });
+    table.addEventListener("pointerleave", () => { readout.replaceChildren(...explained); });
     table.addEventListener("focusin", (event) => {
       const cell = event.target.closest("tbody td");
       if (cell) { reach(cell); tell(cell); }
