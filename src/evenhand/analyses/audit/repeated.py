@@ -57,13 +57,27 @@ def _columns(table: Table) -> Iterator[str]:
 def _decision(table: Table, options: Options, attributes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if options.threshold is not None:
         yield from ("--threshold", _number(options.threshold))
-    largest = {a["name"]: max(a["groups"], key=lambda g: g["n"])["name"] == a["reference"] for a in attributes}
-    crossed = [a["name"] for a in attributes if len(a["columns"]) > 1]
-    every = not all(largest[name] for name in crossed)  # an intersection has the references of its columns
-    alone = [a for a in attributes if len(a["columns"]) == 1 and (every or not largest[a["name"]])]
-    for a in alone:
-        plain = len(table.attributes) == 1 and "=" not in a["reference"]
-        yield from ("--reference", a["reference"] if plain else f"{a['name']}={a['reference']}")
+    stated = _references(attributes)
+    for name, group in stated.items():
+        plain = len(table.attributes) == 1 and "=" not in group
+        yield from ("--reference", group if plain else f"{name}={group}")
+
+
+def _references(attributes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The fewest references of columns that also decide those of intersections."""
+    alone = {a["name"]: a["reference"] for a in attributes if len(a["columns"]) == 1}
+    needed = {a["name"]: a["reference"] for a in attributes if a["name"] in alone and _decided(a, {}) != a["reference"]}
+    fits = all(_decided(a, needed) == a["reference"] for a in attributes)
+    return needed if fits else alone
+
+
+def _decided(attribute: Mapping[str, Any], stated: Mapping[str, str]) -> str:
+    """The largest group that agrees with what is stated, or of all."""
+    wanted = {c: stated[c] for c in attribute["columns"] if c in stated}.items()
+    agrees = [
+        g for g in attribute["groups"] if wanted <= dict(zip(attribute["columns"], g["members"], strict=True)).items()
+    ]
+    return str(max(agrees or attribute["groups"], key=lambda g: g["n"])["name"])
 
 
 def _options(options: Options) -> Iterator[str]:
