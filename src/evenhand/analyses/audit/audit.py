@@ -70,8 +70,8 @@ class Audit(Result):
         """What `print` shows: the verdict, the groups and the key measures; a full one has every measure.
 
         >>> import evenhand
-        >>> evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary().splitlines()[3][:24]
-        'UNEQUAL, SIZE UNCERTAIN.'
+        >>> evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary().splitlines()[4][:8]
+        'UNEQUAL.'
         """
         from evenhand.analyses.audit.text import render
         from evenhand.report.console import Harmless, as_text
