@@ -113,10 +113,8 @@ def _limits(attribute: dict[str, Any], ratios: dict[str, dict[str, Any]], top: f
 
 def _caption(attribute: dict[str, Any], lines: list[float], top: float) -> Markup:
     """What the bars are, and where the lines stand."""
-    said = (
-        f"Who gets the favourable decision, by {shown_name(attribute['name'])}; bars end at {100 * top:g}%, thin lines "
-    )
-    said += "are intervals"
+    said = f"Who gets the favourable decision, by {shown_name(attribute['name'])}. Bars end at {100 * top:g}% and are "
+    said += "coloured by the ratio; thin lines are intervals"
     if not lines:
         return join(said, ".")
     share = _share(next(m["tolerance"] for m in attribute["measures"] if m["id"] == "disparate_impact"))
