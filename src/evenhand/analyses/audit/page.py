@@ -56,7 +56,11 @@ def audit_page(document: dict[str, Any], drawn: Drawings, table: Table, also: An
 def glance(document: dict[str, Any]) -> str:
     """The verdict, the bars and the key measures alone: what a notebook shows."""
     few = {**document, "attributes": _first_few(document)}
-    sections = [("verdict", heading(few), join(overview(few))), *_attributes(few, MOST_GROUPS, links=False)]
+    more = len(document["attributes"]) - len(few["attributes"])
+    rest = (
+        tag("p", f"{more:,} more ways to divide people are in the report (to_html).", class_="note") if more else None
+    )
+    sections = [("verdict", heading(few), join(overview(few), rest)), *_attributes(few, MOST_GROUPS, links=False)]
     return page(title_of(document), lead(document), sections, None)
 
 
