@@ -501,7 +501,7 @@ def crowded() -> Any:
     data["y"] = rng.integers(0, 2, n)
     few = ["disparate_impact", "equal_opportunity"]
     return evenhand.audit(data, prediction="d", label="y", group=["work", "county", "school"], measures=few,
-                          bootstrap=0, permutations=0)  # fmt: skip
+                          depth=1, bootstrap=0, permutations=0)  # fmt: skip
 
 
 @lru_cache
