@@ -32,6 +32,25 @@ def table(heads: list[str], rows: list[list[str]], texts: Collection[str] = ()) 
     yield ""
 
 
+def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines that are shown on request; the title is HTML already."""
+    yield f"<details><summary>{title}</summary>"
+    yield ""
+    yield from lines
+    yield "</details>"
+    yield ""
+
+
+def preformatted(text: str) -> str:
+    """A line as it is, of which Markdown and HTML take no character for theirs.
+
+    >>> preformatted("a 'b<c>'")
+    '<pre>a &#39;b&#60;c&#62;&#39;</pre>'
+    """
+    plain_text = "".join(c if c.isalnum() or c in " -_.,=/" else f"&#{ord(c)};" for c in harmless(text))
+    return f"<pre>{plain_text}</pre>"
+
+
 def fenced(text: str) -> str:
     """What a terminal shows, as it is."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))

@@ -13,7 +13,7 @@ from evenhand.analyses.audit.evidence import adjusted
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
-from evenhand.analyses.audit.warnings import stray_tolerances, warnings
+from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
@@ -47,14 +47,18 @@ class Audit(Result):
     table: Table
     options: Options
     attributes: tuple[AttributeAudit, ...]
+    caveats: tuple[str, ...]
+    """Notes that change how the verdict is read."""
     notes: tuple[str, ...]
+    """These, and what else there is to know."""
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
 
     def _repr_html_(self) -> str:
+        from evenhand.analyses.audit.page import glance
         from evenhand.report.page.shell import framed
 
-        return framed(self.to_html())
+        return framed(glance(self.to_dict()))
 
     def to_frame(self, library: str | None = None) -> Any:
         """All comparisons as a dataframe, one row each, in the library of the data (or the one named)."""
@@ -66,8 +70,8 @@ class Audit(Result):
         """What `print` shows: the verdict, the groups and the key measures; a full one has every measure.
 
         >>> import evenhand
-        >>> evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary().splitlines()[3][:24]
-        'UNEQUAL, SIZE UNCERTAIN.'
+        >>> evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary().splitlines()[4][:8]
+        'UNEQUAL.'
         """
         from evenhand.analyses.audit.text import render
         from evenhand.report.console import Harmless, as_text
@@ -160,9 +164,9 @@ def audit_table(
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
         raise UsageError(f"null='published' permutes group labels, which {what} do not allow: leave it out")
-    options, notes = with_threshold(options, table)
+    options, first = with_threshold(options, table)
     groupings, remarks = comparable(table)
-    notes += remarks
+    first += remarks
     attributes, compared = [], 0
     for i, grouping in enumerate(groupings):
         measures = chosen.get(grouping.name) if isinstance(chosen, Mapping) else chosen
@@ -181,17 +185,18 @@ def audit_table(
         compared += len(grouping.groups) - len(unfit) >= 2 or not unfit
         attribute, remarks = _audited(table, grouping, unfit, reference, measures, options, random, tell)
         attributes.append(attribute)
-        notes += remarks
+        first += remarks
     if attributes and not compared:
         raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
     held = table.score is not None, table.label is not None
     key = [key_measures([g.measure for g in a.measures], *held) for a in attributes]
     measured = adjusted([a.measures for a in attributes], key)
     attributes = [replace(a, measures=g, key=ids) for a, g, ids in zip(attributes, measured, key, strict=True)]
-    notes += warnings(table, options, attributes)
+    first += caveats(table, options, attributes)
+    notes = [*first, *table.notes, *warnings(table, options, attributes)]
     if not isinstance(chosen, Mapping):
         notes += stray_tolerances(options.tolerance, chosen)
-    return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
+    return Audit(table, options, tuple(attributes), tuple(first), tuple(notes), library)
 
 
 def _audited(

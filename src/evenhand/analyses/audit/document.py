@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.analyses.audit.gaps import Gap, Part
 from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.repeated import command
 from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
 from evenhand.errors import shown_name
@@ -36,7 +37,9 @@ def document(audit: Audit) -> dict[str, Any]:
         "verdict": audit_verdict(attributes),
         "data": data,
         "options": _options(options),
+        "command": command(audit.table, options, attributes),
         "attributes": attributes,
+        "caveats": list(audit.caveats),
         "notes": list(audit.notes),
     }
 

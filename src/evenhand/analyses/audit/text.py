@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from evenhand.analyses.audit.brief import MOST_GROUPS, MOST_NOTES, SHORT, percent_column, ranked
 from evenhand.analyses.audit.full_text import every_measure
 from evenhand.analyses.audit.verdict import (
     CANNOT_TELL,
@@ -18,27 +19,19 @@ from evenhand.analyses.audit.verdict import (
     SMALL,
     UNCERTAIN,
     UNEQUAL,
-    WORDS,
     word_of,
 )
-from evenhand.analyses.audit.verdict_words import percents
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
 from evenhand.report.console import headed, indented, left_out
-from evenhand.report.format import interval, number, percent
+from evenhand.report.format import interval, number
 
-SHORT = {
-    UNEQUAL: ("unequal", "bold red"), UNCERTAIN: ("unequal ?", "red"), MAY_EXCEED: ("may exceed", "yellow"),
-    CANNOT_TELL: ("cannot tell", "yellow"), NOT_COMPUTED: ("–", "dim"), SMALL: ("small", ""),
-    NO_GAP: ("no gap", "green"),
+STYLES = {
+    UNEQUAL: "bold red", UNCERTAIN: "red", MAY_EXCEED: "yellow", CANNOT_TELL: "yellow", NOT_COMPUTED: "dim", SMALL: "",
+    NO_GAP: "green",
 }  # fmt: skip
-"""A word in a column, and its style."""
-STYLES = {word: style for word, (_, style) in SHORT.items()}
-MOST_GROUPS = 8
-"""Rows of a table of groups; the worst ones are shown."""
 MOST_ATTRIBUTES = 4
-MOST_NOTES = 4
 MOST_COLUMNS = 4
 RATE_COLUMNS = ("tpr", "fpr", "ppv")
 BAR = 8
@@ -101,8 +94,8 @@ def _groups(attribute: dict[str, Any], confidence: float) -> Grid:
     several = len(attribute["groups"]) > 2
     grid = _grid("group", "people", "selected", "ratio", *(RATES[r].short for r in rates), *(["verdict"] * several))
     by = {(m["group"], m["id"]): m for m in attribute["measures"]}
-    selected = _percents([g["rates"]["selection_rate"]["value"] for g in groups])
-    columns = [_percents([g["rates"][r]["value"] for g in groups]) for r in rates]
+    selected = percent_column([g["rates"]["selection_rate"]["value"] for g in groups])
+    columns = [percent_column([g["rates"][r]["value"] for g in groups]) for r in rates]
     for i, g in enumerate(groups):
         own = by.get((g["name"], "disparate_impact"))
         reference = g["name"] == attribute["reference"]
@@ -121,14 +114,10 @@ def _groups(attribute: dict[str, Any], confidence: float) -> Grid:
 
 def _worst_groups(attribute: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     """The reference and the groups with the worst words in the order of the data, and how many more there are."""
-    groups, words = attribute["groups"], attribute["verdict"]["groups"]
+    groups = attribute["groups"]
     if len(groups) <= MOST_GROUPS:
         return groups, ""
-
-    def rank(g: dict[str, Any]) -> tuple[int, int]:
-        return (-1, 0) if g["name"] == attribute["reference"] else (WORDS.index(words[g["name"]]), -g["n"])
-
-    kept = {g["name"] for g in sorted(groups, key=rank)[:MOST_GROUPS]}
+    kept = {g["name"] for g in ranked(attribute)[:MOST_GROUPS]}
     return [g for g in groups if g["name"] in kept], f"; {len(groups) - MOST_GROUPS:,} more groups: --full"
 
 
@@ -174,16 +163,7 @@ def _grid(first: str, *rest: str) -> Grid:
 
 
 def _short(word: str | None) -> Text:
-    return Text("") if word is None else Text(*SHORT[word])
-
-
-def _percents(rates: list[float | None]) -> list[str]:
-    """Rates of a column, with as many decimals for all of them: one where some are small, or two would look alike."""
-    known = [r for r in rates if r is not None]
-    digits = int(any(0 < r < 0.0995 or 0.9005 < r < 1 for r in known))
-    if len(known) == 2 and len(set(known)) == 2:
-        return percents(known[0], known[1]) if None not in rates else [percent(r, digits=digits) for r in rates]
-    return [percent(r, digits=digits) for r in rates]
+    return Text("") if word is None else Text(SHORT[word], STYLES[word])
 
 
 def _bar(rate: float | None) -> str:

@@ -63,8 +63,8 @@ def attribute_verdict(
         "fares_worst": None if best is None else _fare(attribute, min),
         "fares_best": best,
         "key": list(key),
-        "groups": {group: _worst({k: w for k, w in words.items() if k[0] == group})[0] for group, _ in words},
-        "measures": {id_: _worst({k: w for k, w in words.items() if k[1] == id_})[0] for id_ in key},
+        "groups": _worst_of((group, word) for (group, _), word in words.items()),
+        "measures": dict.fromkeys(key, NOT_COMPUTED) | _worst_of((id_, word) for (_, id_), word in words.items()),
     }
     return {"sentence": attribute_sentence(attribute, data, found, words), **found}
 
@@ -91,6 +91,14 @@ def _worst(words: Mapping[tuple[str, str], str]) -> tuple[str, dict[str, str] | 
         return NOT_COMPUTED, None
     (group, measure), word = min(words.items(), key=lambda item: WORDS.index(item[1]))
     return word, {"group": group, "measure": measure}
+
+
+def _worst_of(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The worst word under each name."""
+    found: dict[str, str] = {}
+    for name, word in named:
+        found[name] = min(found.get(name, word), word, key=WORDS.index)
+    return found
 
 
 def _fare(attribute: Mapping[str, Any], which: Any) -> str | None:

@@ -149,10 +149,11 @@ def _points(difference: float) -> str:
 def _tolerance(measure: Measure, m: Mapping[str, Any]) -> str:
     if measure.scale == "ratio":
         return "four fifths" if m["tolerance"] == FOUR_FIFTHS else f"{m['tolerance']:g}"
-    return f"{100 * m['tolerance']:g} points" if _in_points(measure) else f"{m['tolerance']:.2g}"
+    return f"{100 * m['tolerance']:g} points" if in_points(measure) else f"{m['tolerance']:.2g}"
 
 
-def _in_points(measure: Measure) -> bool:
+def in_points(measure: Measure) -> bool:
+    """Whether a gap is a difference of two shares."""
     return isinstance(measure, RateMeasure) and measure.scale == "difference" and measure.highest == 1.0
 
 
@@ -167,7 +168,7 @@ def _span(measure: Measure, m: Mapping[str, Any]) -> str | None:
         return f"{number(low, digits=2)} and {number(high, digits=2)}" if math.isfinite(high) else None
     if measure.signed and m["signed"] is not None and m["signed"] < 0:
         low, high = -high, -low
-    if _in_points(measure):
+    if in_points(measure):
         return f"{100 * low:.1f} and {100 * high:.1f} points"
     return f"{number(low)} and {number(high)}"
 

@@ -220,7 +220,8 @@ class _Audits:
         """
         for a in audit.attributes:
             self.too_small.setdefault(a.name, {}).update(dict.fromkeys(a.too_small))
-        own = {note for a in audit.attributes for note in (too_small_note(a.name, a.too_small), *unjudged_notes(a))}
+        own = {too_small_note(a.name, a.too_small) for a in audit.attributes}
+        own |= {note for a in audit.attributes for kind in (False, True) for note in unjudged_notes(a, kind)}
         self.notes.update(dict.fromkeys(note for note in audit.notes if note not in own))
 
     def remarks(self) -> tuple[str, ...]:
