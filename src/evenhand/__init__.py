@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from evenhand.ingest.tabulation import tabulate as tabulate
     from evenhand.published.reproduce import Reproduction as Reproduction, reproduce as reproduce
     from evenhand.report.charts.chart import Chart as Chart
+    from evenhand.report.cover import Cover as Cover
     from evenhand.report.document import schema as schema
     from evenhand.tables.confusion import Confusion as Confusion
     from evenhand.tables.merging import merge as merge
@@ -94,6 +95,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "metrics": "metrics",
             "published.reproduce": "Reproduction reproduce",
             "report.charts.chart": "Chart",
+            "report.cover": "Cover",
             "report.document": "schema",
             "tables.confusion": "Confusion",
             "tables.merging": "merge",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.cover import Cover
 
 
 NOISE_ALONE = (
@@ -50,6 +51,8 @@ class Audit(Result):
     notes: tuple[str, ...]
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
+    cover: Cover | None = None
+    """What the report is signed with."""
 
     def _repr_html_(self) -> str:
         from evenhand.report.page.shell import framed
@@ -73,6 +76,21 @@ class Audit(Result):
         from evenhand.report.console import Harmless, as_text
 
         return as_text(Harmless(render(self.to_dict(), "full" if truth("full", full) else "key")))
+
+    def with_cover(self, cover: Cover) -> Audit:
+        """The same audit with a cover, which JSON, page, Markdown and Word document show.
+
+        >>> import evenhand
+        >>> audit = evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0)
+        >>> signed = audit.with_cover(evenhand.Cover(title="Recidivism scores", author="Ada King"))
+        >>> signed.to_markdown().splitlines()[0]
+        '## Recidivism scores'
+        """
+        from evenhand.report.cover import Cover
+
+        if not isinstance(cover, Cover):
+            raise UsageError(f"a cover is an evenhand.Cover, not {shown(cover)}")
+        return replace(self, cover=cover)
 
     def to_html(self, path: str | Path | None = None, *, also: Any = (), embed: str = "coarse") -> str:
         """The audit as one self-contained page, also written to a file if a path is given.

@@ -12,7 +12,7 @@ from evenhand.analyses.audit.wording import gap, measure_of, p_value, rates_of, 
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES
 from evenhand.report.format import interval, number
-from evenhand.report.markdown import escaped, finished, table
+from evenhand.report.markdown import cover_lines, escaped, finished, note_lines, table
 
 MOST_TABLES = 6
 
@@ -25,6 +25,7 @@ def audit_markdown(document: dict[str, Any]) -> str:
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"## {escaped(title_of(document))}"
     yield ""
+    yield from cover_lines(document)
     yield from (f"- **{escaped(term)}:** {escaped(text)}" for term, text in facts(document))
     yield ""
     for attribute in document["attributes"]:
@@ -43,6 +44,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for note in document["notes"]:
         yield f"> {escaped(shown_name(note, 600))}"
         yield ">"
+    yield from note_lines(document)
     options = document["options"]
     yield ""
     yield (

@@ -17,7 +17,9 @@ from evenhand.analyses.audit.wording import impossibility, measure_of, rates_of,
 from evenhand.errors import one_of, shown_name
 from evenhand.inference.null import Null
 from evenhand.report.charts.registry import Charts, Kind
+from evenhand.report.cover import MOST_CHARACTERS
 from evenhand.report.format import interval, number
+from evenhand.report.page.cover import cover_block, signing
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
@@ -81,9 +83,11 @@ def _page(
         *other_sections(others, room),
         ("measures", "What each measure asks", about(ids, document["options"]["tolerance"])),
         ("method", "How it was computed", join(method(document, room.remarks()))),
+        *signing(document),
     ]
     document = {**document, "also": others} if others else document
-    return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
+    lead = join(cover_block(document), facts_of(facts(document)))
+    return page(title_of(document), lead, sections, document, counts=counts)
 
 
 _TOO_FEW = (
@@ -112,7 +116,9 @@ def _about(kind: Kind, subject: Any) -> Kind:
 
 def title_of(document: dict[str, Any]) -> str:
     """What was audited, in a line."""
-    data = document["data"]
+    data, cover = document["data"], document.get("cover")
+    if cover is not None and cover["title"] is not None:
+        return shown_name(cover["title"], MOST_CHARACTERS)
     groups = ", ".join(shown_name(a["name"]) for a in document["attributes"][:3])
     return f"Fairness of {shown_name(data['score'] or data['prediction'])} by {groups}"
 

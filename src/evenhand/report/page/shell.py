@@ -29,7 +29,7 @@ def _asset(name: str) -> str:
 def _style() -> str:
     """Paper is light, so only a screen is ever dark."""
     dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {css(dark=True)} }} }}"
-    return f":root {{ {css()} }}\n{dark}\n{_asset('page.css')}"
+    return f":root {{ {css()} }}\n{dark}\n{_asset('page.css')}\n{_asset('cover.css')}"
 
 
 def _hash(text: str) -> str:
@@ -53,6 +53,8 @@ def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: 
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
     )
+    if (document.get("cover") or {}).get("logo"):
+        policy += "; img-src data:"
     links = [tag("li", tag("a", heading, href=f"#{id_}")) for id_, heading, _ in sections]
     head = join(
         tag("meta", charset="utf-8"),
