@@ -50,11 +50,12 @@ COMMON = {"errors", "options", "reference"}
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Cover", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness",
-    "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table",
-    "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check",
-    "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness",
-    "load", "merge", "metrics", "monitor", "power", "privatized", "projection_test", "reproduce", "schema",
-    "suppressed", "table_info", "tabulate", "thresholds",
+    "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles",
+    "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch",
+    "__version__", "aggregate", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data",
+    "datasets", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power", "privatized",
+    "projection_test", "reproduce", "schema", "side_by_side", "suppressed", "table_info", "tabulate", "thresholds",
+    "verify",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ _MODELS = ("performance", "fairness")
 @under("Decision")
 @under("Measures")
 @under("Inference")
-@under("Output", "full", "quiet", *FORMS, "embed")
+@under("Output", "full", "quiet", *FORMS, "docx", "embed")
 @under("To sign")
 def demo(**options: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
@@ -38,7 +38,7 @@ def demo(**options: Any) -> None:
 @under("Measures")
 @under("Inference")
 @under(
-    "Output", "full", "quiet", *FORMS, "embed",
+    "Output", "full", "quiet", *FORMS, "docx", "embed",
     option("--also", metavar="JSON", type=READ, multiple=True,
            help="Add a section to --html: the JSON of individual, counterfactual or projection-test."),
 )  # fmt: skip
@@ -98,6 +98,10 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     page = {flag: value for flag, value in asked_for.items() if value}
     for flag in page if "html" not in paths else ():
         raise UsageError(f"--{flag} says what is on a page: say --html FILE too")
+    if "docx" in paths:
+        from evenhand.report.word import library
+
+        library()  # better known before the data are counted
     page |= {"also": _others(also)} if also else {}
     cover, signing = _cover(data, options)
     seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
@@ -115,7 +119,11 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         reference = references([a.name for a in table.attributes], stated)
         options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
         result = run(table, **options, rng=seed, progress=progress)
-    for flag in (*page, *(["quiet"] if quiet else []), *signing) if not isinstance(result, Audit) else ():
+    for flag in (
+        (*page, *(["quiet"] if quiet else []), *signing, *({"docx"} & {*paths}))
+        if not isinstance(result, Audit)
+        else ()
+    ):
         raise UsageError(f"--{flag} is for the audit of one score: audit several scores, or classes, without it")
     if isinstance(result, Audit) and cover is not None:
         result = result.with_cover(cover)

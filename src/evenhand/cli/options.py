@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.files import ONE_FILE, READ, SHOWN, Read, check_places
+from evenhand.cli.files import ONE_FILE, READ, SHOWN, WRITTEN, Read, check_places
 from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
 from evenhand.inference.settings import Inference
@@ -288,6 +288,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "html": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as one self-contained page."},
     "markdown": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as Markdown."},
     "json": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as JSON; - for standard output."},
+    "docx": {"metavar": "FILE", "type": WRITTEN, "help": "Write the result as a Word document."},
     "full": {"is_flag": True, "help": "Show every measure, not only the key ones."},
     "quiet": {"is_flag": True, "help": "Show the verdict alone."},
     "title": {"metavar": "TEXT", "help": "Title of the report."},

@@ -114,6 +114,12 @@ class Audit(Result):
 
         return write(audit_markdown(self.to_dict()), path)
 
+    def to_docx(self, path: str | Path | None = None) -> bytes:
+        """The audit as a Word document, also written to a file if a path is given. Needs `evenhand[word]`."""
+        from evenhand.analyses.audit.word import audit_word
+
+        return write(audit_word(self), path)
+
     def plot(
         self,
         name: str | None = None,

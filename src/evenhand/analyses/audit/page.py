@@ -68,7 +68,7 @@ def _page(
     if data["score_range"] is not None:
         steps, counts = explorer.steps_of(table, references, data["threshold"], room, embed)
         explored = explorer.section(table, references, steps, counts, data["decision_rule"], room)
-        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(_stepped, drawn.charts, table, steps))
+        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(stepped, drawn.charts, table, steps))
         if steps.least > 1 and not steps.stops.exact and len(steps.stops.scores) < FEWEST_STOPS:
             counts, explored = None, tag("p", _TOO_FEW, class_="note")
         if embed == "none":
@@ -96,7 +96,7 @@ _TOO_FEW = (
 )
 
 
-def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
+def stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
     """The charts of an attribute; those over scores know what the explorer knows, and groups that it knows well."""
     there = charts(**about)
     name, kinds = there.subject.attribute.name, there.kinds

@@ -47,6 +47,10 @@ class Chart:
         spec = self.spec if heading else {k: v for k, v in self.spec.items() if k != "title"}
         return drawing.svg(spec, self.title, prefix)
 
+    def to_png(self, ppi: float) -> bytes:
+        """The chart as PNG without its title, with so many pixels per inch."""
+        return drawing.png({k: v for k, v in self.spec.items() if k != "title"}, ppi)
+
     def to_json(self) -> str:
         """The specification as JSON text, which every Vega-Lite tool opens."""
         return json.dumps(self.spec, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
