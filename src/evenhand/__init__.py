@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from evenhand.analyses.models.models import CandidateAudit as CandidateAudit
     from evenhand.analyses.monitor.monitor import Watch as Watch, monitor as monitor
+    from evenhand.analyses.origin import verify as verify
     from evenhand.analyses.planning.guide import Advice as Advice, guide as guide
     from evenhand.analyses.planning.power import Plan as Plan, power as power
     from evenhand.analyses.projection.projection_test import projection_test as projection_test
@@ -80,6 +81,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "analyses.individual.individual": "IndividualFairness individual_fairness",
             "analyses.models.models": "CandidateAudit",
             "analyses.monitor.monitor": "Watch monitor",
+            "analyses.origin": "verify",
             "analyses.planning.guide": "Advice guide",
             "analyses.planning.power": "Plan power",
             "analyses.projection.projection_test": "projection_test",

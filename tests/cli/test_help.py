@@ -15,7 +15,9 @@ from evenhand.ingest.roles import Roles
 
 NAMES = [*COMMANDS, *PLACES, "table make", "table merge", "table info", "policy init"]
 OLD = ("tabulate", "merge", "test", "bench", "policy")
-HEADINGS = ["Columns", "Decision", "Measures", "Inference", "Output", "Several models only", "Multi-class only", "Help"]
+HEADINGS = [
+    "Columns", "Decision", "Measures", "Inference", "Output", "To sign", "Several models only", "Multi-class only", "Help",
+]  # fmt: skip
 
 
 def help_of(name: str) -> str:
