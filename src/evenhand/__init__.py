@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evenhand import datasets as datasets, metrics as metrics
     from evenhand.analyses.audit.audit import Audit as Audit
+    from evenhand.analyses.audit.beside import SideBySide as SideBySide, side_by_side as side_by_side
     from evenhand.analyses.audit.curves import Curves as Curves, curves as curves
     from evenhand.analyses.check.check import Verdict as Verdict, check as check
     from evenhand.analyses.classes.aggregate import aggregate as aggregate
@@ -68,6 +69,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
         __name__,
         {
             "analyses.audit.audit": "Audit",
+            "analyses.audit.beside": "SideBySide side_by_side",
             "analyses.audit.curves": "Curves curves",
             "analyses.check.check": "Verdict check",
             "analyses.classes.aggregate": "aggregate",

@@ -114,6 +114,20 @@ class Audit(Result):
 
         return write(audit_markdown(self.to_dict()), path)
 
+    def to_latex(self, path: str | Path | None = None, *, booktabs: bool = False) -> str:
+        r"""Groups and key measures as tables in LaTeX, also written to a file if a path is given.
+
+        They need no package; with `booktabs=True` they have the rules of that one.
+
+        >>> import evenhand
+        >>> audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian", permutations=0)
+        >>> print(audit.to_latex(booktabs=True).splitlines()[6])
+        African-American & 3,696 & 41.2\% & 0.63 & 55.2\% & 28.0\% \\
+        """
+        from evenhand.analyses.audit.latex import audit_latex
+
+        return write(audit_latex(self.to_dict(), truth("booktabs", booktabs)), path)
+
     def to_docx(self, path: str | Path | None = None) -> bytes:
         """The audit as a Word document, also written to a file if a path is given. Needs `evenhand[word]`."""
         from evenhand.analyses.audit.word import audit_word
