@@ -78,14 +78,22 @@ class Cover:
 
 
 def said_by(cover: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Who answers for a report, when, and for which data: terms and what they are.
+    """Who answers for a report, when, and where its data come from: terms and what they are.
 
-    >>> list(said_by({"author": "Ada King", "organisation": None, "date": None, "source": None, "file": None}))
+    >>> list(said_by({"author": "Ada King", "organisation": None, "date": None, "source": None}))
     [('Author', 'Ada King')]
     """
     for term, key in (("Author", "author"), ("Organisation", "organisation"), ("Date", "date"), ("Data", "source")):
         if cover[key] is not None:
             yield term, shown_name(cover[key], MOST_CHARACTERS)
+
+
+def read_from(cover: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The file of the data, if it is known.
+
+    >>> list(read_from({"file": {"name": "people.csv", "sha256": None}}))
+    [('Data file', 'people.csv'), ('SHA-256 of the file', 'not computed: the file is large')]
+    """
     if (file := cover["file"]) is not None:
         yield "Data file", shown_name(file["name"], MOST_CHARACTERS)
         yield "SHA-256 of the file", file["sha256"] or "not computed: the file is large"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from evenhand.errors import harmless
-from evenhand.report.cover import said_by
+from evenhand.report.cover import read_from, said_by
 from evenhand.report.prose import blocks
 
 NOBODY = dict.fromkeys(("author", "organisation", "date", "source", "file", "note"))
@@ -41,7 +41,8 @@ def table(heads: list[str], rows: list[list[str]], texts: Collection[str] = ()) 
 
 def cover_lines(document: dict[str, Any]) -> Iterator[str]:
     """Who answers for a report, as points; nothing where no cover was stated. A logo is not shown."""
-    yield from (f"- **{term}:** {escaped(text)}" for term, text in said_by(document.get("cover") or NOBODY))
+    cover = document.get("cover") or NOBODY
+    yield from (f"- **{term}:** {escaped(text)}" for term, text in (*said_by(cover), *read_from(cover)))
 
 
 def note_lines(document: dict[str, Any]) -> Iterator[str]:

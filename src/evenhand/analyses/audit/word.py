@@ -12,7 +12,7 @@ from evenhand.analyses.audit.verdict import CANNOT_TELL, MAY_EXCEED, NO_GAP, NOT
 from evenhand.errors import MissingLibrary, shown_name
 from evenhand.report.charts.registry import Charts
 from evenhand.report.charts.render import converter
-from evenhand.report.cover import MOST_CHARACTERS, said_by
+from evenhand.report.cover import MOST_CHARACTERS, read_from, said_by
 from evenhand.report.page.figures import Room
 from evenhand.report.word import Paper
 
@@ -38,7 +38,7 @@ def audit_word(audit: Audit) -> bytes:
     if cover is not None and cover["logo"]:
         paper.logo(cover["logo"], shown_name(cover["organisation"] or "", MOST_CHARACTERS))
     paper.heading(title_of(document), 0)
-    paper.facts([*(said_by(cover) if cover else ()), *facts(document)])
+    paper.facts([*((*said_by(cover), *read_from(cover)) if cover else ()), *facts(document)])
     first = _attributes(document)[0]
     paper.heading("What was found")
     paper.verdict(document["verdict"]["word"], COLOURS[document["verdict"]["word"]], document["verdict"]["sentence"])

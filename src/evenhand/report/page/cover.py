@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from evenhand.errors import shown_name
-from evenhand.report.cover import LIMITS, MOST_CHARACTERS, said_by, signed_lines
-from evenhand.report.page.markup import Markup, join, tag
+from evenhand.report.cover import LIMITS, MOST_CHARACTERS, read_from, said_by, signed_lines
+from evenhand.report.page.markup import Markup, facts_of, join, tag
 from evenhand.report.prose import Block, Span, blocks
 
 
@@ -31,7 +31,8 @@ def signing(document: dict[str, Any]) -> list[tuple[str, str, Any]]:
     note = [("note", "Note", prose(cover["note"]))] if cover["note"] else []
     lines = [tag("div", tag("dt", line), tag("dd", text)) for line, text in signed_lines(cover)]
     box = tag("div", tag("h3", LIMITS), tag("div", class_="room"), tag("dl", *lines), class_="sign")
-    return [*note, ("sign", "Limits and signature", box)]
+    about = facts_of([*read_from(cover), ("Digest of the table", document["data"]["table"])])
+    return [*note, ("sign", "Limits and signature", join(about, box))]
 
 
 def prose(text: str) -> Markup:
