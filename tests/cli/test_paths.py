@@ -125,6 +125,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 
 NAME_NO_FILE = {
+    "author", "date", "organisation", "source", "title",
     "across_classes", "across_groups", "attribute", "average", "bandwidth", "baseline", "categories", "cells",
     "classes_matter", "cluster", "columns", "compare", "confounding", "cost", "cut", "dev_fairness",
     "dev_performance", "edges", "every", "exclude", "fairness", "fairness_floor", "favorable", "features", "focus",
@@ -154,7 +155,7 @@ def test_every_option_says_whether_it_names_a_file(name: str, command: click.Com
 )
 def test_no_output_is_an_input(name: str, command: click.Command, capsys: pytest.CaptureFixture[str]) -> None:
     reads, writes = marked(command, Read), marked(command, Written)
-    if not isinstance(command, click.Group):
+    if not isinstance(command, click.Group) and name != "verify":  # which only says yes or no
         assert writes, name
     for read, write in itertools.product(reads, writes):
         words = name.split()

@@ -69,8 +69,9 @@ class Audit(Result):
         """What `print` shows: the verdict, the groups and the key measures; a full one has every measure.
 
         >>> import evenhand
-        >>> evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary().splitlines()[3][:24]
-        'UNEQUAL, SIZE UNCERTAIN.'
+        >>> short = evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary()
+        >>> "UNEQUAL. 41% of African-American and 65% of Caucasian" in short
+        True
         """
         from evenhand.analyses.audit.text import render
         from evenhand.report.console import Harmless, as_text
