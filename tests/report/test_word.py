@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 import time
 import zipfile
@@ -16,6 +17,7 @@ from test_cover import JPEG, png
 
 import evenhand
 from conftest import called, people
+from evenhand.analyses.audit.word import _drawing
 
 docx = pytest.importorskip("docx")
 charted = pytest.mark.skipif(find_spec("vl_convert") is None, reason="drawing needs vl-convert")
@@ -110,6 +112,17 @@ def test_a_logo_that_word_cannot_read(four_fifths: evenhand.Audit, tmp_path: Pat
     with pytest.raises(evenhand.UsageError, match="save it as PNG"):
         signed.to_docx(tmp_path / "r.docx")
     assert not (tmp_path / "r.docx").exists()
+
+
+def test_charts_are_those_of_a_page() -> None:
+    rng = np.random.default_rng(0)
+    data = {"s": rng.random(400), "y": rng.integers(0, 2, 400), "g": np.array(["a", "b"])[rng.integers(0, 2, 400)]}
+    found = evenhand.audit(data, score="s", label="y", group="g", reference="b", bootstrap=0, permutations=0)
+    assert isinstance(found, evenhand.Audit)
+    told = _drawing(found, found.to_dict())(attribute="g", group="a")
+    assert "cdf" in told.kinds
+    steps, exact = (len(json.dumps(chart.spec)) for chart in (told.draw("cdf"), found.plot("cdf")))
+    assert steps < exact / 3  # a step is of five people and more
 
 
 def test_several_attributes_and_hostile_names(monkeypatch: pytest.MonkeyPatch) -> None:

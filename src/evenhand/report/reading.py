@@ -16,7 +16,7 @@ from evenhand.files.paths import read_small, shown_path
 MOST_BYTES = 50_000_000
 MOST_PROPERTIES = 100_000
 """Bytes of the properties of a Word file: a small one can claim to hold any number."""
-_BLOCK = re.compile(rb'<script type="application/json" id="document">(.*?)</script>', re.DOTALL)
+_BLOCK, _END = b'<script type="application/json" id="document">', b"</script>"
 _IDENTIFIER = re.compile(r"<dc:identifier>([^<]*)</dc:identifier>")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -49,12 +49,12 @@ def _json(content: bytes) -> Any:
     """The document, out of a page or as it is."""
     if not content.lstrip().startswith(b"<"):
         return parsed(content)
-    found = _BLOCK.findall(content)
+    _, *found = content.split(_BLOCK, 2)
     if not found:
         raise DataError("it is no page of evenhand, or one too large to hold its JSON: verify what --json wrote")
     if len(found) > 1:
-        raise DataError(f"it holds {len(found):,} documents, and a page has one: it was changed")
-    return parsed(found[0])
+        raise DataError("it holds several documents, and a page has one: it was changed")
+    return parsed(found[0].partition(_END)[0])
 
 
 def _of_document(document: Any) -> Stated:
