@@ -50,12 +50,13 @@ COMMON = {"errors", "options", "reference"}
 
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
-    "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
+    "CounterfactualFairness", "Cover", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
     "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Proposal", "Reproduction", "Roles",
-    "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__",
-    "aggregate", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets",
-    "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power", "privatized",
-    "projection_test", "propose", "reproduce", "schema", "suppressed", "table_info", "tabulate", "thresholds",
+    "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch",
+    "__version__", "aggregate", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data",
+    "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power",
+    "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed", "table_info",
+    "tabulate", "thresholds", "verify",
 }  # fmt: skip
 
 

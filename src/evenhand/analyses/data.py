@@ -15,7 +15,7 @@ from evenhand.analyses.classes.audit import ClassAudit
 from evenhand.analyses.entry import AuditArgs, Thresholds, audit
 from evenhand.analyses.models.models import CandidateAudit
 from evenhand.analyses.monitor.monitor import monitor
-from evenhand.analyses.options import Progress
+from evenhand.analyses.options import Watched
 from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.thresholds.thresholds import thresholds
 from evenhand.errors import UsageError, listed, shown
@@ -73,7 +73,7 @@ class Data(Generic[AnyTable, AnyAudit]):
         measures: Sequence[str] | None = None,
         performance: str | None = None,
         fairness: str | None = None,
-        progress: Progress | None = None,
+        progress: Watched = None,
         **options: Unpack[AuditArgs],
     ) -> AnyAudit:
         """Compare how groups fare: `evenhand.audit`."""

@@ -40,6 +40,7 @@ SECTIONS = {
         "table make": "Count data once and save the counts.",
         "table merge": "Add up saved tables.",
         "table info": "Show what a saved table holds and discloses.",
+        "verify": "Tell whether a report was made from a table.",
     },
     "Plan": {
         "power": "Compute how many people it takes to find a gap.",

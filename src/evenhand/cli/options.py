@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.files import READ, SHOWN, Read, check_places
+from evenhand.cli.files import ONE_FILE, READ, SHOWN, WRITTEN, Read, check_places
 from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
 from evenhand.files.data_file import FileFormat, with_format
@@ -328,8 +328,16 @@ SHARED: dict[str, dict[str, Any]] = {
     "html": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as one self-contained page."},
     "markdown": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as Markdown."},
     "json": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as JSON; - for standard output."},
+    "docx": {"metavar": "FILE", "type": WRITTEN, "help": "Write the result as a Word document."},
     "full": {"is_flag": True, "help": "Show every measure, not only the key ones."},
     "quiet": {"is_flag": True, "help": "Show the verdict alone."},
+    "title": {"metavar": "TEXT", "help": "Title of the report."},
+    "author": {"metavar": "NAME", "help": "Who answers for it."},
+    "organisation": {"formerly": ("--organization",), "metavar": "NAME", "help": "For whom it was made."},
+    "date": {"metavar": "DAY", "help": "A day such as 2026-03-01; a report has none by itself."},
+    "source": {"metavar": "TEXT", "help": "Where the data come from, besides the name and hash of the file."},
+    "logo": {"metavar": "FILE", "type": ONE_FILE, "help": "A PNG or JPEG of up to 200 kB."},
+    "note": {"metavar": "FILE", "type": ONE_FILE, "help": "A text in Markdown to stand at the end."},
     "embed": {"type": click.Choice(["coarse", "exact", "none"]),
               "help": "Scores in --html: steps of at least 5 people of each group and outcome, every score, or no "
               "explorer  [default: coarse]"},
@@ -342,11 +350,13 @@ COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth", "tolerance")
 INFERENCE = tuple(setting.name for setting in fields(Inference))
 CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empty")
+COVER = ("title", "author", "organisation", "date", "source", "logo", "note")
 USUAL = {
     "Columns": COLUMNS,
     "Decision": ("threshold", "reference"),
     "Measures": ("measures", *SCORES),
     "Inference": INFERENCE,
     "Output": FORMS,
+    "To sign": COVER,
 }
 """What stands under a heading where a command says nothing else."""

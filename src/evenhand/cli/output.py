@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.errors import UsageError, harmless, shown, shown_name
-from evenhand.files.paths import as_path, write_text
+from evenhand.files.paths import as_path, write_bytes, write_text
 
 if TYPE_CHECKING:
     from evenhand.analyses.options import Progress
@@ -25,7 +25,7 @@ PATIENCE = 0.5
 
 def wanted(options: dict[str, Any]) -> dict[str, str]:
     """The forms asked for, and where, taken out of the options."""
-    return {form: path for form in (*FORMS, "junit") if (path := options.pop(form, None)) is not None}
+    return {form: path for form in (*FORMS, "junit", "docx") if (path := options.pop(form, None)) is not None}
 
 
 def write(result: Result, paths: dict[str, str], drawn: Any = None, **page: Any) -> None:
@@ -42,8 +42,11 @@ def write(result: Result, paths: dict[str, str], drawn: Any = None, **page: Any)
         show(result if drawn is None else drawn)
 
 
-def put(text: str, path: str) -> None:
+def put(text: str | bytes, path: str) -> None:
     """A document into a file, or onto standard output (-): the same bytes, whatever the locale says."""
+    if isinstance(text, bytes):
+        write_bytes(path, text)
+        return
     if path != "-":
         write_text(path, text)
         return

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
     from evenhand.report.charts.registry import Charts
+
+
+Content = TypeVar("Content", str, bytes)
 
 
 class Result:
@@ -82,10 +85,10 @@ class Result:
         return as_html(self.__rich__())
 
 
-def write(text: str, path: str | Path | None) -> str:
-    """Write a text to a file if a path is given; either way, the text."""
+def write(content: Content, path: str | Path | None) -> Content:
+    """Write a text, or bytes, to a file if a path is given; either way, the same."""
     if path is not None:
-        from evenhand.files.paths import write_text
+        from evenhand.files.paths import write_bytes
 
-        write_text(path, text)
-    return text
+        write_bytes(path, content.encode() if isinstance(content, str) else content)
+    return content

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.cover import Cover
 
 
 NOISE_ALONE = (
@@ -53,6 +54,8 @@ class Audit(Result):
     """These, and what else there is to know."""
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
+    cover: Cover | None = None
+    """What the report is signed with."""
 
     def _repr_html_(self) -> str:
         from evenhand.analyses.audit.page import glance
@@ -70,13 +73,29 @@ class Audit(Result):
         """What `print` shows: the verdict, the groups and the key measures; a full one has every measure.
 
         >>> import evenhand
-        >>> evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary().splitlines()[4][:8]
-        'UNEQUAL.'
+        >>> short = evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary()
+        >>> "UNEQUAL. 41% of African-American and 65% of Caucasian" in short
+        True
         """
         from evenhand.analyses.audit.text import render
         from evenhand.report.console import Harmless, as_text
 
         return as_text(Harmless(render(self.to_dict(), "full" if truth("full", full) else "key")))
+
+    def with_cover(self, cover: Cover) -> Audit:
+        """The same audit with a cover, which JSON, page, Markdown and Word document show.
+
+        >>> import evenhand
+        >>> audit = evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0)
+        >>> signed = audit.with_cover(evenhand.Cover(title="Recidivism scores", author="Ada King"))
+        >>> signed.to_markdown().splitlines()[0]
+        '## Recidivism scores'
+        """
+        from evenhand.report.cover import Cover
+
+        if not isinstance(cover, Cover):
+            raise UsageError(f"a cover is an evenhand.Cover, not {shown(cover)}")
+        return replace(self, cover=cover)
 
     def to_html(self, path: str | Path | None = None, *, also: Any = (), embed: str = "coarse") -> str:
         """The audit as one self-contained page, also written to a file if a path is given.
@@ -99,6 +118,26 @@ class Audit(Result):
         from evenhand.analyses.audit.markdown import audit_markdown
 
         return write(audit_markdown(self.to_dict()), path)
+
+    def to_latex(self, path: str | Path | None = None, *, booktabs: bool = False) -> str:
+        r"""Groups and key measures as tables in LaTeX, also written to a file if a path is given.
+
+        They need no package; with `booktabs=True` they have the rules of that one.
+
+        >>> import evenhand
+        >>> audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian", permutations=0)
+        >>> print(audit.to_latex(booktabs=True).splitlines()[6])
+        African-American & 3,696 & 41.2\% & 0.63 & 55.2\% & 28.0\% \\
+        """
+        from evenhand.analyses.audit.latex import audit_latex
+
+        return write(audit_latex(self.to_dict(), truth("booktabs", booktabs)), path)
+
+    def to_docx(self, path: str | Path | None = None) -> bytes:
+        """The audit as a Word document, also written to a file if a path is given. Needs `evenhand[word]`."""
+        from evenhand.analyses.audit.word import audit_word
+
+        return write(audit_word(self), path)
 
     def plot(
         self,

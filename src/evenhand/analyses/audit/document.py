@@ -35,6 +35,7 @@ def document(audit: Audit) -> dict[str, Any]:
     return {
         **header("audit"),
         "verdict": audit_verdict(attributes),
+        **({} if audit.cover is None else {"cover": audit.cover.to_dict()}),
         "data": data,
         "options": _options(options),
         "command": command(audit.table, options, attributes),

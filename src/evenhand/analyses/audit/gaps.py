@@ -13,6 +13,7 @@ from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
 from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.registry import Measure, ScoreMeasure, find
+from evenhand.report.format import interval, number
 from evenhand.tables.arrays import Pair
 from evenhand.tables.dense import ScoreBin
 
@@ -136,7 +137,7 @@ class Judged(Known):
         return None if self.null is None else self.null.p_value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gap(Judged):
     """How one group differs from the reference by one measure: a `RateGap` or a `ScoreGap`."""
 
@@ -185,6 +186,11 @@ class Gap(Judged):
         sentence = f"{m.title} of {shown_name(group)} against {shown_name(reference)} is undefined {because}."
         return cls(m.id, group, reference, m.tolerance, undefined=because, interpretation=sentence, **known)
 
+    def __repr__(self) -> str:
+        """The comparison, the estimate and its interval, and whether it keeps to its tolerance, in a line."""
+        whom = f"{self.id}, {shown_name(self.group)} against {shown_name(self.reference)}"
+        return f"{whom}: {in_a_line(self, self.estimate, self.measure.signed)}"
+
     @property
     def scale(self) -> str:
         """difference, or ratio."""
@@ -215,7 +221,7 @@ class Gap(Judged):
         return not self.detectable <= MISSED * self.tolerance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RateGap(Gap):
     """A gap between rates of a decision, or of score bins."""
 
@@ -240,7 +246,7 @@ class RateGap(Gap):
         return max(self.parts, key=lambda p: abs(p.difference), default=None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreGap(Gap):
     """A gap between the scores of two groups, which may favour one group here and the other there."""
 
@@ -261,6 +267,16 @@ class ScoreGap(Gap):
     def negative_share(self) -> float | None:
         """What favours the reference, as a share of the whole."""
         return None if self.positive_share is None else 1 - self.positive_share
+
+
+def in_a_line(found: Any, value: float, signed: bool) -> str:
+    """A value, its interval, and whether it keeps to its tolerance, with a question mark if the interval does not."""
+    if found.undefined:
+        return f"undefined {found.undefined}"
+    ends = "" if found.ci is None else f" ({interval(found.ci, sign=signed)})"
+    word = {True: "within", False: "beyond", None: "not settled"}[found.passes]
+    doubt = "" if found.passes is None or getattr(found, "conclusive", None) is not False else "?"
+    return f"{number(value, sign=signed, tiny=True)}{ends}, {word}{doubt}"
 
 
 AnyGap = TypeVar("AnyGap", bound=Gap)

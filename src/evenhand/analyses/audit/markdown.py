@@ -23,7 +23,7 @@ from evenhand.analyses.audit.wording import (
 )
 from evenhand.errors import shown_name
 from evenhand.report.format import interval, number
-from evenhand.report.markdown import escaped, finished, folded, preformatted, table
+from evenhand.report.markdown import cover_lines, escaped, finished, folded, note_lines, preformatted, table
 
 MOST_TABLES = 6
 MOST_ROWS = 30
@@ -38,6 +38,9 @@ def audit_markdown(document: dict[str, Any]) -> str:
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"## {escaped(title_of(document))}"
     yield ""
+    if document.get("cover"):
+        yield from cover_lines(document)
+        yield ""
     verdict, first = document["verdict"], first_attribute(document)
     yield f"**{escaped(verdict['word'].upper())}.** {escaped(verdict['sentence'])}"
     yield ""
@@ -51,6 +54,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         if attribute["largest"]:
             title = f"All pairs of groups by {shown_name(attribute['name'])}"
             yield from folded(escape(title), _all_pairs(attribute, document["options"]["confidence"]))
+    yield from note_lines(document)
     yield from folded("What was audited, and how to repeat it", _repeated(document))
 
 

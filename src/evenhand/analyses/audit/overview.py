@@ -9,6 +9,7 @@ from evenhand.analyses.audit.brief import MOST_NOTES, percent_column
 from evenhand.analyses.audit.marks import KINDS, badge
 from evenhand.analyses.audit.rate_bars import bars
 from evenhand.errors import shown_name
+from evenhand.report.cover import MOST_CHARACTERS
 from evenhand.report.page.markup import Markup, join, name, tag
 
 MOST_LISTED = 20
@@ -18,7 +19,9 @@ Document = dict[str, Any]
 
 def title_of(document: Document) -> str:
     """What was audited, in a line."""
-    data = document["data"]
+    data, cover = document["data"], document.get("cover")
+    if cover is not None and cover["title"] is not None:
+        return shown_name(cover["title"], MOST_CHARACTERS)
     groups = ", ".join(shown_name(a["name"]) for a in document["attributes"][:3])
     return f"Fairness of {shown_name(data['score'] or data['prediction'])} by {groups}"
 

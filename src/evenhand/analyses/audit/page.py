@@ -21,6 +21,7 @@ from evenhand.analyses.audit.steps import LEAST, Steps
 from evenhand.analyses.audit.wording import chance_shows, impossibility, sentence
 from evenhand.errors import one_of, shown_name
 from evenhand.report.charts.registry import Charts, Kind
+from evenhand.report.page.cover import cover_block, signing
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, join, name, tag
 from evenhand.report.page.shell import fitted, page
@@ -84,7 +85,7 @@ def _page(
     if data["score_range"] is not None:
         steps, counts = explorer.steps_of(table, references, data["threshold"], room, embed)
         explored = explorer.section(table, references, steps, counts, data["decision_rule"], room)
-        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(_stepped, drawn.charts, table, steps))
+        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(stepped, drawn.charts, table, steps))
         if steps.least > 1 and not steps.stops.exact and len(steps.stops.scores) < FEWEST_STOPS:
             counts, explored = None, tag("p", _TOO_FEW, class_="note")
         if embed == "none":
@@ -92,9 +93,9 @@ def _page(
         else:
             sections.append(("explorer", "Try another threshold", explored))
     sections += other_sections(others, room)
-    sections.append(("everything", "Everything else", join(_everything(document, drawn, room))))
+    sections += [("everything", "Everything else", join(_everything(document, drawn, room))), *signing(document)]
     document = {**document, "also": others} if others else document
-    return page(title_of(document), lead(document), sections, document, counts=counts)
+    return page(title_of(document), join(cover_block(document), lead(document)), sections, document, counts=counts)
 
 
 def _attributes(document: dict[str, Any], most: int, links: bool = True) -> Iterator[Section]:
@@ -113,7 +114,7 @@ _TOO_FEW = (
 )
 
 
-def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
+def stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
     """The charts of an attribute; those over scores know what the explorer knows, and groups that it knows well."""
     there = charts(**about)
     kinds, grouping = there.kinds, _grouping(there.subject, table)

@@ -22,7 +22,7 @@ from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.policy_file import rulebook
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.scope import Case, cases_of
-from evenhand.analyses.options import MeasureArgs, Options, Progress, listener, with_threshold
+from evenhand.analyses.options import MeasureArgs, Options, Progress, Watched, watching, with_threshold
 from evenhand.errors import shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import ResamplingArgs
@@ -91,7 +91,7 @@ def check(
     undefined: str | None = None,
     min_group_size: int | None = None,
     small_groups: str | None = None,
-    progress: Progress | None = None,
+    progress: Watched = None,
     **options: Unpack[CheckArgs],
 ) -> Verdict:
     """Hold data to a policy: does every group keep to every limit?
@@ -123,13 +123,13 @@ def check(
     >>> evenhand.check(evenhand.compas(), require="abcc <= 0.2 at 95%").passed
     True
     """
-    told = listener(progress)
     check_known(options, CheckArgs.__optional_keys__, check)
     said: dict[str, Any] = {word: value for word, value in options.items() if value is not None}
     if "rng" in said:
         said["seed"] = said.pop("rng")
     book = rulebook(policy, require, undefined, min_group_size, small_groups, said)
-    return judge(counted(data, book), book, told)
+    with watching(progress) as told:
+        return judge(counted(data, book), book, told)
 
 
 def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Verdict:

@@ -18,6 +18,7 @@ def render(document: dict[str, Any]) -> RenderableType:
     """The document as lines."""
     lines = [
         f"{people(document['rows'])} in {counted(document['cells'], 'cell')} · format {document['format']}",
+        f"digest {document['digest']}",
         *_column_lines(document["columns"]),
         *_group_lines(document["attributes"]),
         *_score_lines(document["scores"], document["privacy"] is not None),

@@ -29,7 +29,7 @@ def _asset(name: str) -> str:
 def _style() -> str:
     """Paper is light, so only a screen is ever dark."""
     dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {css(dark=True)} }} }}"
-    return f":root {{ {css()} }}\n{dark}\n{_asset('page.css')}"
+    return f":root {{ {css()} }}\n{dark}\n{_asset('page.css')}\n{_asset('cover.css')}"
 
 
 def _hash(text: str) -> str:
@@ -56,6 +56,8 @@ def page(
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
     )
     (answer, *others), links = sections, [tag("li", tag("a", text, href=f"#{id_}")) for id_, text, _ in sections[1:]]
+    if ((document or {}).get("cover") or {}).get("logo"):
+        policy += "; img-src data:"
     head = join(
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
