@@ -48,7 +48,7 @@ Cell = str | Number | Word | tuple[Any, ...]
 class Sheet:
     """A table. The first column names the rows; columns of `texts` hold words, the others numbers.
 
-    The rows that matter most come first: those that do not fit are counted.
+    The rows that matter most come first: those that do not fit are counted. A row of one cell is a heading.
     """
 
     caption: str

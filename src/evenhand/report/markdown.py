@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from evenhand.errors import harmless, shown_name
@@ -70,7 +70,7 @@ def _lines(contents: Contents, document: dict[str, Any], most: int) -> Iterator[
 
 def _part(part: Part, most: int) -> Iterator[str]:
     if isinstance(part, Sheet):
-        rows = [[_cell(c) for c in row] for row in part.rows[:most]]
+        rows = [_row(row, len(part.heads)) for row in part.rows[:most]]
         yield from table([escaped(head) for head in part.heads], rows, {escaped(head) for head in part.texts})
         yield from _more(len(part.rows) - len(rows))
         yield from (f"{escaped(part.legend)}\n",) if part.legend else ()
@@ -84,6 +84,12 @@ def _part(part: Part, most: int) -> Iterator[str]:
         yield fenced(" \\\n".join(part.lines))
     else:
         yield f"{escaped(part)}\n"
+
+
+def _row(row: Sequence[Any], width: int) -> list[str]:
+    """A heading fills the row."""
+    cells = [_cell(c) for c in row]
+    return cells if len(cells) == width else [f"*{cells[0]}*", *[""] * (width - 1)]
 
 
 def _more(hidden: int) -> Iterator[str]:

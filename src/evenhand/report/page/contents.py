@@ -79,7 +79,7 @@ def _part(part: Part, room: Room) -> Markup:
 def _sheet(sheet: Sheet, most: int) -> Markup:
     words = [head in sheet.texts for head in sheet.heads]
     rows = [
-        [_child(row[0]), *(_cell(c, w) for c, w in zip(row[1:], words[1:], strict=True))] for row in sheet.rows[:most]
+        [_child(row[0]), *(_cell(c, w) for c, w in zip(row[1:], words[1:], strict=False))] for row in sheet.rows[:most]
     ]
     table = grid(sheet.caption, list(sheet.heads), rows, class_="sortable" if sheet.sortable else None)
     legend = tag("p", sheet.legend, class_="note") if sheet.legend else None
