@@ -56,7 +56,9 @@ def _lines(contents: Contents, document: dict[str, Any], most: int) -> Iterator[
     for section in contents.sections:
         if not section.minor:
             yield f"### {escaped(section.heading)}\n"
+            several = sum(isinstance(part, Sheet) for part in section.parts) > 1
             for part in section.parts:
+                yield from (f"{escaped(part.caption)}:\n",) if several and isinstance(part, Sheet) else ()
                 yield from _part(part, most)
     yield from (f"- {escaped(shown_name(note, 600))}" for note in contents.notes[:most])
     yield from _more(len(contents.notes) - most)
