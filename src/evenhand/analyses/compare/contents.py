@@ -114,13 +114,13 @@ def _about(document: Document) -> Iterator[str]:
     yield f"fairness: {turned['fairness']}{shown_name(columns['fairness'])}"
 
 
-def sections(document: Document, about: str = "", id_: str = "") -> Iterator[Section]:
+def sections(document: Document, about: str = "") -> Iterator[Section]:
     """The tables; `about` ends their captions, where there are several comparisons on a page."""
-    yield Section(f"ranking{id_}", f"Methods{about}, the best first", list(_ranking(document, about)))
-    yield Section(f"selected{id_}", f"Selected models{about}", list(_selected(document, about)))
+    yield Section("ranking", "Methods, the best first", list(_ranking(document, about)))
+    yield Section("selected", "Selected models", list(_selected(document, about)))
     if document["wins"] and len(document["methods"]) > 1:
-        yield Section(f"wins{id_}", f"Fairest at a given performance{about}", [_wins(document, about)])
-    yield Section(f"front{id_}", f"Every trade-off on the fronts{about}", [_front(document, about)], minor=True)
+        yield Section("wins", "Fairest at a given performance", [_wins(document, about)])
+    yield Section("front", "Every trade-off on the fronts", [_front(document, about)], minor=True)
 
 
 def _ranking(document: Document, about: str) -> Iterator[Part]:

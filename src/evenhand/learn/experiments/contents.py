@@ -88,7 +88,12 @@ def _lost(document: Document) -> Iterator[str]:
 
 def _sections(document: Document, alone: bool) -> Iterator[Section]:
     for i, (name, one) in enumerate(document["comparisons"].items()):
-        yield from trade_offs(one, "" if alone else f" on {shown_name(name)}", "" if alone else f"-{i}")
+        if alone:
+            yield from trade_offs(one)
+        else:
+            about = f" on {shown_name(name)}"
+            parts = [part for section in trade_offs(one, about) if not section.minor for part in section.parts]
+            yield Section(f"methods-{i}", f"Methods{about}", parts)
     yield Section("means", "Every setting", [_means(document["runs"])])
     if document["failed"]:
         yield Section("failed", "Runs that failed", [_failed(document["failed"])])
