@@ -79,7 +79,7 @@ class Points:
 class Command:
     """What to type, in lines that can be copied."""
 
-    lines: Sequence[str]
+    text: str
 
 
 Part = str | Sheet | Box | Points | Command

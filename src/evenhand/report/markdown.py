@@ -83,7 +83,8 @@ def _part(part: Part, most: int) -> Iterator[str]:
         yield from _more(len(part.lines) - most)
         yield ""
     elif isinstance(part, Command):
-        yield fenced(" \\\n".join(part.lines))
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", part.text)), default=0))
+        yield f"{fence}\n{part.text}\n{fence}\n"
     else:
         yield f"{escaped(part)}\n"
 
@@ -120,9 +121,3 @@ def code(text: str) -> str:
     if "`" not in text and "|" not in text:
         return f"`{shown_name(text, 200)}`"
     return f"`` {shown_name(text, 200)} ``" if "|" not in text else escaped(text)
-
-
-def fenced(text: str) -> str:
-    """Lines as they are."""
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
-    return f"{fence}text\n{text}\n{fence}\n"

@@ -71,8 +71,7 @@ def _part(part: Part, room: Room) -> Markup:
     if isinstance(part, Points):
         return tag("ul", *(tag("li", shown_name(line, LONG)) for line in part.lines[: room.most(MOST_ROWS)]))
     if isinstance(part, Command):
-        code = tag("code", " \\\n".join(part.lines))
-        return tag("pre", code, class_="command", tabindex="0", role="region", aria_label="Command")
+        return tag("pre", tag("code", part.text), class_="command", tabindex="0", role="region", aria_label="Command")
     return tag("p", part)
 
 
