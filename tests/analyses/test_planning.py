@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from html import unescape
 from pathlib import Path
 from typing import Any
 

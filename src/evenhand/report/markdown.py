@@ -63,9 +63,8 @@ def _lines(contents: Contents, document: dict[str, Any], most: int) -> Iterator[
     yield from (f"- {escaped(shown_name(note, 600))}" for note in contents.notes[:most])
     yield from _more(len(contents.notes) - most)
     yield ""
-    digest = document.get("data", {}).get("table")
+    digest, seed = contents.options.get("table"), contents.options.get("seed")
     known = [f"table `{digest[:16]}`"] if digest else []
-    seed = contents.options.get("seed")
     known += [] if seed is None else [f"seed {seed}"]
     yield f"<sub>{', '.join(('Evenhand ' + document['version'], *known))}.</sub>"
 
