@@ -20,7 +20,7 @@ from conftest import WORDS as CLASSES, jobs, people
 from evenhand.analyses.planning.catalogue import catalogue
 from evenhand.measures.registry import MEASURES
 from evenhand.report.contents import Contents, Name, Section, Sheet, Word, figure, joined
-from evenhand.report.markdown import contents_markdown
+from evenhand.report.contents_markdown import contents_markdown
 from evenhand.report.page.contents import contents_page
 
 COLUMNS = {"score": "s", "label": "y", "group": "g"}

@@ -43,7 +43,7 @@ class Result:
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
-        from evenhand.report.markdown import contents_markdown
+        from evenhand.report.contents_markdown import contents_markdown
 
         document = self.to_dict()
         return write(contents_markdown(self._contents(document), document), path)
