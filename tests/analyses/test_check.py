@@ -875,7 +875,7 @@ def test_markdown_of_hostile_names(hostile: Verdict, tmp_path: Path) -> None:
     assert (tmp_path / "out.md").read_text(encoding="utf-8") == text
     assert all(line.isprintable() for line in text.splitlines())
     lines = [line for line in text.splitlines() if line.startswith("| ")]
-    assert lines[0] == "| rule | comparison | status | verdict | value | limit | interval |"
+    assert lines[0] == "| rule | comparison | status | value | limit | interval | verdict |"
     cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines[1:]]
     assert len(cells) == len(hostile.findings)
     assert {len(row) for row in cells} == {7}

@@ -25,7 +25,7 @@ from evenhand.report.contents import (
 from evenhand.report.format import interval
 
 RULE = 200
-COMPARISONS = ("rule", "comparison", "status", "verdict", "value", "limit", "interval")
+COMPARISONS = ("rule", "comparison", "status", "value", "limit", "interval", "verdict")
 MOST_TOLD = 20
 """So many comparisons are told in words; the table has all."""
 Document = dict[str, Any]
@@ -82,7 +82,7 @@ def _box(f: Document, rule: Document) -> Box:
 
 def _comparisons(document: Document, found: list[Document]) -> Sheet:
     rows = [_comparison(f, document["rules"][f["rule"]]) for f in found]
-    words = ("comparison", "status", "verdict")
+    words = ("comparison", "status")
     legend = (
         "Verdict: whether there is a gap, and whether it matters, as an audit says it, with the limit of the rule as "
         "the tolerance."
@@ -95,8 +95,8 @@ def _comparison(f: Document, rule: Document) -> list[Cell]:
     status = f["status"] + (f", {doubt}" if doubt else "")
     mood: Mood = "bad" if f["passes"] is False else "warn" if doubt or f["passes"] is None else "good"
     return [
-        Name(shown_name(rule["rule"], RULE)), who(f), Word(status, mood), f["word"], figure(f["value"]),
-        Number(f"{rule['comparison']} {rule['limit']:.6g}", rule["limit"]), interval(f["ci"]),
+        Name(shown_name(rule["rule"], RULE)), who(f), Word(status, mood), figure(f["value"]),
+        Number(f"{rule['comparison']} {rule['limit']:.6g}", rule["limit"]), interval(f["ci"]), f["word"],
     ]  # fmt: skip
 
 

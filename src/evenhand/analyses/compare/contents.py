@@ -180,15 +180,8 @@ def _selected(document: Document, about: str) -> Iterator[Part]:
     few = len(methods) <= FEW_METHODS
     dev = document["data"]["columns"]["dev_performance"] is not None
     level = f"{100 * options['confidence']:g}% interval"
-    heads = [
-        "method",
-        "performance",
-        "fairness",
-        "distance",
-        level,
-        *(["distance on development data"] * dev),
-        "setting",
-    ]
+    heads = ["method", "setting", "performance", "fairness", "distance", level]
+    heads += ["distance on development data"] * dev
     rows: list[list[Cell]] = []
     for k in document["criteria"] if few else document["criteria"][:1]:
         rows.append([f"By {k['meaning']}"])
@@ -196,9 +189,8 @@ def _selected(document: Document, about: str) -> Iterator[Part]:
             s = m["selected"][k["id"]]
             own: list[Cell] = [figure(s["dev"]["dto"] if s["dev"] else None)] if dev else []
             rows.append([
-                Name(method_name(m["name"])), _spread(s["performance"], s["performance_sd"]),
+                Name(method_name(m["name"])), _setting(s["settings"]), _spread(s["performance"], s["performance_sd"]),
                 _spread(s["fairness"], s["fairness_sd"]), figure(s["dto"]), interval(s["ci"]), *own,
-                _setting(s["settings"]),
             ])  # fmt: skip
     results = "test results, " if dev else ""
     yield Sheet(f"Means and standard deviations over seeds{about} ({results}by criterion)", heads, rows, ("setting",))
@@ -226,11 +218,11 @@ def _wins(document: Document, about: str) -> Sheet:
 def _front(document: Document, about: str) -> Sheet:
     rows: list[list[Cell]] = [
         [
-            Name(method_name(m["name"])), figure(p["performance"]), figure(p["fairness"]), figure(p["dto"]),
-            count(p["seeds"]), _setting(p["settings"]),
+            Name(method_name(m["name"])), _setting(p["settings"]), figure(p["performance"]), figure(p["fairness"]),
+            figure(p["dto"]), count(p["seeds"]),
         ]
         for m in document["methods"][:MOST_METHODS]
         for p in m["front"][:MOST_FRONT]
     ]  # fmt: skip
-    heads = ("method", "performance", "fairness", "distance", "runs", "setting")
+    heads = ("method", "setting", "performance", "fairness", "distance", "runs")
     return Sheet(f"Settings on the front of their method{about}", heads, rows, ("setting",), sortable=True)

@@ -52,8 +52,8 @@ def _plan(document: Document) -> Contents:
 
 def _advice(document: Document) -> Contents:
     known = [m for id_ in document["measures"] if (m := find(id_)) is not None]
-    rows: list[list[Cell]] = [[Code(m.id), m.title, m.asks, m.formula, m.limits] for m in known]
-    heads = ("measure", "name", "what it asks", "formula", "limits")
+    rows: list[list[Cell]] = [[Code(m.id), f"{m.title}: {m.asks} {m.formula}", m.limits] for m in known]
+    heads = ("measure", "what it asks", "limits")
     run = Section("command", "How to compute it", [Command("\n".join(broken(document["command"])))])
     asked = Section("measures", "What these measures ask", [Sheet("Measures recommended", heads, rows, heads)])
     return Contents(

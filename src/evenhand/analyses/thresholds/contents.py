@@ -164,9 +164,9 @@ def _checks(policy: Document, confidence: float) -> Sheet:
     moods: dict[bool | None, Word] = {
         True: Word("settled", "good"), False: Word("not settled", "warn"), None: Word("not known how sure", "warn"),
     }  # fmt: skip
-    heads = ("requirement", "group", "gap", "interval", "is it met")
+    heads = ("requirement", "group", "is it met", "gap", "interval")
     rows: list[list[Cell]] = [
-        [c["requirement"], Name(c["group"]), figure(gap_of(c)), interval(c["ci"]), moods[c["settled"]]]
+        [c["requirement"], Name(c["group"]), moods[c["settled"]], figure(gap_of(c)), interval(c["ci"])]
         for c in policy["checks"]
     ]
     level = policy["level"]
@@ -186,12 +186,13 @@ def _by_group(document: Document) -> Iterator[Part]:
     steps = [*_changes(b["curve"])[:LEVELS], *([b["at_limit"]] if b["at_limit"] else [])]
     rows: list[list[Cell]] = [
         [
-            number(step["limit"]), figure(step["performance"]), levels(step, document),
+            number(step["limit"]), levels(step, document),
             " ".join(["required"] * (step is b["at_limit"]) + ["trivial"] * bool(step["trivial"])),
+            figure(step["performance"]),
         ]
         for step in sorted(steps, key=lambda step: step["limit"])
     ]  # fmt: skip
-    heads = (f"{measure} allowed", goal, "thresholds", "what")
+    heads = (f"{measure} allowed", "thresholds", "what", goal)
     yield Sheet("What a threshold for each group would achieve", heads, rows, ("thresholds", "what"))
 
 

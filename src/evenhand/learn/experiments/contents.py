@@ -131,10 +131,10 @@ def _mean(values: Sequence[float | None]) -> Number:
 def _failed(failed: list[Document]) -> Sheet:
     reasons = Counter((one["dataset"], one["method"], one["reason"]) for one in failed)
     rows: list[list[Cell]] = [
-        [Name(method), Name(dataset), count(runs), one_line(reason)]
+        [Name(method), Name(dataset), one_line(reason), count(runs)]
         for (dataset, method, reason), runs in reasons.most_common()
     ]
-    return Sheet("By method, the most frequent first", ("method", "data set", "runs", "why"), rows, ("data set", "why"))
+    return Sheet("By method, the most frequent first", ("method", "data set", "why", "runs"), rows, ("data set", "why"))
 
 
 def _people(datasets: dict[str, Document]) -> Iterator[Part]:
