@@ -368,7 +368,8 @@ def test_a_row_of_one_cell_is_a_heading_and_what_is_cut_is_counted() -> None:
     assert '<th scope="rowgroup" colspan="3">part</th>' in html
     assert '<td class="words"><span class="bad">no</span></td>' in html
     assert 'data-value="0.5"' in html
-    assert "101 more are in the JSON." in html
+    assert "251 more are in the JSON." in html
+    assert "<details><summary>Show</summary><p>m</p></details>" in html
 
 
 def test_names_in_a_sentence() -> None:

@@ -88,7 +88,7 @@ Part = str | Sheet | Box | Points | Command
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, and what is below it; one that is `minor` is on the page only."""
+    """A heading, and what is below it; one that is `minor` is on the page only, folded."""
 
     id: str
     heading: str

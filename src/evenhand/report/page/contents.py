@@ -12,7 +12,7 @@ from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, name, tag
 from evenhand.report.page.shell import fitted, page
 
-MOST_ROWS = 300
+MOST_ROWS = 150
 MOST_NOTES = 20
 LONG = 600
 
@@ -60,7 +60,8 @@ def _answer(contents: Contents) -> Markup:
 
 
 def _section(s: Section, room: Room) -> tuple[str, str, Any]:
-    return s.id, s.heading, join([_part(part, room) for part in s.parts])
+    content = join([_part(part, room) for part in s.parts])
+    return s.id, s.heading, tag("details", tag("summary", "Show"), content) if s.minor else content
 
 
 def _part(part: Part, room: Room) -> Markup:
