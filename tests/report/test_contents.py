@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import shlex
 from collections.abc import Callable
 from functools import cache
 from html import unescape
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,7 @@ import pytest
 from test_page import Outline
 
 import evenhand
-from conftest import WORDS as CLASSES, jobs, people
+from conftest import WORDS as CLASSES, called as run, jobs, people
 from evenhand.analyses.planning.catalogue import catalogue
 from evenhand.measures.registry import MEASURES
 from evenhand.report.contents import Contents, Name, Section, Sheet, Word, figure, joined
@@ -124,7 +127,7 @@ def test_a_page_has_the_answer_first_and_no_text_of_a_terminal(kind: str) -> Non
     html = found.to_html()
     outline = Outline(html)
     assert outline.open == []
-    assert [a.get("class") for a in outline.of("pre")] in ([], ["command"])
+    assert {a.get("class") for a in outline.of("pre")} <= {"command"}
     ids = [a["id"] for _, a in outline.tags if "id" in a]
     assert len(ids) == len(set(ids))
     contents = found._contents(found.to_dict())
@@ -214,6 +217,28 @@ def test_a_comparison_says_who_wins_by_what_and_how_sure() -> None:
         assert rows[m["name"]][2].rstrip("*") == f"{m['auc_pfc']:.3f}"
         assert rows[m["name"]][4] == f"{100 * m['first_share']:.0f}%"
     assert 'data-chart="tradeoff"' in result("compare").to_html()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"performance": "error", "lower_is_better": "performance", "baseline": "method 0", "margins": [0.02]},
+        {"dev_performance": "dev, acc", "dev_fairness": "dev fair", "front": "published", "utopia": (1, 0.9), "dto_to": 0.5,
+         "fairness_floor": [0.65], "normalize": "range", "confidence": 0.9},
+    ],
+)  # fmt: skip
+def test_the_command_of_a_comparison_gives_it_again(words: dict[str, Any], tmp_path: Path) -> None:
+    rows = trade_offs()
+    rows |= {"dev, acc": rows["acc"], "dev fair": rows["fair"], "error": [1 - x for x in rows["acc"]]}
+    with (tmp_path / "runs.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([list(rows), *zip(*rows.values(), strict=True)])
+    usual = {"method": "method", "settings": "strength", "performance": "acc", "fairness": "fair", "bootstrap": 20}
+    found = evenhand.compare(tmp_path / "runs.csv", **{**usual, **words})
+    line = re.search(r'<pre class="command"[^>]*><code>(.*?)</code>', found.to_html())
+    assert line is not None
+    _, *command = shlex.split(unescape(line[1]).replace("RUNS", str(tmp_path / "runs.csv")))
+    again = run(*command, "--json", "-")
+    assert json.loads(again.stdout) == found.to_dict()
 
 
 def test_classes_say_who_is_farthest_and_every_rate() -> None:

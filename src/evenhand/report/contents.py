@@ -107,6 +107,8 @@ class Contents:
     mood: Mood = "plain"
     sections: Sequence[Section] = ()
     notes: Sequence[str] = ()
+    command: str | None = None
+    """What gives it again, of the same file."""
     options: dict[str, Any] = field(default_factory=dict)
     """What it takes to repeat it."""
 

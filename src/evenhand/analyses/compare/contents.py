@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.analyses.compare.document import method_name
+from evenhand.analyses.compare.repeated import command
 from evenhand.analyses.compare.text import conditions, least, most, reasons
 from evenhand.errors import shown_name
 from evenhand.report.contents import (
@@ -51,6 +52,7 @@ def contents(document: Document) -> Contents:
         mood=mood,
         sections=list(sections(document)),
         notes=document["notes"],
+        command=command(document),
         options={**document["data"]["columns"], "settings": document["data"]["setting_columns"], **document["options"]},
     )
 

@@ -47,7 +47,8 @@ def _sections(
     for key, value in contents.options.items():
         said = tag("code", value) if key == "table" else _plain(value)
         repeat.append([key.replace("_", " "), cell(said, class_="words")])
-    yield "method", "How to repeat it", grid("The same of these gives the same numbers", ["what", "value"], repeat)
+    table = grid("The same of these gives the same numbers", ["what", "value"], repeat)
+    yield "method", "How to repeat it", join(None if contents.command is None else _typed(contents.command), table)
 
 
 def _answer(contents: Contents) -> Markup:
@@ -72,8 +73,12 @@ def _part(part: Part, room: Room) -> Markup:
     if isinstance(part, Points):
         return tag("ul", *(tag("li", shown_name(line, LONG)) for line in part.lines[: room.most(MOST_ROWS)]))
     if isinstance(part, Command):
-        return tag("pre", tag("code", part.text), class_="command", tabindex="0", role="region", aria_label="Command")
+        return _typed(part.text)
     return tag("p", part)
+
+
+def _typed(text: str) -> Markup:
+    return tag("pre", tag("code", text), class_="command", tabindex="0", role="region", aria_label="Command")
 
 
 def _sheet(sheet: Sheet, most: int) -> Markup:
