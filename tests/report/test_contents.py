@@ -223,8 +223,8 @@ def test_a_comparison_says_who_wins_by_what_and_how_sure() -> None:
     "words",
     [
         {"performance": "error", "lower_is_better": "performance", "baseline": "method 0", "margins": [0.02]},
-        {"dev_performance": "dev, acc", "dev_fairness": "dev fair", "front": "published", "utopia": (1, 0.9), "dto_to": 0.5,
-         "fairness_floor": [0.65], "normalize": "range", "confidence": 0.9},
+        {"dev_performance": "dev, acc", "dev_fairness": "dev fair", "front": "published", "utopia": (1, 0.9),
+         "dto_to": 0.5, "fairness_floor": [0.65], "normalize": "range", "confidence": 0.9},
     ],
 )  # fmt: skip
 def test_the_command_of_a_comparison_gives_it_again(words: dict[str, Any], tmp_path: Path) -> None:
