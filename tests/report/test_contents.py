@@ -253,6 +253,20 @@ def test_classes_say_who_is_farthest_and_every_rate() -> None:
             assert any(row[:2] == [group["name"], f"{group['n']:,}"] for row in cells_of(text))
 
 
+def test_untested_a_group_of_few_people_is_not_called_the_farthest() -> None:
+    data = jobs(300)
+    few = {
+        **data,
+        "g": np.where(np.arange(300) < 3, "few", data["g"]),
+        "p": np.where(np.arange(300) < 3, "-", data["p"]),
+    }
+    page = words_of(evenhand.aggregate(few, **CLASSES, bootstrap=0, permutations=0).to_html())
+    assert "compared and not tested" in page
+    assert "Farthest from its class is g" in page
+    (told,) = re.findall(r"Farthest from its class is [^.]*\.\d+ \((\d+) people\)", page)
+    assert int(told) >= 10
+
+
 def test_plans_tables_and_measures_hold_their_numbers() -> None:
     document, page, text = both("power")
     assert f"| people of the reference | {document['n_reference']:,} |" in text

@@ -31,6 +31,8 @@ from evenhand.report.format import interval, number, p_value, p_values, p_words
 MOST_GROUPS = 12
 """So many groups side by side."""
 MOST_CLASSES = 300
+LEAST = 10
+"""Without tests, a group of fewer people is not called the farthest: one person may be anywhere."""
 MOST_ATTRIBUTES = 5
 """So many attributes are told in the answer."""
 Document = dict[str, Any]
@@ -110,12 +112,13 @@ def _furthest(a: Document) -> Iterator[str]:
     """The class and group farthest from everybody of the class, in numbers of people."""
     cells = [(c, cell) for c in a["classes"] for cell in c["cells"] if cell["difference"] is not None]
     tested = [(c, cell) for c, cell in cells if cell.get("p_value") is not None]
-    if not cells:
-        return
+    enough = [(c, cell) for c, cell in cells if cell["n"] >= LEAST]
     if tested:
         c, cell = min(tested, key=lambda pair: (pair[1]["p_value"], -abs(pair[1]["difference"])))
+    elif enough:
+        c, cell = max(enough, key=lambda pair: abs(pair[1]["difference"]))
     else:
-        c, cell = max(cells, key=lambda pair: abs(pair[1]["difference"]))
+        return
     adjusted = cell.get("p_adjusted")
     sure = "" if adjusted is None else f" ({p_words(adjusted)}, adjusted for all classes and groups)"
     where = f"{shown_name(cell['group'])} in {shown_name(c['name'])}"
