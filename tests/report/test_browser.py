@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_contents import compared
 
 import evenhand
 from evenhand.analyses.audit.explorer import outcomes
@@ -375,6 +376,9 @@ def others() -> dict[str, Any]:
         "classes": quick(jobs, label="job", prediction="guess", group="sex"),
         "thresholds": evenhand.thresholds(data, **words, bootstrap=20),
         "check": evenhand.check(data, require="abcc <= 0.1", **words),
+        "compare": compared(),
+        "guide": evenhand.guide(ground_truth=True, priority="errors"),
+        "table": evenhand.table_info(evenhand.tabulate(data, **words)),
         "projection": evenhand.projection_test(data, **words, criterion="equalized_odds"),
         "projections": evenhand.projection_test(rival, **{**words, "score": ["p", "q"]}),
         "watch": evenhand.monitor(stream, time="day", **words, min_people=10, bootstrap=20, measures=few),

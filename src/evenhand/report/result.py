@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from evenhand.report.charts.chart import Chart
     from evenhand.report.charts.registry import Charts
+    from evenhand.report.contents import Contents
 
 
 Content = TypeVar("Content", str, bytes)
@@ -18,7 +19,8 @@ Content = TypeVar("Content", str, bytes)
 class Result:
     """Something found, as plain values (`to_dict`), JSON, text, charts and in a notebook. The views cannot disagree.
 
-    Beside the module of a result stand `document`, with `document(result)`, and `text`, with `render(document)`.
+    Beside the module of a result stand `document`, with `document(result)`, `text`, with `render(document)`, and
+    `contents`, with `contents(document)`, which its page and its Markdown show.
     """
 
     drawn_by: ClassVar[str | None] = None
@@ -37,15 +39,17 @@ class Result:
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
-        from evenhand.report.page.plain import plain_page
+        from evenhand.report.page.contents import contents_page
 
-        return write(plain_page(self.to_dict(), repr(self), self.plots(), self.plot), path)
+        document = self.to_dict()
+        return write(contents_page(self._contents(document), document, self.plots(), self.plot), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
-        from evenhand.report.markdown import fenced
+        from evenhand.report.contents_markdown import contents_markdown
 
-        return write(fenced(repr(self)), path)
+        document = self.to_dict()
+        return write(contents_markdown(self._contents(document), document), path)
 
     def charts(self, **about: Any) -> Charts:
         """Everything that can be drawn about a part of the result; `plot` draws one of them."""
@@ -68,6 +72,10 @@ class Result:
 
     def _drawn(self) -> Any:
         return self._view("text").render(self.to_dict())
+
+    def _contents(self, document: dict[str, Any]) -> Contents:
+        contents: Contents = self._view("contents").contents(document)
+        return contents
 
     def __repr__(self) -> str:
         from evenhand.report.console import as_text

@@ -63,12 +63,6 @@ class Verdict(Result):
 
         return write(junit(self.to_dict()), path)
 
-    def to_markdown(self, path: Any = None) -> str:
-        """The verdict as a Markdown table, for a pull request; also written to a file if named."""
-        from evenhand.analyses.check.markdown import verdict_markdown
-
-        return write(verdict_markdown(self.to_dict()), path)
-
     def to_annotations(self) -> str:
         """The verdict as workflow commands of GitHub, one line each."""
         from evenhand.analyses.check.ci import workflow_commands

@@ -56,7 +56,7 @@ def checklist(a: Aggregate) -> list[dict[str, Any]]:
         ),
         "classes": (outer, _why_step(recipe.classes, "class", values, recipe.class_weights is not None)),
     }
-    where = "the joint distribution of class and group is in classes[].cells[].n"
+    where = "how many people there are of each class and group is part of the report"
     data = {"item": "data", "answer": _sizes(a), "stated": True, "why": where, "why_stated": True, "ticked": True}
     return [data, *(_item(word, *about, choices) for word, about in told.items())]
 

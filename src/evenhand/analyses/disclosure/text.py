@@ -21,7 +21,7 @@ def render(document: dict[str, Any]) -> RenderableType:
         f"digest {document['digest']}",
         *_column_lines(document["columns"]),
         *_group_lines(document["attributes"]),
-        *_score_lines(document["scores"], document["privacy"] is not None),
+        *score_lines(document),
         *(f"left out: {counted(n, 'row')} {shown_name(reason, 100)}" for reason, n in document["left_out"].items()),
     ]
     parts: list[RenderableType] = [Text("Evenhand table", style="bold"), *map(Text, lines)]
@@ -53,7 +53,9 @@ def _group_lines(attributes: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _score_lines(scores: dict[str, Any] | None, private: bool) -> list[str]:
+def score_lines(document: dict[str, Any]) -> list[str]:
+    """What is known of scores, and how exactly."""
+    scores, private = document["scores"], document["privacy"] is not None
     if scores is None:
         return []
     text = f"scores {scores['lowest']:.12g} to {scores['highest']:.12g}: {scores['exact']:,} exact values"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evenhand.analyses.options import chosen_measures
 from evenhand.measures.registry import Measure
-from evenhand.report.result import Result, write
+from evenhand.report.result import Result
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,12 +15,6 @@ class Catalogue(Result):
     """What measures ask, how they are defined, when to use them, and what they need."""
 
     measures: tuple[Measure, ...]
-
-    def to_markdown(self, path: str | Path | None = None) -> str:
-        """A table of all measures."""
-        from evenhand.analyses.planning.catalogue_text import markdown
-
-        return write(markdown(self.to_dict()), path)
 
 
 def catalogue(measures: Sequence[str] | None = None) -> Catalogue:

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from evenhand.measures.measure import FAMILIES
 from evenhand.report.console import indented
-from evenhand.report.markdown import escaped, finished, table
 
 NEEDS = {"decision": "a decision, or a score with a threshold", "score": "a score", "outcome": "outcomes"}
 
@@ -42,18 +41,3 @@ def needs(m: dict[str, Any]) -> str:
 def tolerance(m: dict[str, Any]) -> str:
     """What is within it."""
     return f"{m['tolerance']:g} to {1 / m['tolerance']:g}" if m["scale"] == "ratio" else f"{m['tolerance']:g}"
-
-
-def markdown(document: dict[str, Any]) -> str:
-    """A table of all measures."""
-    return finished(_lines(document))
-
-
-def _lines(document: dict[str, Any]) -> Iterator[str]:
-    yield "## Measures\n"
-    rows = [
-        [f"`{m['id']}`", *map(escaped, (m["asks"], m["formula"], needs(m), m["use"], m["limits"])), tolerance(m)]
-        for m in document["measures"]
-    ]
-    heads = ["measure", "what it asks", "formula", "needs", "when to use it", "limits", "tolerance"]
-    yield from table(heads, rows, set(heads[:-1]))

@@ -28,7 +28,7 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"Projection tests: {document['criterion'].replace('_', ' ')}"
     yield f"{shown_name(document['attribute'])}: each group against {shown_name(document['reference'])}"
     yield ""
-    told = _told_apart(document)
+    told = told_apart(document)
     first = f"{set_cell_size(told[0], 11)} {'group':<16}" if told else f"{'group':<28}"
     yield f"  {first}{'people':>9}{'gap':>9}{'distance':>10}{'p':>9}{'adjusted':>10}"
     for place, test in enumerate(document["tests"]):
@@ -56,7 +56,7 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
         yield from ("", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"]), *own)
 
 
-def _told_apart(document: dict[str, Any]) -> tuple[str, list[str]] | None:
+def told_apart(document: dict[str, Any]) -> tuple[str, list[str]] | None:
     """What tells the scores apart, and its value for each test: a number, or the name of the score."""
     if document["along"]:
         return shown_name(document["along"]["name"], 11), [f"{v:.6g}" for v in document["along"]["values"]]
