@@ -230,5 +230,5 @@ def test_charts_are_found_by_the_name_of_their_item() -> None:
 
 
 def test_an_id_names_its_item_alone() -> None:
-    for item in items():
-        assert [one.id for one in chosen([item.id])] == [item.id]
+    for item in registry.items():
+        assert [one.id for one in registry.chosen([item.id])] == [item.id]
