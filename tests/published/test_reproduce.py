@@ -227,3 +227,8 @@ def test_charts_are_found_by_the_name_of_their_item() -> None:
     assert found.plots() == ()
     with pytest.raises(UsageError, match="nothing that was run has a chart"):
         found.plot()
+
+
+def test_an_id_names_its_item_alone() -> None:
+    for item in registry.items():
+        assert [one.id for one in registry.chosen([item.id])] == [item.id]

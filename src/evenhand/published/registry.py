@@ -56,7 +56,8 @@ def chosen(names: Iterable[str]) -> tuple[Item, ...]:
     there = items()
     picked: set[str] = set()
     for name in names:
-        found = {item.id for item in there if _is_meant(item, slug(name))}
+        found = {item.id for item in there if slug(item.id) == slug(name)}  # not those whose ids go on from there
+        found = found or {item.id for item in there if _is_meant(item, slug(name))}
         if not found:
             near = nearest(slug(name), ["all", *DOCUMENTS, *(i.id for i in there)])
             raise UsageError(
