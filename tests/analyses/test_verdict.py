@@ -13,7 +13,7 @@ from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.verdict import WORDS, word_of
 from evenhand.measures.registry import MEASURES
 
-NAMES = (("Women", "Men"), ("female", "male"), ("a", "b"), ("1", "2"), ("über 60", "unter 60"), ("<b>x</b>", "y z"))
+NAMES = (("Women", "Men"), ("female", "male"), ("a", "b"), ("1", "2"), ("über 60", "unter 60"), ("<b>x</b>", "{x}"))
 TABLE = {
     # is there a gap, is the value within the tolerance, is the interval on its side of it
     (True, False, True): "unequal",

@@ -71,7 +71,8 @@ def _rates(
     what = f"get the favourable decision ({shown_name(data['decision_rule'], 60)})"
     if high - low < SLACK:
         return f"{percents(low)[0]} of {shown_name(less)} and of {shown_name(more)} {what}, equally many."
-    text = f"{{}} of {shown_name(less)} and {{}} of {shown_name(more)} {what}".format(*percents(low, high))
+    fewer, others = percents(low, high)
+    text = f"{fewer} of {shown_name(less)} and {others} of {shown_name(more)} {what}"
     if low == 0:
         return f"{text}."
     impact = own.get("disparate_impact")
