@@ -8,6 +8,7 @@ from typing import Any
 from evenhand.published.item import DOCUMENTS
 from evenhand.published.text import commands, figure, largest, outcome, short, summary
 from evenhand.report.charts.chart import Chart
+from evenhand.report.format import sentence
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, tag
 from evenhand.report.page.shell import fitted, page
@@ -66,7 +67,7 @@ def _item(entry: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> M
     ]  # fmt: skip
     charts = [room.figure(chart, f"plot({name!r})") for name, chart in drawings.items() if name in entry["charts"]]
     notes = [tag("p", note, class_="note") for note in entry["notes"]]
-    said = tag("p", f"{entry['says'][0].upper()}{entry['says'][1:]}: {outcome(entry)}.")
+    said = tag("p", sentence(f"{entry['says']}: {outcome(entry)}"))
     return join(
         said, numbers, tag("ul", *claims) if claims else None,
         tag("div", charts, class_="charts") if charts else None, notes,

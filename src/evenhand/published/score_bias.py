@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from evenhand.published.adult_scores import AUROC, figure_1, figure_c, table_3
-from evenhand.published.item import Item
+from evenhand.published.item import Item, slug
 from evenhand.published.score_bias_tables import EVERY, FIRST, MAIN, compas, german
 from evenhand.published.what_roc_misses import figure_2
 
@@ -20,20 +20,13 @@ TABLE = ("adult.data",)
 
 def _defined(label: str, says: str, place: str, test: str, measures: str = "") -> Item:
     """What a test shows, and the measures that a user names for it."""
-    return Item(_id(label), label, says, place, f"{AUDIT} --measures {measures}" if measures else "", test=test)
+    return Item(
+        f"becker-{slug(label)}", label, says, place, f"{AUDIT} --measures {measures}" if measures else "", test=test
+    )
 
 
 def _run(label: str, says: str, place: str, run: Any, data: tuple[str, ...] = (), *libraries: str) -> Item:
-    return Item(_id(label), label, says, place, run=run, data=data, libraries=libraries)
-
-
-def _id(label: str) -> str:
-    """
-    >>> _id("Theorem 4.10"), _id("Table C1")
-    ('becker-theorem-4-10', 'becker-table-c1')
-    """
-    words = "".join(c if c.isalnum() else " " for c in label.lower()).split()
-    return "-".join(["becker", *words])
+    return Item(f"becker-{slug(label)}", label, says, place, run=run, data=data, libraries=libraries)
 
 
 ITEMS = (

@@ -15,13 +15,12 @@ from evenhand.analyses.audit.wording import (
     measure_of,
     p_value,
     rates_of,
-    sentence,
     size,
     tolerated,
 )
 from evenhand.errors import shown_name
 from evenhand.measures.rates import MAIN_RATES
-from evenhand.report.format import interval, number
+from evenhand.report.format import interval, number, sentence
 from evenhand.report.markdown import escaped, finished, table
 
 MOST_TABLES = 6
@@ -54,7 +53,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
             yield from _all_pairs(attribute, document["options"]["confidence"])
         if told := attribute["information"]:
             chance = "" if told["p_value"] is None else f" {sentence(chance_shows(told))}"
-            yield escaped(sentence(told["interpretation"].rstrip(".")) + chance)
+            yield escaped(sentence(told["interpretation"]) + chance)
             yield ""
     for note in document["notes"]:
         yield f"> {escaped(shown_name(note, 600))}"

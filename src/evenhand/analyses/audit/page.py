@@ -18,14 +18,13 @@ from evenhand.analyses.audit.wording import (
     impossibility,
     measure_of,
     rates_of,
-    sentence,
     size,
     tolerances,
 )
 from evenhand.errors import one_of, shown_name
 from evenhand.inference.null import Null
 from evenhand.report.charts.registry import Charts, Kind
-from evenhand.report.format import interval, number
+from evenhand.report.format import interval, number, sentence
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
 from evenhand.report.page.shell import fitted, page
@@ -212,7 +211,7 @@ def _attribute(
     if told := attribute["information"]:
         yield tag("h3", "All groups at once")
         chance = None if told["p_value"] is None else f" {sentence(chance_shows(told))}"
-        yield tag("p", sentence(told["interpretation"].rstrip(".")), chance)
+        yield tag("p", sentence(told["interpretation"]), chance)
 
 
 def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:

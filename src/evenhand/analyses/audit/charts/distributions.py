@@ -21,9 +21,8 @@ from evenhand.report.charts.layers import (
     layer,
     quantitative,
     rows,
-    sentence,
 )
-from evenhand.report.format import number, percent
+from evenhand.report.format import number, percent, sentence
 from evenhand.tables.arrays import Floats
 
 HEIGHT, SIDE, MARGIN = 260, 380, 80
