@@ -67,7 +67,7 @@ def test_parts_equal_loops_over_people_and_add_up(counts: ScoreCounts, ranks: st
 
 @some
 @given(some_people, st.sampled_from(CONCEPTS))
-def test_002_theorem_4_8_with_ties(counts: ScoreCounts, concept: tuple[str, int]) -> None:
+def test_becker_theorem_4_8_with_ties(counts: ScoreCounts, concept: tuple[str, int]) -> None:
     """With mid-ranks each part is a share of people times an area between ROC curves; less where that crosses 0."""
     everyone(counts)
     amounts = roc_parts.split(counts, concept[1], ScoreOptions(ranks="mid")).norm()
@@ -133,7 +133,7 @@ def test_sources_add_up_to_both_differences_of_auroc(counts: ScoreCounts) -> Non
 
 @some
 @given(some_people, st.sampled_from(["published", "mid"]))
-def test_002_theorem_4_10(counts: ScoreCounts, ranks: str) -> None:
+def test_becker_theorem_4_10(counts: ScoreCounts, ranks: str) -> None:
     """Both separation biases together bound both ROC biases and both Ginis between the groups."""
     everyone(counts)
     options = ScoreOptions(ranks=ranks)
