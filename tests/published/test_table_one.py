@@ -51,7 +51,7 @@ def printed(rows: tuple[str, str], method: str) -> dict[str, float]:
     return {name: mean for name, (mean, _) in zip(COLUMNS.values(), printed_row(rows, method), strict=True)}
 
 
-@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("which", [pytest.param(0, marks=pytest.mark.full), 1])
 def test_the_printed_rows_are_about_unmarried_people_and_own_children(which: int, adult: Path, tmp_path: Path) -> None:
     case = list(table_one.adult_as_printed(adult))[which]
     assert len(case.people) == 48_842
@@ -60,6 +60,7 @@ def test_the_printed_rows_are_about_unmarried_people_and_own_children(which: int
             assert found[name] == pytest.approx(printed(case.rows, method)[name], abs=within), (method, name)
 
 
+@pytest.mark.full
 def test_women_and_men_are_closer_than_the_printed_gender(adult: Path, tmp_path: Path) -> None:
     case = list(table_one.adult_corrected(adult))[1]
     assert (len(case.people), case.group) == (45_222, "sex")
