@@ -245,6 +245,8 @@ def test_a_policy_about_two_groups_or_an_odd_one() -> None:
     found = evenhand.check(score=s, group=g, policy=policy, score_range=(0, 1), **FEW).findings
     assert [(f.status, f.group is None) for f in found] == [("satisfied", False)]
     s, g = scored((80, 60, 40))
-    found = evenhand.check(score=np.r_[s, 0.5], group=np.r_[g, ["odd"]], policy=policy, score_range=(0, 1), **FEW).findings
+    found = evenhand.check(
+        score=np.r_[s, 0.5], group=np.r_[g, ["odd"]], policy=policy, score_range=(0, 1), **FEW
+    ).findings
     assert [f.status for f in found] == ["undefined"]
     assert "has no density" in (found[0].because or "")

@@ -188,7 +188,7 @@ def test_the_command(tmp_path: Path) -> None:
     page, data = tmp_path / "page.html", tmp_path / "found.json"
     one = called("reproduce", "becker-table-1", "--html", str(page), "--json", str(data))
     assert (one.returncode, one.stderr) == (0, "")
-    assert one.stdout.startswith("1 published item: 1 agrees\n")
+    assert one.stdout.startswith("1 published item (agrees: 1)\n")
     assert json.loads(data.read_text())["counts"] == {**dict.fromkeys(STATUS, 0), "agrees": 1}
     assert "African-American" in page.read_text()
 

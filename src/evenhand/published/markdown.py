@@ -58,7 +58,7 @@ def _item(entry: dict[str, Any]) -> Iterator[str]:
             [escaped(v["row"]), escaped(v["column"]), *map(figure, (v["published"], v["found"], v["difference"]))]
             for v in entry["values"]
         ]
-        yield from table(["", "of", "published", "found", "difference"], rows, {"of"})
+        yield from table(["", "of", "published", "ours", "difference"], rows, {"of"})
     for claim in entry["claims"]:
         seen = f" ({escaped(claim['seen'])})" if claim["seen"] else ""
         yield f"- {'Holds' if claim['holds'] else '**Does not hold**'}: {escaped(claim['says'])}{seen}"

@@ -59,7 +59,7 @@ def _item(entry: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> M
          "" if v["agrees"] is None else "yes" if v["agrees"] else "no"]
         for v in entry["values"]
     ]  # fmt: skip
-    numbers = grid("Theirs and ours", ["", "of", "published", "found", "difference", "agrees"], rows) if rows else None
+    numbers = grid("Theirs and ours", ["", "of", "published", "ours", "difference", "agrees"], rows) if rows else None
     claims = [
         tag("li", tag("strong", "Holds: " if c["holds"] else "Does not hold: "), c["says"],
             f" ({c['seen']})" if c["seen"] else None)

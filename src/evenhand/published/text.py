@@ -50,11 +50,11 @@ def summary(document: dict[str, Any]) -> str:
     """How many items, and what came of them.
 
     >>> summary({"items": [{}], "counts": {"agrees": 1, "differs": 0}})
-    '1 published item: 1 agrees'
+    '1 published item (agrees: 1)'
     """
-    counts = [f"{n} {status}" for status, n in document["counts"].items() if n]
+    counts = [f"{status}: {n}" for status, n in document["counts"].items() if n]
     number = len(document["items"])
-    return f"{number} published item{'' if number == 1 else 's'}: {', '.join(counts)}"
+    return f"{number} published item{'' if number == 1 else 's'} ({', '.join(counts)})"
 
 
 def heading(entry: dict[str, Any]) -> str:
@@ -83,10 +83,10 @@ def outcome(entry: dict[str, Any]) -> str:
 def largest(entry: dict[str, Any]) -> str:
     """The largest difference of an item's numbers; nothing if none is printed, or one is undefined.
 
-    >>> largest({"largest_difference": 0.00036})
-    '0.00036'
+    >>> largest({"largest_difference": 0.00036}), largest({"largest_difference": 12145.0})
+    ('0.00036', '12,145')
     """
-    return "" if entry["largest_difference"] is None else f"{entry['largest_difference']:.2g}"
+    return "" if entry["largest_difference"] is None else _rounded(entry["largest_difference"], 2)
 
 
 def commands(entry: dict[str, Any]) -> list[str]:
@@ -101,7 +101,12 @@ def commands(entry: dict[str, Any]) -> list[str]:
 
 def figure(value: float | None) -> str:
     """A number as precisely as documents print them."""
-    return MISSING if value is None else f"{value:.4g}"
+    return MISSING if value is None else _rounded(value, 4)
+
+
+def _rounded(value: float, digits: int) -> str:
+    """So many digits; of larger numbers all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
@@ -112,7 +117,7 @@ def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
     yield from (Text(command) for command in commands(entry))
     if entry["values"]:
         grid = Grid(box=None, pad_edge=False, show_edge=False)
-        for head in ("", "", "published", "found", "difference", ""):
+        for head in ("", "", "published", "ours", "difference", ""):
             grid.add_column(head, justify="left" if not head else "right", overflow="fold")
         for v in entry["values"][:MOST_VALUES]:
             mark = "" if v["agrees"] is not False else "differs"
