@@ -89,6 +89,25 @@ def largest(entry: dict[str, Any]) -> str:
     return "" if entry["largest_difference"] is None else _rounded(entry["largest_difference"], 2)
 
 
+def misses(entry: dict[str, Any]) -> str:
+    """What of an item does not come out: how many of its printed numbers, and which statements.
+
+    >>> values = [{"agrees": True}, {"agrees": False}, {"agrees": None}]
+    >>> claims = [{"says": "it grows", "holds": False, "seen": "0.2, 0.1"}, {"says": "it ends", "holds": True}]
+    >>> misses({"values": values, "claims": claims})
+    '1 of 2 numbers; not so: it grows (0.2, 0.1)'
+    """
+    judged = [v["agrees"] for v in entry["values"] if v["agrees"] is not None]
+    off = judged.count(False)
+    parts = [f"{off} of {len(judged)} numbers"] if off else []
+    return "; ".join([*parts, *(f"not so: {claimed(c)}" for c in entry["claims"] if not c["holds"])])
+
+
+def claimed(claim: dict[str, Any]) -> str:
+    """What a document says without a number, and the numbers it was judged by."""
+    return claim["says"] + (f" ({claim['seen']})" if claim["seen"] else "")
+
+
 def commands(entry: dict[str, Any]) -> list[str]:
     """What runs an item again, and what a user gives for people of their own.
 
@@ -128,8 +147,7 @@ def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
     if len(entry["values"]) > MOST_VALUES:
         yield Text(f"… and {len(entry['values']) - MOST_VALUES} more: --json or --html has all")
     for claim in entry["claims"]:
-        seen = f" ({claim['seen']})" if claim["seen"] else ""
-        yield Text(f"{'✓' if claim['holds'] else '✗'} {claim['says']}{seen}")
+        yield Text(f"{'✓' if claim['holds'] else '✗'} {claimed(claim)}")
     for note in entry["notes"]:
         yield Text(f"Note: {note}")
 
