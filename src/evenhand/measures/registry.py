@@ -115,10 +115,9 @@ def _calibration_bias(weighting: str) -> ScoreMeasure:
         curve=lambda bins, options, _: calibration.bias(bins, ranked),
         view=lambda counts, options: calibration.binned(counts, ranked, options),
         resolution=lambda counts, options, p=1.0: calibration.blur(counts, ranked, options, p),
-        use="Somebody acts on what a score means, and a typical gap says more than the largest one.",
-        limits="Gaps that are large for few people disappear in the mean. It depends on the bins, leaves out those "
-        "without both groups, and says nothing about errors of decisions."
-        + ("" if ranked else " A bin of few people counts as much as any."),
+        use="Somebody acts on what a score means, at any score.",
+        limits="It depends on the bins, leaves out those without both groups, and says nothing about errors of "
+        "decisions." + ("" if ranked else " A bin of few people counts as much as any."),
     )  # fmt: skip
 
 
@@ -328,6 +327,8 @@ def hypothesis(m: Measure) -> str:
 
 _VARIANT = re.compile(r"(\w+)_(ratio|[wl](?:[0-9]+(?:\.[0-9]+)?|inf))", re.ASCII)
 _VARIED = ("score-bias", "calibration-bias", "roc-bias")
+_LARGER = " Large gaps count for more than many small ones."
+_LARGEST = " Only the largest gap counts, which is mostly noise where people are few."
 
 
 def find(id: str) -> Measure | None:
@@ -364,7 +365,8 @@ def _variant(plain: ScoreMeasure, name: str) -> ScoreMeasure | None:
         return None
     # norms of two classes that are each as large as they may be
     tolerance = round(plain.tolerance / plain.classes * plain.classes ** (1 / p), 3)
-    plain = replace(plain, order=p, tolerance=tolerance, split=None)
+    more = _LARGEST if p == np.inf else _LARGER if p > 1 else ""
+    plain = replace(plain, order=p, tolerance=tolerance, split=None, limits=plain.limits + more)
     if not of_scores:
         return replace(
             plain, formula=_of_order(plain.formula, p), signed_resolution=plain.resolution,
