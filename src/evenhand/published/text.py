@@ -105,7 +105,7 @@ def misses(entry: dict[str, Any]) -> str:
 
 def claimed(claim: dict[str, Any]) -> str:
     """What a document says without a number, and the numbers it was judged by."""
-    return claim["says"] + (f" ({claim['seen']})" if claim["seen"] else "")
+    return f"{claim['says']} ({claim['seen']})" if claim["seen"] else str(claim["says"])
 
 
 def commands(entry: dict[str, Any]) -> list[str]:
