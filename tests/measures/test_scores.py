@@ -656,6 +656,15 @@ def test_variants_are_found_by_name() -> None:
     assert order == sorted(order)  # Becker et al. 2024 Theorem A.7
 
 
+def test_variants_say_what_their_norm_does_not_see() -> None:
+    limits = {id_: found.limits for id_ in ("roc_l2", "calibration_uniform_linf", "independence_uniform_w1")
+              if (found := find(id_)) is not None}  # fmt: skip
+    assert limits["roc_l2"] == f"{MEASURES['roc'].limits} Large gaps count for more than many small ones."
+    assert limits["calibration_uniform_linf"].startswith(MEASURES["calibration_uniform"].limits)
+    assert "Only the largest gap counts" in limits["calibration_uniform_linf"]
+    assert limits["independence_uniform_w1"] == MEASURES["independence_uniform"].limits
+
+
 def test_a_curve_is_what_its_measure_adds_up() -> None:
     table = evenhand.compas()
     pair = ScoreView(table, table.groupings[0])([0, 1])

@@ -103,6 +103,7 @@ def test_equalized_odds_add_up() -> None:
 
 def test_few_people_are_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection_level, "SIZES", projection_level.SIZES[:1])
+    monkeypatch.setattr(projection_level, "FEW_RUNS", 30)
     monkeypatch.setattr(projection_level, "FAIR", {"Beta(2, 2)": projection_level.FAIR["Beta(2, 2)"]})
     outcome = projection_level.few_people(Setting(None, None, False, 0))
     assert [c.holds for c in outcome.claims] == [True]

@@ -551,7 +551,7 @@ def test_decisions_alone_can_be_private() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=30))
-def test_no_cumulated_count_moves_more_than_the_noise(noisy: list[int]) -> None:
+def test_no_sum_of_counts_moves_more_than_the_noise(noisy: list[int]) -> None:
     counts = privacy.whole(np.array([noisy]))[0]
     assert counts.min() >= 0
     upto = np.cumsum(noisy)

@@ -17,7 +17,6 @@ from evenhand.analyses.audit.wording import (
     measure_of,
     p_value,
     rates_of,
-    sentence,
     share,
     size,
     tolerated,
@@ -26,7 +25,7 @@ from evenhand.errors import listed, shown_name
 from evenhand.measures.measure import FAMILIES
 from evenhand.measures.registry import Measure, ScoreMeasure
 from evenhand.report.console import headed, indented, points
-from evenhand.report.format import interval, number
+from evenhand.report.format import interval, number, sentence
 
 MANY_ROWS = 30
 FEW_GROUPS = 6
@@ -245,7 +244,7 @@ def _means(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableT
 def _information(told: dict[str, Any]) -> Iterator[RenderableType]:
     """What the score tells about all groups at once."""
     yield Text("All groups at once", style="bold")
-    yield Text(sentence(told["interpretation"].rstrip(".")))
+    yield Text(sentence(told["interpretation"]))
     if told["p_value"] is not None:
         yield indented(Text(chance_shows(told), style="dim"))
 

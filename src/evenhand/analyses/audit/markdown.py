@@ -17,12 +17,11 @@ from evenhand.analyses.audit.wording import (
     measure_of,
     p_value,
     rates_of,
-    sentence,
     size,
     tolerated,
 )
 from evenhand.errors import shown_name
-from evenhand.report.format import interval, number
+from evenhand.report.format import interval, number, sentence
 from evenhand.report.markdown import cover_lines, escaped, finished, folded, note_lines, preformatted, table
 
 MOST_TABLES = 6
@@ -154,7 +153,7 @@ def _all_pairs(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
     yield from table(heads, rows)
     if told := attribute["information"]:
         chance = "" if told["p_value"] is None else f" {sentence(chance_shows(told))}"
-        yield escaped(sentence(told["interpretation"].rstrip(".")) + chance)
+        yield escaped(sentence(told["interpretation"]) + chance)
         yield ""
 
 

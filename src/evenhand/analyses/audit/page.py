@@ -18,9 +18,10 @@ from evenhand.analyses.audit.method import method
 from evenhand.analyses.audit.overview import first_attribute, heading, lead, overview, title_of, verdict_line
 from evenhand.analyses.audit.rate_bars import bars
 from evenhand.analyses.audit.steps import LEAST, Steps
-from evenhand.analyses.audit.wording import chance_shows, impossibility, sentence
+from evenhand.analyses.audit.wording import chance_shows, impossibility
 from evenhand.errors import one_of, shown_name
 from evenhand.report.charts.registry import Charts, Kind
+from evenhand.report.format import sentence
 from evenhand.report.page.cover import cover_block, signing
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, join, name, tag
@@ -204,7 +205,7 @@ def _all_pairs(attribute: dict[str, Any]) -> Iterator[Markup]:
         yield largest_table(attribute)
     if told := attribute["information"]:
         chance = None if told["p_value"] is None else f" {sentence(chance_shows(told))}"
-        yield tag("p", sentence(told["interpretation"].rstrip(".")), chance)
+        yield tag("p", sentence(told["interpretation"]), chance)
 
 
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:

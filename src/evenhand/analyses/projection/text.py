@@ -10,7 +10,7 @@ from rich.text import Text
 
 from evenhand.errors import shown_name
 from evenhand.report.console import wrapped
-from evenhand.report.format import number, p_value
+from evenhand.report.format import number, p_value, sentence
 
 
 def render(document: dict[str, Any]) -> Text:
@@ -40,7 +40,7 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
             f"{p_value(test['p_value']):>9}{p_value(test['p_adjusted']):>10}{' *' if test['rejects_adjusted'] else ''}"
         )
     yield ""
-    yield document["interpretation"][0].upper() + document["interpretation"][1:]
+    yield sentence(document["interpretation"])
     who = [shown_name(test["group"]) for test in document["tests"]]
     if told:
         who = [f"{group}, {told[0]} {one}" for group, one in zip(who, told[1], strict=True)]
@@ -98,7 +98,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if features else "in logits (score space)"
     yield f"  distance to the nearest fair distribution {document['distance']:.4g} {where}"
     yield ""
-    yield text[0].upper() + text[1:]
+    yield sentence(text)
     if document["notes"]:
         yield from ("", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"]))
 
