@@ -450,6 +450,8 @@ def test_a_page_says_how_far_off_its_densities_are() -> None:
     assert len(off) == 2
     assert float(told) == pytest.approx(max(off), abs=0.1)
     assert "this page tells scores in steps" in coarse
+    assert "the widest gap between steps is" in coarse
+    assert "the widest gap is" in exact
     assert "this page tells scores in steps" not in exact
     assert "this page tells scores in steps" not in evenhand.audit(evenhand.compas(), **words).to_html()
 
