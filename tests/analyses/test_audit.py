@@ -411,6 +411,14 @@ def test_pairs_without_direction_are_shown_without_one() -> None:
     assert " > " in [line for line in shown.splitlines() if "ABCC" in line][-1]
 
 
+def test_nobody_is_favoured_where_all_groups_are_alike() -> None:
+    everybody = {"score": np.full(60, 0.7), "group": np.repeat(["a", "b", "c"], 20), "score_range": (0, 1)}
+    ids = ["abcc", "demographic_parity", "disparate_impact"]
+    text = repr(evenhand.audit(**everybody, measures=ids, bootstrap=50, permutations=50))
+    shown = text.partition("The most different pair")[2].partition("without direction")[0]
+    assert [line.count(" > ") for line in shown.splitlines() if "0.000" in line or "×1.000" in line] == [0, 0, 0]
+
+
 def test_shares_left_out_are_told() -> None:
     rng = np.random.default_rng(0)
     s, g = rng.random(60), np.repeat(["a", "b"], 30)

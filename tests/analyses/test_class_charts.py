@@ -233,7 +233,7 @@ def test_the_checklist_ticks_what_was_said() -> None:
     data = people()
     plain = evenhand.aggregate(data, **ROLES, **QUICK)
     assert ticked(plain) == ["data"]
-    assert repr(plain).count("default, not stated by the user") == 4
+    assert " ".join(repr(plain).split()).count("default, not stated by the user") == 4
     said = {"metric": "tpr", "unit": "gap", "across_groups": 1, "across_classes": 2}
     stated = evenhand.aggregate(data, **ROLES, **QUICK, **said)
     assert stated.value == plain.value
@@ -255,6 +255,7 @@ def test_weights_are_said() -> None:
     assert entries["groups"]["why"] == "every group counts by its weight"
     assert entries["classes"]["why"] == "classes with larger gaps count more, and by their weights"
     assert ticked(a) == ["data"]  # weights are no function
+    assert " ".join(repr(a).split()).count("(the function is the default, not stated by the user") == 2
     assert "weighted mean over groups, weighted quadratic mean over classes" in " ".join(repr(a).split())
     assert "the weighted mean of gaps over groups, over classes (weighted quadratic mean)" in a.interpretation
     shares = evenhand.aggregate(people(), **words, across_groups="ratio threshold").to_dict()["checklist"][3:]

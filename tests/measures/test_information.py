@@ -250,3 +250,21 @@ def test_a_policy_about_two_groups_or_an_odd_one() -> None:
     ).findings
     assert [f.status for f in found] == ["undefined"]
     assert "has no density" in (found[0].because or "")
+
+
+def test_the_sentence_says_whether_its_verdict_is_settled() -> None:
+    s, g = scored((120, 90, 60))
+    for options, said in (
+        ({}, "beyond the tolerance of 1.68e-05, without interval"),
+        ({"bootstrap": 100, "tolerance": {"mutual_information": 0.1}}, "and so is the whole interval"),
+        ({"bootstrap": 100, "tolerance": {"mutual_information": 0.02}}, "but the interval reaches across it"),
+    ):
+        found = told(s, g, **{"tolerance": {"mutual_information": 1e-5}, **options})
+        assert found.interpretation("region", 0.95).endswith(f"{said}.")
+
+
+def test_several_groups_without_a_density_are_named() -> None:
+    found = told(np.full(30, 0.5), np.repeat(["a", "b", "c"], 10))
+    assert found.undefined == (
+        "because groups 'a', 'b', 'c' have no density: each is one person or has (nearly) one score"
+    )

@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import evenhand
 from conftest import called as run, evenhand as process, people
+from evenhand.analyses.audit import explorer
+from evenhand.analyses.audit.page import in_steps
 from evenhand.measures.registry import MEASURES, find
 from evenhand.report.markdown import escaped, preformatted
-from evenhand.report.page.figures import histogram
+from evenhand.report.page.figures import Room, histogram
 from evenhand.report.page.markup import Markup, data_block, join, tag
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -425,3 +428,32 @@ def test_the_glossary_has_the_measures_shown_and_no_others() -> None:
         assert escape(measure.limits) in page
         assert escape(measure.formula) in page
     assert "a random decision satisfies it" in page
+
+
+def test_a_page_says_how_far_off_its_densities_are() -> None:
+    rng = np.random.default_rng(0)
+    score, group = rng.beta(4, 2, 600), np.repeat(["f", "m"], 300)
+    words: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
+    audit = evenhand.audit(score=score, group=group, reference="m", score_range=(0, 1), **words)
+    coarse, exact = (audit.to_html(embed=embed) for embed in ("coarse", "exact"))
+    (told,) = re.findall(r"off by up to ([\d.]+) from the densities of the scores themselves", coarse)
+    steps, _ = explorer.steps_of(audit.table, {"group": "m"}, 0.5, Room(), "coarse")
+    subject = in_steps(audit.charts().subject, audit.table, steps, frozenset(["f", "m"]))
+    assert subject is not None
+    off = [
+        np.abs(stats.gaussian_kde(score[group == g])(x) - y).max()
+        for g, (x, y) in subject.lines("pdf", "score", "density").items()
+    ]
+    assert len(off) == 2
+    assert float(told) == pytest.approx(max(off), abs=0.1)
+    assert "this page tells scores in steps" in coarse
+    assert "the widest gap between steps is" in coarse
+    assert "the widest gap is" in exact
+    assert "this page tells scores in steps" not in exact
+    assert "this page tells scores in steps" not in evenhand.audit(evenhand.compas(), **words).to_html()
+
+
+def test_one_group_that_is_not_drawn_is_one() -> None:
+    score, group = np.random.default_rng(0).random(640), np.repeat(["a", "b", "c"], [300, 300, 40])
+    audit = evenhand.audit(score=score, group=group, bootstrap=0, permutations=0)
+    assert "1 group has too few people to be drawn here" in audit.to_html()

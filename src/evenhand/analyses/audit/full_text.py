@@ -252,7 +252,8 @@ def _information(told: dict[str, Any]) -> Iterator[RenderableType]:
 def _pair(measure: Measure, m: dict[str, Any]) -> str:
     if m["pair"] is None:
         return "–"
-    sign = "–" if isinstance(measure, ScoreMeasure) and not measure.directed else ">"
+    alike = m["value"] == (1.0 if measure.scale == "ratio" else 0.0)
+    sign = "–" if alike or (isinstance(measure, ScoreMeasure) and not measure.directed) else ">"
     return f" {sign} ".join(shown_name(g, 24) for g in m["pair"])
 
 

@@ -326,13 +326,17 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
         text += f", a ratio of {gap.value:.3f}"
     elif not sized:
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
-    verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
+    ends = "" if gap.ci is None else f" ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f})"
+    return f"{text}{ends}; {verdict(gap, tolerance)}."
+
+
+def verdict(gap: Judged, tolerance: str) -> str:
+    """On which side of its tolerance a value is, and whether its interval is."""
     if gap.unjudged:
-        verdict = f"not held to the tolerance of {tolerance} {gap.unjudged}"
-    if gap.ci is None:
-        return f"{text}; {verdict}, without interval."
-    interval = f"{100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}"
-    if gap.unjudged:
-        return f"{text} ({interval}); {verdict}."
-    sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
-    return f"{text} ({interval}); {verdict}, {sure}."
+        return f"not held to the tolerance of {tolerance} {gap.unjudged}{'' if gap.ci else ', without interval'}"
+    words = {
+        True: "and so is the whole interval",
+        False: "but the interval reaches across it",
+        None: "without interval",
+    }
+    return f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}, {words[gap.conclusive]}"

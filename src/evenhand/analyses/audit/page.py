@@ -20,6 +20,7 @@ from evenhand.analyses.audit.rate_bars import bars
 from evenhand.analyses.audit.steps import LEAST, Steps
 from evenhand.analyses.audit.wording import chance_shows, impossibility
 from evenhand.errors import one_of, shown_name
+from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.registry import Charts, Kind
 from evenhand.report.format import sentence
 from evenhand.report.page.cover import cover_block, signing
@@ -138,8 +139,13 @@ def in_steps(subject: Subject, table: Table, steps: Steps, known: frozenset[str]
 
 
 def _about(kind: Kind, subject: Any) -> Kind:
-    """A kind of chart of what is known of another subject."""
-    return Kind(lambda _: kind.draw(subject), lambda _: kind.lacks(subject))
+    """A kind of chart of what is known of another subject, which says so."""
+
+    def drawn(_: Any) -> Chart:
+        chart = kind.draw(subject)
+        return replace(chart, note="; ".join(filter(None, (chart.note, subject.in_steps))) or None)
+
+    return Kind(drawn, lambda _: kind.lacks(subject))
 
 
 # ---- what is folded --------------------------------------------------------------------------------------------------

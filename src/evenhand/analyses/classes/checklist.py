@@ -77,7 +77,10 @@ def lacking(item: dict[str, Any]) -> str | None:
     """What the user did not say of an item that is not ticked."""
     if item["ticked"]:
         return None
-    return "stated without a reason" if item["stated"] else "default, not stated by the user"
+    if item["stated"]:
+        return "stated without a reason"
+    what = "the function is the default" if item["item"] in MOTIVATED else "default"  # its weights may be stated
+    return f"{what}, not stated by the user"
 
 
 def _weighted(weights: Floats | None, names: Sequence[str]) -> str:

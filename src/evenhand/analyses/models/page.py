@@ -159,7 +159,7 @@ def _difference(d: dict[str, Any]) -> list[Any]:
     measure = find(d["id"])
     title = measure.title if measure else PERFORMANCES[d["id"]].title if d["id"] in PERFORMANCES else d["id"]
     group = "" if d["group"] is None else join(name(d["group"]), " / ", name(d["reference"]))
-    better = "not distinguished" if d["better"] is None else name(d["better"])
+    better = "not distinguished" if d["better"] is None else name(d["model"] if d["better"] else d["against"])
     return [title, cell(group, class_="words"), name(d["model"]), number(d["other"]), number(d["value"]),
             number(d["difference"], sign=True), interval(d["ci"], sign=True), *p_values(d),
             cell(better, class_="words")]  # fmt: skip
