@@ -206,7 +206,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "taskesen" not in some
     page, data = tmp_path / "page.html", tmp_path / "found.json"
     one = called("reproduce", "becker-table-1", "--html", str(page), "--json", str(data))
-    assert (one.returncode, one.stderr) == (0, "")
+    assert (one.returncode, one.stderr) == (0, f"wrote {page}\nwrote {data}\n")
     assert one.stdout.startswith("1 published item (agrees: 1)\n")
     assert json.loads(data.read_text())["counts"] == {**dict.fromkeys(STATUS, 0), "agrees": 1}
     assert "African-American" in page.read_text()
@@ -251,3 +251,12 @@ def test_charts_are_found_by_the_name_of_their_item() -> None:
 def test_an_id_names_its_item_alone() -> None:
     for item in registry.items():
         assert [one.id for one in registry.chosen([item.id])] == [item.id]
+
+
+def test_a_damaged_file_of_the_one_item_named_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def damaged(setting: Setting) -> Outcome:
+        raise evenhand.DataError("no such column")
+
+    monkeypatch.setattr(registry, "items", lambda: (_item(damaged),))
+    with pytest.raises(evenhand.DataError, match="no such column"):
+        evenhand.reproduce("becker-table-9")
