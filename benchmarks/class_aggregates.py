@@ -61,7 +61,7 @@ class Situation:
 MIDDLE, LOW, HIGH, HALF = (0.5, 0.95), (0.02, 0.1), (0.9, 0.98), (0.35, 0.65)
 
 PATTERNS = {
-    "one group": lambda c, g: -(g == g.max()) * 1.0 + 0 * c,
+    "one group": lambda c, g: np.where(g == g.max(), -1.0, 0.0) + 0 * c,
     "turns": lambda c, g: np.where((c + g) % 2, 1.0, -1.0),
     "every other class": lambda c, g: (c % 2) * np.where(g % 2, 1.0, -1.0),
     "one class": lambda c, g: (c == c.max()) * np.where(g % 2, 1.0, -1.0),
