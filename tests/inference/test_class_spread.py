@@ -14,8 +14,9 @@ from scipy.stats import binom, chi2, ncx2
 import evenhand
 from evenhand.analyses.classes.intervals import Task
 from evenhand.analyses.classes.matrix import matrix
+from evenhand.analyses.classes.spread import _joined
 from evenhand.analyses.classes.uncertainty import Uncertainty, uncertainties
-from evenhand.inference.inversion import inverted
+from evenhand.inference.inversion import Inverted, inverted
 from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, METRICS, Recipe, power_step
 from evenhand.tables.confusion import ClassCounts
 
@@ -130,6 +131,46 @@ def test_intervals_of_many_classes_cover_and_are_short(gap: float, replications:
         # half the width of a normal interval is 1.96 errors; so few of them tell no more than an upper limit of theirs
         largest = np.sqrt(np.sum(np.square(errors[name])) / chi2.ppf(0.01, replications))
         assert np.mean(halves[name]) < 2.5 * largest, name
+
+
+C, G = np.arange(12)[:, None], np.arange(6)
+
+
+@pytest.mark.parametrize(
+    "replications", [pytest.param(8, id="reduced"), pytest.param(200, id="full", marks=pytest.mark.full)]
+)
+@pytest.mark.parametrize(
+    "gaps",
+    [
+        pytest.param(-0.15 * (G == 5) + 0 * C, id="one group"),
+        pytest.param(np.where((C + G) % 2, 0.1, -0.1), id="turns"),
+        pytest.param((C % 2) * np.where(G % 2, 0.15, -0.15), id="every other class"),
+    ],
+)
+def test_intervals_cover_patterns_of_gaps_that_are_nothing_like_normal(gaps: np.ndarray, replications: int) -> None:
+    """All as large, in all classes or in some: patterns drawn from normal gaps cover as little as a third of these."""
+    recipes = {
+        "max gap": Recipe("gap", GROUPWISE["max gap"], power_step(1)),
+        "max difference": RECIPES["max difference"],
+        "min ratio": Recipe("ratio", GROUPWISE["min ratio"], power_step(1)),
+        "mean of means": Recipe("gap", power_step(1), power_step(1)),
+    }
+    held = dict.fromkeys(recipes, 0)
+    people = np.full(gaps.shape, 83)
+    for i in range(replications):
+        rng = np.random.default_rng(i)
+        right = np.clip(rng.uniform(0.5, 0.9, (12, 1)) + gaps, 0.02, 0.99)
+        for name, own in found(counts_of(people, rng.binomial(people, right)), recipes).items():
+            truth = float(recipes[name].value(right, right.mean(1, keepdims=True)))
+            held[name] += own.ci[0] - 1e-9 <= truth <= own.ci[1] + 1e-9
+    for name, n in held.items():
+        assert binom.cdf(n, replications, 0.88) > 2e-3, (name, n)
+
+
+def test_gaps_in_few_classes_that_do_not_reach_far_enough_leave_the_interval_to_gaps_in_all() -> None:
+    everywhere, few = Inverted(0.1, 0.2, 0.3), Inverted(0.05, 0.1, np.nan)
+    assert _joined([everywhere, few]) == Inverted(0.05, pytest.approx(0.15), 0.3)
+    assert np.isnan(_joined([replace(everywhere, high=np.nan), few]).high)
 
 
 @pytest.mark.parametrize("metric", ["fnr", "ppv", "fpr", "accuracy", "selection_rate"])
