@@ -9,7 +9,7 @@ The tables of docs/analyses/classes.md. The sampling error is the root mean squa
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ class Situation:
 
 MIDDLE, LOW, HIGH, HALF = (0.5, 0.95), (0.02, 0.1), (0.9, 0.98), (0.35, 0.65)
 
-PATTERNS = {
+PATTERNS: dict[str, Callable[[Any, Any], Any]] = {
     "one group": lambda c, g: np.where(g == g.max(), -1.0, 0.0) + 0 * c,
     "turns": lambda c, g: np.where((c + g) % 2, 1.0, -1.0),
     "every other class": lambda c, g: (c % 2) * np.where(g % 2, 1.0, -1.0),
