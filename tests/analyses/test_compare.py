@@ -989,6 +989,7 @@ def test_small_settings_beside_large_ones_are_drawn(values: list[float], scale: 
     axis = panel["layer"][1]["encoding"]["x"]
     assert axis["scale"]["type"] == scale
     assert scale != "symlog" or set(axis["axis"]["values"]) >= {v for v in values if v and values[0] <= v}
+    pytest.importorskip("vl_convert")
     assert "NaN" not in chart.to_svg()
 
 

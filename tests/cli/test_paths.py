@@ -129,12 +129,12 @@ NAME_NO_FILE = {
     "categories", "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding",
     "cost", "cut", "date", "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every",
     "exclude", "fairness", "fairness_floor", "favorable", "favorable_prediction", "features", "focus", "folder",
-    "group", "groups", "groups_matter", "init", "keep_threshold", "label", "logit", "loss", "lower_is_better",
-    "organisation", "source", "title",
-    "margins", "measures", "method", "metric", "n", "normalize", "numbers", "performance", "performance_floor",
-    "positive", "prediction", "priority", "reference", "require", "runs", "scale", "score", "score_range",
-    "settings", "sheet", "small_groups", "text", "thousands", "threshold", "time", "tolerance", "trust",
-    "undefined", "unit", "utopia", "weight", "weights", "where", "which", "why",
+    "group", "groups", "groups_matter", "ids", "init", "keep_threshold", "label", "logit", "loss",
+    "lower_is_better", "margins", "measures", "method", "metric", "n", "normalize", "numbers", "organisation",
+    "performance", "performance_floor", "positive", "prediction", "priority", "reference", "require", "runs",
+    "scale", "score", "score_range", "settings", "sheet", "small_groups", "source", "text", "thousands",
+    "threshold", "time", "title", "tolerance", "trust", "undefined", "unit", "utopia", "weight", "weights", "where",
+    "which", "why",
 }  # fmt: skip
 """Options of text, such as names of columns: a new one stands here, or its type says that it names a file."""
 
