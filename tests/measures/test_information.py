@@ -144,7 +144,7 @@ def test_every_report_says_the_same() -> None:
     assert told_["excess"] == pytest.approx(told_["value"] - told_["null_mean"])
     said = told_["interpretation"]
     assert f"{told_['value']:.3f}" in said
-    for text in (" ".join(str(audit).split()), audit.to_markdown(), audit.to_html()):
+    for text in (" ".join(audit.summary(full=True).split()), audit.to_markdown(), audit.to_html()):
         assert said[1:-1] in text
         assert "ean over all" in text
         for m in document["attributes"][0]["largest"]:

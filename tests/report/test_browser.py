@@ -504,8 +504,8 @@ def crowded() -> Any:
     data["d"] = (rng.random(n) < 0.3 + 0.01 * data["work"]).astype(int)
     data["y"] = rng.integers(0, 2, n)
     few = ["disparate_impact", "equal_opportunity"]
-    return evenhand.audit(data, prediction="d", label="y", group=["work", "county", "school"], measures=few,
-                          depth=1, bootstrap=0, permutations=0)  # fmt: skip
+    return evenhand.audit(data, prediction="d", label="y", group=["work", "county", "school"], bands="none", depth=1,
+                          measures=few, bootstrap=0, permutations=0)  # fmt: skip
 
 
 @lru_cache

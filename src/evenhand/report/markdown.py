@@ -40,8 +40,8 @@ def table(heads: list[str], rows: list[list[str]], texts: Collection[str] = ()) 
 
 
 def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Lines that are shown on request; the title is HTML already."""
-    yield f"<details><summary>{title}</summary>"
+    """Lines that are shown on request."""
+    yield f"<details><summary>{_coded(title)}</summary>"
     yield ""
     yield from lines
     yield "</details>"
@@ -54,8 +54,12 @@ def preformatted(text: str) -> str:
     >>> preformatted("a 'b<c>'")
     '<pre>a &#39;b&#60;c&#62;&#39;</pre>'
     """
-    plain_text = "".join(c if c.isalnum() or c in " -_.,=/" else f"&#{ord(c)};" for c in harmless(text))
-    return f"<pre>{plain_text}</pre>"
+    return f"<pre>{_coded(text)}</pre>"
+
+
+def _coded(text: str) -> str:
+    """Text inside of HTML, in which neither HTML nor Markdown finds anything of its own."""
+    return "".join(c if c.isalnum() or c in " -_.,:=/×" else f"&#{ord(c)};" for c in harmless(text))
 
 
 def cover_lines(document: dict[str, Any]) -> Iterator[str]:

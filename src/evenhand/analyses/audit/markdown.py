@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
 from evenhand.analyses.audit.brief import MOST_NOTES, SHORT, few_digits, percent_column, ranked, worst_first
@@ -49,10 +48,10 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for attribute in document["attributes"]:
         for group in worst_first(attribute)[:MOST_TABLES]:
             title = f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure"
-            yield from folded(escape(title), _measures(attribute, group, document["options"]["confidence"]))
+            yield from folded(title, _measures(attribute, group, document["options"]["confidence"]))
         if attribute["largest"]:
             title = f"All pairs of groups by {shown_name(attribute['name'])}"
-            yield from folded(escape(title), _all_pairs(attribute, document["options"]["confidence"]))
+            yield from folded(title, _all_pairs(attribute, document["options"]["confidence"]))
     yield from note_lines(document)
     yield from folded("What was audited, and how to repeat it", _repeated(document))
 
