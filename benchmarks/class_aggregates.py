@@ -9,7 +9,7 @@ The tables of docs/analyses/classes.md. The sampling error is the root mean squa
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,14 @@ class Situation:
 
 MIDDLE, LOW, HIGH, HALF = (0.5, 0.95), (0.02, 0.1), (0.9, 0.98), (0.35, 0.65)
 
+PATTERNS: dict[str, Callable[[Any, Any], Any]] = {
+    "one group": lambda c, g: np.where(g == g.max(), -1.0, 0.0) + 0 * c,
+    "turns": lambda c, g: np.where((c + g) % 2, 1.0, -1.0),
+    "every other class": lambda c, g: (c % 2) * np.where(g % 2, 1.0, -1.0),
+    "one class": lambda c, g: (c == c.max()) * np.where(g % 2, 1.0, -1.0),
+}
+"""Gaps that are nothing like normal, by class and group: all as large, in all classes or in few."""
+
 
 def situations() -> Iterator[Situation]:
     """Those of the documentation first."""
@@ -77,6 +85,10 @@ def situations() -> Iterator[Situation]:
     yield Situation(28, 4, 100_000, "bios", MIDDLE, 0.03)
     yield Situation(28, 4, 10_956, "bios", MIDDLE, 0.15, "small cells")
     yield Situation(28, 4, 10_956, "bios", MIDDLE, 0.15, "large cells")
+    yield Situation(28, 4, 10_000, "balanced", MIDDLE, 0.15, "one group")
+    yield Situation(12, 6, 6000, "balanced", MIDDLE, 0.1, "turns")
+    yield Situation(28, 4, 10_000, "balanced", MIDDLE, 0.15, "every other class")
+    yield Situation(5, 4, 1500, "balanced", MIDDLE, 0.2, "one class")
 
 
 def population(s: Situation, rng: np.random.Generator) -> Any:
@@ -95,6 +107,8 @@ def population(s: Situation, rng: np.random.Generator) -> Any:
         "large cells": joint >= np.median(joint),
     }.get(s.where, np.ones(joint.shape, np.bool_))
     away = away * some / np.sqrt(max(some.mean(), 1 / s.classes))
+    if s.where in PATTERNS:
+        away = PATTERNS[s.where](np.arange(s.classes)[:, None], np.arange(s.groups))
     rate = np.clip(rng.uniform(*s.rates, s.classes)[:, None] + s.gap * away, 0.01, 0.99)
     errors = rng.dirichlet(np.full(s.classes, 0.3), s.classes) + 1e-9
     np.fill_diagonal(errors, 0)

@@ -39,9 +39,10 @@ WITHIN: dict[str, set[str]] = {
     "models": {"audit"},
     "monitor": {"audit"},
     "check": {"audit", "requirement"},
+    "proposal": {"check"},  # the policy to begin with
     "thresholds": {"audit", "requirement"},
     "entry": {"audit", "classes", "models"},
-    "planning": {"entry", "classes", "individual", "counterfactual"},  # advice runs them
+    "planning": {"audit", "entry", "classes", "individual", "counterfactual"},  # advice runs them
     "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }
 COMMON = {"errors", "options", "reference"}
@@ -49,12 +50,13 @@ COMMON = {"errors", "options", "reference"}
 
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
-    "CounterfactualFairness", "Curves", "Data", "DataError", "EvenhandError", "IndividualFairness", "Inference",
-    "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Reproduction", "Roles", "Table", "TableFileError",
-    "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch", "__version__", "aggregate", "audit", "check",
-    "compare", "compas", "counterfactual_fairness", "curves", "data", "datasets", "guide", "individual_fairness",
-    "load", "merge", "metrics", "monitor", "power", "privatized", "projection_test", "reproduce", "schema",
-    "suppressed", "table_info", "tabulate", "thresholds",
+    "CounterfactualFairness", "Cover", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
+    "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Proposal", "Reproduction", "Roles",
+    "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch",
+    "__version__", "aggregate", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data",
+    "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power",
+    "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed", "table_info",
+    "tabulate", "thresholds", "verify",
 }  # fmt: skip
 
 

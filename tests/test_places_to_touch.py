@@ -67,7 +67,7 @@ def test_a_measure_is_added_in_two_places(entry: Measure, monkeypatch: pytest.Mo
     jsonschema.validate(document, evenhand.schema("audit"))
 
     title = entry.id.replace("_", " ")
-    assert title in repr(audit)
+    assert title in audit.summary(full=True)
     assert title in audit.to_markdown()
     page = audit.to_html()
     assert f"about-{entry.id}" in page

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evenhand import datasets as datasets, metrics as metrics
     from evenhand.analyses.audit.audit import Audit as Audit
+    from evenhand.analyses.audit.beside import SideBySide as SideBySide, side_by_side as side_by_side
     from evenhand.analyses.audit.curves import Curves as Curves, curves as curves
     from evenhand.analyses.check.check import Verdict as Verdict, check as check
     from evenhand.analyses.classes.aggregate import aggregate as aggregate
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
     )
     from evenhand.analyses.models.models import CandidateAudit as CandidateAudit
     from evenhand.analyses.monitor.monitor import Watch as Watch, monitor as monitor
+    from evenhand.analyses.origin import verify as verify
     from evenhand.analyses.planning.guide import Advice as Advice, guide as guide
     from evenhand.analyses.planning.power import Plan as Plan, power as power
     from evenhand.analyses.projection.projection_test import projection_test as projection_test
     from evenhand.analyses.projection.results import ProjectionTest as ProjectionTest
     from evenhand.analyses.projection.several import ProjectionTests as ProjectionTests
+    from evenhand.analyses.proposal.proposal import Proposal as Proposal, propose as propose
     from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds, thresholds as thresholds
     from evenhand.datasets.example import compas as compas
     from evenhand.errors import (
@@ -45,11 +48,13 @@ if TYPE_CHECKING:
         TableFileError as TableFileError,
         UsageError as UsageError,
     )
+    from evenhand.files.data_file import File as File, file as file
     from evenhand.inference.settings import Inference as Inference
     from evenhand.ingest.roles import Roles as Roles
     from evenhand.ingest.tabulation import tabulate as tabulate
     from evenhand.published.reproduce import Reproduction as Reproduction, reproduce as reproduce
     from evenhand.report.charts.chart import Chart as Chart
+    from evenhand.report.cover import Cover as Cover
     from evenhand.report.document import schema as schema
     from evenhand.tables.confusion import Confusion as Confusion
     from evenhand.tables.merging import merge as merge
@@ -66,6 +71,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
         __name__,
         {
             "analyses.audit.audit": "Audit",
+            "analyses.audit.beside": "SideBySide side_by_side",
             "analyses.audit.curves": "Curves curves",
             "analyses.check.check": "Verdict check",
             "analyses.classes.aggregate": "aggregate",
@@ -79,8 +85,10 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "analyses.individual.individual": "IndividualFairness individual_fairness",
             "analyses.models.models": "CandidateAudit",
             "analyses.monitor.monitor": "Watch monitor",
+            "analyses.origin": "verify",
             "analyses.planning.guide": "Advice guide",
             "analyses.planning.power": "Plan power",
+            "analyses.proposal.proposal": "Proposal propose",
             "analyses.projection.projection_test": "projection_test",
             "analyses.projection.results": "ProjectionTest",
             "analyses.projection.several": "ProjectionTests",
@@ -88,12 +96,14 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "datasets": "datasets",
             "datasets.example": "compas",
             "errors": "DataError EvenhandError MissingLibrary TableFileError UsageError",
+            "files.data_file": "File file",
             "inference.settings": "Inference",
             "ingest.roles": "Roles",
             "ingest.tabulation": "tabulate",
             "metrics": "metrics",
             "published.reproduce": "Reproduction reproduce",
             "report.charts.chart": "Chart",
+            "report.cover": "Cover",
             "report.document": "schema",
             "tables.confusion": "Confusion",
             "tables.merging": "merge",

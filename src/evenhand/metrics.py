@@ -138,6 +138,7 @@ class Metric:
             risk=risk,
             score_range=score_range if as_score else None,
             threshold=threshold,
+            bands="none",  # a number alone cannot say that groups were put together
             measures=[self.id],
             tolerance=stated,
             **{"score" if as_score else "prediction": y_pred},

@@ -12,7 +12,8 @@ import pytest
 
 import evenhand
 from conftest import people
-from evenhand.analyses.audit.text import TITLE, render
+from evenhand.analyses.audit.full_text import TITLE
+from evenhand.analyses.audit.text import render
 from evenhand.measures.impossibility import forced_fpr
 from evenhand.measures.registry import MEASURES
 from evenhand.report.console import as_html, as_text
@@ -209,10 +210,12 @@ def test_documents_follow_the_schema(name: str) -> None:
 
 @pytest.mark.parametrize("name", AUDITS)
 def test_terminal_text_fits_and_is_printable(name: str) -> None:
-    text = as_text(render(AUDITS[name]().to_dict()))
-    assert "\x1b" not in text
-    assert all(len(line) <= 80 for line in text.splitlines())
-    assert all(line.isprintable() for line in text.splitlines())
+    document = AUDITS[name]().to_dict()
+    for much in ("verdict", "key", "full"):
+        text = as_text(render(document, much))
+        assert "\x1b" not in text
+        assert all(len(line) <= 80 for line in text.splitlines())
+        assert all(line.isprintable() for line in text.splitlines())
 
 
 def test_names_survive_the_document_and_are_escaped_in_html() -> None:
@@ -227,7 +230,7 @@ def test_names_survive_the_document_and_are_escaped_in_html() -> None:
 
 def test_the_text_shows_what_the_document_holds() -> None:
     a = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
-    text = repr(a)
+    text = a.summary(full=True)
     for measure in a.attributes[0].measures:
         assert f"{measure.value:.3f}" in text
         assert MEASURES[measure.id].titled(TITLE) in text
@@ -316,8 +319,9 @@ def test_many_groups_are_quick_and_say_what_was_left_out() -> None:
     rng = np.random.default_rng(0)
     n = 8_000
     a = evenhand.audit(
-        score=rng.random(n), label=rng.integers(0, 2, n), group=rng.integers(0, 501, n), bootstrap=20, permutations=20
-    )
+        score=rng.random(n), label=rng.integers(0, 2, n), group=rng.integers(0, 501, n), bands="none",
+        bootstrap=20, permutations=20,
+    )  # fmt: skip
     assert len(a.attributes[0].groups) == 501
     assert any("501 groups: most bootstrap intervals were left out" in note for note in a.notes)
     assert a.attributes[0].measures[0].ci is not None
@@ -364,22 +368,20 @@ def test_the_guide_refuses_nonsense() -> None:
 
 
 def test_the_report_tells_shares_and_who_is_favoured() -> None:
-    text = repr(evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200))
+    text = evenhand.audit(evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200).summary(full=True)
     assert "for: how much of the gap favours African-American" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "calibration (ranks)" in text
-    some = repr(
-        evenhand.audit(
-            evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200, measures=["abcc", "xroc"]
-        )
-    )
+    some = evenhand.audit(
+        evenhand.compas(), reference="Caucasian", bootstrap=200, permutations=200, measures=["abcc", "xroc"]
+    ).summary(full=True)
     assert "African-American is scored less favourably and wins fewer comparisons across groups." in " ".join(
         some.split()
     )
 
 
 def test_no_interval_is_no_doubt() -> None:
-    text = repr(evenhand.audit(evenhand.compas(), bootstrap=0, permutations=0, measures=["abcc"]))
+    text = evenhand.audit(evenhand.compas(), bootstrap=0, permutations=0, measures=["abcc"]).summary(full=True)
     assert "beyond ?" not in text
     assert "cannot settle" not in text
     assert "certainly" not in text
@@ -393,19 +395,28 @@ def test_too_few_resamples_are_remarked() -> None:
 
 def test_many_groups_show_the_measures_asked_for() -> None:
     data = people(900, groups=9)
-    text = repr(evenhand.audit(data, **{**WORDS, "measures": ["abcc", "roc", "xroc", "calibration_uniform"]}))
+    some = {**WORDS, "measures": ["abcc", "roc", "xroc", "calibration_uniform"]}
+    text = evenhand.audit(data, **some).summary(full=True)
     for title in ("ABCC", "ROC", "cross-ROC", "calibration (scores)"):
         assert title in text
-    everything = repr(evenhand.audit(data, **WORDS))
-    assert "22 more measures are in --json" in " ".join(everything.split())
+    everything = evenhand.audit(data, **WORDS).summary(full=True)
+    assert "23 more measures are in --json" in " ".join(everything.split())
     assert max(map(len, everything.splitlines())) <= 80
 
 
 def test_pairs_without_direction_are_shown_without_one() -> None:
-    text = repr(evenhand.audit(people(300, groups=3), **{**WORDS, "measures": ["abpc", "abcc"]}))
+    text = evenhand.audit(people(300, groups=3), **{**WORDS, "measures": ["abpc", "abcc"]}).summary(full=True)
     shown = text.partition("The most different pair")[2].partition("without direction")[0]
     assert " – " in [line for line in shown.splitlines() if "ABPC" in line][-1]
     assert " > " in [line for line in shown.splitlines() if "ABCC" in line][-1]
+
+
+def test_nobody_is_favoured_where_all_groups_are_alike() -> None:
+    everybody = {"score": np.full(60, 0.7), "group": np.repeat(["a", "b", "c"], 20), "score_range": (0, 1)}
+    ids = ["abcc", "demographic_parity", "disparate_impact"]
+    text = evenhand.audit(**everybody, measures=ids, bootstrap=50, permutations=50).summary(full=True)
+    shown = text.partition("The most different pair")[2].partition("without direction")[0]
+    assert [line.count(" > ") for line in shown.splitlines() if "0.000" in line or "×1.000" in line] == [0, 0, 0]
 
 
 def test_shares_left_out_are_told() -> None:
@@ -415,7 +426,7 @@ def test_shares_left_out_are_told() -> None:
     gap = a.measure("calibration_uniform")
     assert gap.left_out_share
     assert f"{100 * gap.left_out_share:.2g}% of people are in bins without both groups" in gap.interpretation
-    assert f"calibration (scores): {100 * gap.left_out_share:.2g}% left out" in repr(a)
+    assert f"calibration (scores): {100 * gap.left_out_share:.2g}% left out" in a.summary(full=True)
 
 
 def test_interpretations_read_as_sentences() -> None:

@@ -23,7 +23,7 @@ def rows(curves: evenhand.Curves, name: str, **wanted: Any) -> dict[str, np.ndar
     return {k: v[keep] for k, v in columns.items()}
 
 
-def test_cumulated_shares_are_exact() -> None:
+def test_cdfs_are_exact() -> None:
     data = people(400)
     found = evenhand.curves(table())
     assert found.max_error["cdf"] == 0

@@ -76,7 +76,7 @@ def test_each_line_says_what_would_have_to_give() -> None:
     assert [f.forced for f in three.forced] == pytest.approx([0.38, 0.65])  # 0.3·0.8 + 0.7·0.2, 0.75·0.8 + 0.25·0.2
     positive = (48 * 0.9 + 12 * 0.1) / 60
     assert [f.forced for f in two.forced] == pytest.approx([(3 / 7) * (1 - positive), 3 * (1 - positive)])
-    text = " ".join(str(audit).split())
+    text = " ".join(audit.summary(full=True).split())
     assert "With the PPV and TPR of a, the FPR would have to be: a 0.200, b 1.400 (impossible)." in text
     assert "With the TPR and FPR of a, the selection rate would have to be: a 0.380, b 0.650." in text
     assert "no imperfect model" not in text

@@ -876,7 +876,7 @@ def test_the_document_and_the_report(tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "equalized odds" in text
     assert t.interpretation.split(":")[0].capitalize() in text
-    assert text in t.to_markdown()
+    assert "**Equalized odds is" in t.to_markdown()
     assert "Projection test" in t.to_html()
     assert t.plots() == ("law", "moves")
     assert t == projection_test(some_people(), logit="z", label="y", group="g", criterion="equalized_odds", beta_norm=2)
@@ -1458,3 +1458,10 @@ def test_a_label_whose_gap_is_within_the_margin_moves_nobody() -> None:
     found = projection_test(people, score="p", label="y", group="g", criterion="equalized_odds", margin=0.05)
     assert "Nobody with the favourable label would have to move." in found.interpretation
     assert "people of b with the unfavourable label would need" in found.interpretation
+
+
+def test_one_person_is_no_people() -> None:
+    data = {"p": [0.9, 0.2, 0.4, 0.3], "y": [1, 1, 1, 1], "sex": ["f", "m", "m", "m"]}
+    test = projection_test(data, score="p", label="y", group="sex", compare="f", reference="m")
+    assert isinstance(test, ProjectionTest)
+    assert "To be fair, 1 person of f with the favourable label would need" in test.to_dict()["interpretation"]

@@ -57,6 +57,7 @@ def test_the_chart_shows_every_test() -> None:
     assert chart.columns["statistic ÷ critical value"] == pytest.approx(times, rel=1e-3)
     top, below = chart.spec["vconcat"]
     assert [len(row["hconcat"]) for row in (top, below)] == [2, 2]
+    pytest.importorskip("vl_convert")
     assert chart.to_svg().startswith("<svg")
     assert "The test over penalty" in found.to_html()
     unlabelled = landscape_of(label=None, criterion="demographic_parity").plot()
@@ -68,6 +69,7 @@ def test_the_landscape_of_a_constant_score_is_drawn() -> None:
     found = projection_test(data, score=SCORES, label="y", group="g", reference="m", along={"x": [0, 1, 2]})
     assert found.plot().columns["statistic ÷ critical value"][-2:] == [None, None]
     assert [t.p_value for t in found][-2:] == [1.0, 1.0]
+    pytest.importorskip("vl_convert")
     found.plot().to_svg()
 
 

@@ -549,7 +549,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     words = ["thresholds", path, "--score", "s", "--label", "y", "--group", "g", "--bootstrap", 50]
     rules = ["--require", "disparate_impact >= 0.6", "--require", "equal_opportunity <= 0.5", "--threshold", 0.5]
     shown = process(*words, *rules, "--by-group", "--cost", "1,2", "--reference", "g1", "--json", out)
-    assert (shown.returncode, shown.stderr) == (0, "")
+    assert (shown.returncode, shown.stderr) == (0, f"wrote {out}\n")
     assert "Evenhand thresholds" in shown.stdout
     document = json.loads(out.read_text())
     check_schema(document, evenhand.schema("thresholds"))

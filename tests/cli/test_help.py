@@ -10,12 +10,16 @@ import pytest
 
 from conftest import called, evenhand as process
 from evenhand.cli import COMMANDS, PLACES, SECTIONS
+from evenhand.files.data_file import FileFormat
 from evenhand.inference.settings import Inference
 from evenhand.ingest.roles import Roles
 
 NAMES = [*COMMANDS, *PLACES, "table make", "table merge", "table info", "policy init"]
 OLD = ("tabulate", "merge", "test", "bench", "policy")
-HEADINGS = ["Columns", "Decision", "Measures", "Inference", "Output", "Several models only", "Multi-class only", "Help"]
+HEADINGS = [
+    "Columns", "Decision", "Measures", "Inference", "Output", "To sign", "Several models only", "Multi-class only",
+    "File", "Help",
+]  # fmt: skip
 
 
 def help_of(name: str) -> str:
@@ -60,6 +64,7 @@ def test_options_of_an_audit_stand_under_headings() -> None:
     flags = {heading: re.findall(r"^  --([a-z-]+)", text, flags=re.M) for heading, text in found.items()}
     assert [f.name.replace("_", "-") for f in fields(Roles)] == flags["Columns"]
     assert [f.name.replace("_", "-") for f in fields(Inference)] == flags["Inference"]
+    assert [f.name.replace("_", "-") for f in fields(FileFormat)] == flags["File"]
     assert flags["Several models only"] == ["performance", "fairness"]
     assert flags["Multi-class only"] == ["metric", "unit", "across-groups", "across-classes", "average", "empty"]
 

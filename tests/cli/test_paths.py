@@ -125,15 +125,16 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 
 NAME_NO_FILE = {
-    "across_classes", "across_groups", "along", "attribute", "average", "bandwidth", "baseline", "categories",
-    "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding", "cost", "cut",
-    "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every", "exclude", "fairness",
-    "fairness_floor", "favorable", "features", "focus", "folder", "group", "groups", "groups_matter", "init",
-    "keep_threshold", "label", "logit", "loss", "lower_is_better", "margins", "measures", "method", "metric", "n",
-    "normalize", "numbers", "performance", "performance_floor", "positive", "prediction", "priority", "reference",
-    "require", "runs", "scale", "score", "score_range", "settings", "sheet", "small_groups", "text", "thousands",
-    "threshold", "time", "tolerance", "trust", "undefined", "unit", "utopia", "weight", "weights", "where", "which",
-    "why",
+    "across_classes", "across_groups", "along", "attribute", "author", "average", "bands", "bandwidth", "baseline",
+    "categories", "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding",
+    "cost", "cut", "date", "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every",
+    "exclude", "fairness", "fairness_floor", "favorable", "favorable_prediction", "features", "focus", "folder",
+    "group", "groups", "groups_matter", "ids", "init", "keep_threshold", "label", "logit", "loss",
+    "lower_is_better", "margins", "measures", "method", "metric", "n", "normalize", "numbers", "organisation",
+    "performance", "performance_floor", "positive", "prediction", "priority", "reference", "require", "runs",
+    "scale", "score", "score_range", "settings", "sheet", "small_groups", "source", "text", "thousands",
+    "threshold", "time", "title", "tolerance", "trust", "undefined", "unit", "utopia", "weight", "weights", "where",
+    "which", "why",
 }  # fmt: skip
 """Options of text, such as names of columns: a new one stands here, or its type says that it names a file."""
 
@@ -155,7 +156,7 @@ def test_every_option_says_whether_it_names_a_file(name: str, command: click.Com
 )
 def test_no_output_is_an_input(name: str, command: click.Command, capsys: pytest.CaptureFixture[str]) -> None:
     reads, writes = marked(command, Read), marked(command, Written)
-    if not isinstance(command, click.Group):
+    if not isinstance(command, click.Group) and name != "verify":  # which only says yes or no
         assert writes, name
     for read, write in itertools.product(reads, writes):
         words = name.split()

@@ -58,14 +58,15 @@ def people(rows: list[Row], roles: dict[str, Any], threshold: float) -> list[Row
     for row in rows:
         if "where" in roles and row["part"] != "train":
             continue
-        if any(row[name] is None for name in "syg"):
-            continue
+        several = isinstance(roles["group"], list)
+        if any(row[name] is None for name in ("s", "y", *(() if several else "g"))):
+            continue  # who has no g is still counted by h
         weight = row["w"] if "weight" in roles else 1.0
         if weight == 0:
             continue
-        risk, groups = roles.get("risk", False), {"g": row["g"]}
-        if isinstance(roles["group"], list):
-            groups |= {"h": str(row["h"]), "g × h": f"{row['g']} × {row['h']}"}
+        risk, groups = roles.get("risk", False), {"g": row["g"] or ""}
+        if several:
+            groups |= {"h": str(row["h"]), "g × h": f"{row['g']} × {row['h']}" if row["g"] else ""}
         found.append(
             {
                 "s": 1 - row["s"] if risk else row["s"],
@@ -190,7 +191,7 @@ def check_audit(rng: Rng) -> int:
     rows, roles = some_rows(rng)
     threshold = float(rng.choice([0.5, 0.2, 1.0]))
     known = people(rows, roles, threshold)
-    if len({row["g"] for row in known}) < 2 or {row["y"] for row in known} != {True, False}:
+    if len({row["g"] for row in known} - {""}) < 2 or {row["y"] for row in known} != {True, False}:
         return 0
     if isinstance(roles["group"], list) and len({row["h"] for row in known}) < 2:
         return 0
@@ -198,7 +199,7 @@ def check_audit(rng: Rng) -> int:
     compared = 0
     for attribute in audit.attributes:
         groups = {g.name: [row for row in known if row[attribute.name] == g.name] for g in attribute.groups}
-        assert sum(map(len, groups.values())) == len(known)
+        assert sum(map(len, groups.values())) == sum(row[attribute.name] != "" for row in known)
         for group in attribute.groups:
             assert group.n == len(groups[group.name])
             for name, value in rates(groups[group.name]).items():

@@ -210,7 +210,7 @@ def opened(browser: Any, html: str, path: Path, rng: Rng) -> None:
 
 
 _STRANGE = """() => {
-    const ours = new Set(("a header h1 h2 h3 h4 dl dt dd nav ul li main section div p strong em details summary " +
+    const ours = new Set(("a header h1 h2 h3 h4 h5 dl dt dd nav ul li main section div p strong em details summary " +
         "table caption thead tbody tr th td bdi figure figcaption label input output button footer script code pre " +
         "svg span").split(" "));
     const strange = (e) => !(ours.has(e.localName) || e.closest("svg")) ||

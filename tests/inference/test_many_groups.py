@@ -38,10 +38,11 @@ def smoothed(d: Any, n: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    "replications", [pytest.param(4, id="reduced"), pytest.param(100, id="full", marks=pytest.mark.full)]
+    ("replications", "draws"),
+    [pytest.param(4, 80, id="reduced"), pytest.param(100, 200, id="full", marks=pytest.mark.full)],
 )
 @pytest.mark.parametrize("shift", [0.0, 1.0], ids=["parity", "gaps"])
-def test_intervals_cover_the_largest_and_the_mean(shift: float, replications: int) -> None:
+def test_intervals_cover_the_largest_and_the_mean(shift: float, replications: int, draws: int) -> None:
     sizes = [200] * 10 + [20] * 20
     population = [stats.beta(2 + shift * g / 30, 3) for g in range(30)]
     true = {id_: pdist(cdfs_of(id_, population), "cityblock") for id_ in ("abcc", "delta_dp_c")}
@@ -57,7 +58,7 @@ def test_intervals_cover_the_largest_and_the_mean(shift: float, replications: in
             m, seen = MEASURES[id_], pdist(cdfs_of(id_, own), "cityblock")
             assert isinstance(m, ScoreMeasure)
             gap = LargestGap(id_, m.tolerance, ("00", "01"), float(seen.max()), mean=float(seen.mean()))
-            found = _with_intervals(m, gap, view, Options(bootstrap=200), np.random.default_rng(seed))
+            found = _with_intervals(m, gap, view, Options(bootstrap=draws), np.random.default_rng(seed))
             assert found.ci is not None
             assert found.ci_mean is not None
             hits[id_, "largest"] += found.ci[0] - 1e-9 <= truth.max() <= found.ci[1] + 1e-9

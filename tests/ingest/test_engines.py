@@ -204,6 +204,10 @@ def test_gaps_are_counted_alike(kind: str, tmp_path: Path) -> None:
     words: dict[str, Any] = {"score": "s", "label": "y", "group": ["g", "h"]}
     with pytest.raises(evenhand.DataError, match="10 rows without a finite score 's', 4 rows without a group 'g'"):
         evenhand.tabulate(source, **words)
+    both = evenhand.tabulate(source, **words, missing="drop")
+    assert dict(both.left_out) == {"without a finite score 's'": 10}
+    assert both.rows == 390  # who has no g is counted by h
+    words["group"] = "g"
     found = evenhand.tabulate(source, **words, missing="drop")
     assert dict(found.left_out) == {"without a finite score 's'": 10, "without a group 'g'": 4}
     assert found.rows == 386

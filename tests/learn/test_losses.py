@@ -232,7 +232,7 @@ def test_combine() -> None:
 
 
 def test_many_people_in_single_precision() -> None:
-    """Cumulated shares of a million people keep their digits."""
+    """CDFs of a million people keep their digits."""
     from scipy.stats import wasserstein_distance
 
     generator = torch.Generator().manual_seed(1)

@@ -303,3 +303,27 @@ def test_signed_gaps_by_the_definitions_of_aif360(seed: int) -> None:
     average = (odds["tpr"] + odds["fpr"]) / 2
     pairs = [unprivileged[k] - privileged[k] for k in ("equal_opportunity", "predictive_equality")]
     assert average == pytest.approx(sum(pairs) / 2, abs=1e-12)
+
+
+def test_the_gap_of_areas_and_its_variance_by_loops() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(3)
+    n = 900
+    y, g = rng.integers(0, 2, n), np.where(np.arange(n) < 300, "a", "b")
+    s = np.round(rng.normal(size=n) + y * np.where(g == "a", 0.5, 1.5), 1)
+    gap = evenhand.audit(score=s, label=y, group=g, reference="b", measures=["auroc_difference"]).measure(
+        "auroc_difference"
+    )
+    areas, variance = [], 0.0
+    for name in "ab":
+        good, bad = (s[(g == name) & (y == label)] for label in (1, 0))
+        wins = (good[:, None] > bad) + 0.5 * (good[:, None] == bad)
+        variance += wins.mean(1).var(ddof=1) / len(good) + wins.mean(0).var(ddof=1) / len(bad)
+        areas.append(metrics.roc_auc_score(y[g == name], s[g == name]))
+    assert gap.signed == pytest.approx(areas[0] - areas[1], abs=1e-12)
+    assert gap.ci is not None
+    assert gap.method == "DeLong"
+    # one of everybody in each class makes it a little wider
+    assert gap.ci[1] - gap.ci[0] == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.03)
+    assert gap.p_value is not None
+    assert gap.p_value < 0.01

@@ -14,7 +14,7 @@ import evenhand
 from evenhand.analyses.audit.largest_gap import largest_gap
 from evenhand.analyses.audit.rate_gaps import gaps
 from evenhand.measures.registry import MEASURES, Measure, RateMeasure
-from evenhand.tables.dense import Counts
+from evenhand.tables.dense import Counts, ScoreBin
 
 LEVELS = {"decision": 2, "bins": 10}
 RATE_MEASURES = [m for m in MEASURES.values() if isinstance(m, RateMeasure)]
@@ -24,7 +24,8 @@ measures = st.sampled_from(RATE_MEASURES)
 def counts_for(m: RateMeasure, groups: int = 3, low: int = 0) -> st.SearchStrategy[Counts]:
     shape = (LEVELS[m.levels], groups, 2)
     names = tuple(f"g{i}" for i in range(groups))
-    bins = tuple(f"bin {k}" for k in range(LEVELS["bins"])) if m.levels == "bins" else ()
+    each = range(LEVELS["bins"] if m.levels == "bins" else 0)
+    bins = tuple(ScoreBin(f"({k}, {k + 1}]", float(k), k + 1.0) for k in each)
     return arrays(np.int64, shape, elements=st.integers(low, 30)).map(lambda a: Counts(a, names, bins=bins))
 
 

@@ -250,7 +250,7 @@ def test_abpc_is_at_least_the_mean_difference(counts: ScoreCounts) -> None:
 
 @every
 @given(some_people)
-def test_002_theorem_3_2(counts: ScoreCounts) -> None:
+def test_becker_theorem_3_2(counts: ScoreCounts) -> None:
     """Uniform biases are Wasserstein distances, and at least the difference of means."""
     from scipy.stats import wasserstein_distance
 
@@ -265,7 +265,7 @@ def test_002_theorem_3_2(counts: ScoreCounts) -> None:
 
 @every
 @given(some_people, st.sampled_from(["published", "mid"]))
-def test_002_theorem_3_4(counts: ScoreCounts, ranks: str) -> None:
+def test_becker_theorem_3_4(counts: ScoreCounts, ranks: str) -> None:
     """Standardised biases are Wasserstein distances of ranks, and at least the difference of mean ranks."""
     from scipy.stats import wasserstein_distance
 
@@ -293,7 +293,7 @@ def parts_of(counts: ScoreCounts) -> dict[tuple[int, int], Any]:
 
 @settings(max_examples=20, deadline=None)
 @given(untied(least=150, most=400))
-def test_002_theorems_4_4_and_4_8(counts: ScoreCounts) -> None:
+def test_becker_theorems_4_4_and_4_8(counts: ScoreCounts) -> None:
     """A separation bias is a mixture of four areas between ROC curves; scores must be continuous."""
     part = parts_of(counts)
     n = sum(map(len, part.values()))
@@ -312,7 +312,7 @@ def test_002_theorems_4_4_and_4_8(counts: ScoreCounts) -> None:
 
 @every
 @given(untied(least=2))
-def test_002_corollary_4_9(counts: ScoreCounts) -> None:
+def test_becker_corollary_4_9(counts: ScoreCounts) -> None:
     """Upper bounds of the separation biases, for continuous scores: 1/n apart in a sample."""
     share = counts.array.sum((0, 1)) / counts.array.sum()
     slack = 1 / counts.array.sum((0, 1)).min() + 1 / counts.array.sum()
@@ -324,7 +324,7 @@ def test_002_corollary_4_9(counts: ScoreCounts) -> None:
 
 @every
 @given(tied, st.tuples(*[st.integers(1, 4)] * 2))
-def test_002_corollary_4_11(counts: ScoreCounts, times: tuple[int, int]) -> None:
+def test_becker_corollary_4_11(counts: ScoreCounts, times: tuple[int, int]) -> None:
     """No separation bias, no ROC bias."""
     assume((counts.array[:, 0].sum(0) > 0).all())
     alike = replace(counts, array=np.stack([counts.array[:, 0], counts.array[:, 0] * np.array(times)], axis=1))
@@ -334,7 +334,7 @@ def test_002_corollary_4_11(counts: ScoreCounts, times: tuple[int, int]) -> None
 
 @every
 @given(some_people, st.sampled_from([0, 1]), st.integers(1, 4))
-def test_002_theorem_4_12(counts: ScoreCounts, label: int, times: int) -> None:
+def test_becker_theorem_4_12(counts: ScoreCounts, label: int, times: int) -> None:
     """If one separation bias is nothing, ROC and cross-ROC bias are equal."""
     everyone(counts)
     array = counts.array.copy()

@@ -462,7 +462,7 @@ def test_the_largest_pair_of_26_groups_is_that_of_all_pairs(id_: str) -> None:
     found = getattr(evenhand.metrics, id_)(y, s, sensitive_features=g, score_range=(0, 1), **ASK)
     m = find(id_)
     assert isinstance(m, ScoreMeasure)
-    table = evenhand.tabulate(score=s, label=y, group=g, score_range=(0, 1))
+    table = evenhand.tabulate(score=s, label=y, group=g, bands="none", score_range=(0, 1))
     view = ScoreView(table, table.groupings[0])
     every = [float(m.value(m.of(view((a, b)), ScoreOptions()))) for a in range(26) for b in range(a)]
     values = [value for value in every if np.isfinite(value)]  # two groups may share no bin
@@ -482,7 +482,8 @@ def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPat
     s, y, g = many_groups(40)
     asked = ["abcc", "equal_opportunity_uniform", "independence_uniform_l2", "independence_uniform_linf", "roc"]
     for risk in (False, True):
-        options: dict[str, Any] = {"score": s, "label": y, "group": g, "risk": risk, "measures": asked, **ASK}
+        options: dict[str, Any] = {"score": s, "label": y, "group": g, "bands": "none", "risk": risk, **ASK}
+        options["measures"] = asked
         whole = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
         monkeypatch.setattr("evenhand.analyses.audit.many_groups.MOST_COMPARED", 500)
         exact = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
@@ -505,7 +506,8 @@ def test_cdfs_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPat
 def test_areas_and_means_of_any_number_of_groups_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     s, _, g = many_groups(27)
     s, g = np.r_[s, 0.5], np.r_[g, 99]  # one person has a mean, but no density
-    options: dict[str, Any] = {"score": s, "group": g, "score_range": (0, 1), "measures": ["abpc", "delta_dp_c"], **ASK}
+    options: dict[str, Any] = {"score": s, "group": g, "bands": "none", "score_range": (0, 1), **ASK}
+    options["measures"] = ["abpc", "delta_dp_c"]
     whole = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
     monkeypatch.setattr("evenhand.analyses.audit.many_groups.MOST_COMPARED", 100)
     at_once = {one.id: one for one in evenhand.audit(**options).attributes[0].largest}
@@ -519,7 +521,7 @@ def test_areas_and_means_of_any_number_of_groups_are_compared(monkeypatch: pytes
 
 def test_many_groups_say_what_is_not_known_of_them() -> None:
     s, _, g = many_groups(30)
-    a = evenhand.audit(score=s, group=g, bootstrap=20, permutations=20)
+    a = evenhand.audit(score=s, group=g, bands="none", bootstrap=20, permutations=20)
     found = {x.id: x for x in a.attributes[0].largest}
     for id_ in ("abcc", "abpc", "delta_dp_c"):  # distances of curves that each group has by itself
         one = found[id_]
@@ -539,7 +541,7 @@ def test_many_groups_say_what_is_not_known_of_them() -> None:
         {}, interval, {"judge": "excess"}, {"measure": "independence_standardized", **interval}
     ]  # fmt: skip
     policy = {"rule": [{"measure": "abcc", "at_most": 0.2, "pairs": "all", **how} for how in judged]}
-    statuses = [f.status for f in evenhand.check(score=s, group=g, policy=policy).findings]
+    statuses = [f.status for f in evenhand.check(score=s, group=g, bands="none", policy=policy).findings]
     assert statuses == ["violated", "satisfied", "not shown", "not shown"]
 
 
@@ -652,6 +654,15 @@ def test_variants_are_found_by_name() -> None:
         assert find(id_) is None
     order = [gap_of(f"independence_uniform_w{p}", s, g).value for p in (1, 2, 3)]
     assert order == sorted(order)  # Becker et al. 2024 Theorem A.7
+
+
+def test_variants_say_what_their_norm_does_not_see() -> None:
+    limits = {id_: found.limits for id_ in ("roc_l2", "calibration_uniform_linf", "independence_uniform_w1")
+              if (found := find(id_)) is not None}  # fmt: skip
+    assert limits["roc_l2"] == f"{MEASURES['roc'].limits} Large gaps count for more than many small ones."
+    assert limits["calibration_uniform_linf"].startswith(MEASURES["calibration_uniform"].limits)
+    assert "Only the largest gap counts" in limits["calibration_uniform_linf"]
+    assert limits["independence_uniform_w1"] == MEASURES["independence_uniform"].limits
 
 
 def test_a_curve_is_what_its_measure_adds_up() -> None:

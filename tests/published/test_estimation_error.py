@@ -34,12 +34,15 @@ def test_population_values() -> None:
         assert row[1:] == [f"{v:.4f}" for v in found.values()]
 
 
+@pytest.mark.parametrize(
+    "replications", [pytest.param(40, id="reduced"), pytest.param(80, id="full", marks=pytest.mark.full)]
+)
 @pytest.mark.parametrize("setting", range(4))
-def test_errors_fall_as_the_lemma_says(setting: int) -> None:
+def test_errors_fall_as_the_lemma_says(setting: int, replications: int) -> None:
     """ABCC is known best and mutual information worst, and ten times as many people halve the error at least."""
     means, sd = list(estimation.SETTINGS.values())[setting]
     rng = np.random.default_rng(1)
-    small, large = (np.abs(estimation.errors(means, sd, n, 80, rng)).mean(0) for n in (1000, 10_000))
+    small, large = (np.abs(estimation.errors(means, sd, n, replications, rng)).mean(0) for n in (1000, 10_000))
     for abcc, abpc, information in (small, large):
         assert max(abcc, abpc) < information
         assert abcc < abpc or setting > 1  # with a variance of 0.1 the two are too near for so few replications

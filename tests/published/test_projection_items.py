@@ -37,6 +37,7 @@ def test_what_can_be_run_at_once() -> None:
     assert found.plots() == ("taskesen-figure-1", "taskesen-figure-3", "taskesen-figure-5")
     for name in found.plots():  # what a drawing refers to, such as the colours of a legend, is there
         svg = found.plot(name).to_svg("c1-")
+        assert '"black"' not in svg  # which a dark page would not turn
         assert set(re.findall(r"url\(#([^)]*)\)", svg)) <= set(re.findall(r'id="(c1-[^"]*)"', svg))
     assert "stop-color" in found.plot("taskesen-figure-1").to_svg()
     (one,) = next(run.outcome for run in found.runs if run.item.id == "taskesen-figure-5").values  # type: ignore[union-attr]
@@ -103,6 +104,7 @@ def test_equalized_odds_add_up() -> None:
 
 def test_few_people_are_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection_level, "SIZES", projection_level.SIZES[:1])
+    monkeypatch.setattr(projection_level, "FEW_RUNS", 30)
     monkeypatch.setattr(projection_level, "FAIR", {"Beta(2, 2)": projection_level.FAIR["Beta(2, 2)"]})
     outcome = projection_level.few_people(Setting(None, None, False, 0))
     assert [c.holds for c in outcome.claims] == [True]

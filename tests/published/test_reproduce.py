@@ -166,6 +166,25 @@ def test_the_table_says_where_which_command_and_how_far_off(monkeypatch: pytest.
     assert rows[2][4] == "not run: the texts are not public"
 
 
+def test_what_differs_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = Outcome((Value("a", "b", 0.5, 0.7), Value("a", "c", 1.0, 1.0)), (Claim("it grows", False, "0.2, 0.1"),))
+    made = tuple(
+        Item(f"becker-table-{n}", f"Table {n}", "numbers", "measures.roc", run=lambda s, o=o: o)
+        for n, o in ((8, odd), (9, Outcome(claims=(Claim("all is well", True),))))
+    )
+    monkeypatch.setattr(registry, "items", lambda: made)
+    found = evenhand.reproduce()
+    text = found.to_markdown()
+    first = text.partition("## What differs\n")[2].partition("## Becker")[0].strip()
+    assert first == "- Becker et al. 2024, Table 8: 1 of 2 numbers; not so: it grows (0.2, 0.1)"
+    assert "Becker et al. 2024, Table 8</a>: 1 of 2 numbers; not so: it grows (0.2, 0.1)" in found.to_html()
+    monkeypatch.setattr(registry, "items", lambda: made[1:])
+    assert (
+        "What differs"
+        not in evenhand.reproduce().to_markdown().partition("## Becker")[0].partition("published item")[2]
+    )
+
+
 def test_progress_of_an_item_is_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     def half(setting: Setting) -> Outcome:
         setting.progress(0.5, "halfway")
@@ -187,8 +206,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert "taskesen" not in some
     page, data = tmp_path / "page.html", tmp_path / "found.json"
     one = called("reproduce", "becker-table-1", "--html", str(page), "--json", str(data))
-    assert (one.returncode, one.stderr) == (0, "")
-    assert one.stdout.startswith("1 published item: 1 agrees\n")
+    assert (one.returncode, one.stderr) == (0, f"wrote {page}\nwrote {data}\n")
+    assert one.stdout.startswith("1 published item (agrees: 1)\n")
     assert json.loads(data.read_text())["counts"] == {**dict.fromkeys(STATUS, 0), "agrees": 1}
     assert "African-American" in page.read_text()
 
@@ -232,3 +251,12 @@ def test_charts_are_found_by_the_name_of_their_item() -> None:
 def test_an_id_names_its_item_alone() -> None:
     for item in registry.items():
         assert [one.id for one in registry.chosen([item.id])] == [item.id]
+
+
+def test_a_damaged_file_of_the_one_item_named_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def damaged(setting: Setting) -> Outcome:
+        raise evenhand.DataError("no such column")
+
+    monkeypatch.setattr(registry, "items", lambda: (_item(damaged),))
+    with pytest.raises(evenhand.DataError, match="no such column"):
+        evenhand.reproduce("becker-table-9")

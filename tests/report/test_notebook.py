@@ -15,6 +15,7 @@ import pytest
 
 import evenhand
 from conftest import jobs, people
+from evenhand.analyses.planning.catalogue import catalogue
 from evenhand.report.result import Result
 
 FAST: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
@@ -62,6 +63,8 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "AggregateAdvice": lambda _: evenhand.guide(classes=True, focus="between-groups", scale="absolute", extremes=True),
     "TableInfo": lambda _: evenhand.table_info(evenhand.tabulate(ROWS, **SCORED)),
     "Experiment": _experiment,
+    "Catalogue": lambda _: catalogue(["abcc"]),
+    "Proposal": lambda _: evenhand.propose(ROWS),
     "Reproduction": lambda _: evenhand.reproduce("becker-table-1"),
 }
 

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import evenhand
 from conftest import called as run, evenhand as process, people
-from evenhand.analyses.audit.findings import findings
+from evenhand.analyses.audit import explorer
+from evenhand.analyses.audit.page import in_steps
 from evenhand.measures.registry import MEASURES, find
-from evenhand.report.markdown import escaped
-from evenhand.report.page.figures import histogram
+from evenhand.report.markdown import escaped, preformatted
+from evenhand.report.page.figures import Room, histogram
 from evenhand.report.page.markup import Markup, data_block, join, tag
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -125,7 +127,8 @@ def test_a_page_does_not_grow_with_the_data() -> None:
 
 def test_very_many_groups_fit() -> None:
     rng = np.random.default_rng(0)
-    data = {"s": rng.random(6000).round(2), "y": rng.integers(0, 2, 6000), "g": rng.integers(0, 600, 6000).astype(str)}
+    data = {"s": rng.random(6000).round(2), "y": rng.integers(0, 2, 6000)}
+    data["g"] = np.array([f"g{i}" for i in range(600)])[rng.integers(0, 600, 6000)]
     html = quick(data, **SCORED).to_html()
     assert len(html.encode()) < MOST
     assert "does not fit into this page" in html
@@ -144,40 +147,36 @@ def test_the_same_seed_gives_the_same_page() -> None:
     assert quick(people(), **SCORED).to_markdown() == quick(people(), **SCORED).to_markdown()
 
 
-def test_the_verdict_says_whom_how_much_and_how_sure() -> None:
+def test_the_page_begins_with_the_verdict_of_the_document() -> None:
     audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
-    (found,) = findings(audit.to_dict()["attributes"][0])
-    assert (found.group, found.kind, found.beyond) == ("African-American", "bad", 20)
-    first = found.points[0]
-    assert first.lead == "African-American receives the favourable decision less often than Caucasian"
-    assert "0.412 against 0.652, gap -0.240 (interval -0.265 to -0.215)" in first.rest
-    assert "Chance alone would show up to 0.026 (p < .001" in first.rest
-    assert any("shows no more than chance" in point.lead for point in found.points)
-    html = audit.to_html()
+    html, verdict = audit.to_html(), audit.to_dict()["verdict"]
+    first = html[html.index("<main") : html.index("<nav")]
+    assert "Unequal</span>" in first
+    assert escape(verdict["sentence"]) in first
+    assert [rate in first for rate in (">41%<", ">65%<", ">0.63<")] == [True] * 3
     assert "fairness score" not in html.lower()
-    for point in found.points:
-        assert point.lead in html
+    read_first = re.sub("<[^>]*>", "", html[html.index("<header") : html.index('id="everything"')])
+    folded = html[html.index("<details") : html.index("</details>")]  # the notes that do not change the reading
+    read_first = read_first.replace(re.sub("<[^>]*>", "", folded), "")
+    for programmers in ("plot(", "undefined because", "disparate_impact", "None", "nan", "score_range="):
+        assert programmers not in read_first
 
 
-def test_alike_groups_are_not_called_different() -> None:
-    alike = {"s": [0.2, 0.8] * 4000, "y": [0, 1, 1, 0] * 2000, "g": ["a", "a", "b", "b"] * 2000}
-    (found,) = findings(quick(alike, **SCORED, measures=["demographic_parity"]).to_dict()["attributes"][0])
-    assert found.kind == "good"
-    few = {k: v[:12] for k, v in alike.items()}
-    (found,) = findings(quick(few, **SCORED, measures=["demographic_parity"]).to_dict()["attributes"][0])
-    assert found.kind == "warn"
-    assert "prove little" in found.tally
-
-
-def test_markdown_holds_the_verdict_and_every_measure() -> None:
+def test_markdown_begins_with_the_verdict_and_holds_every_measure() -> None:
     audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian")
     text = audit.to_markdown()
-    assert text.startswith("## Fairness of decile\\_score by race\n")
+    lines = text.splitlines()
+    assert lines[0] == "## Fairness of decile\\_score by race"
+    assert lines[2].startswith("**UNEQUAL.** 41% of African-American and 65% of Caucasian get")
+    assert "| African-American | 3,696 | 41% | 0.63 | 55% | 28% | 65% | unequal |" in lines
+    assert "| disparate impact | ×0.632 | 0.602 to 0.663 | 0.8 to 1.25 | <.001 | unequal |" in lines
+    folded = text[text.index("<details>") :]
     for gap in audit.attributes[0].measures:
-        assert f"| {MEASURES[gap.id].title} |" in text
-    assert "| African-American | 3,696 | 0.486 |" in text
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert {row.count("|") - row.count("\\|") for row in rows} == {8, 9}
+        assert f"| {MEASURES[gap.id].title} |" in folded
+    assert preformatted(audit.to_dict()["command"]) in folded
+    tables = [[line.count("|") for line in part.splitlines()] for part in re.findall(r"(?:^\|.*\n)+", text, re.M)]
+    assert len(tables) == 3
+    assert all(len(set(bars)) == 1 for bars in tables)
 
 
 @pytest.mark.parametrize(
@@ -211,9 +210,19 @@ def test_other_results_have_pages_too() -> None:
         assert result.to_markdown()
 
 
-def test_a_notebook_shows_the_page_in_a_frame() -> None:
-    shown = quick(people(), **SCORED)._repr_html_()
+def test_a_notebook_shows_a_glance_in_a_frame() -> None:
+    audit = quick(people(), **{**SCORED, "group": ["g", "h"]})
+    shown = audit._repr_html_()
+    assert len(shown.encode()) < 200_000 < len(audit.to_html().encode())
     (frame,) = Outline(shown).of("iframe")
+    inside = Outline(frame["srcdoc"] or "")
+    assert inside.open == []
+    assert len([a for a in inside.of("table") if a.get("class") == "matrix"]) >= 3
+    assert escape(audit.to_dict()["verdict"]["word"].capitalize()) in (frame["srcdoc"] or "")
+    ids = {a["id"] for _, a in inside.tags if "id" in a}
+    assert {(a["href"] or "")[1:] for a in inside.of("a")} <= ids
+    assert not {"document", "counts", "explorer"} & ids
+    assert "<figure" not in (frame["srcdoc"] or "")
     assert frame["sandbox"] == "allow-scripts allow-downloads"
     assert (frame["srcdoc"] or "").startswith("<!DOCTYPE html>")
 
@@ -222,7 +231,8 @@ def test_the_command_line_writes_pages(tmp_path: Path) -> None:
     page, text, data = tmp_path / "a.html", tmp_path / "a.md", tmp_path / "a.json"
     done = process("demo", "--bootstrap", 20, "--permutations", 20, "--html", page, "--markdown", text, "--json", data)
     assert done.returncode == 0, done.stderr
-    assert "Evenhand audit" in done.stdout
+    assert "UNEQUAL" in done.stdout
+    assert done.stderr.splitlines() == [f"wrote {path}" for path in (page, text, data)]
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert text.read_text().startswith("## Fairness")
     assert json.loads(data.read_text())["schema"] == "evenhand/audit/1"
@@ -254,7 +264,9 @@ def test_risk_scores_are_not_told_the_wrong_way_round() -> None:
     worse = {**data, "s": np.clip(data["s"] + 0.3 * (data["g"] == "g1"), 0, 1)}
     audit = evenhand.audit(worse, **SCORED, risk=True, reference="g0", bootstrap=200, permutations=200)
     html = audit.to_html()
-    assert "g1 is scored less favourably than g0" in html
+    rates = {g["name"]: g["rates"]["selection_rate"]["value"] for g in audit.to_dict()["attributes"][0]["groups"]}
+    assert rates["g1"] < rates["g0"]
+    assert re.search(r"[\d.]+% of g1 and [\d.]+% of g0 get the favourable decision \(s &lt; 0\.5\)", html)
     assert "scored lower" not in html
 
 
@@ -302,23 +314,13 @@ def test_chance_is_not_said_to_show_what_was_observed() -> None:
     assert "observed 0.632" in html
 
 
-def test_few_people_are_no_proof() -> None:
+def test_few_people_are_told_beside_the_verdict() -> None:
     rng = np.random.default_rng(0)
     big = {"s": rng.random(1000), "y": rng.integers(0, 2, 1000), "g": np.repeat("big", 1000)}
     data = {"s": [*big["s"], *[0.01] * 8], "y": [*big["y"], *[0, 1] * 4], "g": [*big["g"], *["tiny"] * 8]}
     audit = evenhand.audit(data, **SCORED, bootstrap=200, permutations=200)
-    (found,) = findings(audit.to_dict()["attributes"][0])
-    assert found.kind == "warn"
-    assert "not treated alike" not in found.headline
-
-
-def test_noise_without_tests_is_no_finding() -> None:
-    rng = np.random.default_rng(3)
-    data = {"s": rng.random(600), "y": rng.integers(0, 2, 600), "g": rng.integers(0, 6, 600).astype(str)}
-    audit = evenhand.audit(data, **SCORED, bootstrap=100, permutations=0)
-    for found in findings(audit.to_dict()["attributes"][0]):
-        for point in found.points:
-            assert point.lead.endswith("shows no more than chance") or not point.shown
+    html = audit.to_html()
+    assert escape("too small to conclude anything, by 'g': 'tiny'") in html[: html.index("<nav")]
 
 
 def test_the_name_of_a_column_is_no_markdown() -> None:
@@ -335,8 +337,8 @@ def test_long_names_keep_what_tells_them_apart() -> None:
     data = people(groups=2)
     data["g"] = np.array([f"{'x' * 100}1", f"{'x' * 100}2"], object)[[int(g[1]) for g in data["g"]]]
     audit = quick(data, **SCORED)
-    (found,) = findings(audit.to_dict()["attributes"][0])
-    assert "x1 and x" in found.headline.replace("…", "") or "x2 and x" in found.headline.replace("…", "")
+    first = audit.to_html().partition("<nav")[0]
+    assert {"xxx1", "xxx2"} <= {text[-4:] for text in re.findall("<bdi>([^<]*)</bdi>", first)}
 
 
 def test_results_do_not_overwrite_what_is_read(tmp_path: Path) -> None:
@@ -365,22 +367,20 @@ def test_scores_far_from_zero_keep_their_axis() -> None:
 
 def test_the_same_for_everybody_is_no_praise() -> None:
     nobody = {"d": [0] * 400, "g": ["a", "b"] * 200}
-    (found,) = findings(quick(nobody, prediction="d", group="g").to_dict()["attributes"][0])
-    assert found.kind == "warn"
-    assert "the same for everybody" in found.headline
+    audit = quick(nobody, prediction="d", group="g")
+    assert "Cannot be computed</span>" in audit.to_html()
+    assert "gaps between rates of a constant decision say nothing" in audit.to_html().partition("<nav")[0]
     rng = np.random.default_rng(0)
     bad = {"d": rng.integers(0, 2, 8000), "y": np.zeros(8000, int), "g": ["a", "b"] * 4000}
-    (found,) = findings(quick(bad, prediction="d", label="y", group="g", favorable=1).to_dict()["attributes"][0])
-    assert found.kind == "warn"
+    assert "No relevant gap" not in quick(bad, prediction="d", label="y", group="g", favorable=1).to_html()
 
 
 def test_a_small_reference_is_named() -> None:
     rng = np.random.default_rng(0)
     data = {"d": rng.integers(0, 2, 1505), "g": ["a"] * 1500 + ["b"] * 5}
     audit = quick(data, prediction="d", group="g", reference="b")
-    (found,) = findings(audit.to_dict()["attributes"][0])
-    assert "So few people of b, the reference," in found.tally
-    assert any("the reference of 'g' is itself small" in note for note in audit.notes)
+    assert any("the reference of 'g' is itself small" in note for note in audit.caveats)
+    assert "is itself small" in audit.to_html().partition("<nav")[0]
     assert not any("permutations" in note for note in audit.notes)  # exact tests need none
 
 
@@ -428,3 +428,32 @@ def test_the_glossary_has_the_measures_shown_and_no_others() -> None:
         assert escape(measure.limits) in page
         assert escape(measure.formula) in page
     assert "a random decision satisfies it" in page
+
+
+def test_a_page_says_how_far_off_its_densities_are() -> None:
+    rng = np.random.default_rng(0)
+    score, group = rng.beta(4, 2, 600), np.repeat(["f", "m"], 300)
+    words: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
+    audit = evenhand.audit(score=score, group=group, reference="m", score_range=(0, 1), **words)
+    coarse, exact = (audit.to_html(embed=embed) for embed in ("coarse", "exact"))
+    (told,) = re.findall(r"off by up to ([\d.]+) from the densities of the scores themselves", coarse)
+    steps, _ = explorer.steps_of(audit.table, {"group": "m"}, 0.5, Room(), "coarse")
+    subject = in_steps(audit.charts().subject, audit.table, steps, frozenset(["f", "m"]))
+    assert subject is not None
+    off = [
+        np.abs(stats.gaussian_kde(score[group == g])(x) - y).max()
+        for g, (x, y) in subject.lines("pdf", "score", "density").items()
+    ]
+    assert len(off) == 2
+    assert float(told) == pytest.approx(max(off), abs=0.1)
+    assert "this page tells scores in steps" in coarse
+    assert "the widest gap between steps is" in coarse
+    assert "the widest gap is" in exact
+    assert "this page tells scores in steps" not in exact
+    assert "this page tells scores in steps" not in evenhand.audit(evenhand.compas(), **words).to_html()
+
+
+def test_one_group_that_is_not_drawn_is_one() -> None:
+    score, group = np.random.default_rng(0).random(640), np.repeat(["a", "b", "c"], [300, 300, 40])
+    audit = evenhand.audit(score=score, group=group, bootstrap=0, permutations=0)
+    assert "1 group has too few people to be drawn here" in audit.to_html()

@@ -287,7 +287,8 @@ def test_labels_that_some_cells_lack() -> None:
 
 def test_many_groups_do_not_explode(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    columns = {"s": rng.beta(200, 300, 60_000), "y": rng.integers(0, 2, 60_000), "g": rng.integers(0, 26, 60_000)}
+    columns = {"s": rng.beta(200, 300, 60_000), "y": rng.integers(0, 2, 60_000)}
+    columns["g"] = np.array([f"g{i}" for i in range(26)])[rng.integers(0, 26, 60_000)]
     monkeypatch.setattr(counting, "EXACT", 100)
     monkeypatch.setattr(counting, "MOST_CELLS", 20_000)
     found = tabulated(columns)

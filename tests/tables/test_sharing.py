@@ -117,6 +117,7 @@ def test_ranges_hold_their_people(t: Table, below: int) -> None:
         shared = evenhand.suppressed(t, below=below, ranges=1)
     except evenhand.DataError:
         return
+    t = t.complete()
     grouping = t.groupings[-1]
     kept = np.isin(np.array(grouping.groups)[grouping.codes], shared.groupings[-1].groups)
     assert t.score is not None
@@ -374,7 +375,7 @@ def test_groups_of_single_columns_that_lack_people_are_undefined() -> None:
     product = found.attributes[-1]
     assert all(gap.undefined is None for gap in product.measures if gap.id == "demographic_parity")
     check_schema(found.to_dict(), evenhand.schema("audit"))
-    assert because[8:] in repr(found)
+    assert because[8:] in " ".join(found.summary(full=True).split())
     assert found.to_html()
     for refused in (
         lambda: evenhand.curves(shared, attribute="sex"),
@@ -550,7 +551,7 @@ def test_decisions_alone_can_be_private() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=30))
-def test_no_cumulated_count_moves_more_than_the_noise(noisy: list[int]) -> None:
+def test_no_sum_of_counts_moves_more_than_the_noise(noisy: list[int]) -> None:
     counts = privacy.whole(np.array([noisy]))[0]
     assert counts.min() >= 0
     upto = np.cumsum(noisy)
@@ -657,7 +658,7 @@ def test_groups_that_drown_in_noise_are_undefined() -> None:
     assert private.attributes[0].groups == ("g0", "g1", "g2")
     found = evenhand.audit(private, bootstrap=99, permutations=99)
     because = "because it has too few people for the noise of the private table"
-    noisy = ("abpc", "mutual_information", "calibration")
+    noisy = ("abpc", "mutual_information", "calibration", "auroc_difference")
     for gap in found.attributes[0].measures:
         if gap.group == "g2":
             assert gap.undefined == because

@@ -15,13 +15,14 @@ from evenhand.analyses.classes.audit import ClassAudit
 from evenhand.analyses.entry import AuditArgs, Thresholds, audit
 from evenhand.analyses.models.models import CandidateAudit
 from evenhand.analyses.monitor.monitor import monitor
-from evenhand.analyses.options import Progress
+from evenhand.analyses.options import Watched
 from evenhand.analyses.projection.projection_test import projection_test
 from evenhand.analyses.thresholds.thresholds import thresholds
 from evenhand.errors import UsageError, listed, shown
+from evenhand.files.data_file import FileArgs, with_format
 from evenhand.ingest.resolve import as_counts, as_table
-from evenhand.ingest.roles import ColumnArgs, Roles, RolesArgs, check_known, picked
-from evenhand.ingest.tabulation import Score, Scores
+from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
+from evenhand.ingest.tabulation import RowsArgs, Score, Scores
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
 from evenhand.tables.table import Table
@@ -72,7 +73,7 @@ class Data(Generic[AnyTable, AnyAudit]):
         measures: Sequence[str] | None = None,
         performance: str | None = None,
         fairness: str | None = None,
-        progress: Progress | None = None,
+        progress: Watched = None,
         **options: Unpack[AuditArgs],
     ) -> AnyAudit:
         """Compare how groups fare: `evenhand.audit`."""
@@ -107,45 +108,52 @@ def data(data: JointTable) -> Data[JointTable, CandidateAudit]: ...
 
 
 @overload
-def data(data: Any = None, *, score: Score, **columns: Unpack[ColumnArgs]) -> Data[Table, Audit]: ...
+def data(data: Any = None, *, score: Score, **columns: Unpack[RowsArgs]) -> Data[Table, Audit]: ...
 
 
 @overload
-def data(data: Any = None, *, score: Scores, **columns: Unpack[ColumnArgs]) -> Data[JointTable, CandidateAudit]: ...
+def data(data: Any = None, *, score: Scores, **columns: Unpack[RowsArgs]) -> Data[JointTable, CandidateAudit]: ...
 
 
 @overload
 def data(
-    data: Any = None, *, score: None = None, **columns: Unpack[ColumnArgs]
+    data: Any = None, *, score: None = None, **columns: Unpack[RowsArgs]
 ) -> Data[Table | Confusion, Audit | ClassAudit]: ...
 
 
 @overload
 def data(
-    data: Any = None, *, score: Any, **columns: Unpack[ColumnArgs]
+    data: Any = None, *, score: Any, **columns: Unpack[RowsArgs]
 ) -> Data[Table | JointTable, Audit | CandidateAudit]: ...
 
 
-def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) -> Data[Any, Any]:
+def data(data: Any = None, *, score: Any = None, **columns: Unpack[RowsArgs]) -> Data[Any, Any]:
     """Say once what the data are and which column plays which role; then ask questions.
 
     Parameters
     ----------
     data
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
-        (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
+        (CSV, Parquet, Arrow, JSON lines, Excel, SAS, SPSS, Stata, R), a folder or a glob; or None, with arrays for
+        the columns.
     score, label, group, prediction, weight
         Names of columns, or arrays; tensors on a GPU are counted there. Several group columns (a list of names, or a
         dict of arrays) are counted jointly. Scores of several models are a list of names or a dict of arrays. At least
         a score or a prediction is needed; without labels only some measures exist.
-    favorable
-        The value of label and prediction that is good for the person, by default 1.
+    favorable, favorable_prediction
+        The value of label and prediction that is good for the person, by default 1. Where the prediction has codes of
+        its own, the value of each: favorable=1, favorable_prediction="approve", or
+        favorable={"label": 1, "prediction": "approve"}.
+    bands
+        How numbers are put into groups: {"age": [25, 40, 60]}, or "decades", "quantiles:4" or "none" for them.
+        By default numbers of more than 12 values are put into decades or quarters, with a note.
     risk
         Whether a high score is bad for the person.
     score_range
         The lowest and the highest possible score; by default [0, 1], or what is observed if scores leave it.
     missing
-        "refuse" rows with a missing or infinite value, or "drop" and report them.
+        "refuse" rows with a missing or infinite value, or "drop" and report them: who lacks a value of one group column
+        is then counted by the others. "group" makes people without a group a group of their own.
     weight_kind
         "frequency": a row stands for that many people. "sampling": a survey weight. "auto" takes whole
         numbers for the former, and refuses them if they look like the latter.
@@ -154,6 +162,8 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) 
         tests then take the cluster for the unit.
     where
         Count only rows with these values: {"split": "valid"}, or {"region": ["north", "south"]}.
+    sheet, header_row, encoding, delimiter, decimal, thousands
+        What is known about a file: see `evenhand.file`.
 
     Examples
     --------
@@ -170,5 +180,6 @@ def data(data: Any = None, *, score: Any = None, **columns: Unpack[ColumnArgs]) 
     >>> people.table()
     Table: 6 rows in 6 cells; score 'p' (6 values, 0.1 to 0.9); label 'repaid' (favourable 1); sex: f 3, m 3
     """
-    check_known(columns, RolesArgs.__optional_keys__, Roles, "data")
-    return Data(data, picked(Roles, {**columns, "score": score}))
+    check_known(columns, {*RolesArgs.__optional_keys__, *FileArgs.__optional_keys__}, Roles, "data")
+    said: dict[str, Any] = {**columns, "score": score}
+    return Data(with_format(data, said), picked(Roles, said))

@@ -14,14 +14,15 @@ from evenhand.analyses.models.models import CandidateAudit, audit_candidates
 from evenhand.analyses.options import (
     ComparedArgs,
     MeasureArgs,
-    Progress,
+    Watched,
     checked_axes,
     chosen_measures,
     cuts_of,
-    listener,
     options_of,
+    watching,
 )
 from evenhand.errors import UsageError, listed
+from evenhand.files.data_file import FileArgs, with_format
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.engines import library_of
@@ -40,7 +41,7 @@ class TableArgs(InferenceArgs, MeasureArgs, ComparedArgs, total=False):
     """What an audit of scores takes, whatever the data."""
 
 
-class RowsArgs(TableArgs, ColumnArgs, total=False):
+class RowsArgs(TableArgs, ColumnArgs, FileArgs, total=False):
     """The same of rows, whose columns are named."""
 
 
@@ -48,12 +49,12 @@ class AuditArgs(InferenceArgs, MeasureArgs, ClassArgs, total=False):
     """Options of intervals and tests, of scores, and of classes, for signatures."""
 
 
-class _AnyArgs(AuditArgs, ColumnArgs, total=False):
+class _AnyArgs(AuditArgs, ColumnArgs, FileArgs, total=False):
     pass
 
 
 @overload
-def audit(data: Confusion, *, progress: Progress | None = None, **options: Unpack[AuditArgs]) -> ClassAudit: ...
+def audit(data: Confusion, *, progress: Watched = None, **options: Unpack[AuditArgs]) -> ClassAudit: ...
 
 
 @overload
@@ -82,7 +83,7 @@ def audit(
 def audit(
     data: Any = None, *, score: Any = None, threshold: Thresholds = None,
     reference: str | Mapping[str, str] | None = None, measures: Sequence[str] | None = None,
-    performance: str | None = None, fairness: str | None = None, progress: Progress | None = None,
+    performance: str | None = None, fairness: str | None = None, progress: Watched = None,
     **options: Unpack[_AnyArgs],
 ) -> Audit | ClassAudit | CandidateAudit: ...  # fmt: skip
 
@@ -96,7 +97,7 @@ def audit(
     measures: Sequence[str] | None = None,
     performance: str | None = None,
     fairness: str | None = None,
-    progress: Progress | None = None,
+    progress: Watched = None,
     **options: Unpack[_AnyArgs],
 ) -> Audit | ClassAudit | CandidateAudit:
     """Compare how groups fare: every measure, with intervals and a verdict.
@@ -120,8 +121,8 @@ def audit(
         Several models only (a list of names, or a dict of arrays by name; the first is the one that others are compared
         with): what the trade-off between models is about, one of accuracy, balanced_accuracy, auroc,
         average_precision, log_loss and brier, and the id of a measure.
-    score and the other columns
-        As in `evenhand.data`.
+    score and the other columns, sheet, encoding and what else is known about a file
+        As in `evenhand.data` and `evenhand.file`.
     confidence, bootstrap, permutations, null, interval, stratified, rng
         Intervals and tests: see `evenhand.Inference`.
     ranks, calibration_bins, bandwidth
@@ -141,10 +142,10 @@ def audit(
     >>> round(gap.signed, 3), [round(bound, 3) for bound in gap.ci], gap.passes
     (-0.214, [-0.245, -0.182], False)
     """
-    progress = listener(progress)
     said: dict[str, Any] = dict(options)
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
     check_known(said, _AnyArgs.__optional_keys__, audit)
+    data = with_format(data, said)
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)
@@ -152,22 +153,23 @@ def audit(
     choices = class_choices(**of_classes)  # known to make sense before the data are read
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
-    table = as_counts(data, picked(Roles, {**said, "score": score}), cuts_of(settings))
-    rng, library = said.get("rng"), library_of(data)
-    if isinstance(table, JointTable):
+    with watching(progress) as told:
+        table = as_counts(data, picked(Roles, {**said, "score": score}), cuts_of(settings))
+        rng, library = said.get("rng"), library_of(data)
+        if isinstance(table, JointTable):
+            if of_classes:
+                raise UsageError(f"leave out {listed(of_classes)}: for classes, not for scores")
+            axes = checked_axes(performance, fairness, table.index.label is not None)
+            return audit_candidates(table, settings, threshold, axes, chosen, reference, rng, told, library)
+        if several or performance is not None or fairness is not None:
+            what = "several thresholds" if several else "performance and fairness"
+            raise UsageError(f"{what} are for several models: name two or more scores (--score a,b)")
+        if isinstance(table, Confusion):
+            others = {"threshold": threshold, "reference": reference, "measures": measures, **said}
+            return audit_classes(table, settings, choices, others, generator(rng), told, library)
         if of_classes:
-            raise UsageError(f"leave out {listed(of_classes)}: for classes, not for scores")
-        axes = checked_axes(performance, fairness, table.index.label is not None)
-        return audit_candidates(table, settings, threshold, axes, chosen, reference, rng, progress, library)
-    if several or performance is not None or fairness is not None:
-        what = "several thresholds" if several else "performance and fairness"
-        raise UsageError(f"{what} are for several models: name two or more scores (--score a,b)")
-    if isinstance(table, Confusion):
-        others = {"threshold": threshold, "reference": reference, "measures": measures, **said}
-        return audit_classes(table, settings, choices, others, generator(rng), progress, library)
-    if of_classes:
-        raise UsageError(
-            f"leave out {listed(of_classes)}: for labels and predictions of more than two classes only, as in "
-            "evenhand.aggregate (evenhand aggregate)"
-        )
-    return audit_table(table, settings, chosen, reference, generator(rng), progress, library)
+            raise UsageError(
+                f"leave out {listed(of_classes)}: for labels and predictions of more than two classes only, as in "
+                "evenhand.aggregate (evenhand aggregate)"
+            )
+        return audit_table(table, settings, chosen, reference, generator(rng), told, library)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
@@ -15,10 +16,13 @@ from evenhand.ingest.reading import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
 from evenhand.measures.registry import MEASURES, Measure, ScoreOptions, find, hypothesis
+from evenhand.report.progress import line
 from evenhand.tables.table import Table
 
 Progress = Callable[[float, str], None]
 """Told how far the work is, and what is being done."""
+Watched = Progress | bool | None
+"""A function to be told, a line in a notebook or terminal (True), nothing (False), or a line in notebooks only."""
 
 LEAST_BANDWIDTH = 1e-5
 PERFORMANCE, FAIRNESS = "accuracy", ("equalized_odds", "demographic_parity")
@@ -50,7 +54,7 @@ class ComparedArgs(TypedDict, total=False):
 
     reference: str | Mapping[str, str] | None
     measures: Sequence[str] | None
-    progress: Progress | None
+    progress: Watched
 
 
 class ScoreArgs(TypedDict, total=False):
@@ -97,6 +101,17 @@ def listener(progress: Any) -> Any:
     if progress is not None and not callable(progress):
         raise UsageError(f"progress is a function that is told how far the work is, not {shown(progress)}")
     return (lambda *_: None) if progress is None else progress
+
+
+@contextmanager
+def watching(progress: Any) -> Iterator[Progress]:
+    """Whom to tell how far the work is: a function, or a line that is wiped out at the end."""
+    seen = line(asked=progress is True) if progress is None or progress is True else None
+    try:
+        yield listener(None if isinstance(progress, bool) and seen is None else seen or progress)
+    finally:
+        if seen is not None:
+            seen(1.0, "")
 
 
 def options_of(said: Mapping[str, Any], threshold: Any = None, **fixed: Any) -> Options:

@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.errors import UsageError, listed, nearest, shown
 from evenhand.ingest.values import name_of
+from evenhand.tables.cells import NO_GROUP
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
@@ -66,7 +67,7 @@ def group_named(grouping: Grouping, stated: Any) -> int:
 
 def _by_attribute(table: Table, stated: Any) -> dict[str, str]:
     """References by attribute; every one of them must exist."""
-    groups = {a.name: a.groups for a in table.attributes}
+    groups = {a.name: [g for g in a.groups if g != NO_GROUP] for a in table.attributes}
     if stated is None:
         return {}
     if not isinstance(stated, Mapping):

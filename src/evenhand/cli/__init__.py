@@ -20,6 +20,7 @@ from evenhand.files.secrets import is_address, masked
 SECTIONS = {
     "Audit": {
         "demo": "Audit the built-in COMPAS recidivism scores.",
+        "init": "Guess the columns of a file and the command to run.",
         "audit": "Compare groups by every measure, with intervals.",
         "check": "Hold data to a policy; exit code 1 if they break it.",
         "monitor": "Follow fairness over time and raise alarms.",
@@ -39,10 +40,12 @@ SECTIONS = {
         "table make": "Count data once and save the counts.",
         "table merge": "Add up saved tables.",
         "table info": "Show what a saved table holds and discloses.",
+        "verify": "Tell whether a report was made from a table.",
     },
     "Plan": {
         "power": "Compute how many people it takes to find a gap.",
         "guide": "Choose a measure by answering a few questions.",
+        "measures": "List all measures: what each asks and needs.",
     },
     "Research": {
         "reproduce": "Run published tables and figures again.",
@@ -92,6 +95,7 @@ def cli(context: click.Context) -> None:
     Start with `evenhand demo`, then audit your own file of scores:
 
     \b
+        evenhand init scores.csv
         evenhand audit scores.csv --score p --label outcome --group sex
     """
     if context.invoked_subcommand is None:

@@ -50,7 +50,7 @@ WEIGHTS, REASONS = read_by(_weights), read_by(_reasons, together=True)
     "Columns",
     shared("label", help="Column of true classes."),
     shared("prediction", help="Column of predicted classes."),
-    "group", "depth", "weight", "weight_kind", "missing", "where",
+    "group", "bands", "depth", "weight", "weight_kind", "missing", "where",
 )  # fmt: skip
 @under(
     "Aggregation",

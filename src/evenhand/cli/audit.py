@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.cli.files import READ
-from evenhand.cli.options import CLASSES, COLUMNS, NUMBERS, command, option, references, shared, take, under
-from evenhand.cli.output import FORMS, progress_bar, wanted, write
+from evenhand.cli.options import CLASSES, COLUMNS, COVER, NUMBERS, command, option, references, shared, take, under
+from evenhand.cli.output import FORMS, progress_bar, say, wanted, write
 from evenhand.errors import UsageError
 
 _MODELS = ("performance", "fairness")
@@ -16,7 +16,8 @@ _MODELS = ("performance", "fairness")
 @under("Decision")
 @under("Measures")
 @under("Inference")
-@under("Output", *FORMS, "embed")
+@under("Output", "full", "quiet", *FORMS, "docx", "embed")
+@under("To sign")
 def demo(**options: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.datasets.example import compas
@@ -37,10 +38,11 @@ def demo(**options: Any) -> None:
 @under("Measures")
 @under("Inference")
 @under(
-    "Output", *FORMS, "embed",
+    "Output", "full", "quiet", *FORMS, "docx", "embed",
     option("--also", metavar="JSON", type=READ, multiple=True,
            help="Add a section to --html: the JSON of individual, counterfactual or projection-test."),
 )  # fmt: skip
+@under("To sign")
 @under(
     "Several models only",
     option("--performance", metavar="P", help="accuracy (default), auroc, brier, …"),
@@ -48,8 +50,27 @@ def demo(**options: Any) -> None:
 )
 @under("Multi-class only", *CLASSES)
 def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
-    """Audit DATA: a file, folder or glob (CSV, TSV, Parquet, Arrow, JSON lines), or a saved table."""
-    _show(data, take(options, COLUMNS), options, also)
+    """Audit DATA: a file, folder or glob, or a saved table.
+
+    CSV, Parquet, Arrow, JSON lines, Excel, LibreOffice, SAS, SPSS, Stata and R are read.
+    """
+    columns = take(options, COLUMNS)
+    if not columns:
+        _propose(data)
+    _show(data, columns, options, also)
+
+
+def _propose(data: str) -> None:
+    """End with a proposal of columns if nobody named any and the data are rows."""
+    from evenhand.cli.init import proposed
+    from evenhand.ingest.confusion_counts import roles_of_counts
+    from evenhand.ingest.roles import Roles
+    from evenhand.tables.storage import is_table_file
+
+    if is_table_file(data) or roles_of_counts(data, Roles()) is not None or (text := proposed(data)) is None:
+        return
+    say(f"{text}\n")
+    raise UsageError("nothing was audited: name the columns; above is what they look like (evenhand init)")
 
 
 def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -66,6 +87,19 @@ def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     return found
 
 
+def _cover(data: Any, options: dict[str, Any]) -> tuple[Any, list[str]]:
+    """What the report is signed with, and the options that say so, taken out of the others."""
+    from evenhand.files.paths import as_path, is_file
+    from evenhand.report.cover import Cover, read_note
+
+    said = take(options, COVER)
+    if not said:
+        return None, []
+    file = data if isinstance(data, str) and is_file(as_path(data)) else None
+    note = {"note": read_note(said["note"])} if "note" in said else {}
+    return Cover(**{**said, **note}, file=file), [*said]
+
+
 def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...] = ()) -> None:
     from evenhand.analyses.audit.audit import Audit
     from evenhand.analyses.classes.aggregate import class_choices
@@ -73,13 +107,22 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
     from evenhand.ingest.resolve import as_counts
     from evenhand.ingest.roles import Roles, picked
+    from evenhand.report.console import Harmless
 
     paths = wanted(options)
+    full, quiet = options.pop("full"), options.pop("quiet")
+    if full and quiet:
+        raise UsageError("--full shows everything and --quiet hardly anything: say one of them")
     asked_for = {"also": also, "embed": options.pop("embed", None)}
     page = {flag: value for flag, value in asked_for.items() if value}
     for flag in page if "html" not in paths else ():
         raise UsageError(f"--{flag} says what is on a page: say --html FILE too")
+    if "docx" in paths:
+        from evenhand.report.word import library
+
+        library()  # better known before the data are counted
     page |= {"also": _others(also)} if also else {}
+    cover, signing = _cover(data, options)
     seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
     models, classes = take(options, _MODELS), take(options, CLASSES)
     class_choices(**classes)  # refuse what makes no sense before the data are read
@@ -95,6 +138,17 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         reference = references([a.name for a in table.attributes], stated)
         options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
         result = run(table, **options, rng=seed, progress=progress)
-    for flag in page if not isinstance(result, Audit) else ():
-        raise UsageError(f"--{flag} fits into the page of one score: audit several scores, or classes, without it")
-    write(result, paths, **page)
+    for flag in (
+        (*page, *(["quiet"] if quiet else []), *signing, *({"docx"} & {*paths}))
+        if not isinstance(result, Audit)
+        else ()
+    ):
+        raise UsageError(f"--{flag} is for the audit of one score: audit several scores, or classes, without it")
+    if isinstance(result, Audit) and cover is not None:
+        result = result.with_cover(cover)
+    drawn: Any = result
+    if isinstance(result, Audit) and (full or quiet):
+        from evenhand.analyses.audit.text import render
+
+        drawn = Harmless(render(result.to_dict(), "full" if full else "verdict"))
+    write(result, paths, drawn, **page)

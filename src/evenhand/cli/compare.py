@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import IDS, NUMBER, NUMBERS, command, given, numbers, option, read_by, shared, under
+from evenhand.cli.options import COMPLETE, IDS, NUMBER, NUMBERS, command, given, numbers, option, read_by, shared, under
 from evenhand.cli.output import wanted, write
 
 
@@ -24,7 +24,7 @@ from evenhand.cli.output import wanted, write
     option("--lower-is-better", metavar="WHAT", multiple=True, callback=IDS,
            help="performance, fairness or both, for an error or a gap: 1 - value is used."),
     shared("where", help="Only runs with one of these values in a column."),
-    shared("missing", help="What to do with runs without results  [default: refuse]"),
+    shared("missing", type=COMPLETE, help="What to do with runs without results  [default: refuse]"),
 )  # fmt: skip
 @under(
     "Trade-off",

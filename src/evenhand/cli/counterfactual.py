@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.files import MODEL, READ
-from evenhand.cli.options import NAMES, NUMBER, NUMBERS, command, given, option, shared, under
+from evenhand.cli.options import COMPLETE, NAMES, NUMBER, NUMBERS, command, given, option, shared, under
 from evenhand.cli.output import progress_bar, say, wanted, write
 from evenhand.errors import shown_name
 
@@ -30,7 +30,8 @@ from evenhand.errors import shown_name
     option("--numbers", metavar="COL[,COL…]", callback=NAMES, help="Columns that must be numbers, such as 007."),
     option("--text", metavar="COL[,COL…]", callback=NAMES,
            help="Columns that stay text, also for the model, though they hold digits."),
-    shared("missing", help="What to do with people without a value in a column of the graph  [default: refuse]"),
+    shared("missing", type=COMPLETE,
+           help="What to do with people without a value in a column of the graph  [default: refuse]"),
 )  # fmt: skip
 @under(
     "Decision",

@@ -1,7 +1,7 @@
 """Options that name files. What a command writes is never what it reads, by whatever name; this is checked here.
 
-An option or argument that names a file says so by its type: READ, PERIODS, MODEL and FOLDER are read, WRITTEN and SHOWN
-are written. `_Command` of `options.py` calls `check_places` before any work.
+An option or argument that names a file says so by its type: READ, ONE_FILE, PERIODS, MODEL and FOLDER
+are read, WRITTEN and SHOWN are written. `_Command` of `options.py` calls `check_places` before any work.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ def _data(given: str, options: Mapping[str, Any]) -> list[str]:
     return files_of(given)
 
 
+def _itself(given: str, options: Mapping[str, Any]) -> list[str]:
+    return [given]
+
+
 def _periods(given: str, options: Mapping[str, Any]) -> list[str]:
     """Rows with a time, or saved tables, which may have any name."""
     from evenhand.analyses.monitor.stream import table_files
@@ -65,7 +69,8 @@ def _folder(given: str, options: Mapping[str, Any]) -> list[str]:
     return [str(path) for path in (place, *place.rglob("*")) if path.is_file()]
 
 
-READ, PERIODS, MODEL, FOLDER = Read(_data), Read(_periods), Read(_model), Read(_folder)
+READ, ONE_FILE = Read(_data), Read(_itself)
+PERIODS, MODEL, FOLDER = Read(_periods), Read(_model), Read(_folder)
 WRITTEN, SHOWN = Written(), Written(or_standard_output=True)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import NAMES, NUMBER, WHOLE, command, given, option, shared, under
+from evenhand.cli.options import COMPLETE, NAMES, NUMBER, WHOLE, command, given, option, shared, under
 from evenhand.cli.output import FORMS, progress_bar, wanted, write
 from evenhand.errors import UsageError
 
@@ -18,7 +18,7 @@ from evenhand.errors import UsageError
     shared("group", metavar="COL", callback=None, help="Column of groups; it is no part of the distance."),
     shared("reference", multiple=False, help="Group to compare with  [default: the largest]"),
     "risk", "score_range",
-    shared("missing", help="What to do with incomplete people  [default: refuse]"),
+    shared("missing", type=COMPLETE, help="What to do with incomplete people  [default: refuse]"),
 )  # fmt: skip
 @under(
     "Distance",

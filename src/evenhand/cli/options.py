@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from evenhand.cli.files import READ, SHOWN, Read, check_places
+from evenhand.cli.files import ONE_FILE, READ, SHOWN, WRITTEN, Read, check_places
 from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
+from evenhand.files.data_file import FileFormat, with_format
 from evenhand.inference.settings import Inference
-from evenhand.ingest.roles import Roles
+from evenhand.ingest.roles import MISSING, Roles
 
 Decorator = Callable[[Any], Any]
 WIDTH = 24
@@ -32,11 +33,18 @@ class _Option(click.Option):
 
 
 class _Command(click.Command):
-    """A command that shows its options under their headings, and overwrites nothing that it reads."""
+    """A command that shows its options under their headings, and overwrites nothing that it reads.
+
+    What was said about the file that it reads goes with its path.
+    """
+
+    reads: str | None = None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
         check_places(ctx)
+        if self.reads is not None and not ctx.resilient_parsing:
+            ctx.params[self.reads] = with_format(ctx.params[self.reads], ctx.params)
         return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -53,8 +61,13 @@ def command(argument: str | None = None, reads: Read = READ, **settings: Any) ->
     """A command with such options, which takes one argument, the name of what it reads, or none."""
 
     def give(function: Any) -> Any:
-        given = function if argument is None else click.argument(argument, type=reads)(function)
-        return click.command(cls=_Command, **settings)(given)
+        if argument is None:
+            return click.command(cls=_Command, **settings)(function)
+        given = click.argument(argument, type=reads)(under("File", *FILE)(function))
+        made = click.command(cls=_Command, **settings)(given)
+        made.reads = argument
+        made.params.sort(key=lambda param: getattr(param, "heading", "") == "File")
+        return made
 
     return give
 
@@ -177,6 +190,29 @@ def values_by_column(texts: tuple[str, ...], flag: str) -> dict[str, list[str]]:
     return chosen
 
 
+def bands_by_column(texts: tuple[str, ...], flag: str) -> dict[str, Any] | str:
+    """COL=25,40,60 or COL=RULE for each of several columns; none of all."""
+    if texts == ("none",):
+        return "none"
+    chosen: dict[str, Any] = {}
+    for text in texts:
+        column, equals, rule = text.rpartition("=")
+        if not equals or not column or not rule.strip():
+            raise UsageError(f"{flag} takes COL=25,40,60, COL=decades, COL=quantiles:4 or COL=none, not {shown(text)}")
+        if column in chosen:
+            raise UsageError(f"{flag} names {shown(column)} twice: choose one")
+        chosen[column] = _band_rule(rule.strip(), flag)
+    return chosen
+
+
+def _band_rule(text: str, flag: str) -> Any:
+    """Borders between commas, or a rule by its name."""
+    try:
+        return [_plain(part.strip()) and part.strip() for part in text.split(",") if number(part.strip()) is not None]
+    except ValueError:
+        return text
+
+
 def numbers_by_id(texts: tuple[str, ...], flag: str) -> dict[str, float]:
     """ID=T for each of several measures."""
     chosen: dict[str, float] = {}
@@ -260,12 +296,16 @@ _READ: dict[str, dict[str, Any]] = {
     "score": {"callback": ONE_OR_NAMES},
     "group": {"callback": NAMES},
     "depth": {"type": WHOLE},
+    "header_row": {"type": WHOLE},
+    "sheet": {"callback": read_by(lambda text, flag: int(text) if text.isascii() and text.isdigit() else text)},
     "score_range": {"callback": read_by(limits)},
     "where": {"callback": BY_COLUMN, "multiple": True},
+    "bands": {"callback": read_by(bands_by_column, together=True), "multiple": True},
 }
 SHARED: dict[str, dict[str, Any]] = {
     # a saved table knows its roles, so that a default would contradict it
     **{role.name: _of_field(role, passed=False) | _READ.get(role.name, {}) for role in fields(Roles)},
+    **{fact.name: _of_field(fact, passed=False) | _READ.get(fact.name, {}) for fact in fields(FileFormat)},
     **{setting.name: _of_field(setting, passed=True) for setting in fields(Inference)},
     "threshold": {"metavar": "T", "type": _taking("number; give one threshold", number),
                   "help": "Favourable at scores ≥ T (--risk: < T)."},
@@ -288,20 +328,35 @@ SHARED: dict[str, dict[str, Any]] = {
     "html": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as one self-contained page."},
     "markdown": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as Markdown."},
     "json": {"metavar": "FILE|-", "type": SHOWN, "help": "Write the result as JSON; - for standard output."},
+    "docx": {"metavar": "FILE", "type": WRITTEN, "help": "Write the result as a Word document."},
+    "full": {"is_flag": True, "help": "Show every measure, not only the key ones."},
+    "quiet": {"is_flag": True, "help": "Show the verdict alone."},
+    "title": {"metavar": "TEXT", "help": "Title of the report."},
+    "author": {"metavar": "NAME", "help": "Who answers for it."},
+    "organisation": {"formerly": ("--organization",), "metavar": "NAME", "help": "For whom it was made."},
+    "date": {"metavar": "DAY", "help": "A day such as 2026-03-01; a report has none by itself."},
+    "source": {"metavar": "TEXT", "help": "Where the data come from, besides the name and hash of the file."},
+    "logo": {"metavar": "FILE", "type": ONE_FILE, "help": "A PNG or JPEG of up to 200 kB."},
+    "note": {"metavar": "FILE", "type": ONE_FILE, "help": "A text in Markdown to stand at the end."},
     "embed": {"type": click.Choice(["coarse", "exact", "none"]),
               "help": "Scores in --html: steps of at least 5 people of each group and outcome, every score, or no "
               "explorer  [default: coarse]"},
 }  # fmt: skip
 
+COMPLETE = click.Choice(MISSING)
+"""What can be done with rows that lack a value, where these are no groups."""
+FILE = tuple(fact.name for fact in fields(FileFormat))
 COLUMNS = tuple(role.name for role in fields(Roles))
 SCORES = ("ranks", "calibration_bins", "bandwidth", "tolerance")
 INFERENCE = tuple(setting.name for setting in fields(Inference))
 CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empty")
+COVER = ("title", "author", "organisation", "date", "source", "logo", "note")
 USUAL = {
     "Columns": COLUMNS,
     "Decision": ("threshold", "reference"),
     "Measures": ("measures", *SCORES),
     "Inference": INFERENCE,
     "Output": FORMS,
+    "To sign": COVER,
 }
 """What stands under a heading where a command says nothing else."""

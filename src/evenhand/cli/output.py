@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.errors import UsageError, harmless, shown, shown_name
-from evenhand.files.paths import as_path, write_text
+from evenhand.files.paths import as_path, write_bytes, write_text
 
 if TYPE_CHECKING:
     from evenhand.analyses.options import Progress
@@ -25,23 +25,28 @@ PATIENCE = 0.5
 
 def wanted(options: dict[str, Any]) -> dict[str, str]:
     """The forms asked for, and where, taken out of the options."""
-    return {form: path for form in (*FORMS, "junit") if (path := options.pop(form, None)) is not None}
+    return {form: path for form in (*FORMS, "junit", "docx") if (path := options.pop(form, None)) is not None}
 
 
-def write(result: Result, paths: dict[str, str], **page: Any) -> None:
+def write(result: Result, paths: dict[str, str], drawn: Any = None, **page: Any) -> None:
     """Every form that was asked for; the terminal's too, unless one goes to standard output instead.
 
-    `page` are further options of the page.
+    `drawn` is what a terminal shows, where that is not the result itself; `page` are further options of the page.
     """
     texts = {form: getattr(result, f"to_{form}")(**(page if form == "html" else {})) for form in paths}
     for form, path in sorted(paths.items(), key=lambda place: place[1] == "-"):  # files first: they can be refused
         put(texts[form], path)
+        if path != "-":
+            say(f"wrote {shown_name(path, 120)}")
     if "-" not in paths.values():
-        show(result)
+        show(result if drawn is None else drawn)
 
 
-def put(text: str, path: str) -> None:
+def put(text: str | bytes, path: str) -> None:
     """A document into a file, or onto standard output (-): the same bytes, whatever the locale says."""
+    if isinstance(text, bytes):
+        write_bytes(path, text)
+        return
     if path != "-":
         write_text(path, text)
         return
@@ -64,15 +69,18 @@ def write_starter(file: str, text: str, then: str, force: bool = False, choices:
         say(f"wrote {shown_name(file, 120)}: {then}")
 
 
-def show(result: Any) -> None:
+def show(drawn: Any) -> None:
+    """A result, or anything that rich draws, on standard output."""
     from rich.console import Console
 
+    from evenhand.report.console import as_text
+
     if not sys.stdout.isatty():
-        sys.stdout.write(f"{result!r}\n")
+        sys.stdout.write(f"{as_text(drawn)}\n")
         return
     console = Console(highlight=False, emoji=False, markup=False)
     console.width = min(console.width, 100)
-    console.print(result)
+    console.print(drawn)
 
 
 @contextmanager

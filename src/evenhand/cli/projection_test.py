@@ -40,7 +40,7 @@ def _along(text: str, flag: str) -> dict[str, tuple[float, ...]]:
     option("--logit", metavar="COL[,COL…]", callback=ONE_OR_NAMES, help="Column of logits, instead of probabilities."),
     "label",
     shared("group", metavar="COL", callback=None, help="Column of groups."),
-    "weight", "weight_kind",
+    "bands", "weight", "weight_kind",
     shared("favorable", help="Favourable value of the label  [default: 1]"),
     "risk", "where", "missing",
 )  # fmt: skip

@@ -139,8 +139,13 @@ def _elsewhere() -> Path:
 
 def write_text(path: Any, text: str) -> None:
     """Write a text file in one step: the same bytes on every system."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Any, content: bytes) -> None:
+    """Write a file in one step."""
     with replacing(path) as temporary:
-        temporary.write_bytes(text.encode())
+        temporary.write_bytes(content)
 
 
 def identifier(name: str) -> str:

@@ -339,8 +339,22 @@ def _quotient(
 # ---- score level -----------------------------------------------------------------------------------------------
 
 
-def _studentised(counts: ScoreCounts) -> Floats:
-    """|difference of means| over its standard error: so that groups of other spread, but the same mean, are alike.
+def _studentised(m: ScoreMeasure) -> Callable[[ScoreCounts], Floats]:
+    """The size of a gap of single numbers over its standard error: groups of other spread are alike too."""
+    of = m.variances
+    if of is None:
+        return _studentised_means
+
+    def size(counts: ScoreCounts) -> Floats:
+        gap = np.abs(m.curve(counts, ScoreOptions(), None).gap[..., 0])
+        error = np.sqrt(of(counts)[0].sum(-1))
+        return np.asarray(np.divide(gap, error, out=np.zeros_like(gap), where=gap > 1e-12))
+
+    return size
+
+
+def _studentised_means(counts: ScoreCounts) -> Floats:
+    """|difference of means| over its standard error.
 
     One of everybody is added to each group for its spread, as in Welch's interval: two people with one score are not
     certain.
@@ -375,7 +389,7 @@ def score_nulls(
         compared = {m.id: f"{m.id}, studentised" if m.single else m.id for m in members}
         for p in pairs:
             sizes |= {(m.id, p): _size(m, counts.only(p), options) for m in members}
-            sizes |= {(compared[m.id], p): _studentised for m in members if m.single}
+            sizes |= {(compared[m.id], p): _studentised(m) for m in members if m.single}
         seen = {key: float(size(counts.only(key[1]))) for key, size in sizes.items()}
         names = dict.fromkeys(name for name, _ in sizes)
         blocks, chance, method = tables(draws)

@@ -38,7 +38,9 @@ def are_classes(columns: Columns, roles: Roles) -> bool:
     """Whether label and prediction together have more than two values and nothing says that one is the good one."""
     if columns.label is None or columns.prediction is None or columns.score is not None:
         return False
-    if roles.favorable is not UNSAID or roles.risk or roles.score_range is not None:
+    if roles.favorable is not UNSAID or roles.favorable_prediction is not None:
+        return False
+    if roles.risk or roles.score_range is not None:
         return False
     label, guess = ({*map(label_key, encode(c)[1])} - {None} for c in (columns.label, columns.prediction))
     # A column of fractions against a label of two values is a score: the binary path says so.
@@ -102,6 +104,12 @@ def _check(label: Classes, guess: Classes, label_name: str, guess_name: str) -> 
     """Predictions must be classes, and those of the label."""
     known, guessed = set(label.names), set(guess.names)
     strange = guessed - known
+    if strange == guessed and len(guessed) == 2 == len(known):
+        raise DataError(
+            f"prediction column {shown(guess_name)} ({listed(sorted(guessed))}) has none of the values of label "
+            f"{shown(label_name)} ({listed(sorted(known))}): name the good value of each (favorable=, --favorable and "
+            "favorable_prediction=, --favorable-prediction)"
+        )
     fractions = sorted(k for k in strange if _fraction(k))
     if fractions:
         raise DataError(f"prediction column {shown(guess_name)} holds {shown(fractions[0])}: {_AS_SCORE}")

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, shown, shown_name
+from evenhand.errors import DataError, listed, shown, shown_name
+from evenhand.ingest.name_words import is_bad_outcome
 from evenhand.ingest.reading import Reading
-from evenhand.ingest.roles import Roles, WeightKind
+from evenhand.ingest.roles import Missing, Roles, WeightKind
 from evenhand.ingest.survey_weights import Seen, refuse_survey_weights
 from evenhand.ingest.values import encode, group_codes, outcomes, to_floats, writable
 from evenhand.tables.arrays import Bools, Floats, Ints
-from evenhand.tables.cells import Attribute
+from evenhand.tables.cells import MISSING_GROUP, NO_GROUP, Attribute
 from evenhand.tables.exact_sums import Scales, ends_of, parts_of, scales
 from evenhand.tables.groups import tally_key
 from evenhand.tables.joint import JointTable
@@ -48,6 +49,8 @@ class Columns:
     """The user's names by role: score, label, prediction, weight."""
     groups: Mapping[str, Any]
     n: Ints
+    finer: Mapping[str, Any] = field(default_factory=dict)
+    """Groups that were put into bands, as they stood in the data: rows are alike if they are alike in these."""
     score: Any = None
     label: Any = None
     prediction: Any = None
@@ -171,21 +174,27 @@ def checked(columns: Columns, roles: Reading, alike: bool = True) -> tuple[dict[
         faults.append((f"without a label {shown(name)}", label.missing))
     if columns.prediction is not None:
         name = columns.names["prediction"]
-        known = roles.outcomes | label.present if label else roles.outcomes
-        decision = outcomes(columns.prediction, roles.favorable, name, "prediction", known)
+        alone = roles.favorable_prediction is not None
+        known = roles.outcomes | label.present if label and not alone else roles.outcomes
+        wanted = roles.favorable_prediction if alone else roles.favorable
+        decision = outcomes(columns.prediction, wanted, name, "prediction", known)
         faults.append((f"without a prediction {shown(name)}", decision.missing))
     outcome = label or decision
+    bad = [] if label is None else _bad_outcome(columns.names["label"], label.wanted)
+    own = decision.wanted if decision and outcome and decision.wanted != outcome.wanted else None
     flags = [(columns.names[role], o) for role, o in (("label", label), ("prediction", decision)) if o is not None]
     seen = [(Attribute(name, (f"not {o.wanted}", o.wanted)), o.favourable) for name, o in flags]
     cells, kept = people_of(columns, roles, faults, Seen(seen, _one_score(score, further)) if alike else None)
     unused = {*further_roles(columns.names), *(() if cells["weight"] is not None else ("weight",))}
     cells |= dict(
+        notes=(*cells["notes"], *bad),
         score=kept(score),
         decision=kept(decision.favourable) if decision else None,
         label=kept(label.favourable) if label else None,
         meaning=Meaning(
             **{role: writable(name) for role, name in columns.names.items() if role not in unused},
             favorable=outcome.wanted if outcome else None,
+            favorable_prediction=own,
             risk=roles.risk,
             score_range=roles.score_range,
         ),
@@ -208,12 +217,8 @@ def people_of(
 
     Whether whole weights count people is told by what an audit has seen of rows alike; None if they are not.
     """
-    attributes, codes = [], []
-    for name, values in columns.groups.items():
-        code, groups = group_codes(values, name)
-        attributes.append(Attribute(writable(name), groups))
-        codes.append(code)
-        faults.append((f"without a {'time' if name == columns.time else 'group'} {shown(name)}", code < 0))
+    attributes, codes, lacking, remarks = _divided(columns, roles.missing)
+    faults += lacking
     cluster = None
     if columns.cluster is not None:
         name = columns.names["cluster"]
@@ -226,7 +231,9 @@ def people_of(
     tally = _Tally(faults, tuple(attributes), codes, n)
     tally.refuse_unless(roles.missing)
     if seen is not None and weights is not None and notes:  # nobody said how they are meant
-        everything = Seen([*zip(attributes, codes, strict=True), *seen.values], seen.score)
+        finer = map(columns.finer.get, columns.groups)
+        apart = [_as_seen(*one) for one in zip(finer, attributes, codes, strict=True)]
+        everything = Seen([*apart, *seen.values], seen.score)
         entries = everything.kept(tally.kept, n=columns.n, weight=weights.total, weight2=weights.squares)
         refuse_survey_weights(columns.names["weight"], entries)
     sampled = weights if n is columns.n else None
@@ -241,10 +248,72 @@ def people_of(
         ),
         left_out=tally.by_reason(),
         left_out_groups=tally.by_group(),
-        notes=(*columns.notes, *notes, *_suspicious(attributes)),
+        notes=(*columns.notes, *notes, *remarks, *_suspicious(attributes)),
         **({} if cluster is None else {"cluster": tally.kept(cluster)}),
     )
     return cells, tally.kept
+
+
+def _divided(
+    columns: Columns, missing: Missing
+) -> tuple[list[Attribute], list[Ints], list[tuple[str, Bools]], list[str]]:
+    """Attributes and the group of each entry, which entries have none, and what is to be said about it.
+
+    Who has no value in one column but in another is counted by the other: leaving rows out is left to those who have
+    no group at all.
+    """
+    attributes: list[Attribute] = []
+    codes: list[Ints] = []
+    faults: list[tuple[str, Bools]] = []
+    lacking: list[int] = []
+    for name, values in columns.groups.items():
+        code, groups = group_codes(values, name)
+        if name == columns.time:
+            faults.append((f"without a time {shown(name)}", code < 0))
+        elif missing == "group":
+            code, groups = _one_more(code, groups, MISSING_GROUP, name)
+        else:
+            lacking.append(len(codes))
+        attributes.append(Attribute(writable(name), groups))
+        codes.append(code)
+    if missing == "refuse" or len(lacking) == 1:
+        faults += [(f"without a group {shown(attributes[i].name)}", codes[i] < 0) for i in lacking]
+        return attributes, codes, faults, []
+    notes = []
+    if lacking:
+        names = [attributes[i].name for i in lacking]
+        nowhere = np.all([codes[i] < 0 for i in lacking], axis=0)
+        faults.append((f"without a group {' or '.join(map(shown, names))}", nowhere))
+        for i, name in zip(lacking, names, strict=True):
+            if some := int(columns.n[(codes[i] < 0) & ~nowhere].sum()):
+                others = listed(n for n in names if n != name)
+                notes.append(f"{some:,} rows without {shown(name)} are left out of its groups, but counted by {others}")
+            codes[i], groups = _one_more(codes[i], attributes[i].groups, NO_GROUP, name)
+            attributes[i] = replace(attributes[i], groups=groups)
+    return attributes, codes, faults, notes
+
+
+def _one_more(codes: Ints, groups: tuple[str, ...], group: str, column: str) -> tuple[Ints, tuple[str, ...]]:
+    """Those who have no group as one more of them, if there are any."""
+    if group in groups:
+        raise DataError(
+            f"missing values become the group {shown(group)}, but column {shown(column)} has that as a value: rename it"
+        )
+    without = codes < 0
+    return (np.where(without, len(groups), codes), (*groups, group)) if without.any() else (codes, groups)
+
+
+def _as_seen(finer: Any, attribute: Attribute, codes: Ints) -> tuple[Attribute, Ints]:
+    """A group column as it stood in the data, before it was put into bands, if it was."""
+    if finer is None:
+        return attribute, codes
+    places, names = group_codes(finer, attribute.name)
+    return replace(attribute, groups=names), np.where(codes < 0, codes, places)
+
+
+def people_in(columns: Columns, kind: WeightKind) -> Ints:
+    """How many people each entry stands for: rows, or as many as whole weights say."""
+    return _read_weights(columns, kind)[1]
 
 
 def _clusters(values: Any, name: str) -> Ints:
@@ -330,7 +399,7 @@ class _Tally:
 
     def refuse_unless(self, missing: str) -> None:
         refused = {r: c for r, c in self.by_reason().items() if not r.startswith("of weight zero")}
-        if refused and missing == "refuse":
+        if refused and missing != "drop":
             where = "; ".join(
                 f"{shown_name(a)}: "
                 + ", ".join(f"{shown_name(g or '(missing)')} {c:,}" for g, c in list(groups.items())[:6])
@@ -340,11 +409,28 @@ class _Tally:
             what = ", ".join(f"{c:,} rows {r}" for r, c in refused.items())
             raise DataError(
                 f"every row needs its values, but there are {what} (by {where}): repair them, or leave them "
-                "out with missing='drop' (--missing drop) and the report will say so"
+                f"out with missing='drop' (--missing drop) and the report will say so{_or_group(refused)}"
             )
         if not self.keep.any():
             gone = ", ".join(f"{count:,} rows {reason}" for reason, count in self.by_reason().items())
             raise DataError(f"no rows are left to count: {gone} were left out")
+
+
+def _bad_outcome(label: str, favorable: str) -> list[str]:
+    """A remark if an outcome that sounds bad is taken for good where it happens."""
+    if favorable.casefold() not in ("1", "yes", "y") or not is_bad_outcome(label):
+        return []
+    return [
+        f"the label {shown(label)} sounds like something bad, but {shown_name(favorable)} is taken for its good value: "
+        f"if {shown_name(favorable)} means that it happened, name the other value (favorable=, --favorable)"
+    ]
+
+
+def _or_group(reasons: Mapping[str, int]) -> str:
+    """Another way out, if all that rows lack is a group."""
+    if not all(reason.startswith("without a group") for reason in reasons):
+        return ""
+    return "; or make those without a group one of their own with missing='group' (--missing group)"
 
 
 def _suspicious(attributes: list[Attribute]) -> list[str]:

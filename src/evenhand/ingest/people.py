@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.errors import DataError, UsageError, listed, nearest, one_of, shown
 from evenhand.ingest.column_types import holds_dates, numbers_of, refuse_mixed
 from evenhand.ingest.engines import engine_of
 from evenhand.ingest.engines.sources import ACCEPTED
+from evenhand.ingest.roles import MISSING
 from evenhand.ingest.rows import read_rows
 from evenhand.ingest.values import Encoded, encode, name_of, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
@@ -177,6 +178,7 @@ def read_people(
     >>> people["age"].values.tolist(), people["job"].categories
     ([30.0, 41.0], ('cook', 'smith'))
     """
+    one_of("missing", missing, MISSING)
     data = as_columns(data)
     every = [*columns, *beside]
     rows = read_rows(data, {}, [c for c in every if c in text], [c for c in every if c not in text])

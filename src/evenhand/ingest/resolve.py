@@ -55,7 +55,10 @@ def as_counts(data: Any, roles: Roles, cuts: Any = (), grid: Any = None) -> Tabl
         try:
             table = load(data)  # it fails, and says why
         except TableFileError as error:
-            raise TableFileError(f"{error}; if it holds rows, name at least one group column (--group)") from error
+            raise TableFileError(
+                f"{error}; if it holds rows, name their columns, at least a group (--group): evenhand init (propose in "
+                "Python) says which they may be"
+            ) from error
     else:
         raise UsageError("name at least one group column (--group)")
     if grid is not None:

@@ -1,4 +1,4 @@
-"""Which column plays which role: thirteen options, said once for Python, the command line and policy files."""
+"""Which column plays which role: the options, said once for Python, the command line and policy files."""
 
 # ruff: noqa: RUF009 (a field of a dataclass, made by a shorter call)
 from __future__ import annotations
@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 from warnings import warn
 
 from evenhand.errors import UsageError, listed, nearest, one_of, shown, truth, whole_number
+from evenhand.files.data_file import FileArgs
+from evenhand.ingest.band_rules import checked_bands
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Kind = TypeVar("Kind", bound="DataclassInstance")
-Missing = Literal["refuse", "drop"]
+Missing = Literal["refuse", "drop", "group"]
 WeightKind = Literal["auto", "frequency", "sampling"]
 MISSING = ("refuse", "drop")
+"""What can be done with rows of whatever kind that lack a value;"""
+MISSING_GROUPS = (*MISSING, "group")
+"""and with people who lack a group, whom one can make a group of their own."""
 WEIGHT_KINDS = ("auto", "frequency", "sampling")
 
 
@@ -47,6 +52,9 @@ class Roles:
     score: Any = _role("Column with the score of each person; several to compare models (audit).", "COL[,COL…]")
     label: Any = _role("Column with the true outcome.", "COL")
     group: Any = _role("Column(s) that divide people into groups.", "COL[,COL…]")
+    bands: Mapping[str, Any] | str | None = _role(
+        "Bands of a number: COL=25,40,60, COL=decades, COL=quantiles:4 or COL=none.", "COL=RULE"
+    )
     depth: int | None = _role("Cross up to so many group columns; by default all at once.", "N")
     prediction: Any = _role("Column with the decision, instead of a threshold.", "COL")
     weight: Any = _role("Column with weights: numbers of people, or survey weights.", "COL")
@@ -57,20 +65,42 @@ class Roles:
     )
     cluster: Any = _role("Column that tells which rows belong to one person.", "COL")
     favorable: Any = _role("The good value of label and prediction.", "V", UNSAID)
+    favorable_prediction: Any = _role("The good value of the prediction, if it is coded in its own way.", "V")
     risk: bool = _role("A high score is bad for the person.", default=False)
     score_range: tuple[float, float] | None = _role("Lowest and highest possible score.", "LO,HI")
-    missing: Missing = _role("What to do with incomplete rows.", default="refuse", choices=MISSING)
+    missing: Missing = _role(
+        "What to do with incomplete rows; group: those without one are a group.",
+        default="refuse",
+        choices=MISSING_GROUPS,
+    )
     where: Mapping[str, Any] | None = _role("Only rows with one of these values of a column.", "COL=V[,V…]")
 
     def __post_init__(self) -> None:
         """The rules that need no data."""
-        one_of("missing", self.missing, MISSING)
+        one_of("missing", self.missing, MISSING_GROUPS)
         one_of("weight_kind", self.weight_kind, WEIGHT_KINDS)
         object.__setattr__(self, "risk", truth("risk", self.risk))
         object.__setattr__(self, "score_range", _checked_range(self.score_range))
         check_where(self.where)
+        checked_bands(self.bands)
+        if isinstance(self.favorable, Mapping):
+            self._take_apart(self.favorable)
         if self.depth is not None:
             object.__setattr__(self, "depth", whole_number("depth", self.depth, 1))
+
+    def _take_apart(self, favorable: Mapping[str, Any]) -> None:
+        """The good values of label and prediction, said as one."""
+        stray = [role for role in favorable if role not in ("label", "prediction")]
+        if stray or not favorable:
+            raise UsageError(
+                "favorable is a value, or a dict such as {'label': 1, 'prediction': 'approve'}, not "
+                f"{shown(dict(favorable))}"
+            )
+        own = favorable.get("prediction")
+        if own is not None and self.favorable_prediction is not None:
+            raise UsageError("favorable has a value for the prediction already: leave favorable_prediction out")
+        object.__setattr__(self, "favorable", favorable.get("label", UNSAID))
+        object.__setattr__(self, "favorable_prediction", self.favorable_prediction if own is None else own)
 
     def said(self) -> dict[str, Any]:
         """The options that were said: whatever is not the default."""
@@ -106,12 +136,14 @@ class ColumnArgs(TypedDict, total=False):
 
     label: Any
     group: Any
+    bands: Mapping[str, Any] | str | None
     depth: int | None
     prediction: Any
     weight: Any
     weight_kind: str
     cluster: Any
     favorable: Any
+    favorable_prediction: Any
     risk: bool
     score_range: tuple[float, float] | None
     missing: str
@@ -127,6 +159,11 @@ class RolesArgs(ColumnArgs, total=False):
 def check_known(said: Mapping[str, Any], known: Collection[str], question: Callable[..., Any], name: str = "") -> None:
     """Refuse an option that a function takes neither among those known nor by its signature."""
     for option in said:
+        if option not in known and option in FileArgs.__annotations__:
+            raise UsageError(
+                f"{name or question.__name__} takes what is known about a file with its path: "
+                f"evenhand.file(path, {option}={said[option]!r})"
+            )
         if option not in known:
             _, *own = [p.name for p in signature(question).parameters.values() if p.kind != p.VAR_KEYWORD]
             there, name = sorted({*known, *own}), name or question.__name__

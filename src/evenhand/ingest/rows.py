@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 
 from evenhand.errors import DataError, shown
 from evenhand.ingest.engines import engine_of
-from evenhand.ingest.engines.relations import as_name, as_number, as_value, read_json, refuse_words
+from evenhand.ingest.engines.relations import (
+    as_name,
+    as_number,
+    as_value,
+    percent_note,
+    read_json,
+    refuse_words,
+    takes_percentages,
+)
 from evenhand.ingest.engines.sources import Source, check_columns, opened, problem
+from evenhand.ingest.number_text import Spelling, is_percentage
 from evenhand.ingest.values import NO_VALUE, Encoded, encode, to_floats
 from evenhand.tables.arrays import Floats
 
@@ -29,11 +38,13 @@ class Rows:
     notes: tuple[str, ...] = ()
 
 
-def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str]) -> Rows:
+def read_rows(
+    data: Any, numbers: Mapping[str, str], names: Sequence[str], values: Sequence[str], most: int | None = None
+) -> Rows:
     """The columns of a dataframe, a dict of columns, a DuckDB relation, or a path.
 
     `numbers` are columns by role; `names` stay text where a file holds text; `values` become numbers if all of a column
-    are.
+    are. Of what DuckDB reads, so many rows at most.
     """
     needed = list(dict.fromkeys([*numbers.values(), *names, *values]))
     engine = engine_of(data)
@@ -42,6 +53,8 @@ def read_rows(data: Any, numbers: Mapping[str, str], names: Sequence[str], value
     with opened(data, needed) as source:
         if source.connection is not None:  # counts need no order of rows, but here each is known by its place
             source.connection.execute("SET preserve_insertion_order = true")
+        if most is not None:
+            source = replace(source, relation=source.relation.limit(most))
         return _of_source(source, numbers, names, values)
 
 
@@ -86,18 +99,23 @@ def _of_source(source: Source, numbers: Mapping[str, str], names: Sequence[str],
         chosen[f"v{i}"] = f"CAST({source.column(c)} AS DOUBLE)" if decimal else spelt(source, c)
     try:
         found = source.relation.project(", ".join(f"{sql} AS {key}" for key, sql in chosen.items())).fetchnumpy()
-        for i, c in enumerate(numbers.values()):
+        for i, (role, c) in enumerate(numbers.items()):
             if np.ma.is_masked(found[f"n{i}"]):
-                refuse_words(source, c)
+                refuse_words(source, c, role)
     except duckdb.Error as error:
         if source.connection is not None:
             raise
         raise DataError(f"cannot read {source.label}: {problem(error)}") from error
     columns = {c: found[f"v{i}"] for i, c in enumerate(others)}
+    percent = [c for role, c in numbers.items() if takes_percentages(source, c, role)]
+    percent += [c for c in others if c not in names and source.values == "text" and _all_percentages(columns[c])]
     return Rows(
         {c: np.ma.filled(found[f"n{i}"].astype(np.float64), np.nan) for i, c in enumerate(numbers.values())},
-        {c: v if c in names else READERS[source.values](v) for c, v in columns.items()},
-        source.notes,
+        {
+            c: v if c in names and c not in source.labels else _read(v, c, source, c in percent)
+            for c, v in columns.items()
+        },
+        (*source.notes, *map(percent_note, percent), *(source.labels[c].note for c in others if c in source.labels)),
     )
 
 
@@ -109,10 +127,18 @@ def _read_values(values: Any) -> Encoded:
     return Encoded(codes, plain if kinds and kinds <= {int, float} else distinct)
 
 
-def _read_text(values: Any) -> Encoded:
+def _all_percentages(values: Any) -> bool:
+    said = [v.strip() for v in encode(values)[1] if v is not None]
+    return any(map(is_percentage, said)) and all(v in NO_VALUE or is_percentage(v) for v in said)
+
+
+def _read_text(values: Any, spelling: Spelling, percent: bool) -> Encoded:
     """Text that is a number throughout, as numbers; '007' and other text stay what they are."""
     codes, distinct = encode(values)
-    plain = [None if v is None or v.strip() in NO_VALUE else v.strip() for v in distinct]
+    there = [None if v is None or v.strip() in NO_VALUE else v.strip() for v in distinct]
+    plain = there
+    if percent or not spelling.usual:
+        plain = [v if v is None else spelling.plain(v, percent) or v for v in there]
     present = [v for v in plain if v is not None]
     for pattern, kind in ((_WHOLE, int), (_NUMBER, float)):
         if present and all(pattern.fullmatch(v) for v in present):
@@ -120,5 +146,10 @@ def _read_text(values: Any) -> Encoded:
     return Encoded(codes, [v or None for v in distinct])
 
 
-READERS: dict[str, Any] = {"typed": lambda values: values, "json": _read_values, "text": _read_text}
-"""How columns of a source are read, by what its values are."""
+def _read(values: Any, name: str, source: Source, percent: bool) -> Any:
+    """The values of a column, by what those of its source are."""
+    if source.values == "typed":
+        return values
+    if source.values == "text":
+        return _read_text(values, source.spelling, percent)
+    return source.renamed(name, _read_values(values))

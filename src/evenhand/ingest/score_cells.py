@@ -16,7 +16,7 @@ from evenhand.errors import DataError, UsageError
 from evenhand.ingest.columns import Columns, checked, count
 from evenhand.ingest.engines.counting import Counting, check_same_total
 from evenhand.ingest.reading import Reading
-from evenhand.ingest.roles import WeightKind
+from evenhand.ingest.roles import Missing, WeightKind
 from evenhand.ingest.values import encode, label_key, to_floats
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.cells import combined
@@ -385,7 +385,8 @@ def _settled(roles: Reading, totals: Columns, found: _Cells) -> Reading:
     columns = [c for c in (totals.label, totals.prediction) if c is not None]
     outcomes = frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
     kind: WeightKind = "frequency" if found.cells["weight"] is None else "sampling"
-    return replace(roles, outcomes=outcomes, weight_kind=kind, missing="drop")
+    missing: Missing = "group" if roles.missing == "group" else "drop"
+    return replace(roles, outcomes=outcomes, weight_kind=kind, missing=missing)
 
 
 # ---- the table ------------------------------------------------------------------------------------------------

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, same, shown
+from evenhand.files.data_file import FileArgs, with_format
+from evenhand.ingest.band_rules import checked_bands
+from evenhand.ingest.bands import Banding
 from evenhand.ingest.classes import are_classes, count_classes, stray_classes
 from evenhand.ingest.columns import Columns, checked, count, count_together
 from evenhand.ingest.confusion_counts import as_list, refuse_counts_as_rows
@@ -29,26 +32,32 @@ Score = str | NDArray[Any] | Sequence[float]
 """The score of one model: a column, or its values."""
 Scores = list[str] | tuple[str, ...] | Mapping[str, Any]
 """Scores of several models: columns, or values by the name of the model."""
+
+
+class RowsArgs(ColumnArgs, FileArgs, total=False):
+    """All options of rows but the score: the roles of columns, and what is known about a file."""
+
+
 _ROLES = ("score", "label", "prediction", "weight")
 
 
 @overload
 def tabulate(
-    data: Any = None, *, classes: Literal[True], grid: Any = None, cuts: Any = (), **roles: Unpack[ColumnArgs]
+    data: Any = None, *, classes: Literal[True], grid: Any = None, cuts: Any = (), **roles: Unpack[RowsArgs]
 ) -> Confusion: ...
 
 
 @overload
 def tabulate(
     data: Any = None, *, score: Score, classes: Literal[False] | None = None, grid: Any = None, cuts: Any = (),
-    **roles: Unpack[ColumnArgs],
+    **roles: Unpack[RowsArgs],
 ) -> Table: ...  # fmt: skip
 
 
 @overload
 def tabulate(
     data: Any = None, *, score: Any = None, classes: bool | None = None, grid: Any = None, cuts: Any = (),
-    **roles: Unpack[ColumnArgs],
+    **roles: Unpack[RowsArgs],
 ) -> Table | Confusion: ...  # fmt: skip
 
 
@@ -59,7 +68,7 @@ def tabulate(
     classes: bool | None = None,
     grid: Any = None,
     cuts: Any = (),
-    **roles: Unpack[ColumnArgs],
+    **roles: Unpack[RowsArgs],
 ) -> Table | Confusion:
     """Count people by score, group and label; or by group, true class and predicted class.
 
@@ -67,10 +76,13 @@ def tabulate(
     ----------
     data
         A dataframe (pandas, Polars, Arrow, DuckDB, Dask, Spark, …), a dict of columns, the path of a file
-        (CSV, TSV, Parquet, Arrow, JSON lines), a folder or a glob; or None, with arrays for the columns.
+        (CSV, Parquet, Arrow, JSON lines, Excel, SAS, SPSS, Stata, R), a folder or a glob; or None, with arrays for
+        the columns.
     score and the other columns
         Names of columns, or arrays, as in `evenhand.data`. At least a group and a score or a prediction are needed;
         without labels only some measures exist.
+    sheet, header_row, encoding, delimiter, decimal, thousands
+        What is known about a file: see `evenhand.file`.
     classes
         True counts a `Confusion` of true and predicted classes, False a `Table`. By default it is a `Confusion` if
         label and prediction together have more than two values and no score nor favourable value is named.
@@ -89,8 +101,9 @@ def tabulate(
     >>> evenhand.tabulate(score=[0.1, 0.8], label=[0, 1], group=["f", "m"]).rows
     2
     """
-    check_known(roles, ColumnArgs.__optional_keys__, tabulate)
-    return count_rows(data, picked(Roles, {**roles, "score": score}), classes, grid, cuts)
+    check_known(roles, RowsArgs.__optional_keys__, tabulate)
+    said: dict[str, Any] = {**roles, "score": score}
+    return count_rows(with_format(data, said), picked(Roles, said), classes, grid, cuts)
 
 
 def count_rows(
@@ -106,7 +119,7 @@ def _counted(data: Any, roles: Roles, classes: bool | None, grid: Any, cuts: Any
     if is_several(roles.score, data):
         raise UsageError("a table holds one score: tabulate one at a time, or audit several with score= (--score)")
     given = _checked(data, roles)
-    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles, roles.group) as rows:
         if roles.score is not None and roles.cluster is None:
             return count_scores(rows, read)
         columns = rows.exact()
@@ -131,7 +144,7 @@ def tabulate_together(data: Any, roles: Roles) -> JointTable:
     names, scores = _score_items(roles.score)
     places = ["score", *(f"score_{i}" for i in range(1, len(names)))]
     given = dict(zip(places, scores, strict=True)) | _checked(data, replace(roles, score=None), "label", "weight")
-    with _counting(data, given, roles.group, roles.cluster, roles.where) as rows:
+    with _counting(data, given, roles, roles.group) as rows:
         found = rows.exact()
     names_ = {**found.names, **dict(zip(places, names, strict=True))}
     return count_together(replace(found, names=names_), reading(roles)).crossed(roles.depth)
@@ -154,7 +167,7 @@ def tabulate_in_time(data: Any, time: Any, every: Every, roles: Roles) -> InTime
         if isinstance(column, str) and same(column, time):
             raise UsageError(f"{shown(time)} cannot be both the time and the {role}: name another column")
     by_day = name if every.unit in CALENDAR else None
-    with _counting(data, given, groups, roles.cluster, roles.where, by_day) as rows:
+    with _counting(data, given, roles, groups, name, by_day) as rows:
         columns = rows.exact()
     if roles.prediction is not None and are_classes(columns, roles):
         raise UsageError(f"a monitored prediction has two values, but {shown(columns.names['prediction'])} has classes")
@@ -212,6 +225,11 @@ def _checked(data: Any, roles: Roles, *which: str) -> dict[str, Any]:
         raise UsageError("name at least one group column (--group)")
     if isinstance(data, Table | Confusion):
         raise UsageError("this is a table already: audit it, or add it to another")
+    if roles.favorable_prediction is not None and "prediction" not in given:
+        raise UsageError(
+            "favorable_prediction (--favorable-prediction) is a value of the prediction column: name that "
+            "(prediction=, --prediction), or leave it out"
+        )
     cluster = roles.cluster
     if not (cluster is None or isinstance(cluster, str) or hasattr(cluster, "__len__")):
         raise UsageError(f"cluster must be a column: a name (a text) or an array, not {shown(cluster)}")
@@ -225,19 +243,38 @@ def _check_classes(classes: Any, roles: Roles) -> None:
         return
     if roles.label is None or roles.prediction is None:
         raise UsageError("classes are compared by what is true and what is predicted: name both (label=, prediction=)")
-    extra = [role for role in ("score", "favorable", "score_range", "risk") if role in roles.said()]
+    binary = ("score", "favorable", "favorable_prediction", "score_range", "risk")
+    extra = [role for role in binary if role in roles.said()]
     if extra:
         raise UsageError(f"a table of classes has no use for {listed(extra)}: leave them out")
 
 
 @contextmanager
 def _counting(
-    data: Any, given: Mapping[str, Any], group: Any, cluster: Any, where: Any, by_day: str | None = None
+    data: Any, given: Mapping[str, Any], roles: Roles, group: Any, time: str | None = None, by_day: str | None = None
 ) -> Iterator[Counting]:
-    """The rows, or some of them, ready to be counted by whichever way fits: engines count by what decides, too."""
+    """The rows, or some of them, ready to be counted by whichever way fits, with numbers in bands.
+
+    Engines count by what decides which rows these are, too. The `time` is among the groups, and in no bands.
+    """
+    where, cluster = roles.where, roles.cluster
+    banding = Banding(checked_bands(roles.bands), roles.weight_kind, time)
+    if all(isinstance(g, str) for g in as_list(group)):
+        banding.check(as_list(group))
+
+    def banded(columns: Columns, part: bool, rows: Counting) -> Columns:
+        found = banding(columns, part)
+        banding.tell(rows, found)
+        return found
+
     if not where:
         with _rows_of(data, given, group, cluster, by_day) as rows:
-            yield Adjusted(rows, lambda columns, part: _without_cluster(columns, cluster), rows.length)
+            yield Adjusted(
+                rows,
+                lambda columns, part: banded(_without_cluster(columns, cluster), part, rows),
+                rows.length,
+                joins=lambda: banding.changes,
+            )
         return
     if data is None or not all(isinstance(g, str) for g in as_list(group)):
         raise UsageError("where chooses rows by columns of the data: name the group columns instead of passing arrays")
@@ -246,7 +283,9 @@ def _counting(
     by_day = None if by_day in where else by_day  # its values are asked for as they are
     with _rows_of(data, given, [*groups, *more], cluster, by_day) as rows:
         yield Adjusted(
-            rows, lambda columns, part: only(_without_cluster(columns, cluster), where, groups, part), split=True
+            rows,
+            lambda columns, part: banded(only(_without_cluster(columns, cluster), where, groups, part), part, rows),
+            joins=lambda: True,
         )
 
 

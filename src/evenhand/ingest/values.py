@@ -213,6 +213,11 @@ def _kind(value: Any) -> str:
     return "text" if isinstance(value, str | bytes) else "other"
 
 
+OWN_CODES = (
+    "if the prediction has codes of its own, name its good value too (favorable_prediction=, --favorable-prediction)"
+)
+
+
 class Outcomes(NamedTuple):
     """A label or prediction column, read."""
 
@@ -239,7 +244,7 @@ def outcomes(values: Any, favorable: Any, column: str, role: str, known: Set[str
         spelt = [v for v, k in zip(distinct, keys, strict=True) if k is not None]
         way_out = "name one of them as favorable= (--favorable)"
         if role == "prediction":
-            way_out = "code predictions with the values of the label"
+            way_out = OWN_CODES
         raise DataError(
             f"favourable value {shown(favorable)} is not in {role} column {shown(column)} (it has: {listed(spelt)})"
             f"{nearest(wanted, present)}; {way_out}"
@@ -260,7 +265,7 @@ def _check_decisions(distinct: list[Any], present: set[str], wanted: str, known:
     if len(values) == 2 and not present <= values | {"0", "1"}:
         raise DataError(
             f"prediction column {shown(column)} has the values {listed(sorted(present))}, but the label has "
-            f"{listed(sorted(values))}: code predictions with the values of the label"
+            f"{listed(sorted(values))}; {OWN_CODES}"
         )
 
 

@@ -55,8 +55,9 @@ def errors(table: Table, grouping: Grouping, bins: Counts) -> tuple[Floats, Floa
     """
     counts = bins.array
     levels, groups, _ = counts.shape
-    key = table.bin_of_cells(levels) * groups + grouping.codes
-    mass = table.oriented() * table.mass
+    inside = grouping.inside
+    key = table.bin_of_cells(levels)[inside] * groups + grouping.codes[inside]
+    mass = (table.oriented() * table.mass)[inside]
     score_sum = np.bincount(key, weights=mass, minlength=levels * groups).reshape(levels, groups)
     people = counts.sum(-1)
     gap = ratio(counts[..., 1], people) - ratio(score_sum, people)
@@ -69,9 +70,10 @@ def range_errors(table: Table, grouping: Grouping, levels: int) -> tuple[Floats,
     groups = len(grouping.groups)
     if table.spans is None or table.score is None:
         return np.zeros(groups), np.zeros(groups)
-    key = table.bin_of_cells(levels) * groups + grouping.codes
+    inside = grouping.inside
+    key = table.bin_of_cells(levels)[inside] * groups + grouping.codes[inside]
     off = table.spans.width(table.score) / 2 * table.mass
-    people, moved = (np.bincount(key, w, levels * groups).reshape(levels, groups) for w in (table.mass, off))
+    people, moved = (np.bincount(key, w[inside], levels * groups).reshape(levels, groups) for w in (table.mass, off))
     return moved.sum(0) / people.sum(0), np.nan_to_num(ratio(moved, people)).max(0)
 
 

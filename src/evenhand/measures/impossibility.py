@@ -132,9 +132,9 @@ def kleinberg(table: Table, grouping: Grouping, decisions: Counts, bins: Counts,
 def _means(table: Table, grouping: Grouping) -> Floats:
     """Mean score by group and label."""
     assert table.label is not None
-    size = 2 * len(grouping.groups)
-    key = 2 * grouping.codes + table.label
-    sums, people = (sum_by(key, mass, size) for mass in (table.mass * table.oriented(), table.mass))
+    size, inside = 2 * len(grouping.groups), grouping.inside
+    key = (2 * grouping.codes + table.label)[inside]
+    sums, people = (sum_by(key, mass[inside], size) for mass in (table.mass * table.oriented(), table.mass))
     return ratio(sums, people).reshape(-1, 2)
 
 

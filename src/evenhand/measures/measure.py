@@ -200,6 +200,8 @@ class ScoreMeasure(Measure):
     """Whether the sign of the curve tells who is favoured."""
     single: bool = False
     """Whether the curve is one point, the difference of the first of its `summaries`."""
+    variances: Callable[[ScoreCounts], tuple[Floats, Floats]] | None = None
+    """Of such a point that is no difference of means: what its variance is the sum of, and the people of each part."""
     resolution: Callable[..., float] | None = None
     """How far the value may be from the exact one where scores are known in ranges; None if nobody can tell. From
     counts and options, and of ROC and calibration bias from the order `p` of the norm, too."""

@@ -15,8 +15,8 @@ from evenhand.measures.roc import Curves
 from evenhand.tables.arrays import Floats
 from evenhand.tables.scores import ScoreCounts
 
-STEEPEST = {2: 0.5632, 3: 1.2070, 4: 1.9219}
-"""The most that Σ p log² p can be, by the number of shares; of more than four it is log² of it."""
+STEEPEST = 0.5632
+"""The most that Σ p log² p of two shares can be; of more shares it is log² of their number."""
 
 
 def _places(counts: ScoreCounts, ranked: bool, options: ScoreOptions) -> tuple[Floats, Floats, Floats]:
@@ -117,9 +117,8 @@ def of_information(counts: ScoreCounts, options: ScoreOptions) -> float:
         by_moves = (steps * np.expm1(np.minimum(moved**2, 700.0))).sum(-1)
         ratio = (1 - wider) ** -2.0 - 1  # of variances, less 1
         by_width = np.where(ratio < 1, (1 - np.minimum(ratio, 1.0) ** 2) ** -0.5 - 1, np.inf)
-    slope = np.sqrt(STEEPEST.get(len(share), most**2)) * float(
-        sum(np.sqrt((share * chi).sum()) for chi in (by_moves, by_width))
-    )
+    slope = np.sqrt(STEEPEST if len(share) == 2 else most**2)
+    slope *= float(sum(np.sqrt((share * chi).sum()) for chi in (by_moves, by_width)))
     told = min(some * most + float(entr(who) + entr(1 - who)), slope)
     return float(told + (entr(share) * areas).sum())
 

@@ -36,6 +36,33 @@ def auroc(counts: ScoreCounts, favourable: int, unfavourable: int) -> Floats:
     return _wins((counts, favourable, 1), (counts, unfavourable, 0))
 
 
+def area_gap(counts: ScoreCounts) -> Curve:
+    """How much larger the area under the group's own ROC curve is than under the reference's."""
+    gap = auroc(counts, *WITHIN[0]) - auroc(counts, *WITHIN[1])
+    return Curve(np.zeros(1), np.asarray(gap)[..., None], np.ones(1))
+
+
+def area_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
+    """What the variance of that gap is the sum of (DeLong, DeLong & Clarke-Pearson 1988), and the people of each piece.
+
+    Axes (…, piece): positives and negatives of both groups. One of everybody is added to each, as in Welch's interval
+    of means, so that a handful that are ranked without a fault are not certain.
+    """
+    one = counts.weight_of_a_person[..., None, None]
+    anybody = (counts.pooled / counts.pooled.sum(-1, keepdims=True))[..., None, None, :]
+    squares = counts.classes if counts.squares is None else np.moveaxis(counts.squares, -3, -1)
+    weight, square = counts.classes + one * anybody, squares + one**2 * anybody
+    total = weight.sum(-1, keepdims=True)
+    below = (np.cumsum(weight, axis=-1) - weight / 2) / total
+    wins = np.stack([1 - below[..., 1, :], below[..., 0, :]], axis=-2)  # of negatives, and of positives
+    away = wins - (weight * wins).sum(-1, keepdims=True) / total
+    n = counts.people(by_label=True)
+    shrunk = (n / np.maximum(n - 1, 0.5))[..., None]
+    variance = (square * away**2).sum(-1, keepdims=True) / total**2 * shrunk
+    shape = (*variance.shape[:-3], -1)
+    return variance.reshape(shape), n.reshape(shape)
+
+
 def gini_between(counts: ScoreCounts, label: int) -> Floats:
     """P(group higher) − P(reference higher) among the people with one label."""
     return 2 * _wins((counts, 0, label), (counts, 1, label)) - 1

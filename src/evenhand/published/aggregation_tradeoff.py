@@ -18,7 +18,6 @@ from evenhand.tables.arrays import Floats
 
 FILES = {"INLP": "INLP", "ADV": "Adv", "DADV": "DAdv", "A-ADV": "BTGAdv"}
 RUNS = tuple(f"bios/Bios_both_{name}.csv" for name in FILES.values())
-VANILLA = "bios/Bios_both_Vanilla.csv"
 SETTINGS = ("adv_lambda", "adv_num_subDiscriminator", "adv_diverse_lambda", "index_epoch", "lr")
 """Columns that tell settings apart; those of INLP that are the same in all its runs do not."""
 RESULTS = {"performance": "test_performance", "fairness": "test_fairness",

@@ -12,7 +12,7 @@ import evenhand
 from evenhand.published.estimation_error import figure_3
 from evenhand.published.faces import IMAGES, LABELS, celeba
 from evenhand.published.fronts import figure_6, paying_for_abcc
-from evenhand.published.item import Claim, Item, Outcome, Setting, Value
+from evenhand.published.item import Claim, Item, Outcome, Setting, Value, slug
 from evenhand.published.score_panels import MODEL_2, bias_densities, three_models, two_models
 from evenhand.published.table_one import (
     acs_employment,
@@ -230,27 +230,18 @@ ACS, FACES = ("2018/1-Year/psam_p*.csv",), (LABELS, f"{IMAGES}/*.jpg")
 
 def _defined(label: str, says: str, place: str, test: str, command: str = "") -> Item:
     """What a test shows."""
-    return Item(_id(label), label, says, place, command, test=test)
+    return Item(f"han-jiang-{slug(label)}", label, says, place, command, test=test)
 
 
 def _shown(label: str, says: str, place: str, run: Any) -> Item:
     """What takes a moment."""
-    return Item(_id(label), label, says, place, run=run)
+    return Item(f"han-jiang-{slug(label)}", label, says, place, run=run)
 
 
 def _trained(label: str, more: str, says: str, run: Any, data: tuple[str, ...], *libraries: str) -> Item:
     """What takes networks; `more` tells items of one table or figure apart."""
-    return Item(
-        f"{_id(label)}{more}", label, says, "learn", run=run, data=data, libraries=(*TRAINED, *libraries), slow=True
-    )
-
-
-def _id(label: str) -> str:
-    """
-    >>> _id("Theorem 2.1")
-    'han-jiang-theorem-2-1'
-    """
-    return "han-jiang-" + "".join(c if c.isalnum() else "-" for c in label.lower()).replace("--", "-")
+    id_, needs = f"han-jiang-{slug(label)}{more}", (*TRAINED, *libraries)
+    return Item(id_, label, says, "learn", run=run, data=data, libraries=needs, slow=True)
 
 
 ITEMS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,6 +94,21 @@ class Setting:
         """A file of the data folder, which the item said it needs."""
         assert self.data is not None
         return self.data / name
+
+
+WORDS = {
+    "def": "definition", "eq": "equation", "fig": "figure", "lem": "lemma", "prop": "proposition", "sec": "section",
+    "tab": "table", "thm": "theorem",
+}  # fmt: skip
+
+
+def slug(name: str) -> str:
+    """A name as ids are written.
+
+    >>> slug("Figure 4"), slug("Fig. C1"), slug("Eq. (2)"), slug("Theorem 4.10")
+    ('figure-4', 'figure-c1', 'equation-2', 'theorem-4-10')
+    """
+    return "-".join(WORDS.get(word, word) for word in re.findall("[a-z0-9]+", name.lower()))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.published.item import DOCUMENTS
-from evenhand.published.text import commands, figure, largest, outcome, summary
+from evenhand.published.text import claimed, commands, figure, largest, misses, outcome, short, summary
 from evenhand.report.markdown import escaped, finished, table
 
 
@@ -20,9 +20,9 @@ ABOUT = """# Published figures, run again
 Every numbered definition, theorem, table and figure of the five documents that Evenhand [follows](../references.md):
 where it is, the command, and the largest difference between ours and what is printed. *Agrees*: within half a unit of
 the last printed digit, or within the spread that the document or the size of the simulation gives, and what the text
-says holds. *Differs*: some of it does not, and below the table it is said what. *Shown*: run, but no number is printed.
-*Defined*: a test shows it. *Not run*: the reason stands there. This page is what this command writes (`DIR` holds the
-data sets):
+says holds. *Differs*: some of it does not: [what](#what-differs), and below the tables why. *Shown*: run, but no number
+is printed. *Defined*: a test shows it. *Not run*: the reason stands there. This page is what this command writes (`DIR`
+holds the data sets):
 """
 HEADS = ["item", "about", "where", "command", "outcome", "largest difference"]
 
@@ -31,6 +31,11 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     full = " --full" if document["options"]["full"] else ""
     yield f"{ABOUT}\n```\nevenhand reproduce all --data DIR{full} --markdown docs/reproduced/published.md\n```\n"
     yield f"{summary(document)}.\n"
+    differing = [e for e in document["items"] if e["status"] == "differs"]
+    if differing:
+        yield "## What differs\n"
+        yield from (f"- {escaped(short(e))}: {escaped(misses(e))}" for e in differing)
+        yield ""
     for title in DOCUMENTS.values():
         entries = [e for e in document["items"] if e["document"] == title]
         if entries:
@@ -58,10 +63,9 @@ def _item(entry: dict[str, Any]) -> Iterator[str]:
             [escaped(v["row"]), escaped(v["column"]), *map(figure, (v["published"], v["found"], v["difference"]))]
             for v in entry["values"]
         ]
-        yield from table(["", "of", "published", "found", "difference"], rows, {"of"})
+        yield from table(["", "of", "published", "ours", "difference"], rows, {"of"})
     for claim in entry["claims"]:
-        seen = f" ({escaped(claim['seen'])})" if claim["seen"] else ""
-        yield f"- {'Holds' if claim['holds'] else '**Does not hold**'}: {escaped(claim['says'])}{seen}"
+        yield f"- {'Holds' if claim['holds'] else '**Does not hold**'}: {escaped(claimed(claim))}"
     for note in entry["notes"]:
         yield f"- {escaped(note)}"
     yield ""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.published.item import DOCUMENTS
-from evenhand.published.text import commands, figure, largest, outcome, short, summary
+from evenhand.published.text import claimed, commands, figure, largest, misses, outcome, short, summary
 from evenhand.report.charts.chart import Chart
+from evenhand.report.format import sentence
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, cell, grid, join, tag
 from evenhand.report.page.shell import fitted, page
@@ -20,7 +21,14 @@ def reproduction_page(document: dict[str, Any], drawings: Mapping[str, Chart]) -
 
 def _page(document: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> str:
     overview = grid("All items", ["item", "where, and the command", "outcome", "largest difference"], _rows(document))
-    parts: list[tuple[str, str, Any]] = [("items", "What was repeated", join(tag("p", summary(document)), overview))]
+    differing = [
+        tag("li", tag("a", short(e), href=f"#{e['id']}"), f": {misses(e)}")
+        for e in document["items"]
+        if e["status"] == "differs"
+    ]
+    listed = join(tag("p", "What differs:"), tag("ul", *differing)) if differing else None
+    summed = join(tag("p", summary(document)), listed, overview)
+    parts: list[tuple[str, str, Any]] = [("items", "What was repeated", summed)]
     for entry in document["items"]:
         if _is_shown(entry):
             parts.append((entry["id"], short(entry), _item(entry, drawings, room)))
@@ -58,15 +66,14 @@ def _item(entry: dict[str, Any], drawings: Mapping[str, Chart], room: Room) -> M
          "" if v["agrees"] is None else "yes" if v["agrees"] else "no"]
         for v in entry["values"]
     ]  # fmt: skip
-    numbers = grid("Theirs and ours", ["", "of", "published", "found", "difference", "agrees"], rows) if rows else None
+    numbers = grid("Theirs and ours", ["", "of", "published", "ours", "difference", "agrees"], rows) if rows else None
     claims = [
-        tag("li", tag("strong", "Holds: " if c["holds"] else "Does not hold: "), c["says"],
-            f" ({c['seen']})" if c["seen"] else None)
+        tag("li", tag("strong", "Holds: " if c["holds"] else "Does not hold: "), claimed(c))
         for c in entry["claims"]
     ]  # fmt: skip
     charts = [room.figure(chart, f"plot({name!r})") for name, chart in drawings.items() if name in entry["charts"]]
     notes = [tag("p", note, class_="note") for note in entry["notes"]]
-    said = tag("p", f"{entry['says'][0].upper()}{entry['says'][1:]}: {outcome(entry)}.")
+    said = tag("p", sentence(f"{entry['says']}: {outcome(entry)}"))
     return join(
         said, numbers, tag("ul", *claims) if claims else None,
         tag("div", charts, class_="charts") if charts else None, notes,

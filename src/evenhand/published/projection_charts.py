@@ -91,7 +91,7 @@ def perturbed(x: Floats, after: Floats, a: Bools, y: Bools, beta: Floats) -> Cha
     axes = {"x": quantitative("x", "x₁", [low[0], high[0]]), "y": quantitative("y", "x₂", [low[1], high[1]])}
     colour = coloured(["favourable", "unfavourable"], [theme.GROUPS[0], theme.LIMIT], field="label")
     shape = {"field": "group", "type": "nominal", "scale": {"domain": ["A = 1", "A = 0"], "range": ["circle", "cross"]},
-             "legend": {"title": None}}  # fmt: skip
+             "legend": {"title": None, "symbolFillColor": theme.INK, "symbolStrokeColor": theme.INK}}  # fmt: skip
     moved = [row for row, y_ in zip(points, y, strict=True) if y_]
     ends = {"x": axes["x"], "y": axes["y"], "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     then = {"x": {**axes["x"], "field": "x2"}, "y": {**axes["y"], "field": "y2"}, "color": colour, "shape": shape}

@@ -16,6 +16,8 @@ from evenhand.tables.arrays import Floats
 
 SIZES = ((10, 10), (20, 400), (30, 30), (40, 2000), (100, 2000))
 """People with the label in the group and in its reference; those with the other one do not change the p-value."""
+RUNS, FEW_RUNS = 4000, 100
+"""With `full` and without."""
 Draw = Callable[[np.random.Generator, int], Floats]
 
 
@@ -36,7 +38,7 @@ FAIR: dict[str, Draw] = {
 
 def few_people(setting: Setting) -> Outcome:
     """How often the test, and its limit law alone, reject at 5 %."""
-    runs, values, most = 4000 if setting.full else 100, [], 0.0
+    runs, values, most = RUNS if setting.full else FEW_RUNS, [], 0.0
     for place, sizes in enumerate(SIZES):
         for number, (scores, draw) in enumerate(FAIR.items()):
             setting.progress((place + number / len(FAIR)) / len(SIZES), f"{sizes[0]} and {sizes[1]}, {scores}")

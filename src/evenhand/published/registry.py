@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from evenhand.errors import UsageError, nearest, shown
-from evenhand.published.item import DOCUMENTS, Item
+from evenhand.published.item import DOCUMENTS, Item, slug
 
 MODULES = {
     "han-jiang": "distributions",
@@ -20,11 +19,6 @@ MODULES = {
 }
 """The module with the items of a document."""
 
-WORDS = {
-    "def": "definition", "eq": "equation", "fig": "figure", "lem": "lemma", "prop": "proposition", "sec": "section",
-    "tab": "table", "thm": "theorem",
-}  # fmt: skip
-
 
 def items() -> tuple[Item, ...]:
     """All items, document by document.
@@ -34,15 +28,6 @@ def items() -> tuple[Item, ...]:
     """
     modules = (import_module(f"evenhand.published.{MODULES[key]}") for key in DOCUMENTS)
     return tuple(item for module in modules for item in module.ITEMS)
-
-
-def slug(name: str) -> str:
-    """A name as ids are written.
-
-    >>> slug("Figure 4"), slug("Fig. C1"), slug("Eq. (2)"), slug("Theorem 4.10")
-    ('figure-4', 'figure-c1', 'equation-2', 'theorem-4-10')
-    """
-    return "-".join(WORDS.get(word, word) for word in re.findall("[a-z0-9]+", name.lower()))
 
 
 def chosen(names: Iterable[str]) -> tuple[Item, ...]:

@@ -105,7 +105,7 @@ def reproduce(
     for place, item in enumerate(picked):
         progress(place / len(picked), item.id)
         within = replace(setting, progress=partial(_within, progress, place, len(picked), item.id))
-        done.append(_run(item, within, item.id in alone))
+        done.append(_run(item, within, item.id in alone, len(picked) == 1))
     return Reproduction(tuple(done), setting.full, seed)
 
 
@@ -126,7 +126,7 @@ def _folder(data: str | Path | None) -> Path | None:
     return folder
 
 
-def _run(item: Item, setting: Setting, named: bool) -> Run:
+def _run(item: Item, setting: Setting, named: bool, only: bool) -> Run:
     if item.run is None:
         return Run(item, None, item.lacks)
     why_not = missing(item, setting.data)
@@ -136,5 +136,7 @@ def _run(item: Item, setting: Setting, named: bool) -> Run:
         return Run(item, None, why_not)
     try:
         return Run(item, item.run(setting))
-    except EvenhandError as error:  # a file that is not what it should be: the other items do not wait for it
+    except EvenhandError as error:  # a file that is not what it should be: other items do not wait for it
+        if named and only:
+            raise
         return Run(item, None, str(error))

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from evenhand.published.adult_scores import AUROC, figure_1, figure_c, table_3
-from evenhand.published.item import Item
+from evenhand.published.item import Item, slug
 from evenhand.published.score_bias_tables import EVERY, FIRST, MAIN, compas, german
 from evenhand.published.what_roc_misses import figure_2
 
@@ -20,20 +20,13 @@ TABLE = ("adult.data",)
 
 def _defined(label: str, says: str, place: str, test: str, measures: str = "") -> Item:
     """What a test shows, and the measures that a user names for it."""
-    return Item(_id(label), label, says, place, f"{AUDIT} --measures {measures}" if measures else "", test=test)
+    return Item(
+        f"becker-{slug(label)}", label, says, place, f"{AUDIT} --measures {measures}" if measures else "", test=test
+    )
 
 
 def _run(label: str, says: str, place: str, run: Any, data: tuple[str, ...] = (), *libraries: str) -> Item:
-    return Item(_id(label), label, says, place, run=run, data=data, libraries=libraries)
-
-
-def _id(label: str) -> str:
-    """
-    >>> _id("Theorem 4.10"), _id("Table C1")
-    ('becker-theorem-4-10', 'becker-table-c1')
-    """
-    words = "".join(c if c.isalnum() else " " for c in label.lower()).split()
-    return "-".join(["becker", *words])
+    return Item(f"becker-{slug(label)}", label, says, place, run=run, data=data, libraries=libraries)
 
 
 ITEMS = (
@@ -47,14 +40,14 @@ ITEMS = (
              "measures.calibration", f"{SCORES}::test_calibration_bias_row_by_row",
              "calibration_standardized,calibration_uniform"),
     _defined("Definition 3.1", "bias over all thresholds, weighted evenly", BIAS,
-             f"{PROPERTIES}::test_002_theorem_3_2", f"independence_uniform,{BOTH.format('uniform')}"),
+             f"{PROPERTIES}::test_becker_theorem_3_2", f"independence_uniform,{BOTH.format('uniform')}"),
     _defined("Theorem 3.2", "it is a Wasserstein distance; differences of means are lower bounds", BIAS,
-             f"{PROPERTIES}::test_002_theorem_3_2"),
+             f"{PROPERTIES}::test_becker_theorem_3_2"),
     _defined("Definition 3.3", "bias over all thresholds, weighted by people", BIAS,
              f"{PROPERTIES}::test_ranked_measures_ignore_monotone_transforms",
              f"independence_standardized,{BOTH.format('standardized')}"),
     _defined("Theorem 3.4", "it is a Wasserstein distance of ranks; differences of mean ranks are lower bounds", BIAS,
-             f"{PROPERTIES}::test_002_theorem_3_4"),
+             f"{PROPERTIES}::test_becker_theorem_3_4"),
     _defined("Section 3.4", "positive and negative parts (equations 11 and 12)", "measures.curve",
              f"{PROPERTIES}::test_a_gap_is_a_number_with_parts_or_has_a_reason"),
     _defined("Definition 4.1", "ROC curve, AUROC and Gini coefficient of two distributions", ROC,
@@ -64,21 +57,21 @@ ITEMS = (
     _defined("Definition 4.3", "cross-ROC bias, and the difference of cross-AUROC as its lower bound", ROC,
              f"{PROPERTIES}::test_areas_are_lower_bounds_of_roc_biases", "xroc"),
     _defined("Theorem 4.4", "Wasserstein distances of ranks are areas between ROC curves", SPLIT,
-             f"{PROPERTIES}::test_002_theorems_4_4_and_4_8"),
+             f"{PROPERTIES}::test_becker_theorems_4_4_and_4_8"),
     _defined("Proposition 4.5", "a mixture of people weighs their distances (equations 16 and 17)", SPLIT,
              f"{PARTS}::test_parts_equal_loops_over_people_and_add_up"),
     _defined("Lemma 4.6", "the parts of a separation bias as ROC curves", SPLIT,
              f"{PARTS}::test_areas_equal_those_of_roc_curves"),
     _defined("Lemma 4.7", "AUROC and Gini coefficient as lower bounds of these", SPLIT,
-             f"{PARTS}::test_002_theorem_4_8_with_ties"),
+             f"{PARTS}::test_becker_theorem_4_8_with_ties"),
     _defined("Theorem 4.8", "a separation bias is the sum of four gaps between ROC curves", SPLIT,
-             f"{PARTS}::test_002_theorem_4_8_with_ties", BOTH.format("standardized")),
-    _defined("Corollary 4.9", "upper bounds of separation biases", BIAS, f"{PROPERTIES}::test_002_corollary_4_9"),
+             f"{PARTS}::test_becker_theorem_4_8_with_ties", BOTH.format("standardized")),
+    _defined("Corollary 4.9", "upper bounds of separation biases", BIAS, f"{PROPERTIES}::test_becker_corollary_4_9"),
     _defined("Theorem 4.10", "both separation biases together bound both ROC biases and both Gini coefficients", SPLIT,
-             f"{PARTS}::test_002_theorem_4_10"),
-    _defined("Corollary 4.11", "no separation bias, no ROC bias", ROC, f"{PROPERTIES}::test_002_corollary_4_11"),
+             f"{PARTS}::test_becker_theorem_4_10"),
+    _defined("Corollary 4.11", "no separation bias, no ROC bias", ROC, f"{PROPERTIES}::test_becker_corollary_4_11"),
     _defined("Theorem 4.12", "if one separation bias is 0, ROC and cross-ROC bias are equal", ROC,
-             f"{PROPERTIES}::test_002_theorem_4_12"),
+             f"{PROPERTIES}::test_becker_theorem_4_12"),
     Item("becker-table-1", "Table 1", "bias of the COMPAS score, African-American against Caucasian", BIAS,
          "evenhand demo", partial(compas, rows=MAIN)),
     _run("Table 2", "bias of two models of German credit, women against men", BIAS, partial(german, rows=FIRST),
@@ -95,15 +88,15 @@ ITEMS = (
     _defined("Proposition A.4", "distances of scaled and moved scores", BIAS,
              "tests/published/test_score_bias_items.py::test_proposition_a_4_and_a_9"),
     _defined("Corollary A.5", "the Wasserstein-1 distance is the area between CDFs", BIAS,
-             f"{PROPERTIES}::test_002_theorem_3_2"),
-    _defined("Theorem A.6", "it is at least the difference of means", BIAS, f"{PROPERTIES}::test_002_theorem_3_2"),
+             f"{PROPERTIES}::test_becker_theorem_3_2"),
+    _defined("Theorem A.6", "it is at least the difference of means", BIAS, f"{PROPERTIES}::test_becker_theorem_3_2"),
     _defined("Theorem A.7", "it grows with its order", BIAS, f"{PROPERTIES}::test_norms_grow_with_their_order"),
     _defined("Definition A.8", "distance of ranks among other people", SPLIT,
              f"{PARTS}::test_areas_equal_those_of_roc_curves"),
     _defined("Proposition A.9", "it does not depend on scale and place", SPLIT,
              "tests/published/test_score_bias_items.py::test_proposition_a_4_and_a_9"),
     _defined("Definition A.10", "pushforward of a measure (Corollary A.11): nothing but a proof", BIAS,
-             f"{PROPERTIES}::test_002_theorem_3_4"),
+             f"{PROPERTIES}::test_becker_theorem_3_4"),
     _defined("Lemma B.1", "ranks among one's own are uniform", SPLIT,
              "tests/published/test_score_bias_items.py::test_lemmas_b_1_to_b_3"),
     _defined("Lemma B.2", "the CDF of ranks among others", SPLIT,

@@ -50,11 +50,11 @@ def summary(document: dict[str, Any]) -> str:
     """How many items, and what came of them.
 
     >>> summary({"items": [{}], "counts": {"agrees": 1, "differs": 0}})
-    '1 published item: 1 agrees'
+    '1 published item (agrees: 1)'
     """
-    counts = [f"{n} {status}" for status, n in document["counts"].items() if n]
+    counts = [f"{status}: {n}" for status, n in document["counts"].items() if n]
     number = len(document["items"])
-    return f"{number} published item{'' if number == 1 else 's'}: {', '.join(counts)}"
+    return f"{number} published item{'' if number == 1 else 's'} ({', '.join(counts)})"
 
 
 def heading(entry: dict[str, Any]) -> str:
@@ -83,10 +83,29 @@ def outcome(entry: dict[str, Any]) -> str:
 def largest(entry: dict[str, Any]) -> str:
     """The largest difference of an item's numbers; nothing if none is printed, or one is undefined.
 
-    >>> largest({"largest_difference": 0.00036})
-    '0.00036'
+    >>> largest({"largest_difference": 0.00036}), largest({"largest_difference": 12145.0})
+    ('0.00036', '12,145')
     """
-    return "" if entry["largest_difference"] is None else f"{entry['largest_difference']:.2g}"
+    return "" if entry["largest_difference"] is None else _rounded(entry["largest_difference"], 2)
+
+
+def misses(entry: dict[str, Any]) -> str:
+    """What of an item does not come out: how many of its printed numbers, and which statements.
+
+    >>> values = [{"agrees": True}, {"agrees": False}, {"agrees": None}]
+    >>> claims = [{"says": "it grows", "holds": False, "seen": "0.2, 0.1"}, {"says": "it ends", "holds": True}]
+    >>> misses({"values": values, "claims": claims})
+    '1 of 2 numbers; not so: it grows (0.2, 0.1)'
+    """
+    judged = [v["agrees"] for v in entry["values"] if v["agrees"] is not None]
+    off = judged.count(False)
+    parts = [f"{off} of {len(judged)} numbers"] if off else []
+    return "; ".join([*parts, *(f"not so: {claimed(c)}" for c in entry["claims"] if not c["holds"])])
+
+
+def claimed(claim: dict[str, Any]) -> str:
+    """What a document says without a number, and the numbers it was judged by."""
+    return f"{claim['says']} ({claim['seen']})" if claim["seen"] else str(claim["says"])
 
 
 def commands(entry: dict[str, Any]) -> list[str]:
@@ -101,7 +120,12 @@ def commands(entry: dict[str, Any]) -> list[str]:
 
 def figure(value: float | None) -> str:
     """A number as precisely as documents print them."""
-    return MISSING if value is None else f"{value:.4g}"
+    return MISSING if value is None else _rounded(value, 4)
+
+
+def _rounded(value: float, digits: int) -> str:
+    """So many digits; of larger numbers all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
@@ -112,7 +136,7 @@ def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
     yield from (Text(command) for command in commands(entry))
     if entry["values"]:
         grid = Grid(box=None, pad_edge=False, show_edge=False)
-        for head in ("", "", "published", "found", "difference", ""):
+        for head in ("", "", "published", "ours", "difference", ""):
             grid.add_column(head, justify="left" if not head else "right", overflow="fold")
         for v in entry["values"][:MOST_VALUES]:
             mark = "" if v["agrees"] is not False else "differs"
@@ -123,8 +147,7 @@ def _item(entry: dict[str, Any]) -> Iterator[RenderableType]:
     if len(entry["values"]) > MOST_VALUES:
         yield Text(f"… and {len(entry['values']) - MOST_VALUES} more: --json or --html has all")
     for claim in entry["claims"]:
-        seen = f" ({claim['seen']})" if claim["seen"] else ""
-        yield Text(f"{'✓' if claim['holds'] else '✗'} {claim['says']}{seen}")
+        yield Text(f"{'✓' if claim['holds'] else '✗'} {claimed(claim)}")
     for note in entry["notes"]:
         yield Text(f"Note: {note}")
 

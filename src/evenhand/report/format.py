@@ -8,6 +8,15 @@ from typing import Any
 MISSING = "–"
 
 
+def sentence(text: str) -> str:
+    """With a capital and a full stop.
+
+    >>> sentence("calibration 0.1"), sentence("who differs is known."), sentence("")
+    ('Calibration 0.1.', 'Who differs is known.', '')
+    """
+    return f"{text[0].upper()}{text[1:].removesuffix('.')}." if text else ""
+
+
 def number(value: float | None, *, sign: bool = False, digits: int = 3, tiny: bool = False) -> str:
     """A number with so many decimals; a dash where there is none. Only with its sign may it read −0.000: it is below 0.
 

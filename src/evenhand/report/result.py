@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
     from evenhand.report.charts.registry import Charts
+    from evenhand.report.contents import Contents
+
+
+Content = TypeVar("Content", str, bytes)
 
 
 class Result:
     """Something found, as plain values (`to_dict`), JSON, text, charts and in a notebook. The views cannot disagree.
 
-    Beside the module of a result stand `document`, with `document(result)`, and `text`, with `render(document)`.
+    Beside the module of a result stand `document`, with `document(result)`, `text`, with `render(document)`, and
+    `contents`, with `contents(document)`, which its page and its Markdown show.
     """
 
     drawn_by: ClassVar[str | None] = None
@@ -34,15 +39,17 @@ class Result:
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The result as one self-contained page, also written to a file if a path is given."""
-        from evenhand.report.page.plain import plain_page
+        from evenhand.report.page.contents import contents_page
 
-        return write(plain_page(self.to_dict(), repr(self), self.plots(), self.plot), path)
+        document = self.to_dict()
+        return write(contents_page(self._contents(document), document, self.plots(), self.plot), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The result as Markdown, for a pull request or a model card, also written to a file if a path is given."""
-        from evenhand.report.markdown import fenced
+        from evenhand.report.contents_markdown import contents_markdown
 
-        return write(fenced(repr(self)), path)
+        document = self.to_dict()
+        return write(contents_markdown(self._contents(document), document), path)
 
     def charts(self, **about: Any) -> Charts:
         """Everything that can be drawn about a part of the result; `plot` draws one of them."""
@@ -66,6 +73,10 @@ class Result:
     def _drawn(self) -> Any:
         return self._view("text").render(self.to_dict())
 
+    def _contents(self, document: dict[str, Any]) -> Contents:
+        contents: Contents = self._view("contents").contents(document)
+        return contents
+
     def __repr__(self) -> str:
         from evenhand.report.console import as_text
 
@@ -82,10 +93,10 @@ class Result:
         return as_html(self.__rich__())
 
 
-def write(text: str, path: str | Path | None) -> str:
-    """Write a text to a file if a path is given; either way, the text."""
+def write(content: Content, path: str | Path | None) -> Content:
+    """Write a text, or bytes, to a file if a path is given; either way, the same."""
     if path is not None:
-        from evenhand.files.paths import write_text
+        from evenhand.files.paths import write_bytes
 
-        write_text(path, text)
-    return text
+        write_bytes(path, content.encode() if isinstance(content, str) else content)
+    return content

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from evenhand.tables.arrays import Bools, Floats, Ints
+from evenhand.tables.band_names import band_of
 from evenhand.tables.exact_sums import rounded, sums_of_runs
+
+NO_GROUP = ""
+"""Where people stand who have no value in a column, but one in another: they are in none of its groups."""
+MISSING_GROUP = "(missing)"
+"""What they are called where they are a group of their own."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,15 @@ def _without_empty(attributes: tuple[Attribute, ...], codes: Ints) -> tuple[tupl
 
 
 def natural(name: str) -> tuple[int, float, str]:
-    """Numbers in the order of numbers, before text in the order of text."""
+    """Numbers and bands of numbers in the order of numbers, then text in the order of text, then missing values.
+
+    >>> sorted(["old", "60 and over", "25–39", "9", "under 25"], key=natural)
+    ['under 25', '9', '25–39', '60 and over', 'old']
+    """
+    if name in (NO_GROUP, MISSING_GROUP):
+        return (2, 0.0, name)
+    if (ends := band_of(name)) is not None:
+        return (0, float(ends[0]), name)
     try:
         return (0, float(name), name) if name.strip() == name and name != "nan" else (1, 0.0, name)
     except ValueError:

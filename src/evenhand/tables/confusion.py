@@ -200,12 +200,13 @@ class Confusion(Grouped):
     def counts(self, grouping: Grouping) -> ClassCounts:
         """The cells of one grouping."""
         classes = len(self.classes)
-        key = (grouping.codes.astype(np.int64) * classes + self.true) * classes + self.predicted
+        inside = grouping.inside
+        key = ((grouping.codes.astype(np.int64) * classes + self.true) * classes + self.predicted)[inside]
         keys, place = np.unique(key, return_inverse=True)
         place = place.reshape(-1)
 
         def total(array: NDArray[Any]) -> NDArray[Any]:
-            return sum_by(place, array, len(keys))
+            return sum_by(place, array[inside], len(keys))
 
         return ClassCounts(
             grouping.groups, self.classes, keys // classes**2, keys // classes % classes, keys % classes,

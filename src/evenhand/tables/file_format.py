@@ -116,8 +116,8 @@ _SAID: dict[str, Shape] = {
     ),
 }  # fmt: skip
 _NAMES = dict.fromkeys(("label", "prediction", "weight", "favorable"), maybe(text))
-_MEANING = record({}, {**_NAMES, "score": maybe(text), "cluster": maybe(text), "risk": flag,
-                       "score_range": maybe(rising)})  # fmt: skip
+_MEANING = record({}, {**_NAMES, "favorable_prediction": text, "score": maybe(text), "cluster": maybe(text),
+                       "risk": flag, "score_range": maybe(rising)})  # fmt: skip
 _GRID = items(tuple_of(real(), whole(-300, 300)), 1)
 _NOISE = record({"epsilon": real(), "total": real(), "tables": _PEOPLE}, {"stated": flag})
 

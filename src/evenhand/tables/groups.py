@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.tables.arrays import Floats, Ints
-from evenhand.tables.cells import Attribute
+from evenhand.tables.band_names import clash
+from evenhand.tables.cells import NO_GROUP, Attribute
 from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.verbs import Asked
 
@@ -39,6 +40,17 @@ class Grouping:
     groups: tuple[str, ...]
     members: tuple[tuple[str, ...], ...]
     codes: Ints
+    """Of each cell; −1 where people lack a value, and are in none of the groups."""
+
+    @cached_property
+    def inside(self) -> Any:
+        """What picks the cells whose people are in a group: all of them, unless some lack a value."""
+        return slice(None) if not len(self.codes) or self.codes.min() >= 0 else self.codes >= 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether everybody is in a group."""
+        return isinstance(self.inside, slice)
 
     def name_of(self, members: tuple[str, ...]) -> str:
         """What a group is called that is not among them: as they are, in quotes if need be."""
@@ -134,17 +146,23 @@ class Grouped(Asked):
         """The people by some of the attributes."""
         attributes, codes = [self.attributes[i] for i in chosen], self.codes[list(chosen)]
         names = tuple(a.name for a in attributes)
-        if len(names) == 1:
-            groups = attributes[0].groups
-            return Grouping(names[0], names, groups, tuple((g,) for g in groups), codes[0])
-        combined = np.zeros(self.cells, np.int64)
-        for attribute, own in zip(attributes, codes, strict=True):
+        combined = codes[0]
+        for attribute, own in zip(attributes[1:], codes[1:], strict=True):
             # compact after each factor, so that the intersection of many attributes cannot overflow
-            combined = combined * len(attribute.groups) + own
+            combined = combined.astype(np.int64) * len(attribute.groups) + own
             combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
-        first = np.unique(combined, return_index=True)[1]
-        members = tuple(tuple(a.groups[c] for a, c in zip(attributes, codes[:, i], strict=True)) for i in first)
-        return Grouping(" × ".join(names), names, _joined(members), members, combined)
+        if len(names) == 1:
+            members = tuple((g,) for g in attributes[0].groups)
+        else:
+            first = np.unique(combined, return_index=True)[1]
+            members = tuple(tuple(a.groups[c] for a, c in zip(attributes, codes[:, i], strict=True)) for i in first)
+        lacking = [NO_GROUP in member for member in members]
+        if any(lacking):
+            place = np.where(lacking, -1, np.cumsum(~np.array(lacking)) - 1)
+            combined = place[combined]
+            members = tuple(m for m in members if NO_GROUP not in m)
+        groups = _joined(members) if len(names) > 1 else tuple(g for (g,) in members)
+        return Grouping(" × ".join(names), names, groups, members, combined)
 
     def crossed(self, depth: int | None) -> Self:
         """The same people by other intersections: those of up to `depth` attributes.
@@ -209,7 +227,24 @@ class Grouped(Asked):
 
     def sizes(self, grouping: Grouping) -> Ints:
         """People in each group."""
-        return sum_by(grouping.codes, self.n, len(grouping.groups))
+        return sum_by(grouping.codes[grouping.inside], self.n[grouping.inside], len(grouping.groups))
+
+    def lacking(self) -> list[str]:
+        """The attributes that some people have no value of, though they have one of another."""
+        return [a.name for a in self.attributes if NO_GROUP in a.groups]
+
+    def left_out_of_all(self) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+        """What is left out, by reason and by group, if those who lack a value of any attribute are too."""
+        names, reasons = [a.name for a in self.attributes], dict(self.left_out)
+        by_group = self._dropped()
+        gone = np.flatnonzero(self.finest.codes < 0)
+        for codes, n in zip(self.codes[:, gone].T.tolist(), self.n[gone].tolist(), strict=True):
+            members = tuple(a.groups[c] for a, c in zip(self.attributes, codes, strict=True))
+            reason = f"without a group {shown(names[members.index(NO_GROUP)])}"
+            reasons = added(reasons, {reason: n})
+            tally = {name: {group: n} for name, group in zip(names, members, strict=True)}
+            by_group = added_groups(by_group, tally | {" × ".join(names): {tally_key(members): n}})
+        return reasons, by_group
 
     def save(self, path: str | Path) -> None:
         """Write the table to a Parquet file that `evenhand.load` and any Parquet reader can open."""
@@ -350,6 +385,11 @@ def _aligned(a: Grouped, b: Grouped) -> tuple[tuple[Attribute, ...], Ints]:
     attributes, rows = [], []
     for i, (left, right) in enumerate(zip(a.attributes, b.attributes, strict=True)):
         names, shift = united(left.groups, right.groups)
+        if (bands := clash(names)) and not clash(left.groups) and not clash(right.groups):
+            raise UsageError(
+                f"the tables have {shown(left.name)} in different bands, which overlap ({listed(bands)}): count both "
+                "with the same borders (bands=, --bands)"
+            )
         attributes.append(Attribute(left.name, names))
         rows.append(np.concatenate([a.codes[i], shift[b.codes[i]]]))
     return tuple(attributes), np.array(rows)

@@ -182,7 +182,7 @@ def _are_squares(t: Table | Confusion) -> bool:
 def _check_meaning(t: Table, rule: Rule) -> None:
     """What a file from elsewhere may get wrong beside the numbers."""
     m = t.meaning
-    _check_named(t, rule, "score", "label", "prediction", "weight", "favorable", "cluster")
+    _check_named(t, rule, "score", "label", "prediction", "weight", "favorable", "cluster", "favorable_prediction")
     rule(isinstance(m.risk, bool), "risk to be true or false")
     rule((t.label is None and t.decision is None) or m.favorable is not None, "a favourable value for its labels")
     _check_tallies(t, rule)

@@ -72,6 +72,7 @@ def privatized(
     """
     epsilon = check_epsilon(epsilon)
     _check_table(table)
+    table = table.complete()
     attributes, codes = _public(table, groups)
     level, spans, scores = _levels(table, cells)
     shape = [len(a.groups) for a in attributes]

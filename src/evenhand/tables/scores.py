@@ -293,12 +293,12 @@ class ScoreView:
         """What picks the cells of some groups, in the order of scores."""
         codes, total = self.grouping.codes, len(self.grouping.groups)
         if len(groups) == total:
-            return slice(None)
+            return self.grouping.inside
         if len(codes) > MOST_SCORES:  # indices would take more memory than the scores
             return np.isin(codes, groups)
         if self._cells is None:
-            ends = np.cumsum(np.bincount(codes, minlength=total))
-            self._cells = np.split(np.argsort(codes, kind="stable"), ends[:-1])
+            ends = np.cumsum(np.bincount(codes + 1, minlength=total + 1))  # those of no group come first
+            self._cells = np.split(np.argsort(codes, kind="stable"), ends[:-1])[1:]
         return np.sort(np.concatenate([self._cells[g] for g in groups]))
 
     def _merged(self, score: Floats, mass: NDArray[Any], new: NDArray[Any], cells: int) -> Ints:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, TableFileError, UsageError, shown
+from evenhand.files.data_file import stated_of
 from evenhand.files.json_text import parsed
 from evenhand.files.paths import as_path, is_file, literal, replacing, shown_path
 from evenhand.files.secrets import is_address
@@ -108,6 +109,7 @@ def load(path: Any) -> Table | Confusion:
     import duckdb
 
     given, path = path, as_path(path)
+    stated_of(given).check_only((), path, "a saved table")
     if not is_file(path):
         far = " on this machine: copy it here first" if is_address(str(given)) else ""
         raise TableFileError(f"no table to load: {shown_path(given)} is not a file{far}")

@@ -73,6 +73,7 @@ def suppressed(
     thresholds = check_numbers(below, ranges, keep_thresholds)
     assert below is not None  # it is a whole number
     _check_table(table, thresholds)
+    table = table.complete()
     thresholds = np.unique([table.compared(t) for t in thresholds.tolist()]) if len(thresholds) else thresholds
     borders = fixed_borders(table, like, edges, thresholds)
     plan = _Plan.of(table, thresholds, below, borders)

@@ -53,6 +53,13 @@ class Meaning:
     risk: bool = False
     score_range: tuple[float, float] | None = None
     cluster: str | None = None
+    favorable_prediction: str | None = None
+    """The favourable value of the prediction, where that is not the label's."""
+
+    @property
+    def decided(self) -> str | None:
+        """The favourable value of the prediction."""
+        return self.favorable if self.favorable_prediction is None else self.favorable_prediction
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,8 +153,28 @@ class Table(Grouped):
         if self.cluster is None:
             return self.sizes(grouping)
         clusters = int(self.cluster.max()) + 1
-        one_each = np.unique(grouping.codes * clusters + self.cluster)
+        inside = grouping.inside
+        one_each = np.unique(grouping.codes[inside] * clusters + self.cluster[inside])
         return np.bincount(one_each // clusters, minlength=len(grouping.groups))
+
+    def among(self, grouping: Grouping) -> tuple[Table, Grouping]:
+        """The people who are in a group, and their grouping: everybody, unless some lack a value."""
+        if grouping.whole:
+            return self, grouping
+        arrays = {name: None if (a := getattr(self, name)) is None else a[..., grouping.inside] for name in _ARRAYS}
+        if arrays["cluster"] is not None:
+            arrays["cluster"] = np.unique(arrays["cluster"], return_inverse=True)[1].reshape(-1)
+        about = {**self._same_people(), "spans": self.spans, "noise": self.noise, "meaning": self.meaning}
+        some = Table.of_cells(**about | arrays)
+        return some, some._divided([[a.name for a in some.attributes].index(name) for name in grouping.attributes])
+
+    def complete(self) -> Table:
+        """The people who have a value of every attribute; the others are left out."""
+        if self.finest.whole:
+            return self
+        some, _ = self.among(self.finest)
+        left_out, left_out_groups = self.left_out_of_all()
+        return replace(some, left_out=left_out, left_out_groups=left_out_groups)
 
     # ---- dense arrays for measures ---------------------------------------------------------------
 
@@ -211,15 +238,15 @@ class Table(Grouped):
 
     def dense(self, level: Ints, levels: int, grouping: Grouping) -> Counts:
         """Counts by the level of each cell, group and label."""
-        labels = 1 if self.label is None else 2
+        labels, inside = 1 if self.label is None else 2, grouping.inside
         shape = (levels, len(grouping.groups), labels)
-        key = (level * shape[1] + grouping.codes) * labels
+        key = (level[inside] * shape[1] + grouping.codes[inside]) * labels
         if self.label is not None:
-            key += self.label
+            key += self.label[inside]
         size = levels * shape[1] * labels
-        squares = None if self.weight2 is None else sum_by(key, self.weight2, size).reshape(shape)
-        array = sum_by(key, self.mass, size).reshape(shape)
-        return Counts(array, grouping.groups, squares, self.units(key), self.noise is not None)
+        squares = None if self.weight2 is None else sum_by(key, self.weight2[inside], size).reshape(shape)
+        array = sum_by(key, self.mass[inside], size).reshape(shape)
+        return Counts(array, grouping.groups, squares, self.units(key, inside), self.noise is not None)
 
     def units(self, place: Ints, cells: Any = slice(None)) -> Units | None:
         """Which rows belong together, in dense counts where cells stand in these places."""
@@ -414,7 +441,8 @@ def describe(t: Table) -> dict[str, Any]:
     return {
         "attributes": [{"name": a.name, "groups": list(a.groups)} for a in t.attributes],
         "meaning": {
-            **{k: v for k, v in vars(t.meaning).items() if k not in ("score_range", "cluster")},
+            **{k: v for k, v in vars(t.meaning).items() if k not in ("score_range", "cluster", "favorable_prediction")},
+            **({} if (own := t.meaning.favorable_prediction) is None else {"favorable_prediction": own}),
             **({"cluster": t.meaning.cluster} if t.cluster is not None else {}),
             "score_range": list(t.meaning.score_range) if t.meaning.score_range else None,
         },

@@ -100,6 +100,8 @@ class AttributeAudit:
     """The same of calibration bias by rank, whose bins may end inside a range of scores."""
     information: Information | None = None
     """What the score tells about all groups at once, when there are more than two."""
+    key: tuple[str, ...] = ()
+    """The measures that its verdict is about."""
 
 
 def audit_attribute(
@@ -281,7 +283,7 @@ def _reason(m: Measure, table: Table, options: Options) -> str | None:
         return "because there is no score"
     scored = m if isinstance(m, ScoreMeasure) else None
     # intervals and tests were seen to hold on private tables: not of densities, calibration, nor variants
-    holds = scored is not None and scored.id in MEASURES and not scored.smooth and scored.view is None
+    holds = scored is not None and scored.id in MEASURES and not (scored.smooth or scored.view or scored.variances)
     if table.noise is not None and not holds:
         return NOISY
     uses = options.scores

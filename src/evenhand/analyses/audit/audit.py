@@ -11,11 +11,12 @@ import numpy as np
 from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_attribute
 from evenhand.analyses.audit.evidence import adjusted
 from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
-from evenhand.analyses.audit.warnings import stray_tolerances, warnings
+from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import comparable, reference_group
-from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, unknown
+from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, write
 from evenhand.tables.groups import Grouping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.report.charts.chart import Chart
+    from evenhand.report.cover import Cover
 
 
 NOISE_ALONE = (
@@ -46,20 +48,54 @@ class Audit(Result):
     table: Table
     options: Options
     attributes: tuple[AttributeAudit, ...]
+    caveats: tuple[str, ...]
+    """Notes that change how the verdict is read."""
     notes: tuple[str, ...]
+    """These, and what else there is to know."""
     library: str | None = None
     """The dataframe library of the data, for `to_frame`."""
+    cover: Cover | None = None
+    """What the report is signed with."""
 
     def _repr_html_(self) -> str:
+        from evenhand.analyses.audit.page import glance
         from evenhand.report.page.shell import framed
 
-        return framed(self.to_html())
+        return framed(glance(self.to_dict()))
 
     def to_frame(self, library: str | None = None) -> Any:
         """All comparisons as a dataframe, one row each, in the library of the data (or the one named)."""
         from evenhand.analyses.audit.document import frame
 
         return frame(self, library)
+
+    def summary(self, *, full: bool = False) -> str:
+        """What `print` shows: the verdict, the groups and the key measures; a full one has every measure.
+
+        >>> import evenhand
+        >>> short = evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0).summary()
+        >>> "UNEQUAL. 41% of African-American and 65% of Caucasian" in short
+        True
+        """
+        from evenhand.analyses.audit.text import render
+        from evenhand.report.console import Harmless, as_text
+
+        return as_text(Harmless(render(self.to_dict(), "full" if truth("full", full) else "key")))
+
+    def with_cover(self, cover: Cover) -> Audit:
+        """The same audit with a cover, which JSON, page, Markdown and Word document show.
+
+        >>> import evenhand
+        >>> audit = evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0)
+        >>> signed = audit.with_cover(evenhand.Cover(title="Recidivism scores", author="Ada King"))
+        >>> signed.to_markdown().splitlines()[0]
+        '## Recidivism scores'
+        """
+        from evenhand.report.cover import Cover
+
+        if not isinstance(cover, Cover):
+            raise UsageError(f"a cover is an evenhand.Cover, not {shown(cover)}")
+        return replace(self, cover=cover)
 
     def to_html(self, path: str | Path | None = None, *, also: Any = (), embed: str = "coarse") -> str:
         """The audit as one self-contained page, also written to a file if a path is given.
@@ -82,6 +118,26 @@ class Audit(Result):
         from evenhand.analyses.audit.markdown import audit_markdown
 
         return write(audit_markdown(self.to_dict()), path)
+
+    def to_latex(self, path: str | Path | None = None, *, booktabs: bool = False) -> str:
+        r"""Groups and key measures as tables in LaTeX, also written to a file if a path is given.
+
+        They need no package; with `booktabs=True` they have the rules of that one.
+
+        >>> import evenhand
+        >>> audit = evenhand.audit(evenhand.compas(), threshold=5, reference="Caucasian", permutations=0)
+        >>> print(audit.to_latex(booktabs=True).splitlines()[6])
+        African-American & 3,696 & 41.2\% & 0.63 & 55.2\% & 28.0\% \\
+        """
+        from evenhand.analyses.audit.latex import audit_latex
+
+        return write(audit_latex(self.to_dict(), truth("booktabs", booktabs)), path)
+
+    def to_docx(self, path: str | Path | None = None) -> bytes:
+        """The audit as a Word document, also written to a file if a path is given. Needs `evenhand[word]`."""
+        from evenhand.analyses.audit.word import audit_word
+
+        return write(audit_word(self), path)
 
     def plot(
         self,
@@ -147,9 +203,9 @@ def audit_table(
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
         raise UsageError(f"null='published' permutes group labels, which {what} do not allow: leave it out")
-    options, notes = with_threshold(options, table)
+    options, first = with_threshold(options, table)
     groupings, remarks = comparable(table)
-    notes += remarks
+    first += remarks
     attributes, compared = [], 0
     for i, grouping in enumerate(groupings):
         measures = chosen.get(grouping.name) if isinstance(chosen, Mapping) else chosen
@@ -168,15 +224,18 @@ def audit_table(
         compared += len(grouping.groups) - len(unfit) >= 2 or not unfit
         attribute, remarks = _audited(table, grouping, unfit, reference, measures, options, random, tell)
         attributes.append(attribute)
-        notes += remarks
+        first += remarks
     if attributes and not compared:
         raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
-    measured = adjusted([a.measures for a in attributes])
-    attributes = [replace(a, measures=gaps) for a, gaps in zip(attributes, measured, strict=True)]
-    notes += warnings(table, options, attributes)
+    held = table.score is not None, table.label is not None
+    key = [key_measures([g.measure for g in a.measures], *held) for a in attributes]
+    measured = adjusted([a.measures for a in attributes], key)
+    attributes = [replace(a, measures=g, key=ids) for a, g, ids in zip(attributes, measured, key, strict=True)]
+    first += caveats(table, options, attributes)
+    notes = [*first, *table.notes, *warnings(table, options, attributes)]
     if not isinstance(chosen, Mapping):
         notes += stray_tolerances(options.tolerance, chosen)
-    return Audit(table, options, tuple(attributes), (*table.notes, *notes), library)
+    return Audit(table, options, tuple(attributes), tuple(first), tuple(notes), library)
 
 
 def _audited(

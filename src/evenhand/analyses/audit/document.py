@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from evenhand.analyses.audit.gaps import Gap, Part
 from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.repeated import command
+from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
+from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
@@ -23,14 +26,21 @@ if TYPE_CHECKING:
 
 def document(audit: Audit) -> dict[str, Any]:
     """The whole audit as plain values."""
-    options = audit.options
+    options, data = audit.options, data_of(audit.table, audit.options.threshold)
+    attributes = [_attribute(a, audit.table.grouping(a.name).attributes, options.confidence) for a in audit.attributes]
+    attributes = [
+        {**told, "verdict": attribute_verdict(told, data, a.key, options.confidence)}
+        for told, a in zip(attributes, audit.attributes, strict=True)
+    ]
     return {
         **header("audit"),
-        "data": data_of(audit.table, options.threshold),
+        "verdict": audit_verdict(attributes),
+        **({} if audit.cover is None else {"cover": audit.cover.to_dict()}),
+        "data": data,
         "options": _options(options),
-        "attributes": [
-            _attribute(a, audit.table.grouping(a.name).attributes, options.confidence) for a in audit.attributes
-        ],
+        "command": command(audit.table, options, attributes),
+        "attributes": attributes,
+        "caveats": list(audit.caveats),
         "notes": list(audit.notes),
     }
 
@@ -49,7 +59,7 @@ def data_of(table: Table, threshold: float | None) -> dict[str, Any]:
     return {
         "rows": table.rows,
         "left_out": dict(table.left_out),
-        "favorable": m.favorable,
+        **fields(m, "favorable favorable_prediction"),
         "threshold": threshold,
         "score_range": list(table.score_range) if table.score is not None else None,
         **fields(m, "score risk label prediction weight cluster"),
@@ -61,17 +71,18 @@ def data_of(table: Table, threshold: float | None) -> dict[str, Any]:
 
 def _rule(table: Table, threshold: float | None) -> str:
     if table.decision is not None:
-        return f"{table.meaning.prediction} is {table.meaning.favorable}"
+        return f"{table.meaning.prediction} is {table.meaning.decided}"
     return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:.15g}"
 
 
 def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -> dict[str, Any]:
+    sizes = {g.name: g.n for g in a.groups}
     return {
         "name": a.name,
         "columns": list(columns),
         "reference": a.reference,
         "groups": [_group(g) for g in a.groups],
-        "measures": [_gap(g) for g in a.measures],
+        "measures": [_gap(g, settling(g, (sizes[g.group], sizes[g.reference]), confidence)) for g in a.measures],
         "largest": [_largest(g) for g in a.largest],
         "information": None if a.information is None else _information(a.information, shown_name(a.name), confidence),
         "impossibility": _impossibility(a.impossibility, a.reference),
@@ -87,7 +98,7 @@ def _group(g: GroupSummary) -> dict[str, Any]:
     return {**fields(g, "name members n left_out"), "rates": rates}
 
 
-def _gap(g: Gap) -> dict[str, Any]:
+def _gap(g: Gap, needed: Sample | None) -> dict[str, Any]:
     return {
         "id": g.id,
         "family": g.measure.family,
@@ -103,9 +114,10 @@ def _gap(g: Gap) -> dict[str, Any]:
         "left_out_bins": list(getattr(g, "left_out_bins", ())),
         **fields(g, "left_out_share bounds resamples_undefined"),
         **_null(g.null, g.excess),
-        **fields(g, "p_adjusted p_adjusted_at_most p_adjusted_bh detectable underpowered"),
+        **fields(g, "exploratory p_adjusted p_adjusted_at_most p_adjusted_bh detectable underpowered"),
         "tests": [_test(t) for t in getattr(g, "tests", ())],
         **fields(g, "cohens_h"),
+        "needed": None if needed is None or needed is NOBODY else fields(needed, "n n_reference"),
     }
 
 

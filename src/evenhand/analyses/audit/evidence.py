@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from evenhand.analyses.audit.gaps import Gap, RateGap
@@ -48,8 +48,19 @@ def too_small(gaps: Sequence[Gap]) -> tuple[str, ...]:
     return tuple(group for group, by_id in told.items() if by_id.get("demographic_parity", all(by_id.values())))
 
 
-def adjusted(gaps: Sequence[Sequence[Gap]]) -> list[tuple[Gap, ...]]:
-    """All gaps of an audit, with p-values adjusted for there being so many; what is one number counts once."""
+def adjusted(gaps: Sequence[Sequence[Gap]], key: Sequence[Collection[str]]) -> list[tuple[Gap, ...]]:
+    """All gaps of an audit, attribute by attribute, with p-values adjusted for there being so many.
+
+    Those of key measures are adjusted among themselves, the others, which are exploratory, among all.
+    """
+    marked = [[replace(g, exploratory=g.id not in ids) for g in m] for m, ids in zip(gaps, key, strict=True)]
+    confirmatory = _adjusted([[g if not g.exploratory else replace(g, null=None) for g in m] for m in marked])
+    both = zip(_adjusted(marked), confirmatory, strict=True)
+    return [tuple(a if a.exploratory else b for a, b in zip(*pair, strict=True)) for pair in both]
+
+
+def _adjusted(gaps: Sequence[Sequence[Gap]]) -> list[tuple[Gap, ...]]:
+    """What is one number counts once."""
     tested = [(i, g, g.null) for i, members in enumerate(gaps) for g in members if g.null is not None]
     about = [(i, g.group, hypothesis(g.measure)) for i, g, _ in tested]
     p = [null.p_value for _, _, null in tested]

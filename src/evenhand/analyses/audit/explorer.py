@@ -47,7 +47,7 @@ def steps_of(
 def compared(table: Table, references: dict[str, str]) -> list[Grouping]:
     """The groupings of the audit whose groups lack nobody."""
     lacking = {name for name, _ in table.provenance.incomplete}
-    return [g for g in table.groupings if g.name in references and g.name not in lacking]
+    return [g for g in table.groupings if g.name in references and g.name not in lacking and g.whole]
 
 
 def _policy(table: Table, threshold: float | None) -> float | None:
@@ -170,11 +170,14 @@ _ELSEWHERE = (
 
 def _explained(table: Table) -> str:
     text = (
-        "Move the threshold and see whom the decision would select. The gap (ΔDP) is the selection rate minus that of "
-        "the reference, the ratio is one over the other: below 0.8 it fails the four-fifths rule."
+        "Move the threshold and see whom the decision would select. The gap is the selection rate minus that of the "
+        "reference in percentage points, the ratio is one over the other: below 0.8 it fails the four-fifths rule."
     )
     if table.label is not None:
-        text += " TP and FN are people with the favourable outcome, selected and refused; FP and TN are the others."
+        text += (
+            " TP and FN are people with the favourable outcome, selected and refused; FP and TN are the others. TPR "
+            "and FPR are how many of both are selected, PPV is how many of the selected have the favourable outcome."
+        )
     if table.weight is not None:
         text += " Numbers of people are weighted, as if the mean weight were 1."
     return text
@@ -219,7 +222,7 @@ def _table(table: Table, grouping: Grouping, reference: str, index: int, thresho
         row = {**by_group[g], "gap": rate - base, "ratio": rate / base if base > 0 else np.nan}
         mark = " (reference)" if grouping.groups[g] == reference else ""
         rows.append([join(name(grouping.groups[g]), mark), *(_cell(place, key, row[key]) for key in keys)])
-    heads = {**_RATES, "gap": "gap (ΔDP)", "ratio": "ratio", "selected": "people selected", **_COUNTS}
+    heads = {**_RATES, "gap": "gap, points", "ratio": "ratio", "selected": "people selected", **_COUNTS}
     more = len(grouping.groups) - len(chosen)
     caption = join("By ", name(grouping.name), f"; {more:,} smaller groups are not shown" if more else None)
     return grid(caption, ["group", *(heads[key] for key in keys)], rows, data_grouping=index)
@@ -251,4 +254,6 @@ def _written(key: str, value: float) -> str:
         return "–"
     if key in _COUNTS or key == "selected":
         return f"{value:,.1f}".removesuffix(".0")
-    return number(value, sign=key == "gap" and value > 0)
+    if key == "ratio":
+        return number(value, digits=2)
+    return f"{100 * value:{'+' if value > 0 else ''}.1f}" if key == "gap" else f"{100 * value:.1f}%"

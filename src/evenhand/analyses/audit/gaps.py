@@ -13,6 +13,7 @@ from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
 from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.registry import Measure, ScoreMeasure, find
+from evenhand.report.format import interval, number
 from evenhand.tables.arrays import Pair
 from evenhand.tables.dense import ScoreBin
 
@@ -136,7 +137,7 @@ class Judged(Known):
         return None if self.null is None else self.null.p_value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gap(Judged):
     """How one group differs from the reference by one measure: a `RateGap` or a `ScoreGap`."""
 
@@ -161,11 +162,13 @@ class Gap(Judged):
     null: Null | None = None
     """What chance alone shows, with its distribution."""
     p_adjusted: float | None = None
-    """Holm's, over all comparisons of the audit; measures that are one number count once."""
+    """Holm's, of a key measure over all comparisons by key measures; measures that are one number count once."""
     p_adjusted_at_most: bool | None = None
     """Whether Holm's may be smaller than it is, because more permutations could make it so."""
     p_adjusted_bh: float | None = None
     """Benjamini and Hochberg's."""
+    exploratory: bool = False
+    """Whether it is no key measure of these data, so that its p-values are adjusted over all comparisons."""
     resolution: float = 0.0
     """How far the value may be from the exact one, because scores are known in ranges."""
     detectable: float | None = None
@@ -182,6 +185,11 @@ class Gap(Judged):
         """A comparison that does not exist is listed with its reason, not passed over."""
         sentence = f"{m.title} of {shown_name(group)} against {shown_name(reference)} is undefined {because}."
         return cls(m.id, group, reference, m.tolerance, undefined=because, interpretation=sentence, **known)
+
+    def __repr__(self) -> str:
+        """The comparison, the estimate and its interval, and whether it keeps to its tolerance, in a line."""
+        whom = f"{self.id}, {shown_name(self.group)} against {shown_name(self.reference)}"
+        return f"{whom}: {in_a_line(self, self.estimate, self.measure.signed)}"
 
     @property
     def scale(self) -> str:
@@ -213,7 +221,7 @@ class Gap(Judged):
         return not self.detectable <= MISSED * self.tolerance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RateGap(Gap):
     """A gap between rates of a decision, or of score bins."""
 
@@ -238,7 +246,7 @@ class RateGap(Gap):
         return max(self.parts, key=lambda p: abs(p.difference), default=None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreGap(Gap):
     """A gap between the scores of two groups, which may favour one group here and the other there."""
 
@@ -259,6 +267,16 @@ class ScoreGap(Gap):
     def negative_share(self) -> float | None:
         """What favours the reference, as a share of the whole."""
         return None if self.positive_share is None else 1 - self.positive_share
+
+
+def in_a_line(found: Any, value: float, signed: bool) -> str:
+    """A value, its interval, and whether it keeps to its tolerance, with a question mark if the interval does not."""
+    if found.undefined:
+        return f"undefined {found.undefined}"
+    ends = "" if found.ci is None else f" ({interval(found.ci, sign=signed)})"
+    word = {True: "within", False: "beyond", None: "not settled"}[found.passes]
+    doubt = "" if found.passes is None or getattr(found, "conclusive", None) is not False else "?"
+    return f"{number(value, sign=signed, tiny=True)}{ends}, {word}{doubt}"
 
 
 AnyGap = TypeVar("AnyGap", bound=Gap)
@@ -308,13 +326,17 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
         text += f", a ratio of {gap.value:.3f}"
     elif not sized:
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
-    verdict = f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}"
+    ends = "" if gap.ci is None else f" ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f})"
+    return f"{text}{ends}; {verdict(gap, tolerance)}."
+
+
+def verdict(gap: Judged, tolerance: str) -> str:
+    """On which side of its tolerance a value is, and whether its interval is."""
     if gap.unjudged:
-        verdict = f"not held to the tolerance of {tolerance} {gap.unjudged}"
-    if gap.ci is None:
-        return f"{text}; {verdict}, without interval."
-    interval = f"{100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f}"
-    if gap.unjudged:
-        return f"{text} ({interval}); {verdict}."
-    sure = "and so is the whole interval" if gap.conclusive else "but the interval reaches across it"
-    return f"{text} ({interval}); {verdict}, {sure}."
+        return f"not held to the tolerance of {tolerance} {gap.unjudged}{'' if gap.ci else ', without interval'}"
+    words = {
+        True: "and so is the whole interval",
+        False: "but the interval reaches across it",
+        None: "without interval",
+    }
+    return f"{'within' if gap.passes else 'beyond'} the tolerance of {tolerance}, {words[gap.conclusive]}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Judged
+from evenhand.analyses.audit.gaps import Judged, verdict
 from evenhand.analyses.audit.score_gaps import one_of_everybody
 from evenhand.analyses.audit.systematic import smoothing
 from evenhand.analyses.options import Options
@@ -71,11 +71,8 @@ class Information(Judged):
         if self.undefined:
             return f"{about} is undefined {self.undefined}."
         ends = "" if self.ci is None else f" ({100 * confidence:g}% interval {written(self.ci)})"
-        verdict = f"{'within' if self.passes else 'beyond'} the tolerance of {self.tolerance:.3g}"
-        if self.unjudged:
-            verdict = f"not held to the tolerance of {self.tolerance:.3g} {self.unjudged}"
         of_most = f"of {number(float(np.log(self.groups)))} nats at most"
-        return f"{about}: {number(self.value)}{ends}, {of_most}; {verdict}."
+        return f"{about}: {number(self.value)}{ends}, {of_most}; {verdict(self, f'{self.tolerance:.3g}')}."
 
 
 def of_all_groups(
@@ -90,8 +87,11 @@ def of_all_groups(
     coarse = view(range(count), int(np.clip(2 * RESAMPLED / count, FEWEST, RESAMPLED // 2)))
     found = Information(m.id, count, m.tolerance_for(coarse))
     if without:
-        who = f"{'groups' if len(without) > 1 else 'group'} {listed(without)}"
-        return replace(found, undefined=f"because {who} has no density: it is one person or has (nearly) one score")
+        if len(without) == 1:
+            reason = f"group {listed(without)} has no density: it is one person or has (nearly) one score"
+        else:
+            reason = f"groups {listed(without)} have no density: each is one person or has (nearly) one score"
+        return replace(found, undefined=f"because {reason}")
     if len(common_grid(*every)) * count > MOST_POINTS:
         return replace(found, undefined=f"because {count:,} groups are too many to compare their densities at once")
     off = _off(m, view, alone, options)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.audit.gaps import Gap, Known, RateGap, ScoreGap, passes
+from evenhand.analyses.audit.gaps import Gap, Known, RateGap, ScoreGap, in_a_line, passes
 from evenhand.analyses.audit.left_out import left_out as people_left_out
+from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.null import Null, apart_by, null_of, permuted_within, rate_outward, recentred, share_at_least
 from evenhand.inference.permutation import permuted
@@ -25,7 +26,7 @@ NORM = "bootstrap of the norm"
 PAIRS = "exact intervals of all pairs"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LargestGap(Known):
     """The pair of groups that differ most by one measure."""
 
@@ -61,6 +62,11 @@ class LargestGap(Known):
     """Between what the value would lie if everybody could be compared; None if all who matter were."""
     lacking: str | None = None
     """Why there are such bounds."""
+
+    def __repr__(self) -> str:
+        """The pair, the value and its interval, and whether it keeps to its tolerance, in a line."""
+        pair = "" if self.pair is None else f", {' and '.join(map(shown_name, self.pair))}"
+        return f"{self.id}{pair}: {in_a_line(self, self.value, False)}"
 
     @property
     def excess(self) -> float | None:

@@ -1,105 +1,144 @@
-"""Results → Markdown that fits a pull request or a model card."""
+"""Results → Markdown that fits a pull request or a model card: the verdict first, every measure folded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
-from evenhand.analyses.audit.findings import MOST_TOLD, findings, remaining
-from evenhand.analyses.audit.page import facts, title_of
+from evenhand.analyses.audit.brief import MOST_NOTES, SHORT, few_digits, percent_column, ranked, worst_first
+from evenhand.analyses.audit.method import facts
+from evenhand.analyses.audit.overview import first_attribute, title_of
 from evenhand.analyses.audit.roc_parts import telling
+from evenhand.analyses.audit.verdict import NOT_COMPUTED, word_of
 from evenhand.analyses.audit.wording import (
     chance_shows,
     gap,
     measure_of,
     p_value,
     rates_of,
-    sentence,
     size,
     tolerated,
 )
 from evenhand.errors import shown_name
-from evenhand.measures.rates import MAIN_RATES
-from evenhand.report.format import interval, number
-from evenhand.report.markdown import escaped, finished, table
+from evenhand.report.format import interval, number, sentence
+from evenhand.report.markdown import cover_lines, escaped, finished, folded, note_lines, preformatted, table
 
 MOST_TABLES = 6
+MOST_ROWS = 30
+RATES = ("tpr", "fpr", "ppv")
 
 
 def audit_markdown(document: dict[str, Any]) -> str:
-    """The audit: what was audited, the verdict in sentences, rates by group, and every measure."""
+    """The verdict, the groups and the key measures; folded, every measure and how to repeat it."""
     return finished(_lines(document))
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"## {escaped(title_of(document))}"
     yield ""
-    yield from (f"- **{escaped(term)}:** {escaped(text)}" for term, text in facts(document))
-    yield ""
-    for attribute in document["attributes"]:
-        yield f"### By {escaped(shown_name(attribute['name']))}"
+    if document.get("cover"):
+        yield from cover_lines(document)
         yield ""
-        told = findings(attribute)
-        for f in told[:MOST_TOLD]:
-            yield f"**{escaped(f.headline)}.** {escaped(f.tally)}"
-            yield ""
-            yield from (f"- **{escaped(point.lead)}**{escaped(point.rest)}" for point in f.points if point.shown)
-            yield ""
-        yield from (f"{escaped(sentence)}\n" for sentence in remaining(told))
-        yield from _groups(attribute)
-        for f in told[:MOST_TABLES]:
-            yield from _measures(attribute, f.group, document["options"]["confidence"])
-        if attribute["largest"]:
-            yield from _all_pairs(attribute, document["options"]["confidence"])
-        if told := attribute["information"]:
-            chance = "" if told["p_value"] is None else f" {sentence(chance_shows(told))}"
-            yield escaped(sentence(told["interpretation"].rstrip(".")) + chance)
-            yield ""
-    for note in document["notes"]:
-        yield f"> {escaped(shown_name(note, 600))}"
-        yield ">"
-    options = document["options"]
+    verdict, first = document["verdict"], first_attribute(document)
+    yield f"**{escaped(verdict['word'].upper())}.** {escaped(verdict['sentence'])}"
     yield ""
-    yield (
-        f"<sub>Evenhand {document['version']}, table `{document['data']['table'][:16]}`, seed {options['seed']}, "
-        f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations.</sub>"
-    )
+    yield from (f"> {escaped(shown_name(note, 600))}\n" for note in document["caveats"][:MOST_NOTES])
+    for attribute in [first, *(a for a in document["attributes"] if a is not first)]:
+        yield from _attribute(attribute, document["options"]["confidence"], attribute is not first)
+    for attribute in document["attributes"]:
+        for group in worst_first(attribute)[:MOST_TABLES]:
+            title = f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure"
+            yield from folded(title, _measures(attribute, group, document["options"]["confidence"]))
+        if attribute["largest"]:
+            title = f"All pairs of groups by {shown_name(attribute['name'])}"
+            yield from folded(title, _all_pairs(attribute, document["options"]["confidence"]))
+    yield from note_lines(document)
+    yield from folded("What was audited, and how to repeat it", _repeated(document))
+
+
+def _attribute(attribute: dict[str, Any], confidence: float, told: bool) -> Iterator[str]:
+    yield f"### By {escaped(shown_name(attribute['name']))}"
+    yield ""
+    verdict = attribute["verdict"]
+    if told:
+        yield f"**{escaped(verdict['word'].upper())}.** {escaped(verdict['sentence'])}"
+        yield ""
+    yield from _groups(attribute)
+    if verdict["worst"] is not None:
+        yield from _key(attribute, verdict["worst"]["group"], confidence)
+    if len(attribute["groups"]) > 2:
+        yield from _matrix(attribute, confidence)
 
 
 def _groups(attribute: dict[str, Any]) -> Iterator[str]:
-    columns = rates_of(attribute, MAIN_RATES[:5])
-    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:30]
+    """People, how many are selected, the ratio, the rates behind key measures, and the word of each group."""
+    shown, verdict = ranked(attribute)[:MOST_ROWS], attribute["verdict"]
+    ratios = {m["group"]: m["value"] for m in attribute["measures"] if m["id"] == "disparate_impact"}
+    ratios[attribute["reference"]] = 1.0
+    rates = rates_of(attribute, ("selection_rate", *RATES))
+    columns = [percent_column([g["rates"][r]["value"] for g in shown]) for r in rates]
     rows = [
         [
-            escaped(shown_name(g["name"])) + (" (reference)" if g["name"] == attribute["reference"] else ""),
-            f"{g['n']:,}",
-            *(number(g["rates"][r]["value"]) for r in columns),
+            _group(g["name"], attribute), f"{g['n']:,}",
+            column[0], number(ratios.get(g["name"]), digits=2), *column[1:],
+            verdict["groups"].get(g["name"], ""),
         ]
-        for g in shown
-    ]
-    yield from table(["group", "people", *columns.values()], rows)
+        for g, column in zip(shown, zip(*columns, strict=True), strict=True)
+    ]  # fmt: skip
+    selected, *others = rates.values()
+    yield from table(["group", "people", selected, "ratio", *others, "verdict"], rows, ("verdict",))
     if len(attribute["groups"]) > len(shown):
-        yield f"{len(attribute['groups']) - len(shown):,} smaller groups are not shown.\n"
+        yield f"{len(attribute['groups']) - len(shown):,} more groups are not shown.\n"
+
+
+def _group(group: str, attribute: dict[str, Any]) -> str:
+    return escaped(shown_name(group)) + (" (reference)" if group == attribute["reference"] else "")
+
+
+def _key(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:
+    """The key measures of the group that the verdict names."""
+    by = {m["id"]: m for m in attribute["measures"] if m["group"] == group}
+    yield f"{escaped(shown_name(group))} against {escaped(shown_name(attribute['reference']))}:"
+    yield ""
+    rows = []
+    for id_ in attribute["verdict"]["key"]:
+        m, measure = by[id_], measure_of({"id": id_})
+        numbers = [
+            gap(measure, m),
+            interval(m["ci"], sign=measure.signed),
+            tolerated(measure, m["tolerance"]),
+            p_value(m),
+        ]
+        rows.append([measure.title, *numbers, word_of(m, confidence)])
+    heads = ["key measure", "gap", f"{100 * confidence:g}% interval", "tolerance", "p", "verdict"]
+    yield from table(heads, rows, ("verdict",))
+
+
+def _matrix(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
+    """Groups by key measures."""
+    key, groups = attribute["verdict"]["key"], worst_first(attribute)[:MOST_ROWS]
+    by = {(m["group"], m["id"]): m for m in attribute["measures"]}
+    heads = ["group", *(measure_of({"id": id_}).title for id_ in key)]
+    rows = [[escaped(shown_name(g)), *(_cell(by[g, id_], confidence) for id_ in key)] for g in groups]
+    yield from table(heads, rows, heads)
+
+
+def _cell(m: dict[str, Any], confidence: float) -> str:
+    word = word_of(m, confidence)
+    said = "not known" if word == NOT_COMPUTED else SHORT[word]
+    return f"{few_digits(measure_of(m), m)} {said}"
 
 
 def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:
     measures = [m for m in attribute["measures"] if m["group"] == group]
-    title = escape(f"{shown_name(group)} against {shown_name(attribute['reference'])}: every measure")
-    yield f"<details><summary>{title}</summary>"
-    yield ""
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p", "p adjusted", "tolerance", "verdict"]
     yield from table(heads, [_row(m) for m in measures])
-    told = [f"- {escaped(sentence)}" for sentence in telling(measures)]
+    told = [f"- {escaped(one)}" for one in telling(measures)]
     yield from (*told, "") if told else ()
-    yield "</details>"
-    yield ""
 
 
 def _all_pairs(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
-    """The most different pair, and the mean over all pairs."""
-    yield "<details><summary>The most different pair of groups, and the mean over all pairs</summary>"
-    yield ""
+    """The most different pair, the mean over all pairs, and what a score tells about all groups at once."""
     level = f"{100 * confidence:g}% interval"
     heads = ["measure", "gap", level, "null 95%", "pair", "mean over all pairs", level]
     rows = []
@@ -111,8 +150,10 @@ def _all_pairs(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
             size(measure, m["mean"]), interval(m["ci_mean"]),
         ])  # fmt: skip
     yield from table(heads, rows)
-    yield "</details>"
-    yield ""
+    if told := attribute["information"]:
+        chance = "" if told["p_value"] is None else f" {sentence(chance_shows(told))}"
+        yield escaped(sentence(told["interpretation"]) + chance)
+        yield ""
 
 
 def _row(m: dict[str, Any]) -> list[str]:
@@ -125,3 +166,18 @@ def _row(m: dict[str, Any]) -> list[str]:
         measure.title, gap(measure, m), interval(m["ci"], sign=measure.signed), size(measure, m["null_95"]),
         p_value(m, "p_value"), p_value(m), tolerated(measure, m["tolerance"]), word + open_,
     ]  # fmt: skip
+
+
+def _repeated(document: dict[str, Any]) -> Iterator[str]:
+    """What was audited, the other notes, and the command with what it rests on."""
+    yield from (f"- **{escaped(term)}:** {escaped(text)}" for term, text in facts(document))
+    yield from (f"- {escaped(shown_name(note, 600))}" for note in document["notes"] if note not in document["caveats"])
+    yield ""
+    yield preformatted(document["command"])
+    yield ""
+    options = document["options"]
+    yield (
+        f"<sub>Evenhand {document['version']}, table `{document['data']['table'][:16]}`, seed {options['seed']}, "
+        f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations. DATA is the file.</sub>"
+    )
+    yield ""

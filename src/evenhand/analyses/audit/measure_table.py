@@ -86,19 +86,22 @@ def verdict(m: dict[str, Any]) -> Markup:
 # ---- what each measure is -------------------------------------------------------------------------------------------
 
 
-def about(ids: list[str], tolerance: Mapping[str, float]) -> Markup:
-    """A glossary of the measures shown, to open one by one; with the tolerances that were stated."""
+def about(ids: list[str], tolerance: Mapping[str, float], level: int = 3) -> Markup:
+    """A glossary of the measures shown, to open one by one; with the tolerances that were stated.
+
+    `level` is that of the headings of families.
+    """
     parts = []
     measures = tolerating([m for id_ in ids if (m := find(id_)) is not None], tolerance)
     for family, title in FAMILIES.items():
         members = [m for m in measures if m.family == family]
         if members:
-            parts += [tag("h3", title.heading), *(_about(m) for m in members)]
+            parts += [tag(f"h{level}", title.heading), *(_about(m, level + 1) for m in members)]
     return join(parts)
 
 
-def _about(m: Measure) -> Markup:
-    head = tag("summary", tag("h4", m.title), " ", m.asks)
+def _about(m: Measure, level: int) -> Markup:
+    head = tag("summary", tag(f"h{level}", m.title), " ", m.asks)
     told = {
         "Formula": tag("code", m.formula),
         "Reading": reading(m),

@@ -1,33 +1,31 @@
-"""The page of an audit."""
+"""The page of an audit: the verdict, the groups by key measures, other thresholds; everything else is folded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
+from evenhand.analyses.audit.brief import MOST_GROUPS, worst_first
 from evenhand.analyses.audit.charts.subject import Subject, furthest
-from evenhand.analyses.audit.findings import MOST_TOLD, Finding, findings, remaining, summary
-from evenhand.analyses.audit.measure_table import about, comparison, roc_sources
+from evenhand.analyses.audit.group_tables import MOST_ROWS, Drawings, groups_table, largest_table, measures_tables
+from evenhand.analyses.audit.matrix import matrix
+from evenhand.analyses.audit.measure_table import about
+from evenhand.analyses.audit.method import method
+from evenhand.analyses.audit.overview import first_attribute, heading, lead, overview, title_of, verdict_line
+from evenhand.analyses.audit.rate_bars import bars
 from evenhand.analyses.audit.steps import LEAST, Steps
-from evenhand.analyses.audit.wording import (
-    chance_shows,
-    impossibility,
-    measure_of,
-    rates_of,
-    sentence,
-    size,
-    tolerances,
-)
+from evenhand.analyses.audit.wording import chance_shows, impossibility
 from evenhand.errors import one_of, shown_name
-from evenhand.inference.null import Null
+from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.registry import Charts, Kind
-from evenhand.report.format import interval, number
+from evenhand.report.format import sentence
+from evenhand.report.page.cover import cover_block, signing
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Markup, cell, facts_of, grid, join, name, notes_of, tag
+from evenhand.report.page.markup import Markup, join, name, tag
 from evenhand.report.page.shell import fitted, page
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
@@ -35,22 +33,16 @@ from evenhand.tables.table import Table
 if TYPE_CHECKING:
     from evenhand.analyses.audit.audit import Audit
 
-MOST_TABLES = 12
-"""Groups of one attribute whose measures are shown one by one."""
-MOST_ROWS = 200
 EMBED = ("coarse", "exact", "none")
 """What a page holds of scores: steps of a few people, every score, or steps and no explorer."""
 FEWEST_STOPS = 3
 WITHOUT_SCORES = ("forest", "groups", "null")
+MOST_AT_A_GLANCE = 4
+"""Attributes whose groups a notebook shows."""
+MOST_OF_OTHERS = 5
+"""Groups shown at once of attributes that the verdict is not about."""
 
-
-class Drawings(NamedTuple):
-    """What pages draw of an audit besides its document."""
-
-    charts: Callable[..., Charts]
-    """Of an attribute, and of a group."""
-    nulls: Mapping[tuple[str, str, str], Null | None]
-    """The distribution behind each p-value, by attribute, measure and group."""
+Section = tuple[str, Any, Any]
 
 
 def drawings(audit: Audit) -> Drawings:
@@ -65,34 +57,57 @@ def audit_page(document: dict[str, Any], drawn: Drawings, table: Table, also: An
     return fitted(lambda room: _page(document, drawn, table, others, embed, room))
 
 
+def glance(document: dict[str, Any]) -> str:
+    """The verdict, the bars and the key measures alone: what a notebook shows."""
+    few = {**document, "attributes": _first_few(document)}
+    more = len(document["attributes"]) - len(few["attributes"])
+    rest = (
+        tag("p", f"{more:,} more ways to divide people are in the report (to_html).", class_="note") if more else None
+    )
+    sections = [("verdict", heading(few), join(overview(few), rest)), *_attributes(few, MOST_GROUPS, links=False)]
+    return page(title_of(document), lead(document), sections, None)
+
+
+def _first_few(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The attribute of the verdict, and some others in their order."""
+    first = first_attribute(document)
+    others = [a for a in document["attributes"] if a is not first]
+    return [first, *others[: MOST_AT_A_GLANCE - 1]]
+
+
 def _page(
     document: dict[str, Any], drawn: Drawings, table: Table, others: list[dict[str, Any]], embed: str, room: Room
 ) -> str:
-    many = len(document["attributes"]) > 1
-    sections: list[tuple[str, str, Any]] = [("verdict", "What was found", verdict(document))]
+    most = room.most(MOST_ROWS) // len(document["attributes"])
+    sections: list[Section] = [
+        ("verdict", heading(document), join(overview(document))), *_attributes(document, max(most, MOST_GROUPS))
+    ]  # fmt: skip
     references = {a["name"]: a["reference"] for a in document["attributes"]}
     counts, data = None, document["data"]
     if data["score_range"] is not None:
         steps, counts = explorer.steps_of(table, references, data["threshold"], room, embed)
         explored = explorer.section(table, references, steps, counts, data["decision_rule"], room)
-        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(_stepped, drawn.charts, table, steps))
+        drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(stepped, drawn.charts, table, steps))
         if steps.least > 1 and not steps.stops.exact and len(steps.stops.scores) < FEWEST_STOPS:
             counts, explored = None, tag("p", _TOO_FEW, class_="note")
         if embed == "none":
             counts = None
         else:
             sections.append(("explorer", "Try another threshold", explored))
-    for i, attribute in enumerate(document["attributes"]):
-        heading = f"By {shown_name(attribute['name'])}" if many else f"Groups of {shown_name(attribute['name'])}"
-        sections.append((f"by-{i}", heading, join(_attribute(drawn, attribute, document, room))))
-    ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
-    sections += [
-        *other_sections(others, room),
-        ("measures", "What each measure asks", about(ids, document["options"]["tolerance"])),
-        ("method", "How it was computed", join(method(document, room.remarks()))),
-    ]
+    sections += other_sections(others, room)
+    sections += [("everything", "Everything else", join(_everything(document, drawn, room))), *signing(document)]
     document = {**document, "also": others} if others else document
-    return page(title_of(document), facts_of(facts(document)), sections, document, counts=counts)
+    return page(title_of(document), join(cover_block(document), lead(document)), sections, document, counts=counts)
+
+
+def _attributes(document: dict[str, Any], most: int, links: bool = True) -> Iterator[Section]:
+    """The groups of each attribute by key measure; the bars of the first stand beside the verdict."""
+    first, confidence = first_attribute(document), document["options"]["confidence"]
+    for i, a in enumerate(document["attributes"]):
+        at_once = MOST_GROUPS if a is first else MOST_OF_OTHERS
+        before = [] if a is first else [verdict_line(a), bars(a, confidence, at_once + 1)]
+        table = matrix(a, confidence, at_once, most, links)
+        yield f"by-{i}", f"Key measures by {shown_name(a['name'])}", join(before, table)
 
 
 _TOO_FEW = (
@@ -101,7 +116,7 @@ _TOO_FEW = (
 )
 
 
-def _stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
+def stepped(charts: Callable[..., Charts], table: Table, steps: Steps, **about: Any) -> Charts:
     """The charts of an attribute; those over scores know what the explorer knows, and groups that it knows well."""
     there = charts(**about)
     kinds, grouping = there.kinds, _grouping(there.subject, table)
@@ -124,146 +139,62 @@ def in_steps(subject: Subject, table: Table, steps: Steps, known: frozenset[str]
 
 
 def _about(kind: Kind, subject: Any) -> Kind:
-    """A kind of chart of what is known of another subject."""
-    return Kind(lambda _: kind.draw(subject), lambda _: kind.lacks(subject))
+    """A kind of chart of what is known of another subject, which says so."""
+
+    def drawn(_: Any) -> Chart:
+        chart = kind.draw(subject)
+        return replace(chart, note="; ".join(filter(None, (chart.note, subject.in_steps))) or None)
+
+    return Kind(drawn, lambda _: kind.lacks(subject))
 
 
-def title_of(document: dict[str, Any]) -> str:
-    """What was audited, in a line."""
-    data = document["data"]
-    groups = ", ".join(shown_name(a["name"]) for a in document["attributes"][:3])
-    return f"Fairness of {shown_name(data['score'] or data['prediction'])} by {groups}"
+# ---- what is folded --------------------------------------------------------------------------------------------------
 
 
-def facts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What was audited."""
-    data = document["data"]
-    yield "People", f"{data['rows']:,}"
-    left = [f"{count:,} rows {shown_name(reason, 100)}" for reason, count in data["left_out"].items()]
-    yield "Left out", "; ".join(left) or "nobody"
-    if data["score"] is not None:
-        lo, hi = data["score_range"]
-        kind = "high is bad for the person" if data["risk"] else "high is good for the person"
-        yield "Score", f"{shown_name(data['score'])}, from {lo:.12g} to {hi:.12g}, {kind}"
-    if data["label"] is not None:
-        yield "Outcome", f"{shown_name(data['label'])}, favourable: {shown_name(data['favorable'])}"
-    yield "Favourable decision", shown_name(data["decision_rule"], 120)
-    if stated := tolerances(document["options"]):
-        yield "Tolerances", stated
-    for a in document["attributes"]:
-        yield f"Groups of {shown_name(a['name'])}", _sizes(a)
-    if data["weight"] is not None:
-        yield "Weights", shown_name(data["weight"])
-    if data["cluster"] is not None:
-        yield "Clusters", f"{data['clusters']:,} of {shown_name(data['cluster'])}"
+def _everything(document: dict[str, Any], drawn: Drawings, room: Room) -> Iterator[Markup]:
+    """All numbers, all charts, and how they were found."""
+    confidence = document["options"]["confidence"]
+    most = room.most(MOST_ROWS) // len(document["attributes"])
+    parts: list[tuple[str, str, Callable[[dict[str, Any]], Any]]] = [
+        ("rates", "Rates of every group", lambda a: groups_table(a, most)),
+        ("all", "Every measure", lambda a: measures_tables(drawn, a, confidence, room)),
+        ("charts", "Charts", lambda a: _charts(drawn, a, room)),
+        ("pairs", "All pairs of groups", _all_pairs),
+        ("exclusion", "What cannot hold together", _impossibility),
+    ]
+    for id_, title, of in parts:
+        if content := join(_by_attribute(document, of)):
+            yield _folded(id_, title, content, on_paper=id_ == "rates")
+    ids = list(dict.fromkeys(m["id"] for a in document["attributes"] for m in a["measures"]))
+    yield _folded("measures", "What each measure asks", about(ids, document["options"]["tolerance"], level=4))
+    told = join(method(document, room.remarks()))
+    yield _folded("method", "How it was computed, and how to repeat it", told, on_paper=True)
 
 
-def _sizes(attribute: dict[str, Any]) -> str:
-    """The largest groups, with their base rates."""
-    groups = sorted(attribute["groups"], key=lambda g: -g["n"])
-    told = []
-    for g in groups[:8]:
-        base = g["rates"].get("base_rate", {"value": None})["value"]
-        told.append(f"{shown_name(g['name'])} {g['n']:,}" + ("" if base is None else f" (base rate {number(base)})"))
-    more = f" and {len(groups) - 8:,} more" if len(groups) > 8 else ""
-    return ", ".join(told) + more
-
-
-def verdict(document: dict[str, Any]) -> Iterator[Markup]:
-    """What was found, in sentences."""
-    many = len(document["attributes"]) > 1
+def _by_attribute(document: dict[str, Any], of: Callable[[dict[str, Any]], Any]) -> Iterator[Markup]:
+    """Something of every attribute, under its name if there are several."""
     for attribute in document["attributes"]:
-        told = findings(attribute)
-        if many:
-            yield tag("h3", summary(told, attribute))
-        yield from (_finding(f, "h4" if many else "h3") for f in told[:MOST_TOLD])
-        yield from (tag("p", sentence) for sentence in remaining(told))
-    yield from notes_of(document)
+        content = join(of(attribute))
+        if content:
+            yield join(tag("h4", "By ", name(attribute["name"])) if len(document["attributes"]) > 1 else None, content)
 
 
-def _finding(f: Finding, heading: str) -> Markup:
-    """What is beyond its tolerance and the null is said at once, the rest on request."""
-    told = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if p.shown]
-    rest = [tag("li", tag("strong", p.lead), p.rest) for p in f.points if not p.shown]
-    more = [tag("ul", *rest) if rest else None, [tag("p", w) for w in f.warnings]]
-    return tag(
-        "div",
-        tag(heading, f.headline),
-        tag("p", f.tally),
-        tag("ul", *told) if told else None,
-        tag("details", tag("summary", "What is within, not settled or explained by chance"), *more)
-        if rest or f.warnings
-        else None,
-        class_=f"finding {f.kind}",
-    )
+def _folded(id_: str, title: str, content: Any, on_paper: bool = False) -> Markup:
+    """Something to open; what belongs on paper is printed in any case."""
+    return tag("details", tag("summary", tag("h3", title)), content, id=id_,
+               class_="fold paper" if on_paper else "fold")  # fmt: skip
 
 
-def _attribute(
-    drawn: Drawings, attribute: dict[str, Any], document: dict[str, Any], room: Room
-) -> Iterator[Markup | None]:
-    yield groups_table(attribute, room.most(MOST_ROWS) // len(document["attributes"]))
-    yield from _impossibility(attribute)
-    told = findings(attribute)
-    if told:
-        yield tag("div", *_charts(drawn, attribute["name"], told[0].group, room), class_="charts")
-    yield from measures_tables(drawn, attribute, document["options"]["confidence"], room)
-    if attribute["largest"]:
-        yield _largest(attribute)
-    if told := attribute["information"]:
-        yield tag("h3", "All groups at once")
-        chance = None if told["p_value"] is None else f" {sentence(chance_shows(told))}"
-        yield tag("p", sentence(told["interpretation"].rstrip(".")), chance)
-
-
-def measures_tables(drawn: Drawings, attribute: dict[str, Any], confidence: float, room: Room) -> Iterator[Markup]:
-    """Every measure of every group: the most affected first, others on request."""
-    told = findings(attribute)
-    shown = [f for f in told[:MOST_TABLES] if room.table()]
-    for place, f in enumerate(shown):
-        measures = [m for m in attribute["measures"] if m["group"] == f.group]
-        nulls = [drawn.nulls.get((attribute["name"], m["id"], f.group)) for m in measures]
-        table = join(comparison(measures, nulls, confidence, room), roc_sources(measures))
-        heading = join(name(f.group), " against ", name(attribute["reference"]))
-        if place == 0 or len(told) <= 3:
-            yield join(tag("h3", heading), table)
-        else:
-            yield tag("details", tag("summary", "All measures: ", heading), table)
-    if len(told) > len(shown):
-        yield tag("p", f"The measures of {len(told) - len(shown):,} more groups are in the JSON.", class_="note")
-
-
-def groups_table(attribute: dict[str, Any], most: int = MOST_ROWS, whose: str = "") -> Markup:
-    """Sizes and rates of the groups, to sort."""
-    columns = rates_of(attribute)
-    shown = sorted(attribute["groups"], key=lambda g: -g["n"])[:most]
-    rows, kinds = [], []
-    least = next(g["n"] for g in attribute["groups"] if g["name"] == attribute["reference"])
-    for g in shown:
-        mark = " (reference)" if g["name"] == attribute["reference"] else ""
-        left = f" ({g['left_out']:,} left out)" if g["left_out"] else ""
-        rates = [estimate(g["rates"][r]) for r in columns]
-        rows.append([join(name(g["name"]), mark), cell(f"{g['n']:,}", left, data_value=g["n"]), *rates])
-        kinds.append("small" if g["name"] in attribute["too_small"] and g["n"] <= least else None)
-    more = len(attribute["groups"]) - len(shown)
-    caption = f"Groups of {shown_name(attribute['name'])}{whose}, with the interval of each rate"
-    caption += "; too small to conclude anything: in italics" if any(kinds) else ""
-    caption += f"; {more:,} smaller groups are not shown" if more else ""
-    return grid(caption, ["group", "people", *columns.values()], rows, kinds=kinds, class_="sortable")
-
-
-def estimate(e: dict[str, Any]) -> Markup:
-    """A number above its interval, in a table that sorts."""
-    value, ci = e["value"], e["ci"]
-    bounds = None if ci is None or None in ci else tag("div", interval(ci), class_="muted")
-    return cell(number(value), bounds, title=e["undefined"], data_value="NaN" if value is None else value)
-
-
-def _charts(drawn: Drawings, attribute: str, group: str, room: Room) -> Iterator[Markup | None]:
-    pair, everyone = drawn.charts(attribute=attribute, group=group), drawn.charts(attribute=attribute)
+def _charts(drawn: Drawings, attribute: dict[str, Any], room: Room) -> Iterator[Markup]:
+    title, group = attribute["name"], worst_first(attribute)[0]
+    pair, everyone = drawn.charts(attribute=title, group=group), drawn.charts(attribute=title)
+    figures = []
     for chart in pair.kinds:
         about = everyone if chart == "groups" else pair
         if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
-            yield room.figure(about.draw(chart), f"plot({chart!r}, attribute={shown_name(attribute)!r})")
+            figures.append(room.figure(about.draw(chart), f"{chart} by {shown_name(title)}"))
+    if any(figures):
+        yield tag("div", *figures, class_="charts")
     if "cdf" not in pair.kinds:
         yield tag("p", f"{TOO_WIDE} --embed exact draws them.", class_="note")
 
@@ -274,70 +205,19 @@ TOO_WIDE = (
 )
 
 
+def _all_pairs(attribute: dict[str, Any]) -> Iterator[Markup]:
+    """The most different pair, the mean over all pairs, and what a score tells about all groups at once."""
+    if attribute["largest"]:
+        yield largest_table(attribute)
+    if told := attribute["information"]:
+        chance = None if told["p_value"] is None else f" {sentence(chance_shows(told))}"
+        yield tag("p", sentence(told["interpretation"]), chance)
+
+
 def _impossibility(attribute: dict[str, Any]) -> Iterator[Markup]:
     if attribute["impossibility"]["undefined"]:
         return
-    lead, lines = impossibility(attribute)
-    yield tag("p", lead)
+    told, lines = impossibility(attribute)
+    yield tag("p", told)
     if lines:
         yield tag("ul", *(tag("li", line) for line in lines))
-
-
-def _largest(attribute: dict[str, Any]) -> Markup:
-    rows = []
-    for m in attribute["largest"]:
-        measure = measure_of(m)
-        pair = "–" if m["pair"] is None else join(name(m["pair"][0]), " and ", name(m["pair"][1]))
-        numbers = [size(measure, m["value"]), interval(m["ci"]), size(measure, m["null_95"])]
-        means = [size(measure, m["mean"]), interval(m["ci_mean"])]
-        rows.append([measure.title, *numbers, cell(pair, class_="words"), *means])
-    heads = ["measure", "gap", "interval", "null 95%", "pair", "mean over all pairs", "interval"]
-    table = grid("The most different pair of groups and the mean over all pairs, by measure", heads, rows)
-    return tag("details", tag("summary", "The most different pair of groups, and the mean over all pairs"), table)
-
-
-_REPEATED = (
-    "The same table, version and options give the same numbers to the last digit. Every number comes from counts of "
-    "people by score, group and outcome; no row of the data is in this page."
-)
-
-
-def method(document: dict[str, Any], remarks: list[str]) -> Iterator[Markup]:
-    """What it takes to repeat an audit."""
-    options = {k: v for k, v in document["options"].items() if v is not None and k != "tolerance"}
-    yield tag("p", _REPEATED)
-    rows = [["version", document["version"]], ["hash of the table", tag("code", document["data"]["table"])],
-            *([k.replace("_", " "), str(v)] for k, v in options.items())]  # fmt: skip
-    yield grid("What it takes to repeat this audit", ["what", "value"], [[k, cell(v, class_="words")] for k, v in rows])
-    yield tag("h3", "Checklist")
-    yield tag("p", "What a report of fairness should state (after Han, Baldwin and Cohn 2023, section 3.4).")
-    items = [[k, cell(v, class_="words"), cell(w, class_="words")] for k, v, w in checklist(document)]
-    yield grid("Checklist", ["item", "answer", "why"], items)
-    yield from (tag("p", remark, class_="note") for remark in remarks)
-
-
-def checklist(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """The choices behind the numbers, said aloud."""
-    data, options = document["data"], document["options"]
-    for a in document["attributes"]:
-        smallest = min(a["groups"], key=lambda g: g["n"])
-        yield (
-            f"data, by {shown_name(a['name'])}",
-            f"{len(a['groups']):,} groups, the smallest {shown_name(smallest['name'])} with {smallest['n']:,} people",
-            f"compared with {shown_name(a['reference'])}; whom one compares with decides the sign",
-        )
-    ids = {m["id"] for a in document["attributes"] for m in a["measures"]}
-    yield ("metric", f"{len(ids)} measures, one by one",
-           "no single number: they answer different questions and can exclude each other")  # fmt: skip
-    yield ("unit", "differences between a group and the reference; ratios where the measure is one",
-           "tolerances of 0.1 and 0.8 are conventions: state your own with --tolerance")  # fmt: skip
-    yield ("aggregation over groups", "none; of more than two also the most different pair and the mean over pairs",
-           "an average would hide the group that fares worst")  # fmt: skip
-    drawn = f"{options['bootstrap']:,} resamples, {options['permutations']:,} permutations"
-    yield ("uncertainty",
-           f"{100 * options['confidence']:g}% intervals, {drawn}, p-values adjusted for all comparisons (Holm)",
-           "samples never show parity exactly")  # fmt: skip
-    others = "no score is known, so no other threshold can be tried"
-    if data["score"] is not None:
-        others = "other thresholds: see the explorer and the charts over scores"
-    yield "decision", shown_name(data["decision_rule"], 120), others

@@ -208,6 +208,8 @@ def _interval(
         percentile = None if moves is None else _around(signed, moves, confidence, m.classes)
         if pair.units is not None:
             return percentile, percentile, None if percentile is None else "cluster bootstrap"
+        if m.variances is not None:
+            return _student(signed, *m.variances(pair), confidence), percentile, "DeLong"
         return _welch(pair, signed, confidence), percentile, "Welch"
     if moves is None:
         return None, None, None
@@ -218,8 +220,6 @@ def _interval(
 
 def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | None:
     """Welch's interval for a difference of mean scores; None for a group of one."""
-    from scipy.special import stdtrit
-
     anybody = pair.pooled / pair.pooled.sum()  # or a group with one score would be certain
     moments = []
     for g, one in enumerate(pair.weight_of_a_person):
@@ -231,6 +231,13 @@ def _welch(pair: ScoreCounts, difference: float, confidence: float) -> Pair | No
         # Σw²(x − mean)²/(Σw)² is the linearised variance of a weighted mean
         moments.append((n, (square * away).sum() / weight.sum() ** 2 * n / max(n - 1, 1e-9)))
     n, variance = np.array(moments).T
+    return _student(difference, variance, n, confidence)
+
+
+def _student(difference: float, variance: Floats, n: Floats, confidence: float) -> Pair | None:
+    """An interval by Student's t with Welch's degrees of freedom; None where a part of the variance is one person's."""
+    from scipy.special import stdtrit
+
     if (n <= 1 + 1e-9).any():
         return None
     if variance.sum() == 0:

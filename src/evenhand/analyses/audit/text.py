@@ -1,58 +1,60 @@
-"""The document as tables for a terminal: 80 columns, colour only where it is shown."""
+"""The verdict, the groups and the key measures, as a terminal shows them; `full_text` has every measure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.roc_parts import telling
-from evenhand.analyses.audit.wording import (
-    chance_shows,
-    gap,
-    impossibility,
-    measure_of,
-    p_value,
-    rates_of,
-    sentence,
-    share,
-    size,
-    tolerances,
-    tolerated,
+from evenhand.analyses.audit.brief import MOST_GROUPS, MOST_NOTES, SHORT, percent_column, ranked
+from evenhand.analyses.audit.full_text import every_measure
+from evenhand.analyses.audit.verdict import (
+    CANNOT_TELL,
+    MAY_EXCEED,
+    NO_GAP,
+    NOT_COMPUTED,
+    SMALL,
+    UNCERTAIN,
+    UNEQUAL,
+    word_of,
 )
-from evenhand.errors import listed, shown_name
-from evenhand.measures.measure import FAMILIES
-from evenhand.measures.registry import Measure, ScoreMeasure
-from evenhand.report.console import headed, indented, left_out, points
+from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
+from evenhand.errors import shown_name
+from evenhand.measures.rates import RATES
+from evenhand.report.console import headed, indented, left_out
 from evenhand.report.format import interval, number
 
-MANY_ROWS = 30
-FEW_GROUPS = 6
-"""Up to so many groups, every comparison gets a table of its own."""
-NARROW = {"base_rate": "base", "accuracy": "acc."}
-"""Heads of columns that are narrower than those of a page."""
-TELLING = (
-    "demographic_parity", "disparate_impact", "equalized_odds", "abcc", "equal_opportunity", "predictive_equality",
-    "xroc", "roc", "abpc",
-)  # fmt: skip
-"""The first of these are shown where there is no room for every measure."""
-MOST_COLUMNS = 5
-TITLE = 24
-"""So long a title leaves room for numbers."""
+STYLES = {
+    UNEQUAL: "bold red", UNCERTAIN: "red", MAY_EXCEED: "yellow", CANNOT_TELL: "yellow", NOT_COMPUTED: "dim", SMALL: "",
+    NO_GAP: "green",
+}  # fmt: skip
+MOST_ATTRIBUTES = 4
+MOST_COLUMNS = 4
+RATE_COLUMNS = ("tpr", "fpr", "ppv")
+BAR = 8
 
 
-def render(document: dict[str, Any]) -> RenderableType:
-    """The report as rich renderables."""
-    parts: list[RenderableType] = [*_header(document)]
-    for attribute in document["attributes"]:
-        parts += _attribute(attribute, document["options"]["confidence"])
-    return Group(*parts, *points("Notes", document["notes"]))
+def render(document: dict[str, Any], much: Literal["verdict", "key", "full"] = "key") -> RenderableType:
+    """The report as rich renderables: the verdict alone, with groups and key measures, or with every measure."""
+    if much == "verdict":
+        return _verdict(document["verdict"])
+    parts = [*_head(document), Text(), _verdict(document["verdict"])]
+    if much == "full":
+        return Group(*parts, *every_measure(document))
+    attributes = sorted(document["attributes"], key=lambda a: a["name"] != document["verdict"]["attribute"])
+    for attribute in attributes[:MOST_ATTRIBUTES]:
+        detail = attribute is attributes[0] or len(attribute["groups"]) == 2
+        parts += _attribute(attribute, document["options"]["confidence"], detail)
+    if len(attributes) > MOST_ATTRIBUTES:
+        parts += [Text(), Text(f"{len(attributes) - MOST_ATTRIBUTES} more ways to divide people: --full")]
+    return Group(*parts, *_notes(document["notes"]), Text(), Text(_more(document), style="dim"))
 
 
-def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
+def _head(document: dict[str, Any]) -> Iterator[RenderableType]:
+    """What was audited."""
     data = document["data"]
     facts = [f"{data['rows']:,} people"]
     if data["score"] is not None:
@@ -63,7 +65,6 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
         facts.append(f"label {shown_name(data['label'])}, favourable {shown_name(data['favorable'])}")
     if data["cluster"] is not None:
         facts.append(f"{data['clusters']:,} clusters {shown_name(data['cluster'])}")
-    yield Text("Evenhand audit", style="bold")
     yield Text(" · ".join(facts))
     yield Text(f"Favourable decision: {shown_name(data['decision_rule'], 70)}")
     if stated := tolerances(document["options"]):
@@ -71,254 +72,103 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield from left_out(data)
 
 
-def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+def _verdict(found: dict[str, Any]) -> Text:
+    """The word and the sentence."""
+    return Text.assemble((found["word"].upper(), STYLES[found["word"]] or "bold"), ". ", found["sentence"])
+
+
+def _attribute(attribute: dict[str, Any], confidence: float, detail: bool) -> Iterator[RenderableType]:
     yield from headed(attribute["name"])
-    yield _groups(attribute)
-    others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
-    if len(attribute["groups"]) <= FEW_GROUPS:
-        for group in others:
-            yield Text()
-            yield from _comparison(attribute, group, confidence)
-    else:
+    yield _groups(attribute, confidence)
+    worst = attribute["verdict"]["worst"]
+    if detail and worst is not None:
         yield Text()
-        yield from _matrix(attribute, others, confidence)
-    if attribute["largest"]:
-        yield Text()
-        yield from _largest(attribute, confidence)
-        yield from _means(attribute, confidence)
-    if attribute["information"]:
-        yield Text()
-        yield from _information(attribute["information"])
-    yield from _impossibility(attribute)
+        yield _comparison(attribute, worst["group"], confidence)
 
 
-def _groups(attribute: dict[str, Any]) -> Grid:
-    columns = {rate: NARROW.get(rate, title) for rate, title in rates_of(attribute).items()}
-    grid = _grid("group", "n", *columns.values())
-    shown, more = _most_people(attribute["groups"])
-    for g in shown:
-        mark = "*" if g["name"] == attribute["reference"] else ""
-        rates = (g["rates"][r]["value"] for r in columns)
+def _groups(attribute: dict[str, Any], confidence: float) -> Grid:
+    """People, how many are selected, and the rates behind the key measures, of each group."""
+    groups, more = _worst_groups(attribute)
+    key = attribute["verdict"]["key"]
+    rates = [r for r in RATE_COLUMNS if any(r in getattr(measure_of({"id": k}), "components", ()) for k in key)]
+    several = len(attribute["groups"]) > 2
+    grid = _grid("group", "people", "selected", "ratio", *(RATES[r].short for r in rates), *(["verdict"] * several))
+    by = {(m["group"], m["id"]): m for m in attribute["measures"]}
+    selected = percent_column([g["rates"]["selection_rate"]["value"] for g in groups])
+    columns = [percent_column([g["rates"][r]["value"] for g in groups]) for r in rates]
+    for i, g in enumerate(groups):
+        own = by.get((g["name"], "disparate_impact"))
+        reference = g["name"] == attribute["reference"]
+        ratio = number(own["value"], digits=2) if own else "1.00" if reference else "–"
         left = f" (−{g['left_out']:,})" if g["left_out"] else ""
-        grid.add_row(Text(shown_name(g["name"], 30) + mark), f"{g['n']:,}{left}", *map(number, rates))
-    gone = "; (−n) rows left out" if any(g["left_out"] for g in attribute["groups"]) else ""
-    grid.caption = Text(f"* reference{gone}{more}")
+        rate = g["rates"]["selection_rate"]["value"]
+        cells = [f"{g['n']:,}{left}", f"{_bar(rate)} {selected[i]}", ratio, *(c[i] for c in columns)]
+        grid.add_row(
+            Text(shown_name(g["name"], 26) + ("*" if reference else "")), *cells,
+            *([_short(attribute["verdict"]["groups"].get(g["name"]))] * several),
+        )  # fmt: skip
+    grid.caption = Text(f"* reference{more}")
     grid.caption_justify = "left"
     return grid
 
 
-def _most_people(groups: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
-    """The largest groups in their order, and how many more there are."""
-    if len(groups) <= MANY_ROWS:
+def _worst_groups(attribute: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+    """The reference and the groups with the worst words in the order of the data, and how many more there are."""
+    groups = attribute["groups"]
+    if len(groups) <= MOST_GROUPS:
         return groups, ""
-    least = sorted((g["n"] for g in groups), reverse=True)[MANY_ROWS - 1]
-    shown = [g for g in groups if g["n"] >= least][:MANY_ROWS]
-    return shown, f"; {len(groups) - len(shown):,} smaller groups are not shown (--json has them)"
+    kept = {g["name"] for g in ranked(attribute)[:MOST_GROUPS]}
+    return [g for g in groups if g["name"] in kept], f"; {len(groups) - MOST_GROUPS:,} more groups: --full"
 
 
-def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[RenderableType]:
-    measures = [m for m in attribute["measures"] if m["group"] == group]
-    title = Text(f"{shown_name(group)} against {shown_name(attribute['reference'])}", style="bold")
-    yield title
-    tested = any(m["p_value"] is not None for m in measures)
-    tests = ("null", "p") if tested else ()
-    grid = _grid("measure", "gap", _level(confidence), *tests, "for", "tol.", "verdict", tight=True)
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for family, heading in FAMILIES.items():
-        members = [m for m in measures if m["family"] == family]
-        if members:
-            grid.add_row(Text(heading.short, style="italic"))
-        for m in members:
-            measure = measure_of(m)
-            for word in ("undefined", "unjudged"):
-                if m[word]:
-                    reasons.setdefault((word, m[word]), []).append(measure.title)
-            grid.add_row(
-                Text(" " + measure.titled(TITLE)),
-                gap(measure, m),
-                interval(m["ci"], sign=measure.signed, join=", "),
-                *((number(m["null_95"]), p_value(m)) if tested else ()),
-                share(m, measure),
-                tolerated(measure, m["tolerance"], short=True),
-                _verdict(m),
-            )
-    yield grid
-    if tested:
-        yield indented(Text("null: its 95% point if groups are alike; p: adjusted for all comparisons", style="dim"))
-        yield indented(_unadjusted(measures), style="dim")
-    if any(m["positive_share"] is not None for m in measures):
-        yield indented(f"for: how much of the gap favours {shown_name(group)}", style="dim")
-    for m in measures:
-        if m["left_out_share"]:
-            bins = f" ({', '.join(m['left_out_bins'])})" if m["left_out_bins"] else ""
-            why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
-            yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there{bins}")
-    yield from (indented(sentence) for sentence in telling(measures))
-    for (word, because), known in reasons.items():
-        said = "Undefined" if word == "undefined" else "Not held to the tolerance"
-        yield indented(f"{said}: {', '.join(known)}: {shown_name(because, 200)}")
-    if any(m["passes"] is not None for m in measures):
-        yield indented(_summary(measures, group))
-    if group in attribute["too_small"]:
-        yield indented(Text(f"{shown_name(group)} is too small to conclude anything: even a gap of three times the "
-                             "tolerance could go unnoticed.", style="yellow"))  # fmt: skip
-    for m in measures:
-        if m["id"] == "demographic_parity" and m["detectable"] is not None:
-            least = number(m["detectable"])
-            yield indented(f"A gap in selection of {least} would be found 80 times of 100 with these people.")
-
-
-def _unadjusted(measures: list[dict[str, Any]]) -> str:
-    """Every p-value as it was before it was adjusted, those of one size together."""
-    by_size: dict[str, list[str]] = {}
-    for m in measures:
-        if m["p_value"] is not None:
-            by_size.setdefault(p_value(m, "p_value"), []).append(measure_of(m).short)
-    most = max(by_size, key=lambda size: len(by_size[size]))
-    told = [f"{', '.join(names)} {size}" for size, names in by_size.items() if size != most]
-    return f"p before that: {'; '.join([*told, f'all others {most}' if told else most])}"
-
-
-def _summary(measures: list[dict[str, Any]], group: str) -> str:
-    """Which gaps are certain, in words."""
-    name = shown_name(group)
-    sure = [m for m in measures if m["passes"] is False and m["conclusive"]]
-    unsure = [m for m in measures if m["conclusive"] is False]
-    told = _directions([m for m in sure if measure_of(m).signed]) or _directions(sure)
-    text = ""
-    if told:
-        text = f"{name} {', '.join(told[:-1])}{' and ' if told[:-1] else ''}{told[-1]}. "
-    elif not sure and any(m["conclusive"] is not None for m in measures):
-        text = f"No gap of {name} is certainly beyond its tolerance. "
-    if unsure:
-        text += f"These data cannot settle: {', '.join(measure_of(m).title for m in unsure)} (marked ?). "
-    if any(m["passes"] is not None and m["conclusive"] is None for m in measures):
-        text += "What is marked – is without interval: only its value is compared with the tolerance."
-    return text.strip()
-
-
-def _directions(sure: list[dict[str, Any]]) -> list[str]:
-    """In whose favour gaps go, where they mostly go one way."""
-    told = []
-    for m in sure:
-        measure, share = measure_of(m), m["positive_share"]
-        up = bool(m["signed"] and m["signed"] > 0)
-        if m["signed"] and (measure.signed or (share is not None and not 0.25 <= share <= 0.75)):
-            told.append(measure.more if up else measure.less)
-    return list(dict.fromkeys(told))
-
-
-def _matrix(attribute: dict[str, Any], others: list[str], confidence: float) -> Iterator[RenderableType]:
-    yield Text(f"Every group against {shown_name(attribute['reference'])}", style="bold")
-    ids = list(dict.fromkeys(m["id"] for m in attribute["measures"]))
-    shown_ids = [id_ for id_ in (*TELLING, *ids) if id_ in ids] if len(ids) > MOST_COLUMNS else ids
-    shown_ids = shown_ids[:MOST_COLUMNS]
-    grid = _grid("group", "n", *(measure_of({"id": id_}).short for id_ in shown_ids))
-    shown, more = _most_people([g for g in attribute["groups"] if g["name"] in set(others)])
-    sizes = {g["name"]: g["n"] for g in shown}
-    by_group: dict[str, dict[str, Any]] = {}
-    for m in attribute["measures"]:
-        if m["group"] in sizes:
-            by_group.setdefault(m["group"], {})[m["id"]] = m
-    for group in sizes:
-        own = by_group[group]
-        cells = [_mark(gap(measure_of(own[id_]), own[id_]), own[id_]) for id_ in shown_ids]
-        grid.add_row(Text(shown_name(group, 26)), f"{sizes[group]:,}", *cells)
-    yield grid
-    legend = f"! all of its {_level(confidence)} is beyond the tolerance, ? not settled, – without interval"
-    left = f"; {len(ids) - len(shown_ids)} more measures are in --json" if len(ids) > len(shown_ids) else ""
-    yield indented(legend + left + more)
-
-
-def _largest(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
-    yield Text("The most different pair of groups", style="bold")
-    tested = any(m["p_value"] is not None for m in attribute["largest"])
-    tests = ("null", "p") if tested else ()
-    grid = _grid("measure", "gap", _level(confidence), *tests, "pair", text_from=3 + len(tests), tight=True)
-    for m in attribute["largest"]:
+def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Grid:
+    """The key measures of one group."""
+    title = f"{shown_name(group, 30)} against {shown_name(attribute['reference'], 30)}"
+    grid = _grid(title, "gap", f"{100 * confidence:g}% interval", "tolerance", "p", "verdict")
+    for id_ in attribute["verdict"]["key"]:
+        m = next(m for m in attribute["measures"] if (m["id"], m["group"]) == (id_, group))
         measure = measure_of(m)
-        cells = (number(m["null_95"]), p_value(m, "p_value")) if tested else ()
+        word = word_of(m, confidence)
         grid.add_row(
-            Text(measure.titled(TITLE)), size(measure, m["value"]), interval(m["ci"], join=", "), *cells,
-            Text(_pair(measure, m)),
+            Text(measure.titled(26)), gap(measure, m), interval(m["ci"], sign=measure.signed, join=", "),
+            tolerated(measure, m["tolerance"], short=True), p_value(m), _short(word),
         )  # fmt: skip
-    yield grid
-    yield indented("> has the higher rate, or is favoured over all scores; – without direction")
-
-
-def _means(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
-    """The mean over all pairs, where a gap is one number."""
-    known = [m for m in attribute["largest"] if m["mean"] is not None]
-    if not known:
-        return
-    count = len(attribute["groups"])
-    yield Text()
-    yield Text(f"The mean over all {count * (count - 1) // 2:,} pairs of groups", style="bold")
-    grid = _grid("measure", "mean gap", _level(confidence), tight=True)
-    for m in known:
-        measure = measure_of(m)
-        grid.add_row(Text(measure.titled(TITLE)), size(measure, m["mean"]), interval(m["ci_mean"], join=", "))
-    yield grid
-    if gone := list(dict.fromkeys(g for m in known for g in m["left_out"])):
-        yield indented(f"pairs with groups that lack a measure are left out: {shown_name(listed(gone), 200)}")
-
-
-def _information(told: dict[str, Any]) -> Iterator[RenderableType]:
-    """What the score tells about all groups at once."""
-    yield Text("All groups at once", style="bold")
-    yield Text(sentence(told["interpretation"].rstrip(".")))
-    if told["p_value"] is not None:
-        yield indented(Text(chance_shows(told), style="dim"))
-
-
-def _pair(measure: Measure, m: dict[str, Any]) -> str:
-    if m["pair"] is None:
-        return "–"
-    sign = "–" if isinstance(measure, ScoreMeasure) and not measure.directed else ">"
-    return f" {sign} ".join(shown_name(g, 24) for g in m["pair"])
-
-
-def _impossibility(attribute: dict[str, Any]) -> Iterator[RenderableType]:
-    if attribute["impossibility"]["undefined"]:
-        return
-    yield Text()
-    lead, lines = impossibility(attribute)
-    yield Text(lead)
-    yield from (indented(f"• {line}") for line in lines)
-
-
-def _level(confidence: float) -> str:
-    return f"{100 * confidence:g}% interval"
-
-
-# ---- cells -----------------------------------------------------------------------------------------------
-
-
-def _grid(first: str, *rest: str, text_from: int = 99, tight: bool = False) -> Grid:
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0) if tight else (0, 1), header_style="dim")
-    grid.add_column(first, overflow="fold", min_width=12)
-    for i, name in enumerate(rest, start=1):
-        left = i >= text_from or name == "verdict"
-        grid.add_column(name, justify="left" if left else "right", no_wrap=not left, overflow="ellipsis")
     return grid
 
 
-def _verdict(m: dict[str, Any]) -> Text:
-    if m["unjudged"]:
-        return Text("unclear ?", style="yellow")
-    if m["passes"] is None:
-        return Text("undefined", style="dim")
-    word = "within" if m["passes"] else "beyond"
-    if not m["conclusive"]:
-        return Text(word + (" –" if m["conclusive"] is None else " ?"), style="yellow")
-    return Text(word, style="green" if m["passes"] else "bold red")
+def _notes(notes: list[str]) -> Iterator[RenderableType]:
+    if notes:
+        yield Text()
+        yield from (indented(f"• {shown_name(note, 240)}", 0) for note in notes[:MOST_NOTES])
+        if len(notes) > MOST_NOTES:
+            yield Text(f"{len(notes) - MOST_NOTES} more notes: --full")
 
 
-def _mark(text: str, m: dict[str, Any]) -> Text:
-    if m["passes"] is None and not m["unjudged"]:
-        return Text("–", style="dim")
-    if not m["conclusive"]:
-        return Text(text + ("–" if m["conclusive"] is None else "?"), style="yellow")
-    if m["passes"]:
-        return Text(text + " ", style="green")
-    return Text(text + "!", style="bold red")
+def _more(document: Mapping[str, Any]) -> str:
+    measures = len({m["id"] for a in document["attributes"] for m in a["measures"]})
+    every = f"--full (all {measures} measures)" if measures > len(document["verdict"]["key"]) else "--full"
+    return f"More: {every}, --html report.html, evenhand guide"
+
+
+# ---- cells -----------------------------------------------------------------------------------------------------------
+
+
+def _grid(first: str, *rest: str) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    grid.add_column(first, overflow="fold", min_width=12)
+    for name in rest:
+        left = name == "verdict"
+        grid.add_column(name, justify="left" if left else "right", no_wrap=True, overflow="ellipsis")
+    return grid
+
+
+def _short(word: str | None) -> Text:
+    return Text("") if word is None else Text(SHORT[word], STYLES[word])
+
+
+def _bar(rate: float | None) -> str:
+    """A share as a bar of block characters."""
+    if rate is None:
+        return ""
+    eighths = round(rate * BAR * 8)
+    return ("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8] * (eighths % 8 > 0)).ljust(BAR)

@@ -31,17 +31,20 @@ HIDDEN = 2.0
 """So many times as large is a bias by rank that its uniform one hides."""
 
 
-def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
-    """About the scores, the options and the decisions, then about each attribute, then about what the table lacks."""
-    notes = [
-        *_range(table, attributes),
-        *_score_and_resamples(table, options),
-        *_decisions(table, options),
-        *_permutations(options, attributes),
-    ]
+def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
+    """What changes how a verdict is read: about the decisions, and groups that tell nothing."""
+    notes = [*_decisions(table, options)]
     for a in attributes:
-        notes += [*_small_groups(a), *_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
-        notes += unjudged_notes(a)
+        notes += [*_small_groups(a), *unjudged_notes(a)]
+    return notes
+
+
+def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
+    """About the scores and the options, then about each attribute, then about what the table lacks."""
+    notes = [*_range(table, attributes), *_score_and_resamples(table, options), *_permutations(options, attributes)]
+    for a in attributes:
+        notes += [*_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
+        notes += unjudged_notes(a, exploratory=True)
     return [*notes, *_lacking(table)]
 
 
@@ -192,11 +195,14 @@ def stray_tolerances(tolerance: Mapping[str, float], chosen: Sequence[Measure]) 
         yield f"nothing is held to the tolerance of {listed(stray)}: not among the measures asked for (--measures)"
 
 
-def unjudged_notes(a: AttributeAudit) -> Iterator[str]:
-    """Which values are not held to their tolerance, because people who cannot be compared would decide it."""
+def unjudged_notes(a: AttributeAudit, exploratory: bool = False) -> Iterator[str]:
+    """Which values are not held to their tolerance, because people who cannot be compared would decide it.
+
+    Of key measures, or of those that are exploratory.
+    """
     reasons: dict[tuple[str, str], list[str]] = {}
     for gap in a.measures:
-        if gap.unjudged:
+        if gap.unjudged and gap.exploratory is exploratory:
             reasons.setdefault((gap.group, gap.unjudged), []).append(gap.measure.title)
     for number, ((group, because), titles) in enumerate(reasons.items()):
         if number == MOST_UNJUDGED:

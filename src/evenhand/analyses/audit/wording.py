@@ -107,11 +107,3 @@ def chance_shows(m: dict[str, Any]) -> str:
     """What groups that are alike show, and how often they show as much."""
     mean, high = written.number(m["null_mean"]), written.number(m["null_95"])
     return f"groups that are alike show {mean} on average, up to {high} 95 times of 100; {p_words(m, 'p_value')}"
-
-
-def sentence(text: str) -> str:
-    """
-    >>> sentence("mutual information of the score")
-    'Mutual information of the score.'
-    """
-    return f"{text[0].upper()}{text[1:]}."

@@ -22,7 +22,7 @@ from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.policy_file import rulebook
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.check.scope import Case, cases_of
-from evenhand.analyses.options import MeasureArgs, Options, Progress, listener, with_threshold
+from evenhand.analyses.options import MeasureArgs, Options, Progress, Watched, watching, with_threshold
 from evenhand.errors import shown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import ResamplingArgs
@@ -63,12 +63,6 @@ class Verdict(Result):
 
         return write(junit(self.to_dict()), path)
 
-    def to_markdown(self, path: Any = None) -> str:
-        """The verdict as a Markdown table, for a pull request; also written to a file if named."""
-        from evenhand.analyses.check.markdown import verdict_markdown
-
-        return write(verdict_markdown(self.to_dict()), path)
-
     def to_annotations(self) -> str:
         """The verdict as workflow commands of GitHub, one line each."""
         from evenhand.analyses.check.ci import workflow_commands
@@ -91,7 +85,7 @@ def check(
     undefined: str | None = None,
     min_group_size: int | None = None,
     small_groups: str | None = None,
-    progress: Progress | None = None,
+    progress: Watched = None,
     **options: Unpack[CheckArgs],
 ) -> Verdict:
     """Hold data to a policy: does every group keep to every limit?
@@ -123,13 +117,13 @@ def check(
     >>> evenhand.check(evenhand.compas(), require="abcc <= 0.2 at 95%").passed
     True
     """
-    told = listener(progress)
     check_known(options, CheckArgs.__optional_keys__, check)
     said: dict[str, Any] = {word: value for word, value in options.items() if value is not None}
     if "rng" in said:
         said["seed"] = said.pop("rng")
     book = rulebook(policy, require, undefined, min_group_size, small_groups, said)
-    return judge(counted(data, book), book, told)
+    with watching(progress) as told:
+        return judge(counted(data, book), book, told)
 
 
 def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Verdict:
@@ -158,7 +152,7 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
     if not len(small):
         return None
     cells = ~np.isin(case.grouping.codes, small)
-    if len(np.unique(case.grouping.codes[cells])) < 2:
+    if len(set(case.grouping.codes[cells].tolist()) - {-1}) < 2:
         return None
     arrays = ("n", "score", "decision", "label", "weight", "weight2", "cluster")
     parts: dict[str, Any] = {name: None if (a := getattr(table, name)) is None else a[cells] for name in arrays}
@@ -220,7 +214,8 @@ class _Audits:
         """
         for a in audit.attributes:
             self.too_small.setdefault(a.name, {}).update(dict.fromkeys(a.too_small))
-        own = {note for a in audit.attributes for note in (too_small_note(a.name, a.too_small), *unjudged_notes(a))}
+        own = {too_small_note(a.name, a.too_small) for a in audit.attributes}
+        own |= {note for a in audit.attributes for kind in (False, True) for note in unjudged_notes(a, kind)}
         self.notes.update(dict.fromkeys(note for note in audit.notes if note not in own))
 
     def remarks(self) -> tuple[str, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-from evenhand.analyses.check.document import doubt_of
-from evenhand.analyses.check.text import who
+from evenhand.analyses.check.document import doubt_of, who
 from evenhand.errors import harmless, printable
 
 MOST = 10

@@ -10,10 +10,12 @@ from evenhand.analyses.check.policy import COLUMNS, Rulebook
 from evenhand.analyses.options import cuts_of
 from evenhand.errors import EvenhandError, UsageError, same, shown, values_in
 from evenhand.files.toml_lines import Path
+from evenhand.ingest.band_rules import checked_bands, fits
 from evenhand.ingest.engines import names_of
 from evenhand.ingest.resolve import as_table
-from evenhand.ingest.roles import Roles, picked
+from evenhand.ingest.roles import MISSING_GROUPS, Roles, picked
 from evenhand.ingest.values import label_key
+from evenhand.tables.cells import MISSING_GROUP, NO_GROUP
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
 from evenhand.tables.storage import is_table_file, load
@@ -37,7 +39,7 @@ def counted(data: Any, book: Rulebook) -> Table:
 
 def _beyond_table(table: Table, book: Rulebook) -> Roles:
     """The roles that a table cannot confirm; one that it contradicts is refused."""
-    known = _known(table)
+    known = _known(table, book.audit.get("bands"))
     said = {word: value for word in COLUMNS if (value := book.audit.get(word)) is not None}
     for word, value in said.items():
         if word in known and not any(same(_said(word, value), one) for one in known[word]):
@@ -47,14 +49,27 @@ def _beyond_table(table: Table, book: Rulebook) -> Roles:
     return picked(Roles, {word: value for word, value in said.items() if word not in known})
 
 
-def _known(table: Table) -> dict[str, list[Any]]:
+def _bands(table: Table, stated: Any) -> Any:
+    """What is said of bands, if groups are called like that; else what they are called."""
+    rules = checked_bands(stated)
+    by_name = dict.fromkeys((a.name for a in table.attributes), rules) if isinstance(rules, str) else rules or {}
+    groups = {a.name: list(a.groups) for a in table.attributes if a.name in by_name}
+    return stated if all(fits(by_name[name], names) for name, names in groups.items()) else groups
+
+
+def _known(table: Table, bands: Any = None) -> dict[str, list[Any]]:
     """What a table tells about how it was counted: by role, all that agrees with it."""
     known = {word: [value] for word, value in vars(table.meaning).items()}
-    dropped = any(not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out)
+    groups = {g for a in table.attributes for g in a.groups}
+    dropped = NO_GROUP in groups or any(
+        not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out
+    )
     return known | {
+        "bands": [_bands(table, bands)],
+        "favorable_prediction": [table.meaning.decided],
         "group": [[a.name for a in table.attributes]],
         "weight_kind": ["frequency" if table.weight is None else "sampling", "auto"],
-        "missing": ["drop"] if dropped else ["refuse", "drop"],
+        "missing": ["group"] if MISSING_GROUP in groups else ["drop"] if dropped else list(MISSING_GROUPS),
     }
 
 
@@ -64,7 +79,7 @@ def _said(word: str, value: Any) -> Any:
         return [value] if isinstance(value, str) else values_in(value)
     if word == "score_range":
         return Roles(score_range=value).score_range
-    return label_key(value) if word == "favorable" else value
+    return label_key(value) if word.startswith("favorable") else value
 
 
 def _mistaken(data: Any, book: Rulebook, error: EvenhandError) -> Path | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.document import data_of
+from evenhand.analyses.audit.verdict import NOT_COMPUTED, WORDS
 from evenhand.analyses.check.finding import WITHOUT
+from evenhand.errors import shown_name
 from evenhand.report.document import fields, header
 
 if TYPE_CHECKING:
@@ -48,7 +51,8 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "findings": [_finding(f, i) for i, members in enumerate(by_rule) for f in members],
         "notes": list(verdict.notes),
     }
-    return found | {"interpretation": _summary(found)}
+    found["interpretation"] = _summary(found)
+    return found | {"verdict": _verdict(found)}
 
 
 def _rule(rule: Rule, found: list[Finding]) -> dict[str, Any]:
@@ -67,7 +71,7 @@ def _finding(f: Finding, rule: int) -> dict[str, Any]:
     return {
         "rule": rule,
         **fields(f, "attribute group reference n n_reference status passes value signed ci confidence"),
-        **fields(f, "null_mean judged by conclusive without_interval"),
+        **fields(f, "null_mean judged by conclusive without_interval word"),
         "needed": None if f.needed is None else fields(f.needed, "n n_reference factor power"),
         **fields(f, "because interpretation"),
     }
@@ -91,6 +95,38 @@ def _summary(found: dict[str, Any]) -> str:
     kinds = ", ".join(f"{n:,} {status}" for status, n in tally.items() if n and status not in ("satisfied", "skipped"))
     failing = f"{counts['failing']} of {rules} rules not met"
     return f"FAIL: {failing}; of {_several(judged, 'comparison')} {kinds}{skipped}."
+
+
+def _verdict(found: dict[str, Any]) -> dict[str, Any]:
+    """What stands in the way of passing, or comes nearest to it: its word, and in words what would settle it."""
+    ordered = by_urgency(found)
+    worst = next((f for f in ordered if f["status"] != "skipped"), None)
+    if worst is None:
+        return {"word": NOT_COMPUTED, "sentence": found["interpretation"], "worst": None}
+    rule = found["rules"][worst["rule"]]
+    nearest = "" if worst["passes"] is False or len(ordered) == 1 else "Nearest to its limit: "
+    sentence = f"{nearest}{shown_name(rule['rule'], 200)}, {who(worst)}: {worst['interpretation']}"
+    places = ("rule", "attribute", "group", "reference")
+    return {"word": worst["word"], "sentence": sentence, "worst": {k: worst[k] for k in places}}
+
+
+def by_urgency(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The findings, what fails first and what is certainly kept to last."""
+    return sorted(document["findings"], key=lambda f: _urgency(f, document["rules"][f["rule"]]))
+
+
+def _urgency(f: dict[str, Any], rule: dict[str, Any]) -> tuple[float, ...]:
+    """What fails, by how; what is skipped or doubtful; and among those that are alike how far from the limit."""
+    order = STATUSES.index(f["status"]) if not f["passes"] else len(STATUSES) + (doubt_of(f) is None)
+    known = f["judged"] is not None and math.isfinite(f["judged"])
+    room = rule["limit"] - f["judged"] if known else 0.0
+    return order, WORDS.index(f["word"]) if f["passes"] is False else 0, room if rule["comparison"][0] == "<" else -room
+
+
+def who(f: dict[str, Any], limit: int = 40) -> str:
+    """The comparison that a finding is about."""
+    names = [shown_name(name, limit) for name in (f["group"], f["reference"]) if name is not None]
+    return f"{shown_name(f['attribute'], limit)}: {' against '.join(names) or 'all groups'}"
 
 
 def doubt_of(f: dict[str, Any]) -> str | None:

@@ -10,8 +10,9 @@ from typing import Literal
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
 from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
+from evenhand.analyses.audit.verdict import NOT_COMPUTED, word_of
 from evenhand.analyses.check.rule import Rule
-from evenhand.analyses.check.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
 from evenhand.errors import shown_name
 from evenhand.measures.measure import sized, worst_of_interval
 from evenhand.measures.registry import Measure
@@ -49,6 +50,8 @@ class Finding:
     """Whether the whole interval is on the side of the limit where the gap is."""
     because: str | None = None
     """Why there is nothing to judge, or why it is not judged."""
+    word: str = NOT_COMPUTED
+    """The verdict of an audit, with the limit of the rule as its tolerance."""
     needed: Sample | None = None
     """Of an inconclusive one: who would settle it."""
     on_limit: bool = False
@@ -116,11 +119,27 @@ def judged(
         gap.signed if isinstance(gap, Gap) else None, ci, confidence, chance, number,
         None if math.isnan(number) else float(limit.shortfall(number)), conclusive,
         _lacking(rule, gap.undefined, resamples) if math.isnan(number) else by_size,
-        direction=_direction(m, gap), left_out=_left_out(gap),
+        word=_word(m, gap, point, conclusive, by_size, confidence), direction=_direction(m, gap),
+        left_out=_left_out(gap),
     )  # fmt: skip
     # no sample would take away that scores are known in ranges, or that people cannot be compared
     nearer = seen + math.copysign(gap.resolution, limit.bound - seen) if gap.resolution else seen
     return _with_sample(found, nearer, None if gap.lacking else reach_of(m, gap, shift))
+
+
+def _word(
+    m: Measure,
+    gap: Gap | LargestGap | Information,
+    within: bool,
+    conclusive: bool | None,
+    unjudged: str | None,
+    confidence: float,
+) -> str:
+    """Is there a gap, and does it matter: by the limit of the rule."""
+    known = {"id": m.id, "undefined": None, "unjudged": unjudged, "passes": within, "conclusive": conclusive}
+    # a search for the most different pair is tested as such, not among the comparisons with a reference
+    p = gap.p_adjusted if isinstance(gap, Gap) else None if gap.null is None else gap.null.p_value
+    return word_of({**known, "ci": gap.ci, "p_adjusted": p}, confidence)
 
 
 def undecided(rule: Rule, gap: Gap | LargestGap | Information) -> str | None:

@@ -11,7 +11,8 @@ from evenhand.analyses.options import Options, checked
 from evenhand.errors import UsageError, is_whole, listed, nearest, shown
 from evenhand.files.toml import Places, Refuse
 from evenhand.inference.settings import Inference
-from evenhand.ingest.roles import MISSING, WEIGHT_KINDS, Roles
+from evenhand.ingest.band_rules import checked_bands
+from evenhand.ingest.roles import MISSING_GROUPS, WEIGHT_KINDS, Roles
 from evenhand.measures.curve import ScoreOptions
 
 OUTCOMES = ("fail", "skip")
@@ -82,14 +83,21 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(v, str) and v.strip() for v in value)
 
 
+def _are_bands(value: Any) -> bool:
+    try:
+        return checked_bands(value) is not None
+    except UsageError:
+        return False
+
+
 def finite(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and abs(value) < 1e300  # a whole number of TOML may be larger than any float
 
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "undefined": OUTCOMES, "small_groups": OUTCOMES, "missing": MISSING, "weight_kind": WEIGHT_KINDS, "judge": JUDGES,
-    "pairs": PAIRS,
+    "undefined": OUTCOMES, "small_groups": OUTCOMES, "missing": MISSING_GROUPS, "weight_kind": WEIGHT_KINDS,
+    "judge": JUDGES, "pairs": PAIRS,
 }  # fmt: skip
 KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     **dict.fromkeys(
@@ -98,11 +106,13 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "min_group_size": (lambda v: is_whole(v) and 0 <= v <= 10**15, "a whole number of people, such as 50"),
     "group": (lambda v: _texts(v) or (isinstance(v, str) and v), "the name of a column, or a list of names"),
+    "bands": (_are_bands, "a table of columns and borders, or rules, such as { age = [25, 40, 60] }"),
     "depth": (lambda v: is_whole(v) and v >= 1, "a whole number of group columns, such as 2"),
     "risk": (lambda v: isinstance(v, bool), "true or false"),
     "score_range": (lambda v: isinstance(v, list) and [*map(finite, v)] == [True, True], "two numbers such as [0, 1]"),
     "where": (lambda v: isinstance(v, Mapping) and v, 'a table of columns and values, such as { split = "test" }'),
     "favorable": (lambda v: not isinstance(v, list | Mapping), "one value of label and prediction"),
+    "favorable_prediction": (lambda v: not isinstance(v, list | Mapping), "one value of the prediction"),
     "reference": (lambda v: not isinstance(v, list), 'a group, or a table such as { sex = "m" }'),
 }
 """What a value must be, and what to call that."""

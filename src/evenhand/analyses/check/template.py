@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 STARTER = """\
 # A fairness policy for `evenhand check DATA --policy policy.toml`.
 # Exit code 0: every rule is kept to. 1: a rule is not. 2: the policy, the options or the data make no sense.
@@ -26,7 +30,9 @@ confidence = 0.95
 # score = "probability"
 # label = "repaid"
 # group = ["sex", "region"]      # each on its own, and their intersection
+# bands = { age = [25, 40, 60] } # of a numeric group column; or "decades", "quantiles:4", "none"
 # favorable = 1                  # the good value of the label
+# favorable_prediction = "yes"   # that of a prediction column, if it is coded differently
 # risk = false                   # true: a high score is bad for the person
 # threshold = 0.5
 # reference = { sex = "male" }   # whom the others are compared with; by default the largest group
@@ -73,3 +79,24 @@ confidence = 0.95
 # at_most = 0.25
 # pairs = "all"
 """
+
+
+def starter(columns: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
+    """The same, with columns that are known and why they are thought to be that, by column and by option.
+
+    >>> text = starter({"score": "p", "group": ["sex"]}, {"p": "called like a score"})
+    >>> [line for line in text.splitlines() if line.startswith(("score", "group"))]
+    ['score = "p"  # called like a score', 'group = ["sex"]']
+    """
+    head, rest = STARTER.split("[audit]\n")
+    keys, rules = rest.split("\n# ---- rules", 1)
+    kept = [line for line in keys.split("\n") if line.startswith(("# threshold", "# reference", "# seed"))]
+    lines = [_line(key, value, reasons) for key, value in columns.items()]
+    return "".join([head, "[audit]\n", "\n".join([*lines, *kept]), "\n\n# ---- rules", rules])
+
+
+def _line(key: str, value: Any, reasons: Mapping[str, str]) -> str:
+    names = value if isinstance(value, list) else [value]
+    why = reasons.get(key) or "; ".join(reasons[n] for n in names if isinstance(n, str) and n in reasons)
+    comment = f"  # {' '.join(why.split())}" if why.isprintable() and why else ""
+    return f"{key} = {json.dumps(value, ensure_ascii=True)}{comment}"

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from evenhand.analyses.check.document import STATUSES, doubt_of
+from evenhand.analyses.check.document import STATUSES, doubt_of, who
 from evenhand.errors import shown_name
 from evenhand.report.console import indented, points
 
@@ -19,12 +19,6 @@ _STYLE = {
     "violated": "bold red", "not shown": "bold yellow", "undefined": "bold red", "too small": "bold red",
     "skipped": "yellow", "satisfied": "green",
 }  # fmt: skip
-
-
-def who(f: dict[str, Any], limit: int = 40) -> str:
-    """The comparison that a finding is about."""
-    names = [shown_name(name, limit) for name in (f["group"], f["reference"]) if name is not None]
-    return f"{shown_name(f['attribute'], limit)}: {' against '.join(names) or 'all groups'}"
 
 
 def render(document: dict[str, Any]) -> RenderableType:
@@ -61,7 +55,7 @@ def _of_rule(document: dict[str, Any], rule: dict[str, Any], found: list[dict[st
     told = [f for f in ordered if not f["passes"] or doubt_of(f)]
     for f in told[:SHOWN]:
         aside = f["status"] in ("undefined", "too small", "skipped")
-        head = who(f) + (f": {shown_name(f['because'], LONG)}" if aside else "")
+        head = who(f) + (f": {shown_name(f['because'], LONG)}" if aside else f" ({f['word']})")
         yield indented(Text.assemble((f"{f['status']} ", _STYLE[f["status"]]), head))
         if not aside:
             yield indented(shown_name(f["interpretation"], LONG), 4)

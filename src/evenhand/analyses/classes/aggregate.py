@@ -15,6 +15,7 @@ import numpy as np
 from evenhand.analyses.classes.intervals import Task
 from evenhand.analyses.classes.matrix import matrix
 from evenhand.analyses.classes.result import Against, Aggregate, Choices, assembled
+from evenhand.analyses.classes.second_model import is_table, other_people, second, with_the_same_classes
 from evenhand.analyses.classes.uncertainty import uncertainties
 from evenhand.analyses.options import Options, options_of
 from evenhand.errors import UsageError, listed, nearest, shown
@@ -127,8 +128,6 @@ def aggregate(
     table = as_confusion(data, roles)
     if against is None:
         return replace(_made(table, *how), library=library_of(data))
-    from evenhand.analyses.classes.second_model import other_people, second, with_the_same_classes
-
     theirs, names = second(data, roles, against)
     table, other, notes = with_the_same_classes(table, as_confusion(*theirs), names)
     made = _made(table, *how)
@@ -187,20 +186,14 @@ def _names_columns(data: Any, said: Mapping[str, Any]) -> bool:
         return True
     if isinstance(group, list | tuple) and group and all(isinstance(g, str) for g in group):
         return True
-    return isinstance(group, str) and not _is_table(data) and group in names_of(data)
-
-
-def _is_table(data: Any) -> bool:
-    from evenhand.tables.storage import is_table_file
-
-    return isinstance(data, Table | Confusion) or (isinstance(data, str | os.PathLike) and is_table_file(data))
+    return isinstance(group, str) and not is_table(data) and group in names_of(data)
 
 
 def as_confusion(data: Any, roles: Roles) -> Confusion:
     """The confusion table given, saved, or counted."""
     from evenhand.tables.storage import load
 
-    if _is_table(data):
+    if is_table(data):
         if said := roles.said():
             raise UsageError(f"a table knows its columns already: leave out {listed(said)}")
         return classes_table(data if isinstance(data, Table | Confusion) else load(data))

@@ -56,7 +56,7 @@ def checklist(a: Aggregate) -> list[dict[str, Any]]:
         ),
         "classes": (outer, _why_step(recipe.classes, "class", values, recipe.class_weights is not None)),
     }
-    where = "the joint distribution of class and group is in classes[].cells[].n"
+    where = "how many people there are of each class and group is part of the report"
     data = {"item": "data", "answer": _sizes(a), "stated": True, "why": where, "why_stated": True, "ticked": True}
     return [data, *(_item(word, *about, choices) for word, about in told.items())]
 
@@ -77,7 +77,10 @@ def lacking(item: dict[str, Any]) -> str | None:
     """What the user did not say of an item that is not ticked."""
     if item["ticked"]:
         return None
-    return "stated without a reason" if item["stated"] else "default, not stated by the user"
+    if item["stated"]:
+        return "stated without a reason"
+    what = "the function is the default" if item["item"] in MOTIVATED else "default"  # its weights may be stated
+    return f"{what}, not stated by the user"
 
 
 def _weighted(weights: Floats | None, names: Sequence[str]) -> str:
@@ -92,7 +95,7 @@ def _weighted(weights: Floats | None, names: Sequence[str]) -> str:
 
 def _sizes(a: Aggregate) -> str:
     return (
-        f"{a.table.rows:,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of "
+        f"{int(a.table.sizes(a.grouping).sum()):,} people, {len(a.classes):,} classes × {len(a.groups):,} groups of "
         f"{shown_name(a.grouping.name)}; the smallest non-empty of {a.joint.size:,} cells has "
         f"{a.joint[a.joint > 0].min():,}, {int((a.joint == 0).sum()):,} are empty"
     )

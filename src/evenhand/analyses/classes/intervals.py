@@ -141,7 +141,8 @@ def interval(
 ) -> tuple[Pair | None, tuple[Pair | None, ...], str | None]:
     recipe = task.recipe
     if task.method == "band":
-        return _band(task, confidence)
+        whole, each, how = _band(task, confidence)
+        return _possible(task, whole), tuple(_possible(task, one) for one in each), how
     if task.method == "norm":
         return _norms(task, moves, confidence)
     samples = moves.samples()
@@ -150,7 +151,13 @@ def interval(
     by_class = [
         both_ways(float(b), [single[:, c] for _, single in samples], confidence, highest) for c, b in enumerate(beta)
     ]
-    return ci, tuple(by_class), "basic and percentile bootstrap"
+    return _possible(task, ci), tuple(_possible(task, one) for one in by_class), "basic and percentile bootstrap"
+
+
+def _possible(task: Task, ci: Pair | None) -> Pair | None:
+    """An interval without what cannot be: the least of several ratios to what groups have on average is at most 1."""
+    least = task.recipe.unit == "ratio" and task.recipe.group.power == -np.inf and task.matrix.empty is None
+    return (min(ci[0], 1.0), min(ci[1], 1.0)) if least and ci is not None else ci
 
 
 def _norms(task: Task, moves: Moves, confidence: float) -> tuple[Pair | None, tuple[Pair | None, ...], str]:

@@ -24,15 +24,15 @@ IMPUTED = "°"
 
 def matrix_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
     """The rate by class and group, the overall one, and what the first step makes of it."""
-    places = _largest(result["groups"])
-    shown, more = _worst(result["classes"], options)
+    places = largest(result["groups"])
+    shown, more = worst_off(result["classes"], options)
     columns = [
-        _Column([f"{result['groups'][g]['n']:,}", *(_cell(c["cells"][g]) for c in shown)], result["groups"][g]["name"])
+        _Column([f"{result['groups'][g]['n']:,}", *(rate(c["cells"][g]) for c in shown)], result["groups"][g]["name"])
         for g in places
     ]
     yield from _blocks(
         ["people", *(c["name"] for c in shown)],
-        [_Column(["", *(f"{c['n']:,}" for c in shown)], "n"), _Column(["", *map(_overall, shown)], "overall")],
+        [_Column(["", *(f"{c['n']:,}" for c in shown)], "n"), _Column(["", *map(overall_rate, shown)], "overall")],
         columns,
         [_Column(["", *(number(c["value"]) for c in shown)], "step 1")],
     )
@@ -51,7 +51,7 @@ def joint_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[Render
     """How many people there are of each class in each group, and what share of all they are."""
     yield Text("People by class and group (% of all)", style="bold")
     total = sum(c["n"] for c in result["classes"])
-    (shown, more), places = _worst(result["classes"], options), _largest(result["groups"])
+    (shown, more), places = worst_off(result["classes"], options), largest(result["groups"])
 
     def column(numbers: Sequence[float], name: str) -> _Column:
         return _Column([f"{n:,.15g} ({100 * n / total:.1f})" for n in numbers], name)
@@ -63,14 +63,19 @@ def joint_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[Render
 
 def undefined_of(result: dict[str, Any], options: dict[str, Any]) -> Iterator[RenderableType]:
     """Which rates do not exist or are imputed, and which classes are left out, with the reasons."""
+    yield from map(indented, undefined_lines(result, options))
+
+
+def undefined_lines(result: dict[str, Any], options: dict[str, Any]) -> Iterator[str]:
+    """The same as sentences."""
     cells = result["undefined_cells"]
     if cells and options["empty"] is not None:
-        yield indented(f"{IMPUTED} nobody to compute the rate of: counts as {options['empty']:g}, as asked")
+        yield f"{IMPUTED} nobody to compute the rate of: counts as {options['empty']:g}, as asked"
     elif cells:
-        yield indented(f"– undefined: {_some([c['because'].removeprefix('because ') for c in cells], 90)}")
+        yield f"– undefined: {_some([c['because'].removeprefix('because ') for c in cells], 90)}"
     gone = [f"{shown_name(c['name'])} ({shown_name(c['undefined'], 120)})" for c in result["classes"] if c["undefined"]]
     if gone:
-        yield indented(f"Left out of δ: {_some(gone, 170)}")
+        yield f"Left out of δ: {_some(gone, 170)}"
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------
@@ -151,12 +156,14 @@ def _grid(width: int) -> Grid:
 # ---- choices ---------------------------------------------------------------------------------------------------------
 
 
-def _largest(groups: list[dict[str, Any]]) -> list[int]:
+def largest(groups: list[dict[str, Any]], most: int = MOST_GROUPS) -> list[int]:
     """Places of the groups that are shown, in their order."""
-    return sorted(sorted(range(len(groups)), key=lambda g: -groups[g]["n"])[:MOST_GROUPS])
+    return sorted(sorted(range(len(groups)), key=lambda g: -groups[g]["n"])[:most])
 
 
-def _worst(classes: list[dict[str, Any]], options: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+def worst_off(
+    classes: list[dict[str, Any]], options: dict[str, Any], most: int = MOST_CLASSES
+) -> tuple[list[dict[str, Any]], int]:
     """All classes in their order, or those that are worst off."""
     if len(classes) <= 2 * MOST_CLASSES:
         return classes, 0
@@ -164,16 +171,17 @@ def _worst(classes: list[dict[str, Any]], options: dict[str, Any]) -> tuple[list
     low |= options["unit"] == "ratio" and options["across_groups"]["power"] == "-inf"
     low |= options["across_groups"]["gamma"] is not None
     ranked = sorted(classes, key=lambda c: (c["value"] is None, (1 if low else -1) * (c["value"] or 0.0)))
-    return ranked[:MOST_CLASSES], len(classes) - MOST_CLASSES
+    return ranked[:most], max(len(classes) - most, 0)
 
 
-def _cell(cell: dict[str, Any]) -> str:
+def rate(cell: dict[str, Any]) -> str:
     """A rate, marked if it is one that an empty cell counts as."""
     imputed = cell["value"] is not None and cell["undefined"] is not None
     return number(cell["value"]) + (IMPUTED if imputed else "")
 
 
-def _overall(c: dict[str, Any]) -> str:
+def overall_rate(c: dict[str, Any]) -> str:
+    """What groups are compared with, marked if it is imputed."""
     imputed = c["overall"] is not None and all(cell["undefined"] is not None for cell in c["cells"])
     return number(c["overall"]) + (IMPUTED if imputed else "")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from evenhand.report.result import Result
 from evenhand.tables.arrays import Bools, Floats, Ints, Pair
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.groups import Grouping
+
+if TYPE_CHECKING:
+    from evenhand.report.contents import Contents
 
 TYPES = {
     "class": "str", "group": "str", "n": "float", "share": "float", "value": "float", "ci_low": "float",
@@ -199,6 +202,11 @@ class Aggregate(Result):
         from evenhand.analyses.classes.text import render_aggregate
 
         return render_aggregate(self.to_dict())
+
+    def _contents(self, document: dict[str, Any]) -> Contents:
+        from evenhand.analyses.classes.contents import aggregate_contents
+
+        return aggregate_contents(document)
 
 
 def assembled(

@@ -14,6 +14,7 @@ from evenhand.ingest.engines import names_of
 from evenhand.ingest.roles import Roles
 from evenhand.tables.cells import natural
 from evenhand.tables.confusion import Confusion
+from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
     from evenhand.analyses.classes.result import Aggregate
@@ -31,7 +32,7 @@ def second(data: Any, roles: Roles, against: Any) -> tuple[tuple[Any, Roles], tu
     >>> roles.prediction, names
     ('two', ('one', 'two'))
     """
-    if isinstance(roles.prediction, str) and isinstance(against, str) and not _is_table(data):
+    if isinstance(roles.prediction, str) and isinstance(against, str) and not is_table(data):
         columns = names_of(data)
         if against == roles.prediction:
             raise UsageError(f"the second model is the first one: both are column {shown(against)}")
@@ -44,7 +45,7 @@ def second(data: Any, roles: Roles, against: Any) -> tuple[tuple[Any, Roles], tu
         raise UsageError(f"the second model is the first one: both are {shown_path(files[0])}")
     names = tuple("" if file is None else file.stem for file in files)
     own, theirs = names if all(names) and names[0] != names[1] else ("model 1", "model 2")
-    return (against, Roles() if _is_table(against) else roles), (own, theirs)
+    return (against, Roles() if is_table(against) else roles), (own, theirs)
 
 
 def with_the_same_classes(
@@ -82,7 +83,8 @@ def other_people(own: Aggregate, theirs: Aggregate) -> list[str]:
     ]
 
 
-def _is_table(data: Any) -> bool:
-    from evenhand.analyses.classes.aggregate import _is_table as known
+def is_table(data: Any) -> bool:
+    """Whether data are counted already: a table, or the file of one."""
+    from evenhand.tables.storage import is_table_file
 
-    return known(data)
+    return isinstance(data, Table | Confusion) or (isinstance(data, str | os.PathLike) and is_table_file(data))

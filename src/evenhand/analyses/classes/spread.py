@@ -27,6 +27,8 @@ STEPS = 8
 """Populations from parity to as far apart as groups can be."""
 LEFT = 0.8
 """Of the chance to miss the truth, so much is for samples, and the rest for what patterns of gaps leave open."""
+FOUND = 0.05
+"""The level at which a test finds gaps in a class."""
 IN_THE_TAILS = 15
 """So many samples of each lie outside of what an interval holds."""
 _HALVINGS = 40
@@ -103,9 +105,13 @@ class Series:
 
 
 def _joined(found: Sequence[Inverted]) -> Inverted:
-    """What either family allows."""
-    low, middle, high = np.array([(f.low, f.middle, f.high) for f in found]).T
-    return Inverted(float(low.min()), float(middle.mean()), float(high.max()))
+    """What any family allows, and the middle between them.
+
+    Gaps in few classes may not reach far enough, which says nothing against those in all, the first.
+    """
+    ends = np.array([(f.low, f.middle, f.high) for f in found])
+    least, most = (np.where(np.isnan(ends[0]), np.nan, f.reduce(ends)).tolist() for f in (np.fmin, np.fmax))
+    return Inverted(least[0], (least[1] + most[1]) / 2, most[2])
 
 
 def _inverted(recipe: Recipe, value: float, simulated: Floats, confidence: float) -> Inverted:
@@ -127,9 +133,17 @@ class Family:
     """The rate of each class, axes (class, 1)."""
     seen: Floats
     """Rates that may have given those that were seen."""
-    shrink: Floats
-    """What makes the gaps of all cells alike, however many people these hold, axes (class, group)."""
+    signal: Floats
+    """How far the groups of each class are apart, as far as noise lets tell, axes (class, 1)."""
+    apart: Floats
+    """How far they are apart in the population, axes (class, 1)."""
+    variance: Floats
+    """Of the noise of each gap, axes (class, group)."""
     steps: Floats
+    common: bool = False
+    """Whether a group may also be as far from the others in all classes."""
+    power: float = 1.0
+    """Of gaps, for their shape: 0 makes all of a class as large."""
 
     def aggregates(self, recipes: Sequence[Recipe], noise: Noise) -> Floats:
         """Of populations and of a sample from each, axes (recipe, population or sample, step, draw)."""
@@ -145,8 +159,15 @@ class Family:
 
     def patterns(self, noise: Noise) -> Floats:
         """Where groups differ, axes (draw, class, group): each a pattern that may have given the one seen."""
-        gaps = self.matrix.gaps_of(noise(self.seen))
-        return self.shrink * np.where(self.matrix.vacant, 0.0, gaps)
+        return self.pattern(np.where(self.matrix.vacant, 0.0, self.matrix.gaps_of(noise(self.seen))))
+
+    def pattern(self, gaps: Floats) -> Floats:
+        """Gaps without noise that may have given these: those of small cells as large as those of others."""
+        total = self.signal**2 + self.variance
+        common = _common(gaps, np.where(self.variance > 0, total, 0.0)) if self.common else np.zeros(1)
+        unit = np.nan_to_num(ratio(gaps - common, np.sqrt(total)))
+        made = common + self.apart * np.sign(unit) * np.abs(unit) ** self.power
+        return np.where(self.variance > 0, made, 0.0)
 
     def population(self, s: float, patterns: Floats) -> Floats:
         """Rates whose groups are s times such a pattern apart. A rate that few people tell is neither 0 nor 1."""
@@ -157,32 +178,49 @@ class Family:
 
 
 def families_of(m: Matrix, noise: Noise) -> list[Family]:
-    """Two families that may have given these rates, for what noise leaves open about where groups differ.
+    """Families that may have given these rates, for what noise leaves open about where groups differ.
 
-    One whose groups are as far apart in every class, and one where each class has its own distance: gaps in a few
-    classes alone have the same quadratic mean and a smaller mean. None if no rate could be another in another sample.
+    One whose groups are as far apart in every class, and two whose groups are apart in as few classes as can be: gaps
+    in a few classes alone have the same quadratic mean and a smaller mean. In the last, all gaps of a class are as
+    large, so that they have the smallest maximum. None if no rate could be another in another sample.
     """
     centre = _centre(m)
     variance = np.where(m.vacant, 0.0, m.gaps_of(noise(np.broadcast_to(centre, m.values.shape))) ** 2).mean(0)
-    if not (variance > 0).any():
+    some = variance > 0
+    if not some.any():
         return []
     gaps = np.where(m.vacant, 0.0, m.gaps_of(m.values))
     apart = float(np.sqrt(_signal(gaps**2, variance)))
-    several = apart > 0 and len(gaps) > 1
-    multiples = [np.ones((len(gaps), 1)), *([_by_class(gaps, variance, apart)] if several else [])]
-    return [_family(m, noise, centre, gaps, variance, apart, own) for own in multiples]
+    rest = gaps - _common(gaps, np.where(some, apart**2 + variance, 0.0))
+    hidden = float(np.sqrt(variance[some].mean() * np.sqrt(2 / some.sum())))
+    everywhere = np.full((len(gaps), 1), np.sqrt(_signal(rest**2, variance)))
+    family = partial(_family, m, noise, centre, gaps, variance)
+    found = [family(everywhere, np.maximum(everywhere, hidden), common=True)]
+    if apart > 0 and len(gaps) > 1:
+        few = _by_class(gaps, variance, apart)
+        found += [family(few, few, power=power) for power in (1.0, 0.0)]
+    return found
 
 
 def _family(
-    m: Matrix, noise: Noise, centre: Floats, gaps: Floats, variance: Floats, apart: float, own: Floats
-) -> Family:
-    # By the root of how much of a gap is signal, so that those of small cells are as large as those of others.
-    shrink = np.nan_to_num(ratio(own, np.sqrt((own * apart) ** 2 + variance) * (variance > 0)))
-    family = Family(m, centre, centre, shrink, np.zeros(1))
-    family = replace(family, seen=family.population(apart, shrink * gaps))
+    m: Matrix, noise: Noise, centre: Floats, gaps: Floats, variance: Floats, signal: Floats, apart: Floats,
+    common: bool = False, power: float = 1.0,
+) -> Family:  # fmt: skip
+    family = Family(m, centre, centre, signal, apart, variance, np.zeros(1), common)
+    family = replace(family, seen=family.population(1.0, family.pattern(gaps)), power=power)
     size = np.sqrt((family.patterns(noise) ** 2).mean())
     far = (np.sqrt((gaps**2).mean()) + 2 * np.sqrt(variance.mean())) / max(size, 1e-12)
     return replace(family, steps=far * np.linspace(0, 1, STEPS) ** 1.5)
+
+
+def _common(gaps: Floats, variance: Floats) -> Floats:
+    """How far each group is from the others in all classes, as far as noise lets tell, axes (…, 1, group)."""
+    weight = np.nan_to_num(ratio(np.ones_like(variance), variance))
+    total = weight.sum(0)
+    mean = np.nan_to_num(ratio((weight * gaps).sum(-2, keepdims=True), total))
+    noise = np.nan_to_num(ratio(np.ones_like(total), total))
+    signal = np.maximum((mean**2 - noise).mean(-1, keepdims=True), 0.0)
+    return np.asarray(mean * np.sqrt(np.nan_to_num(ratio(signal, signal + noise))))
 
 
 def _centre(m: Matrix) -> Floats:
@@ -211,10 +249,20 @@ def _signal(squares: Floats, noise: Floats) -> float:
 
 
 def _by_class(gaps: Floats, variance: Floats, apart: float) -> Floats:
-    """How far groups of each class seem to be apart as a multiple of how far they are on average, axes (class, 1)."""
+    """How far groups of each class seem to be apart, axes (class, 1): not at all where a test finds no gap.
+
+    Unless it finds none anywhere.
+    """
+    from scipy.special import chdtri
+
     weight = np.where(variance > 0, 1 / (apart**2 + variance) ** 2, 0.0)
     square = ratio((weight * (gaps**2 - variance)).sum(-1, keepdims=True), weight.sum(-1, keepdims=True))
-    return np.sqrt(np.maximum(np.nan_to_num(square), 0.0)) / apart
+    size = np.sqrt(np.maximum(np.nan_to_num(square), 0.0))
+    groups = (variance > 0).sum(-1, keepdims=True)
+    # Gaps of a class have one degree of freedom less than it has groups, and are as large as they are.
+    squares = np.nan_to_num(ratio(gaps**2, variance)).sum(-1, keepdims=True) * (1 - ratio(np.ones(1), groups))
+    found = (squares > chdtri(np.maximum(groups - 1, 1), FOUND)) & (groups > 1)
+    return np.where(found, size, 0.0) if (found & (size > 0)).any() else size
 
 
 # ---- what samples show ---------------------------------------------------------------------------------------------

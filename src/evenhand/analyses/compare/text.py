@@ -57,12 +57,12 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
 def _ranking(document: dict[str, Any]) -> Iterator[RenderableType]:
     """Methods by criteria, as Table 3 of Han, Baldwin & Cohn 2023."""
     options, methods = document["options"], document["methods"]
-    utopia, partial = options["utopia"], _conditions(options)
+    utopia, partial = options["utopia"], conditions(options)
     title = f"Distance (DTO) of the selected model to ({utopia[0]:g}, {utopia[1]:g})"
     with_area = options["random_performance"] is not None
     yield Text(title + (", and area under the front" if with_area else ""))
     shown = methods[:MOST_METHODS]
-    columns = [(_short(k), [_best(m["selected"][k["id"]]["dto"], _least(methods, k["id"])) for m in shown])
+    columns = [(_short(k), [_best(m["selected"][k["id"]]["dto"], least(methods, k["id"])) for m in shown])
                for k in document["criteria"]]  # fmt: skip
     areas = _areas(methods, options, partial) if with_area else []
     names = ("method", [Text(method_name(m["name"], NAME)) for m in shown])
@@ -74,22 +74,22 @@ def _ranking(document: dict[str, Any]) -> Iterator[RenderableType]:
     legend = "* best" + ("; first: share of resamples in which the area is the largest" if some else "")
     legend += f"; part.: area where {partial}" if partial and with_area else ""
     yield indented(legend + (f"; {more:,} more methods are in --json" if more else ""))
-    yield from (indented(reason) for reason in _reasons(shown, with_area))
+    yield from (indented(reason) for reason in reasons(shown, with_area))
 
 
 def _areas(methods: list[dict[str, Any]], options: dict[str, Any], partial: str) -> list[tuple[str, list[Any]]]:
     shown = methods[:MOST_METHODS]
     found: list[tuple[str, list[Any]]] = [
-        ("AUC", [_best(m["auc_pfc"], _most(methods, "auc_pfc")) for m in shown]),
+        ("AUC", [_best(m["auc_pfc"], most(methods, "auc_pfc")) for m in shown]),
         (_level(options).replace(" ", "\n"), [_interval(m["ci"]) for m in shown]),
         ("first", [percent(m["first_share"], digits=0) for m in shown]),
     ]
     if partial:
-        found.append(("part.", [_best(m["partial_auc_pfc"], _most(methods, "partial_auc_pfc")) for m in shown]))
+        found.append(("part.", [_best(m["partial_auc_pfc"], most(methods, "partial_auc_pfc")) for m in shown]))
     return found
 
 
-def _reasons(shown: list[dict[str, Any]], with_area: bool) -> Iterator[str]:
+def reasons(shown: list[dict[str, Any]], with_area: bool) -> Iterator[str]:
     """Why cells are empty."""
     reasons = [m["undefined"] for m in shown if m["undefined"] and with_area]
     reasons += [x["undefined"] for m in shown for x in m["selected"].values() if x["undefined"]]
@@ -103,7 +103,8 @@ def _reasons(shown: list[dict[str, Any]], with_area: bool) -> Iterator[str]:
         yield f"– no interval{whose} {reason}"
 
 
-def _conditions(options: dict[str, Any]) -> str:
+def conditions(options: dict[str, Any]) -> str:
+    """Where the partial area is."""
     words = {"performance_from": "P ≥", "fairness_from": "F ≥", "dto_to": "DTO ≤"}
     return " and ".join(f"{word} {options[key]:g}" for key, word in words.items() if options[key] is not None)
 
@@ -175,12 +176,14 @@ def _short(k: dict[str, Any]) -> str:
     return f"{one}@{other}\n{bound}"
 
 
-def _least(methods: list[dict[str, Any]], criterion: str) -> float | None:
+def least(methods: list[dict[str, Any]], criterion: str) -> float | None:
+    """The smallest distance of a model selected by a criterion."""
     found = (m["selected"][criterion]["dto"] for m in methods)
     return min((dto for dto in found if dto is not None), default=None)
 
 
-def _most(methods: list[dict[str, Any]], key: str) -> float | None:
+def most(methods: list[dict[str, Any]], key: str) -> float | None:
+    """The largest area."""
     return max((m[key] for m in methods if m[key] is not None), default=None)
 
 

@@ -30,7 +30,7 @@ from evenhand.analyses.counterfactual.results import (
 from evenhand.analyses.counterfactual.sensitivity import GRID
 from evenhand.analyses.counterfactual.simulation import Outcome, Scenario, Simulator, simulate
 from evenhand.analyses.counterfactual.structural_model import FORMS, StructuralModel, structural_model_of
-from evenhand.analyses.options import Options, Progress, listener, options_of
+from evenhand.analyses.options import Options, Watched, options_of, watching
 from evenhand.errors import UsageError, names_in, number, shown, shown_name
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
@@ -128,7 +128,7 @@ def counterfactual_fairness(
     confounding: Sequence[float] = GRID,
     trust: Sequence[str] = (),
     unsafe_pickle: bool = False,
-    progress: Progress | None = None,
+    progress: Watched = None,
     **options: Unpack[CounterfactualArgs],
 ) -> CounterfactualFairness:
     """Would people's scores be others, had they been of another group?
@@ -208,15 +208,13 @@ def counterfactual_fairness(
     rows = Inputs(data, people, inputs, matrix=scorer.matrix, types=known)
     simulator, notes = simulator_of(scorer, rows, people, attribute, rule)
     first, *streams = generator(options.get("rng")).spawn(len(graphs) + 1)
-    run = partial(
-        simulate, simulator, confidence=settings.confidence, bootstrap=settings.bootstrap,
-        progress=listener(progress),
-    )  # fmt: skip
-    flip = answer_of(simulator, run(None, [Scenario((), True)], rng=first)) if simulator.takes else None
     answers = []
-    for one, part, stream in zip(graphs, parts, streams, strict=True):
-        structure = structural_model_of(one, part, people, attribute, mechanisms)
-        answers.append(_answer(one, structure, simulator, shares, run, stream))
+    with watching(progress) as told:
+        run = partial(simulate, simulator, confidence=settings.confidence, bootstrap=settings.bootstrap, progress=told)
+        flip = answer_of(simulator, run(None, [Scenario((), True)], rng=first)) if simulator.takes else None
+        for one, part, stream in zip(graphs, parts, streams, strict=True):
+            structure = structural_model_of(one, part, people, attribute, mechanisms)
+            answers.append(_answer(one, structure, simulator, shares, run, stream))
     asked = Asked(
         attribute, dict(zip(simulator.names, np.bincount(simulator.own).tolist(), strict=True)), tuple(inputs),
         simulator.takes, scorer.name, name_of(roles.favorable), rule,

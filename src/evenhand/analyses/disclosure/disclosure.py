@@ -12,7 +12,7 @@ from evenhand.errors import UsageError, shown
 from evenhand.report.result import Result
 from evenhand.tables.arrays import Bools, Ints
 from evenhand.tables.confusion import Confusion
-from evenhand.tables.groups import Grouping, sum_by
+from evenhand.tables.groups import Grouping
 from evenhand.tables.merging import resolution_of
 from evenhand.tables.storage import format_of, load
 from evenhand.tables.table import Table
@@ -81,7 +81,7 @@ def _disclosure(table: Table | Confusion) -> Disclosure:
 
 def _label(table: Table | Confusion) -> tuple[Ints | None, Ints]:
     """The label of each cell, and a number for all else that is told of its people."""
-    others: list[Any] = [table.finest.codes]
+    others: list[Any] = [*table.codes]
     if isinstance(table, Confusion):
         others.append(table.predicted)
         label: Any = table.true
@@ -106,6 +106,7 @@ def _alone(rest: Ints, label: Ints) -> Bools:
 def _uniform(table: Table | Confusion, grouping: Grouping, label: Ints | None) -> tuple[tuple[str, int], ...]:
     if label is None:
         return ()
-    groups = np.unique(grouping.codes[_alone(grouping.codes.astype(np.int64), label)]).tolist()
-    sizes = sum_by(grouping.codes, table.n, len(grouping.groups))
+    own = grouping.codes[grouping.inside].astype(np.int64)
+    groups = np.unique(own[_alone(own, label[grouping.inside])]).tolist() if len(own) else []
+    sizes = table.sizes(grouping)
     return tuple((grouping.groups[g], int(sizes[g])) for g in groups)

@@ -41,7 +41,7 @@ def document(info: TableInfo) -> dict[str, Any]:
 
 def _columns(t: Table | Confusion) -> dict[str, Any]:
     m = t.meaning
-    columns = fields(m, "score label prediction weight cluster favorable risk score_range")
+    columns = fields(m, "score label prediction weight cluster favorable favorable_prediction risk score_range")
     return {**columns, "classes": list(t.classes) if isinstance(t, Confusion) else None}
 
 

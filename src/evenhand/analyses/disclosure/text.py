@@ -18,9 +18,10 @@ def render(document: dict[str, Any]) -> RenderableType:
     """The document as lines."""
     lines = [
         f"{people(document['rows'])} in {counted(document['cells'], 'cell')} · format {document['format']}",
+        f"digest {document['digest']}",
         *_column_lines(document["columns"]),
         *_group_lines(document["attributes"]),
-        *_score_lines(document["scores"], document["privacy"] is not None),
+        *score_lines(document),
         *(f"left out: {counted(n, 'row')} {shown_name(reason, 100)}" for reason, n in document["left_out"].items()),
     ]
     parts: list[RenderableType] = [Text("Evenhand table", style="bold"), *map(Text, lines)]
@@ -34,7 +35,9 @@ def _column_lines(columns: dict[str, Any]) -> list[str]:
     if columns["risk"]:
         named[0] = f"risk {named[0]}"
     if columns["favorable"] is not None:
-        named.append(f"favourable {shown_name(columns['favorable'])}")
+        own = columns["favorable_prediction"]
+        of_prediction = "" if own is None else f" (prediction {shown_name(own)})"
+        named.append(f"favourable {shown_name(columns['favorable'])}{of_prediction}")
     if columns["classes"] is not None:
         named.append(f"{len(columns['classes']):,} classes")
     return [" · ".join(named)]
@@ -50,7 +53,9 @@ def _group_lines(attributes: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _score_lines(scores: dict[str, Any] | None, private: bool) -> list[str]:
+def score_lines(document: dict[str, Any]) -> list[str]:
+    """What is known of scores, and how exactly."""
+    scores, private = document["scores"], document["privacy"] is not None
     if scores is None:
         return []
     text = f"scores {scores['lowest']:.12g} to {scores['highest']:.12g}: {scores['exact']:,} exact values"

@@ -9,9 +9,9 @@ import numpy as np
 from evenhand.errors import shown_name
 from evenhand.report.charts import theme
 from evenhand.report.charts.chart import Chart
-from evenhand.report.charts.layers import Spec, chart, coloured, inline, labels, quantitative, rows, sentence, zero
+from evenhand.report.charts.layers import Spec, chart, coloured, inline, labels, quantitative, rows, zero
 from evenhand.report.charts.registry import Kind
-from evenhand.report.format import percent
+from evenhand.report.format import percent, sentence
 
 if TYPE_CHECKING:
     from evenhand.analyses.individual.individual import IndividualFairness

@@ -14,7 +14,7 @@ from evenhand.analyses.individual.neighbours import EXACT, Near, Progress, neare
 from evenhand.analyses.individual.treatment import SLACK, GroupTreatment, Limits, Scored, Treatment, by_group, treatment
 from evenhand.analyses.individual.twins import Twins, kinds, twins
 from evenhand.analyses.individual.worst_pairs import WorstPair, sketch, worst_pairs
-from evenhand.analyses.options import listener
+from evenhand.analyses.options import Watched, watching
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
 from evenhand.inference.resample import generator
 from evenhand.ingest.roles import Roles, check_known, picked
@@ -99,7 +99,7 @@ def individual_fairness(
     reference: Any = None,
     neighbours: str = "auto",
     worst: int = 20,
-    progress: Progress | None = None,
+    progress: Watched = None,
     **options: Unpack[IndividualArgs],
 ) -> IndividualFairness:
     """Compare people who are near to each other: are they scored alike, and whom does it hit if not?
@@ -149,7 +149,7 @@ def individual_fairness(
     """
     check_known(options, IndividualArgs.__optional_keys__, individual_fairness)
     rng = options.get("rng")
-    draw, progress = generator(rng), listener(progress)
+    draw = generator(rng)
     how = _checked(metric, k, radius, neighbours, worst, options.get("confidence", 0.95))
     roles = picked(Roles, options)
     distance = (options.get("columns"), options.get("exclude", ()), options.get("categories", ()))
@@ -157,7 +157,8 @@ def individual_fairness(
     values = who.scores
     limits, span = _limits(values, epsilon, lipschitz, roles.score_range, how["confidence"], roles.risk)
     codes, names, base = (None, (), 0) if who.group is None else who.groups(reference)
-    near = _near(who.space(metric, X), how, draw, progress)
+    with watching(progress) as told:
+        near = _near(who.space(metric, X), how, draw, told)
     scored = Scored.of(near, values)
     overall = treatment(scored, np.ones(who.people.n, np.bool_), limits)
     return IndividualFairness(

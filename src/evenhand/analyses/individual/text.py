@@ -23,7 +23,7 @@ def render(document: dict[str, Any]) -> Text:
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield "Individual fairness"
-    yield from wrapped(" · ".join(_facts(document)))
+    yield from wrapped(" · ".join(facts(document)))
     yield ""
     yield from _table(document)
     yield ""
@@ -41,7 +41,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
             yield from wrapped(f"Note: {shown_name(note, 600)}", "  ")
 
 
-def _facts(document: dict[str, Any]) -> list[str]:
+def facts(document: dict[str, Any]) -> list[str]:
+    """Who is compared with whom."""
     data, options = document["data"], document["options"]
     left = data["rows"] - data["people"]
     compared = [shown_name(name) for name in data["columns"]]

@@ -8,18 +8,11 @@ from typing import Any
 
 from evenhand.analyses.audit.charts.subject import Subject
 from evenhand.analyses.audit.explorer import steps_of
+from evenhand.analyses.audit.group_tables import Drawings, estimate, groups_table, measures_tables
 from evenhand.analyses.audit.measure_table import about
-from evenhand.analyses.audit.page import (
-    TOO_WIDE,
-    Drawings,
-    estimate,
-    facts,
-    groups_table,
-    in_steps,
-    measures_tables,
-    method,
-    verdict,
-)
+from evenhand.analyses.audit.method import facts, method
+from evenhand.analyses.audit.overview import notes, verdict_line
+from evenhand.analyses.audit.page import TOO_WIDE, in_steps
 from evenhand.analyses.audit.steps import Steps
 from evenhand.analyses.audit.wording import measure_of
 from evenhand.analyses.models import panels
@@ -76,7 +69,9 @@ def _choice(document: dict[str, Any], charts: Callable[..., Charts], room: Room)
         because = tag("p", t["because"])
         yield tag("div", tag("h3", f"{headline}, by {shown_name(t['attribute'])}"), because, class_="finding")
         if any(p["dto"] is not None for p in t["places"]):
-            yield room.figure(charts(attribute=t["attribute"]).draw("tradeoff"), "plot('tradeoff')")
+            yield room.figure(
+                charts(attribute=t["attribute"]).draw("tradeoff"), f"tradeoff by {shown_name(t['attribute'])}"
+            )
         yield _places(t)
     yield _performance(document)
     yield from notes_of(document)
@@ -164,7 +159,7 @@ def _difference(d: dict[str, Any]) -> list[Any]:
     measure = find(d["id"])
     title = measure.title if measure else PERFORMANCES[d["id"]].title if d["id"] in PERFORMANCES else d["id"]
     group = "" if d["group"] is None else join(name(d["group"]), " / ", name(d["reference"]))
-    better = "not distinguished" if d["better"] is None else name(d["better"])
+    better = "not distinguished" if d["better"] is None else name(d["model"] if d["better"] else d["against"])
     return [title, cell(group, class_="words"), name(d["model"]), number(d["other"]), number(d["value"]),
             number(d["difference"], sign=True), interval(d["ci"], sign=True), *p_values(d),
             cell(better, class_="words")]  # fmt: skip
@@ -173,13 +168,14 @@ def _difference(d: dict[str, Any]) -> list[Any]:
 def _model(c: dict[str, Any], drawn: Drawings, room: Room) -> Iterator[Any]:
     document = c["audit"]
     yield tag("p", f"Favourable decision: {shown_name(document['data']['decision_rule'], 120)}")
-    yield from verdict(document)
+    yield from (verdict_line(a, named=len(document["attributes"]) > 1) for a in document["attributes"])
+    yield from notes(document)
     for attribute in document["attributes"]:
         yield groups_table(attribute, room.most(60), f", model {shown_name(c['name'])}")
         charts = drawn.charts(attribute=attribute["name"])
         if not charts.lacks("forest"):
-            call = f"[{shown_name(c['name'])!r}].plot('forest', attribute={shown_name(attribute['name'])!r})"
-            yield room.figure(charts.draw("forest"), call)
+            what = f"forest by {shown_name(attribute['name'])}, model {shown_name(c['name'])}"
+            yield room.figure(charts.draw("forest"), what)
         tables = measures_tables(drawn, attribute, document["options"]["confidence"], room)
         yield tag("details", tag("summary", "Every measure, by ", name(attribute["name"])), *tables)
 

@@ -145,13 +145,15 @@ class _View:
         score = joint.score_of_cells(model)
         risk = table.meaning.risk
         labels = 1 if table.label is None else 2
-        inside = grouping.codes.astype(np.int64) * labels
+        # whoever is in no group stands aside, behind the last one
+        count = len(grouping.groups) + (not grouping.whole)
+        inside = np.where(grouping.codes < 0, len(grouping.groups), grouping.codes).astype(np.int64) * labels
         if joint.index.label is not None:
             inside = inside + joint.index.label
-        size = len(grouping.groups) * labels
+        size = count * labels
 
         def layout(level: Any, levels: int) -> Layout:
-            return Layout(level.astype(np.int64) * size + inside, (levels, len(grouping.groups), labels))
+            return Layout(level.astype(np.int64) * size + inside, (levels, count, labels))
 
         view = ScoreView(table, own, options.calibration_bins)
         self.coarse = view(range(len(grouping.groups)), cells)
@@ -184,6 +186,7 @@ class _View:
 
     def _counts(self, arrays: Sequence[Any]) -> dict[str, Any]:
         groups = self.coarse.groups
+        arrays = [array[..., : len(groups), :] for array in arrays]
         scores = replace(self.coarse, array=arrays[2], squares=None, units=None)
         return {"decision": Counts(arrays[0], groups), "bins": Counts(arrays[1], groups), "scores": scores}
 

@@ -85,6 +85,7 @@ def _side_by_side(kind: str, every: Panels, lines_of: Any, field: str, y: Spec) 
         f"not drawn, for lack of a curve: {', '.join(shown_name(name) for name in left)}" if left else None,
         cut,
         first.left_out,
+        first.in_steps,
     ]
     body = {"concat": panels, "columns": columns, "spacing": 24}
     return chart(kind, title, subtitle, f"{subtitle} {said}.", body, _table(kind, drawn), notes)

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.text import TITLE
+from evenhand.analyses.audit.full_text import TITLE
 from evenhand.analyses.audit.wording import measure_of, size
 from evenhand.errors import shown_name
 from evenhand.measures.performance import PERFORMANCES
@@ -41,11 +41,12 @@ def _header(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text(f"{first['rows']:,} people, the same for every model{label}{favourable}")
     for c in document["candidates"]:
         mark = " (others are compared with it)" if c["name"] == document["against"] else ""
-        yield _dim(f"{shown_name(c['name'], 30)}: favourable at {_rule(c)}{mark}")
+        yield _dim(f"{shown_name(c['name'], 30)}: favourable at {rule(c)}{mark}")
     yield from left_out(first)
 
 
-def _rule(candidate: dict[str, Any]) -> str:
+def rule(candidate: dict[str, Any]) -> str:
+    """Whom a model favours."""
     data = candidate["audit"]["data"]
     return f"scores {'<' if data['risk'] else '≥'} {data['threshold']:.15g}"
 

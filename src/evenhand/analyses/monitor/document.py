@@ -30,7 +30,7 @@ def document(report: Watch) -> dict[str, Any]:
             "left_out": dict(report.left_out),
             "time": report.settings.time,
             "every": report.settings.every,
-            **fields(table.meaning, "score label prediction weight cluster favorable risk"),
+            **fields(table.meaning, "score label prediction weight cluster favorable favorable_prediction risk"),
             "threshold": options.threshold,
             "score_range": list(table.score_range) if table.score is not None else None,
         },

@@ -14,10 +14,10 @@ from evenhand.analyses.monitor.stream import Baseline, baseline_of, baseline_tab
 from evenhand.analyses.options import (
     MeasureArgs,
     Options,
-    Progress,
+    Watched,
     chosen_measures,
-    listener,
     options_of,
+    watching,
     with_threshold,
 )
 from evenhand.errors import UsageError, is_whole, listed, number, one_of, shown
@@ -113,7 +113,7 @@ def monitor(
     false_alarms: float = 0.05,
     small: str = "merge",
     min_people: int = 30,
-    progress: Progress | None = None,
+    progress: Watched = None,
     **options: Unpack[MonitorArgs],
 ) -> Watch:
     """Monitor fairness over time: every measure in every period, and an alarm when a gap is no longer what it was.
@@ -177,8 +177,9 @@ def monitor(
         None if time is None else time if isinstance(time, str) else "time",
         None if time is None or isinstance(data, Table) else str(length), small, rule,
     )  # fmt: skip
-    work = History(spans, start, settings, chosen, reference, rule, generator(options.get("rng")), listener(progress))
-    periods, alarms, first = work.done()
+    with watching(progress) as tell:
+        work = History(spans, start, settings, chosen, reference, rule, generator(options.get("rng")), tell)
+        periods, alarms, first = work.done()
     before = dict(gaps_of(first))
     early = unsteady(periods, alarms, before, rule.false_alarms, settings.confidence)
     alarms, changes = dated(periods, alarms, before, rule.false_alarms, settings.confidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.audit.findings import KEY
+from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.measure_table import about
 from evenhand.analyses.audit.wording import gap
 from evenhand.analyses.monitor.charts import charts
@@ -61,8 +61,10 @@ def _shown(document: dict[str, Any]) -> list[Comparison]:
     there = [(c["attribute"], c["id"], c["group"]) for c in compared(document)]
     there = [c for c in there if c in known]
     alarmed = [(a["attribute"], a["id"], a["group"]) for a in document["alarms"]]
-    ids = {id_ for _, id_, _ in there}
-    key = [c for c in there if c[1] in KEY] if ids & set(KEY) else there
+    measures = [m for id_ in dict.fromkeys(id_ for _, id_, _ in there) if (m := find(id_)) is not None]
+    data = document["data"]
+    ids = key_measures(measures, data["score"] is not None, data["label"] is not None)
+    key = [c for c in there if c[1] in ids]
     return list(dict.fromkeys([*(c for c in alarmed if c in there), *key]))
 
 

@@ -154,7 +154,7 @@ class Yardstick:
         """The grouping of a table in the order of the baseline's groups; those it does not have come last."""
         own = table.grouping(self.name)
         place = {g: i for i, g in enumerate(self.groups)}
-        codes = np.array([place.get(g, len(place)) for g in own.groups], np.int64)[own.codes]
+        codes = np.array([*(place.get(g, len(place)) for g in own.groups), len(place)], np.int64)[own.codes]
         names = (*self.groups, "")
         return Grouping(self.name, own.attributes, names, tuple((g,) for g in names), codes)
 

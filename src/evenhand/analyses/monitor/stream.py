@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import DataError, UsageError, listed, nearest, shown
+from evenhand.files.data_file import stated_of
 from evenhand.files.finding import matching, once, said_of, whole_files
 from evenhand.files.paths import as_path, is_file, shown_path
 from evenhand.files.secrets import is_address
@@ -147,6 +148,7 @@ def table_files(data: Any) -> tuple[dict[str, Path], list[str]]:
             "(--time)"
         )
     elif isinstance(data, str | os.PathLike):
+        stated_of(data).check_only((), data, "a saved table")
         paths, aside = _found(as_path(data))
     else:
         raise UsageError(

@@ -28,10 +28,10 @@ def render(document: dict[str, Any]) -> Text:
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield "Evenhand monitoring report"
-    yield from wrapped(_facts(document))
+    yield from wrapped(facts(document))
     yield ""
     yield from _alarms(document)
-    shown = _shown(document)
+    shown = followed(document)
     for attribute, reference in document["baseline"]["references"].items():
         yield from _attribute(document, attribute, reference, shown)
     if document["notes"]:
@@ -41,7 +41,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
             yield from wrapped(f"• {shown_name(note, 600)}", "  ")
 
 
-def _facts(document: dict[str, Any]) -> str:
+def facts(document: dict[str, Any]) -> str:
+    """Of whom it is, and how often one looks."""
     data, options, base = document["data"], document["options"], document["baseline"]
     stated = tolerances(options)
     every = f" by {data['every']} of {shown_name(data['time'])}" if data["every"] else ""
@@ -78,7 +79,7 @@ def told(document: dict[str, Any]) -> str:
     return f"{changes} change{'' if changes == 1 else 's'}, by {alarms} alarm{'' if alarms == 1 else 's'}"
 
 
-def _shown(document: dict[str, Any]) -> list[str]:
+def followed(document: dict[str, Any]) -> list[str]:
     """Two measures to follow: those of alarms first."""
     there = list(dict.fromkeys(c["id"] for c in document["baseline"]["comparisons"] if c["undefined"] is None))
     alarmed = [a["id"] for a in document["alarms"]]

@@ -6,18 +6,24 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rich.console import RenderableType
 from rich.text import Text
+
+from evenhand.analyses.planning.catalogue_text import listing
 
 WIDTH = 76
 """Of a line of a command."""
 
 
-def render(document: dict[str, Any]) -> Text:
-    """What it takes in a sentence, or what to look at and why."""
-    return Text("\n".join(_advice(document)) if "measures" in document else _plan(document))
+def render(document: dict[str, Any]) -> RenderableType:
+    """What it takes in a sentence, what to look at and why, or a list of measures."""
+    if document["schema"] == "evenhand/measures/1":
+        return listing(document)
+    return Text("\n".join(_advice(document)) if "measures" in document else sentence(document))
 
 
-def _plan(document: dict[str, Any]) -> str:
+def sentence(document: dict[str, Any]) -> str:
+    """How many people show which gap."""
     base, gap = document["base_rate"], document["gap"]
     people = f"{document['n']:,} people of the group and {document['n_reference']:,} of the reference"
     how = f"{100 * document['power']:.3g}% power at level {document['level']:g}"
@@ -39,10 +45,10 @@ def _advice(document: dict[str, Any]) -> Iterator[str]:
     yield document["why"]
     if document["beware"]:
         yield document["beware"]
-    yield from _broken(document["command"])
+    yield from broken(document["command"])
 
 
-def _broken(command: str) -> Iterator[str]:
+def broken(command: str) -> Iterator[str]:
     """A command in lines that can be copied."""
     line = ""
     for part in re.split(" (?=--)", command):

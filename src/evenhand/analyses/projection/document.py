@@ -91,11 +91,12 @@ def _moves(test: ProjectionTest) -> Iterator[str]:
         sides = zip((test.group, test.reference), part.people, part.as_given(), part.largest, strict=True)
         for name, n, (mean, after, _), largest in sides:
             way = ("higher" if after > mean else "lower") if part.risk else ("more" if after > mean else "less")
-            told.append((f"{n:,}", shown_name(name), points(after - mean), way, points(largest)))
+            told.append((n, shown_name(name), points(after - mean), way, points(largest)))
         (one, first, move, way, most), (other, second, move_2, way_2, most_2) = told
+        who = f"{one:,} {'person' if one == 1 else 'people'} of {first}{among}"
         yield (
-            f"{fair}, {one} people of {first}{among} would need {'a risk ' if part.risk else ''}on average {move} "
-            f"percentage points {way} (the largest move is {most}), {other} of {second} {move_2} {way_2} ({most_2})."
+            f"{fair}, {who} would need {'a risk ' if part.risk else ''}on average {move} percentage points {way} "
+            f"(the largest move is {most}), {other:,} of {second} {move_2} {way_2} ({most_2})."
         )
 
 

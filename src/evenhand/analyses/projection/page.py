@@ -10,7 +10,7 @@ from evenhand.analyses.projection.document import points
 from evenhand.analyses.projection.landscape import CHARTS as LANDSCAPE
 from evenhand.errors import shown_name
 from evenhand.report.charts.registry import Charts
-from evenhand.report.format import number, p_value
+from evenhand.report.format import number, p_value, sentence
 from evenhand.report.page.figures import Room
 from evenhand.report.page.markup import Markup, facts_of, grid, join, name, notes_of, repeated, tag
 from evenhand.report.page.shell import fitted, page
@@ -42,7 +42,7 @@ def sections(document: Document, room: Room) -> list[Section]:
     tests = _tests(document)
     if "tests" not in document:
         return _one(document, room, "projection", "Projection test")
-    found = [tag("div", tag("p", _capital(document["interpretation"])), class_="finding")]
+    found = [tag("div", tag("p", sentence(document["interpretation"])), class_="finding")]
     there = Charts(LANDSCAPE, document)
     charts = [room.figure(there.draw(chart), f"plot({chart!r})") for chart in there.names()]
     drawn = tag("div", charts, class_="charts") if charts else None
@@ -77,14 +77,10 @@ def _scored(document: Document, place: int) -> str:
     return f"{shown_name(document['tests'][place - 1]['data']['score'])}: "
 
 
-def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
-
-
 def _one(document: Document, room: Room, id_: str, heading: str) -> list[Section]:
     there = Charts(CHARTS, document)
     charts = [room.figure(there.draw(chart), f"plot({chart!r})") for chart in there.names()]
-    finding = tag("div", tag("p", _capital(document["interpretation"])), class_="finding")
+    finding = tag("div", tag("p", sentence(document["interpretation"])), class_="finding")
     content = join(finding, _numbers(document), _moves(document), notes_of(document))
     return [(id_, heading, join(content, tag("div", charts, class_="charts")))]
 

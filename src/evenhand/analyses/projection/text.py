@@ -10,7 +10,7 @@ from rich.text import Text
 
 from evenhand.errors import shown_name
 from evenhand.report.console import wrapped
-from evenhand.report.format import number, p_value
+from evenhand.report.format import number, p_value, sentence
 
 
 def render(document: dict[str, Any]) -> Text:
@@ -28,7 +28,7 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"Projection tests: {document['criterion'].replace('_', ' ')}"
     yield f"{shown_name(document['attribute'])}: each group against {shown_name(document['reference'])}"
     yield ""
-    told = _told_apart(document)
+    told = told_apart(document)
     first = f"{set_cell_size(told[0], 11)} {'group':<16}" if told else f"{'group':<28}"
     yield f"  {first}{'people':>9}{'gap':>9}{'distance':>10}{'p':>9}{'adjusted':>10}"
     for place, test in enumerate(document["tests"]):
@@ -40,7 +40,7 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
             f"{p_value(test['p_value']):>9}{p_value(test['p_adjusted']):>10}{' *' if test['rejects_adjusted'] else ''}"
         )
     yield ""
-    yield document["interpretation"][0].upper() + document["interpretation"][1:]
+    yield sentence(document["interpretation"])
     who = [shown_name(test["group"]) for test in document["tests"]]
     if told:
         who = [f"{group}, {told[0]} {one}" for group, one in zip(who, told[1], strict=True)]
@@ -56,7 +56,7 @@ def _all_lines(document: dict[str, Any]) -> Iterator[str]:
         yield from ("", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"]), *own)
 
 
-def _told_apart(document: dict[str, Any]) -> tuple[str, list[str]] | None:
+def told_apart(document: dict[str, Any]) -> tuple[str, list[str]] | None:
     """What tells the scores apart, and its value for each test: a number, or the name of the score."""
     if document["along"]:
         return shown_name(document["along"]["name"], 11), [f"{v:.6g}" for v in document["along"]["values"]]
@@ -98,7 +98,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     where = f"in features, ‖β‖ = {document['beta_norm']:.4g}" if features else "in logits (score space)"
     yield f"  distance to the nearest fair distribution {document['distance']:.4g} {where}"
     yield ""
-    yield text[0].upper() + text[1:]
+    yield sentence(text)
     if document["notes"]:
         yield from ("", "Notes", *(f"• {shown_name(note, 600)}" for note in document["notes"]))
 

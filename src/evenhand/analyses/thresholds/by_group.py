@@ -234,5 +234,5 @@ def _same_for_all(table: Table, grouping: Grouping, thresholds: Sequence[float])
     """Whether separate thresholds still select everybody, or nobody."""
     own = np.array(thresholds)[grouping.codes]
     assert table.score is not None
-    above = (table.cutoff_of_cells >= own)[table.mass > 0]
+    above = (table.cutoff_of_cells >= own)[(table.mass > 0) & (grouping.codes >= 0)]
     return bool(above.all() or not above.any())

@@ -113,7 +113,7 @@ def _policy(p: Policy) -> dict[str, Any]:
 
 
 def _check(c: Check) -> dict[str, Any]:
-    return {"requirement": str(c.requirement), **fields(c.gap, "group value ci"), "settled": c.settled}
+    return {"requirement": str(c.requirement), **fields(c.gap, "group value signed ci"), "settled": c.settled}
 
 
 def _by_group(b: ByGroup) -> dict[str, Any]:

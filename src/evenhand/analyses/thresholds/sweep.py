@@ -179,9 +179,10 @@ def counted(table: Table, grouping: Grouping) -> Iterator[Counts]:
     assert table.score is not None
     scores, labels = table.cutoffs, 1 if table.label is None else 2
     kinds = len(grouping.groups) * labels
-    kind = grouping.codes * labels + (0 if table.label is None else table.label)
-    place = np.searchsorted(scores, table.cutoff_of_cells)
-    mass = np.asarray(table.mass, np.float64)
+    inside = grouping.inside
+    kind = (grouping.codes * labels + (0 if table.label is None else table.label))[inside]
+    place = np.searchsorted(scores, table.cutoff_of_cells)[inside]
+    mass = np.asarray(table.mass, np.float64)[inside]
     size = max(1, CHUNK // (2 * kinds))
     count = -(-(len(scores) + 1) // size)
     totals = np.bincount(place // size * kinds + kind, weights=mass, minlength=count * kinds).reshape(count, kinds)

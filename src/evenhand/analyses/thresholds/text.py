@@ -62,9 +62,9 @@ def _points(document: dict[str, Any]) -> Iterator[RenderableType]:
         grid.add_column(Text("group"), overflow="fold")
     grid.add_column(Text("distance"), justify="right")
     grid.add_column(Text(""), overflow="fold")
-    for point, marks in _chosen_rows(document):
+    for point, marks in chosen_rows(document):
         grid.add_row(
-            _at(point["threshold"], document), number(point["selection_rate"]), number(point["performance"]),
+            at(point["threshold"], document), number(point["selection_rate"]), number(point["performance"]),
             number(point["value"]), *([Text(shown_name(point["group"] or "–", 24))] if several else []),
             number(point["dto"]),
             Text(", ".join(marks), style="bold" if "chosen" in marks else ""),
@@ -74,7 +74,7 @@ def _points(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield _aside(f"{t['count']:,} thresholds, {t['front']:,} on the front; distance: to the optimum (1, 1)")
 
 
-def _chosen_rows(document: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
+def chosen_rows(document: dict[str, Any], rows_of_front: int = ROWS) -> list[tuple[dict[str, Any], list[str]]]:
     """Some of the front, and every threshold that has a name."""
     policy = document["policy"] or {}
     named = {
@@ -86,14 +86,14 @@ def _chosen_rows(document: dict[str, Any]) -> list[tuple[dict[str, Any], list[st
         if point is not None:
             rows.setdefault(point["threshold"], (point, []))[1].append(mark)
     front = [p for p in document["curve"] if p["on_front"]] or [p for p in document["curve"] if not p["trivial"]]
-    for i in spread(np.ones(len(front), np.bool_), ROWS):
+    for i in spread(np.ones(len(front), np.bool_), rows_of_front):
         rows.setdefault(front[i]["threshold"], (front[i], []))
     for point in document["trivial"]:
-        rows.setdefault(point["threshold"], (point, []))[1].append(f"trivial: {_who(point)}")
+        rows.setdefault(point["threshold"], (point, []))[1].append(f"trivial: {whom(point)}")
     return [(point, _marked(point, marks)) for _, (point, marks) in sorted(rows.items())]
 
 
-def _who(point: dict[str, Any]) -> str:
+def whom(point: dict[str, Any]) -> str:
     """Whom a trivial threshold selects."""
     return "everybody" if (point["selection_rate"] or 0) > 0.5 else "nobody"
 
@@ -107,30 +107,38 @@ def _shown_policy(document: dict[str, Any]) -> Iterator[RenderableType]:
     policy, options = document["policy"], document["options"]
     yield Text("Policy: " + " and ".join(options["require"]), style="bold")
     meet = "threshold meets" if policy["feasible"] == 1 else "thresholds meet"
-    yield _aside(f"{policy['feasible']:,} {meet} it{_stretches(policy)}")
+    yield _aside(f"{policy['feasible']:,} {meet} it{stretches(policy)}")
     if policy["trivial"] and not options["allow_trivial"]:
-        met = [_who(p) for p in document["trivial"] if p["threshold"] in policy["trivial"]]
+        met = [whom(p) for p in document["trivial"] if p["threshold"] in policy["trivial"]]
         yield _aside(f"selecting {' or '.join(met) or 'everybody or nobody'} meets it too, and says nothing")
     if policy["lost_to_current"] is not None:
         gained = number(-policy["lost_to_current"], sign=True)
         yield _aside(f"against the current threshold {gained} {options['performance']}")
     for c in policy["checks"]:
-        ci = "no interval" if c["ci"] is None else f"{_percent(policy['level'])} interval {interval(c['ci'])}"
+        ci = "no interval" if c["ci"] is None else f"{percents(policy['level'])} interval {interval(c['ci'])}"
         sure = {True: "settled", False: "not settled", None: "not known how sure"}[c["settled"]]
         group = shown_name(c["group"])
-        yield _aside(f"{c['requirement'].split()[0]} of {group}: {number(c['value'])} ({ci}), {sure}")
+        yield _aside(f"{c['requirement'].split()[0]} of {group}: {number(gap_of(c))} ({ci}), {sure}")
     if policy["checks"] and policy["level"] is not None:
         whole = f"{100 * options['confidence']:g}%"
         yield _aside(
-            f"intervals at {_percent(policy['level'])}, so that those of all thresholds hold together at {whole}"
+            f"intervals at {percents(policy['level'])}, so that those of all thresholds hold together at {whole}"
         )
 
 
-def _percent(level: float) -> str:
+def gap_of(c: dict[str, Any]) -> float | None:
+    """The gap of a group, with its sign if it has one, as its interval has."""
+    gap: float | None = c["value"] if c["signed"] is None else c["signed"]
+    return gap
+
+
+def percents(level: float) -> str:
+    """A level, never higher than it is."""
     return f"{math.floor(1000 * level) / 10:g}%"
 
 
-def _stretches(policy: dict[str, Any]) -> str:
+def stretches(policy: dict[str, Any]) -> str:
+    """From where to where thresholds meet the policy."""
     if not policy["ranges"]:
         return ""
     shown = [f"{exact(r['from'])} to {exact(r['to'])}" for r in policy["ranges"][:4]]
@@ -155,18 +163,20 @@ def _shown_by_group(document: dict[str, Any]) -> Iterator[RenderableType]:
         required = " (required)" if step is b["at_limit"] else ""
         trivial = " (trivial)" if step["trivial"] else ""
         grid.add_row(
-            number(step["limit"]), number(step["performance"]), Text(_levels(step, document) + required + trivial)
+            number(step["limit"]), number(step["performance"]), Text(levels(step, document) + required + trivial)
         )
     yield grid
 
 
-def _levels(step: dict[str, Any], document: dict[str, Any]) -> str:
-    named = [f"{shown_name(g, 20)} {_at(lv['threshold'], document)}" for g, lv in list(step["thresholds"].items())[:4]]
+def levels(step: dict[str, Any], document: dict[str, Any]) -> str:
+    """The thresholds of the first groups."""
+    named = [f"{shown_name(g, 20)} {at(lv['threshold'], document)}" for g, lv in list(step["thresholds"].items())[:4]]
     more = len(step["thresholds"]) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")
 
 
-def _at(threshold: float, document: dict[str, Any]) -> str:
+def at(threshold: float, document: dict[str, Any]) -> str:
+    """A threshold; one that no score reaches is over the highest."""
     highest = document["thresholds"]["highest"]
     return f"over {exact(highest)}" if threshold > highest else exact(threshold)
 

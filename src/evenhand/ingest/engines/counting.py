@@ -12,7 +12,11 @@ from evenhand.tables.grid import Grid
 
 
 class Counting(Protocol):
-    """Rows that can be counted, all of them with the same columns."""
+    """Rows that can be counted, all of them with the same columns.
+
+    It may also have `coarsen(edges)`, by which it is told, once bands are settled, that numbers of some groups need be
+    distinguished by these borders only: cells are fewer then, and nothing else changes.
+    """
 
     @property
     def length(self) -> int | None:
@@ -46,7 +50,12 @@ class Adjusted:
     change: Callable[[Columns, bool], Columns]
     """Takes counts, and whether they are of a part of the rows."""
     length: int | None = None
-    split: bool = False
+    joins: Callable[[], bool] = lambda: False
+    """Whether the change forgets what told rows apart, which may be known only once it was made."""
+
+    @property
+    def split(self) -> bool:
+        return self.joins()
 
     def size(self) -> int:
         return self.rows.size()

@@ -153,6 +153,13 @@ class FrameCounting:
         self.by = [*self.keys, *(["state"] if "weight" in names else [])]
         self.narrow = [role for role in names if role.startswith("score") and schema[names[role]] == nw.Float32]
 
+    def coarsen(self, edges: Mapping[str, Sequence[float]]) -> None:
+        """From now on distinguish numbers of these groups by their band only: one of its numbers stands for all."""
+        for i, g in enumerate(self.groups):
+            wide = isinstance(self.schema[g], nw.UInt64 | nw.Int128 | nw.UInt128)
+            if g in edges and ((self.schema[g].is_integer() and not wide) or self.schema[g] == nw.Float64):
+                self.select[f"group_{i}"] = _coarse(nw.col(g).cast(nw.Float64), edges[g])
+
     @property
     def length(self) -> int | None:
         return len(self.frame) if isinstance(self.frame, nw.DataFrame) else None
@@ -349,6 +356,14 @@ def _key(column: str, dtype: Any, instants: bool) -> nw.Expr:
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return nw.when(~key.is_null()).then(key.cast(nw.String))  # pandas 2 makes the text 'nan' of a gap
     return key
+
+
+def _coarse(x: nw.Expr, edges: Sequence[float]) -> nw.Expr:
+    """A number of the band that a number is in; what is no number stays."""
+    found: nw.Expr = nw.lit(edges[-1])
+    for edge, value in zip(edges[::-1], [*edges[-2::-1], edges[0] - 1], strict=True):
+        found = nw.when(x < edge).then(nw.lit(value)).otherwise(found)
+    return nw.when(_finite(x)).then(found).otherwise(x)
 
 
 def _day(column: str, dtype: Any, instants: bool) -> nw.Expr:

@@ -17,6 +17,9 @@ _KINDS = {
     "csv": "csv", "tsv": "tsv", "txt": "csv", "tab": "tsv",
     "parquet": "parquet", "pq": "parquet",
     "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
+    "xlsx": "workbook", "xlsm": "workbook", "xls": "workbook", "ods": "workbook",
+    "rds": "R", "rdata": "R", "rda": "R",
+    **dict.fromkeys(("sas7bdat", "xpt", "sav", "zsav", "dta"), "statistical"),
     "jsonl": "json", "ndjson": "json", "json": "json",
 }  # fmt: skip
 
@@ -63,7 +66,7 @@ def find(given: str | os.PathLike[str]) -> Found:
             names = [str(path.joinpath(*parts)) for parts in below(path, _is_data) if _suffix(parts[-1]) in _KINDS]
             files = sorted(whole_files(names))
             if not files:
-                raise DataError(f"folder {shown_path(path)} holds no file evenhand can read ({listed(_KINDS, 20)})")
+                raise DataError(f"folder {shown_path(path)} holds no file evenhand can read ({listed(_KINDS, 30)})")
         elif path.is_file():
             files = [str(path)]
         else:
@@ -108,15 +111,16 @@ def _kind(path: str) -> str:
             kind = {b"PAR1": "parquet", b"ARRO": "arrow"}.get(file.read(4))
     if kind is None:
         raise DataError(
-            f"cannot tell what {shown_path(path)} holds: its name should end in one of {listed(_KINDS, 20)}"
+            f"cannot tell what {shown_path(path)} holds: its name should end in one of {listed(_KINDS, 30)}"
         )
     return kind
 
 
 def _kind_far_away(address: str) -> str:
     kind = _kind(address)
-    if kind == "arrow":
+    if kind in ("arrow", "workbook", "statistical", "R"):
         raise UsageError(
-            f"Arrow files are read from disk only, not from {shown_path(address)}: copy it, or make it Parquet"
+            f"{kind.capitalize()} files are read from disk only, not from {shown_path(address)}: copy it, or make it "
+            "Parquet"
         )
     return kind

@@ -27,8 +27,9 @@ from evenhand.ingest.columns import (
     scales_of_weights,
 )
 from evenhand.ingest.engines.sources import Source, check_columns, column_names, opened, problem
+from evenhand.ingest.number_text import way_out
 from evenhand.ingest.progress import followed
-from evenhand.ingest.values import NO_VALUE, Encoded, encode
+from evenhand.ingest.values import Encoded, encode
 from evenhand.tables.decimals import FLOAT32
 from evenhand.tables.exact_sums import Scales
 from evenhand.tables.grid import Grid, number
@@ -37,6 +38,7 @@ from evenhand.tables.storage import is_table_file
 _CHUNK = 1_000_000
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN", "UTINYINT",
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", '"NULL"')  # fmt: skip
+_PLAIN_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "DOUBLE")
 
 
 def names(data: Any) -> list[Any]:
@@ -76,7 +78,9 @@ class Relation:
         spelt = {g: as_day if g == by_day else as_value for g in groups}
         keys |= {f"group_{i}": spelt[g](source, g) for i, g in enumerate(groups)}
         days = [f"group_{i}" for i, g in enumerate(groups) if g == by_day]
-        self.json = [key for key in keys if source.values == "json" and key not in (*self.scores, *days)]
+        named = {r: names[r] for r in ("label", "prediction") if r in names}
+        named |= {f"group_{i}": g for i, g in enumerate(groups) if f"group_{i}" not in days}
+        self.json = named if source.values == "json" else {}
         chosen = [f"{sql} AS {key}" for key, sql in keys.items()]
         self.by = list(keys)
         if "weight" in names:
@@ -85,7 +89,17 @@ class Relation:
             self.by.append("state")
         self.rows = source.relation.project(", ".join(chosen))
         typed = self.scores if source.values == "typed" else []
+        percentages = [names[role] for role in self.scores if source.holds_percentages(names[role])]
+        labelled = [source.labels[name].note for name in named.values() if name in source.labels]
+        self.notes = (*source.notes, *map(percent_note, percentages), *labelled)
         self.precision = {role: FLOAT32.name for role in typed if source.type_of(names[role]) == "FLOAT"}
+
+    def coarsen(self, edges: Mapping[str, Sequence[float]]) -> None:
+        """From now on distinguish numbers of these groups by their band only: one of its numbers stands for all."""
+        found = {i: _coarse(self.source, g, f"group_{i}", edges[g]) for i, g in enumerate(self.groups) if g in edges}
+        coarse = [f"{sql} AS group_{i}" for i, sql in found.items() if sql is not None]
+        if coarse:
+            self.rows = self.rows.project(f"* REPLACE ({', '.join(coarse)})")
 
     def size(self) -> int:
         count = self.source.relation.aggregate("count(*)")
@@ -136,18 +150,36 @@ class Relation:
             shown_by = ["CAST(score AS DOUBLE) AS score" if key == "score" else key for key in by]  # or a whole number
             cells = rows.aggregate(", ".join([*shown_by, "count(*) AS n", *self._weights, *more]), ", ".join(by))
             found = dict(_fetched(cells, by, self.source))
-            found |= {key: read_json(found[key]) for key in self.json}
-            columns = counted(found, names, self.groups, self.source.notes, self.precision)
+            found |= {key: self.source.renamed(name, read_json(found[key])) for key, name in self.json.items()}
+            columns = counted(found, names, self.groups, self.notes, self.precision)
             for role, values in zip(self.scores, (columns.score, *columns.further), strict=False):
                 if not np.isfinite(np.ma.filled(values, np.nan)).all():
                     refuse_words(self.source, names[role])
             if columns.weights is not None and (columns.weights.state == NOT_FINITE).any():
-                refuse_words(self.source, names["weight"])
+                refuse_words(self.source, names["weight"], "weight")
             return columns
         except duckdb.Error as error:
             if self.source.connection is not None:
                 raise  # whoever opened it knows which of the files it may be
             raise DataError(f"cannot read {self.source.label}: {problem(error)}") from error
+
+
+def _coarse(source: Source, name: str, key: str, edges: Sequence[float]) -> str | None:
+    """SQL for a number of the band that a number is in; None where numbers are not plainly compared."""
+    lowest = edges[0] - 1
+    if source.values == "text":  # of so few digits that floats are as good
+        plain = f"regexp_full_match(trim({key}), '-?(0|[1-9][0-9]{{0,8}})(\\.[0-9]{{1,6}})?')"
+        cases = _steps(f"CAST(trim({key}) AS DOUBLE)", [f"'{x!r}'" for x in (lowest, *edges)], edges)
+        return f"CASE WHEN {plain} THEN {cases} ELSE {key} END"
+    if source.values == "typed" and source.type_of(name) in _PLAIN_NUMBERS:
+        cases = _steps(key, [number(x) for x in (lowest, *edges)], edges)
+        return f"CASE WHEN {_finite(key)} THEN {cases} ELSE {key} END"
+    return None
+
+
+def _steps(x: str, values: Sequence[str], edges: Sequence[float]) -> str:
+    below = " ".join(f"WHEN {x} < {number(edge)} THEN {value}" for edge, value in zip(edges, values, strict=False))
+    return f"CASE {below} ELSE {values[-1]} END"
 
 
 def _finite(x: str) -> str:
@@ -166,19 +198,22 @@ def _state(w: str) -> str:
     return f"CASE WHEN {_finite(w)} THEN {sign} ELSE {NOT_FINITE} END"
 
 
-def _text(source: Source, name: str) -> str:
-    column = source.column(name)
-    return f"json_extract_string({column}, '$')" if source.values == "json" else column
+def takes_percentages(source: Source, name: str, role: str) -> bool:
+    """Whether a column is read as percentages: a score is one, a weight never."""
+    return role != "weight" and source.holds_percentages(name)
+
+
+def percent_note(name: str) -> str:
+    return f"{shown(name)} holds percentages: 45% is read as 0.45"
 
 
 def as_number(source: Source, name: str, role: str) -> str:
     if source.values == "json":  # which has types of its own: text that spells a number is none
-        kind, text = f"json_type({source.column(name)})", _text(source, name)
+        kind, text = f"json_type({source.column(name)})", source.text(name)
         truth = f"WHEN 'BOOLEAN' THEN CAST({text} = 'true' AS DOUBLE)"
         return f"CASE {kind} {truth} WHEN 'VARCHAR' THEN NULL ELSE try_cast({text} AS DOUBLE) END"
     if source.values == "text":
-        # an underscore between digits is a habit of programmers, not of data: let it fail
-        return f"try_cast(replace(trim({source.column(name)}), '_', '?') AS DOUBLE)"
+        return source.spelling.sql(f"trim({source.column(name)})", takes_percentages(source, name, role))
     type_ = source.type_of(name)
     if not type_.startswith(_NUMBERS) or type_.endswith("]"):
         raise DataError(f"{role} column {shown(name)} must hold numbers, but holds {type_}: convert or repair it")
@@ -189,8 +224,10 @@ def as_number(source: Source, name: str, role: str) -> str:
 def as_name(source: Source, name: str) -> str:
     """SQL for a group or label, spelt as `values.name_of` spells it."""
     column, type_ = source.column(name), source.type_of(name)
+    if source.values == "text":
+        return source.spelling.name_sql(column)
     if source.values == "json":
-        text = _text(source, name)
+        text = source.text(name)
         return (
             f"CASE json_type({column}) WHEN 'BOOLEAN' THEN upper({text}[1]) || {text}[2:] "
             f"WHEN 'DOUBLE' THEN regexp_replace({text}, '\\.0+$', '') ELSE {text} END"
@@ -230,24 +267,24 @@ def as_day(source: Source, name: str) -> str:
         return f"CAST({source.column(name)} AS DATE)"
     if source.values == "typed" and type_ != "VARCHAR":
         return as_name(source, name)
-    text = f"trim({_text(source, name)})"
+    text = f"trim({source.text(name)})"
     moment = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?"
     plain = f"regexp_full_match({text}, '{moment}') AND try_cast({text} AS TIMESTAMP) IS NOT NULL"
     return f"CASE WHEN {plain} THEN {text}[:10] ELSE {text} END"
 
 
-def refuse_words(source: Source, name: str) -> None:
+def refuse_words(source: Source, name: str, role: str = "score") -> None:
     """Raise if a column of text holds something that is neither a number nor empty: it must not be dropped."""
     if source.values == "typed":
         return
-    text, number = f"trim({_text(source, name)})", as_number(source, name, "")
-    empty = ", ".join(f"'{spelt}'" for spelt in sorted(NO_VALUE))
-    others = source.relation.filter(f"{text} NOT IN ({empty}) AND {number} IS NULL").project(text).limit(1)
-    if found := followed(source.connection, f"checking {name}", others.fetchall):
-        raise DataError(
-            f"column {shown(name)} of {source.label} must hold numbers, but holds {shown(found[0][0])}: "
-            "repair it (decimals need a point)"
-        )
+    found = source.first(name, f"{as_number(source, name, role)} IS NULL")
+    if found is None:
+        return
+    rule = f"column {shown(name)} of {source.label} must hold numbers, but holds {shown(found)}"
+    if found == name:
+        raise DataError(f"{rule}: a second header; remove it, or name the row of the right one (--header-row)")
+    way = way_out(found, source.spelling) if source.values == "text" else "make all of its cells numbers"
+    raise DataError(f"{rule}: {way}")
 
 
 def _fetched(cells: Any, by: list[str], source: Source) -> Iterator[tuple[str, Any]]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from evenhand.errors import DataError, EvenhandError, MissingLibrary, shown
-from evenhand.files.paths import identifier, literal, shown_path
+from evenhand.files.data_file import FileFormat, stated_of
+from evenhand.files.paths import literal, shown_path
 from evenhand.files.secrets import is_address, masked
+from evenhand.ingest.engines import csv_files, r_files, statistical_files, workbooks
 from evenhand.ingest.engines.addresses import extensions, missing_extension, table_of
+from evenhand.ingest.engines.contents import check_contents
 from evenhand.ingest.engines.damage import (
     UNREADABLE,
     check_arrow,
@@ -26,40 +27,34 @@ from evenhand.ingest.engines.damage import (
     culprit,
     problem as problem,
 )
+from evenhand.ingest.engines.encodings import in_utf8, misfit
 from evenhand.ingest.engines.found import Found, find
 from evenhand.ingest.engines.parquet import parquet, parquet_names
+from evenhand.ingest.engines.sheets import Reader, copied
+from evenhand.ingest.engines.source import Source as Source
 from evenhand.ingest.progress import followed, watchable
 
 _MEGABYTES = 400
+COPIED: dict[str, tuple[Reader, Callable[[str, FileFormat], list[str]]]] = {
+    "workbook": (workbooks.read_workbook, workbooks.names_in),
+    "R": (r_files.read_r, r_files.names_in),
+    "statistical": (statistical_files.read_statistical, statistical_files.names_in),
+}
+"""What libraries read, from disk only: the reader of rows, and that of names."""
+_TEXT = ("csv", "tsv", "json")
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "csv": ("CSV", csv_files.OPTIONS),
+    "tsv": ("CSV", csv_files.OPTIONS),
+    "json": ("JSON", ("encoding",)),
+    "workbook": ("a workbook", workbooks.OPTIONS),
+    "R": ("a file of R", r_files.OPTIONS),
+    "statistical": ("a file of SAS, SPSS or Stata", statistical_files.OPTIONS),
+    "arrow": ("an Arrow file", ()),
+    "parquet": ("a Parquet file", ()),
+    "database": ("a database", ()),
+}
+"""What each kind of file is called, and what may be stated about it."""
 ACCEPTED = "a dataframe, a dict of columns, or the path of a file"
-
-
-@dataclass(frozen=True)
-class Source:
-    """A relation, and what a reader of it has to know."""
-
-    relation: Any
-    connection: Any = None
-    """The connection that belongs to the source; None for a relation of the user's."""
-    label: str = "the data"
-    values: Literal["typed", "text", "json"] = "typed"
-    """How columns arrive. CSV is read as text and JSON as JSON, so that no type is guessed from a sample."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """What columns are called in the relation, where that is something else (it does not tell G from g)."""
-    notes: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self.names or self.relation.columns)
-
-    def type_of(self, name: str) -> str:
-        """What DuckDB says that a column holds."""
-        types = dict(zip(self.relation.columns, self.relation.types, strict=True))
-        return str(types[self.names.get(name, name)])
-
-    def column(self, name: str) -> str:
-        """A column, quoted for SQL."""
-        return identifier(self.names.get(name, name))
 
 
 @contextmanager
@@ -70,7 +65,7 @@ def opened(path: Any, needed: Sequence[str]) -> Iterator[Source]:
     if not isinstance(path, str | os.PathLike):
         yield Source(path)
         return
-    found = find(path)
+    found, format = find(path), stated_of(path)
     files = found.files
     label = shown_path(files[0] if len(files) == 1 else os.fspath(path))
     spill = tempfile.mkdtemp(prefix="evenhand-")
@@ -84,7 +79,7 @@ def opened(path: Any, needed: Sequence[str]) -> Iterator[Source]:
     try:
         with duckdb.connect(config=config) as connection:
             watchable(connection)
-            source = _read(connection, found, label, needed)
+            source = _read(connection, found, label, needed, format, spill)
             yield replace(source, notes=(*found.notes, *source.notes))
     except (duckdb.Error, *UNREADABLE, csv.Error) as error:
         if spill in str(error) or "failed to offload" in str(error):
@@ -93,25 +88,28 @@ def opened(path: Any, needed: Sequence[str]) -> Iterator[Source]:
                 f"counting {label} needs more room for temporary files than there is in {folder}: make room, or name a "
                 "folder on a larger disk in the environment variable TMPDIR"
             ) from error
-        refusal = _refusal(error, found, needed, label)
+        refusal = _refusal(error, found, needed, label, format)
         raise refusal from (None if is_address(files[0]) else error)  # an engine's error may hold a secret
     finally:
         shutil.rmtree(spill, ignore_errors=True)
 
 
-def _scan(found: Found, needed: Sequence[str]) -> None:
+def _scan(found: Found, needed: Sequence[str], format: FileFormat) -> None:
     """Read all that is needed of some files."""
     import duckdb
 
     files = found.files
-    with duckdb.connect(config=extensions(files)) as connection:
-        source = _read(connection, found, shown_path(files[0]), needed)
+    with (
+        tempfile.TemporaryDirectory(prefix="evenhand-") as folder,
+        duckdb.connect(config=extensions(files)) as connection,
+    ):
+        source = _read(connection, found, shown_path(files[0]), needed, format, folder)
         columns = ", ".join(source.column(name) for name in needed)
         everything = source.relation.aggregate(f"bit_xor(hash({columns}))")
         followed(connection, f"looking into {os.path.basename(files[0])}", everything.fetchall)
 
 
-def _refusal(error: Exception, found: Found, needed: Sequence[str], label: str) -> EvenhandError:
+def _refusal(error: Exception, found: Found, needed: Sequence[str], label: str, format: FileFormat) -> EvenhandError:
     """Why the files cannot be read, naming the one that cannot."""
     files = found.files
     if is_address(files[0]):
@@ -119,16 +117,28 @@ def _refusal(error: Exception, found: Found, needed: Sequence[str], label: str) 
         return DataError(f"cannot read {label}: {why}")
     file, own = files[0] if len(files) == 1 else None, error
     if file is None:
-        file, own = culprit(files, error, lambda some: _scan(replace(found, files=list(some)), needed))
+        file, own = culprit(files, error, lambda some: _scan(replace(found, files=list(some)), needed, format))
     if isinstance(own, EvenhandError):
         return own
+    if file and found.kind in _TEXT and _about_encoding(own) and (refusal := misfit(file)):
+        return refusal
     return DataError(f"cannot read {shown_path(file) if file else label}: {problem(own)}")
 
 
-def _read(connection: Any, found: Found, label: str, needed: Sequence[str]) -> Source:
+def _about_encoding(error: Exception) -> bool:
+    said = str(error).lower()
+    return isinstance(error, UnicodeDecodeError) or "unicode" in said or "utf-8" in said or "utf8" in said
+
+
+def _read(connection: Any, found: Found, label: str, needed: Sequence[str], format: FileFormat, folder: str) -> Source:
+    """What files hold; copies that can be read go into the folder."""
     files, kind = found.files, found.kind
+    name, options = KINDS[kind]
+    format.check_only(options, files[0], name)
+    for file in files:
+        check_contents(file, kind)
     if kind in ("csv", "tsv"):
-        return _read_csv(connection, files, kind, label, needed)
+        return csv_files.read_csv(connection, files, kind, label, needed, format, folder)
     if kind == "arrow":
         return Source(connection.from_arrow(_arrow(files, label, needed)), connection, label)
     if kind == "database":
@@ -136,10 +146,12 @@ def _read(connection: Any, found: Found, label: str, needed: Sequence[str]) -> S
     if kind == "parquet":
         relation, names = parquet(connection, found, needed)
         return Source(relation, connection, label, names=names)
+    if kind in COPIED:
+        return copied(connection, files, label, needed, COPIED[kind][0], format, folder)
     for file in files:
         if not is_address(file):
             check_text(file)
-    paths = [literal(f) for f in files]
+    paths = [literal(in_utf8(f, format.encoding, folder)) for f in files]
     present = connection.read_json(paths, hive_partitioning=False).columns
     if not set(needed) <= set(present):  # a key may turn up late
         read_all = partial(connection.read_json, paths, sample_size=-1, hive_partitioning=False)
@@ -166,99 +178,36 @@ def _arrow(files: list[str], label: str, needed: Sequence[str] = ()) -> Any:
     return pyarrow.dataset.dataset(files, format="ipc")
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How a CSV file is laid out."""
-
-    header: tuple[str, ...]
-    delimiter: str
-
-
-def _read_csv(connection: Any, files: list[str], kind: str, label: str, needed: Sequence[str]) -> Source:
-    """Files of one layout are read together, each column by its place; then all of them one after the other."""
-    layouts: dict[_Layout | None, list[str]] = {}
-    for file in files:
-        if not is_address(file):
-            check_text(file)
-        layouts.setdefault(_layout(file, kind), []).append(file)
-    columns = list(dict.fromkeys(needed))
-    whole, notes = None, []
-    for layout, members in layouts.items():
-        where = shown_path(members[0])
-        if layout is not None:
-            check_columns(needed, layout.header, where, members[0])
-        # Everything is text: no type is guessed from the first rows, and '007' stays '007'.
-        relation = connection.read_csv(
-            [literal(f) for f in members],
-            header=True,
-            all_varchar=True,
-            delimiter=layout.delimiter if layout else ("\t" if kind == "tsv" else ","),
-            quotechar='"',
-            escapechar='"',
-            skiprows=0,
-            hive_partitioning=False,
-        )
-        header = layout.header if layout else tuple(relation.columns)
-        if len(header) != len(relation.columns):
-            raise DataError(f"cannot read {where}: its first line names {len(header)} columns, its rows have others")
-        check_columns(needed, header, where, members[0])
-        notes += _repeated(connection, relation, header, columns, where)
-        places = [relation.columns[header.index(c)] for c in columns]
-        part = relation.project(", ".join(f"{identifier(p)} AS column_{i}" for i, p in enumerate(places)))
-        whole = part if whole is None else whole.union(part)
-    names = {c: f"column_{i}" for i, c in enumerate(columns)}
-    return Source(whole, connection, label, "text", names, tuple(dict.fromkeys(notes)))
-
-
-def _layout(file: str, kind: str) -> _Layout | None:
-    """The names in the first line and what separates them; None where Python cannot look into the file."""
-    if is_address(file) or file.lower().endswith(".zst"):
-        return None
-    opener: Any = gzip.open if file.lower().endswith(".gz") else open
-    with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
-        start = stream.read(1 << 16)
-        # a quoted name may hold separators and line ends
-        first = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", start), maxsplit=1)[0]
-        delimiter = "\t" if kind == "tsv" else max(",;\t|", key=first.count)
-        stream.seek(0)
-        header = tuple(next(csv.reader(stream, delimiter=delimiter), []))
-    if not header:
-        raise DataError(f"{shown_path(file)} is empty: a file needs a header and at least one row")
-    return _Layout(header, delimiter)
-
-
-def _repeated(connection: Any, relation: Any, header: tuple[str, ...], needed: Sequence[str], where: str) -> list[str]:
-    """A needed column may stand twice in a header only if both say the same."""
-    notes = []
-    for name in needed:
-        places = [identifier(relation.columns[i]) for i, found in enumerate(header) if found == name]
-        if len(places) < 2:
-            continue
-        differ = " OR ".join(f"{places[0]} IS DISTINCT FROM {p}" for p in places[1:])
-        if followed(connection, f"comparing columns {name}", relation.filter(differ).limit(1).fetchall):
-            raise DataError(f"{where} has {len(places)} columns called {shown(name)} that differ: rename one of them")
-        notes.append(f"the file has {len(places)} columns called {shown(name)}; they are identical")
-    return notes
-
-
 def column_names(path: str | os.PathLike[str]) -> list[str]:
     """What the columns of a file are called (of several files, those of the first)."""
+    found, format = find(path), stated_of(path)
+    files, kind = found.files[:1], found.kind
+    name, options = KINDS[kind]
+    format.check_only(options, files[0], name)
+    with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
+        return _names(replace(found, files=files), format, folder)
+
+
+def _names(found: Found, format: FileFormat, folder: str) -> list[str]:
     import duckdb
 
-    found = find(path)
-    files, kind = found.files[:1], found.kind
+    files, kind = found.files, found.kind
     try:
+        check_contents(files[0], kind)
         if kind in ("csv", "tsv"):
-            layout = _layout(files[0], kind)
+            layout = csv_files.layout_of(in_utf8(files[0], format.encoding, folder), kind, format, files[0])
             return list(layout.header) if layout else []
+        if kind in COPIED:
+            return COPIED[kind][1](files[0], format)
         if kind == "arrow":
             return list(_arrow(files, shown_path(files[0])).schema.names)
         with duckdb.connect(config=extensions(files)) as connection:
             if kind == "database":
                 return list(table_of(connection, files[0]).columns)
             if kind == "parquet":
-                return parquet_names(connection, replace(found, files=files))
-            return list(connection.read_json(literal(files[0]), hive_partitioning=False).columns)
+                return parquet_names(connection, found)
+            readable = literal(in_utf8(files[0], format.encoding, folder))
+            return list(connection.read_json(readable, hive_partitioning=False).columns)
     except (duckdb.Error, *UNREADABLE, csv.Error) as error:
-        refusal = _refusal(error, replace(found, files=files), [], shown_path(files[0]))
+        refusal = _refusal(error, found, [], shown_path(files[0]), format)
         raise refusal from (None if is_address(files[0]) else error)

@@ -104,8 +104,8 @@ def scores_of(model: Any, features: Matrix, groups: Any) -> Floats:
 def count(score: Floats, people: People, rows: Ints) -> Table:
     groups = np.array(people.groups, object)[people.group[rows]]
     table = tabulate(
-        score=score, label=people.label[rows], group={people.attribute: groups}, favorable=1, score_range=(0.0, 1.0),
-        cuts=(THRESHOLD,),
+        score=score, label=people.label[rows], group={people.attribute: groups}, bands="none", favorable=1,
+        score_range=(0.0, 1.0), cuts=(THRESHOLD,),
     )  # fmt: skip
     assert isinstance(table, Table)  # there are scores
     return table

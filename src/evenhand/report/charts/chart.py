@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import MissingLibrary, UsageError, listed, nearest
 from evenhand.files.paths import as_path, check_target, replacing, shown_path
 from evenhand.report.charts import render as drawing
+from evenhand.report.charts.sizes import changed
 
 SUFFIXES = (".svg", ".png", ".pdf", ".json")
 NOTEBOOK = "application/vnd.vegalite.v5+json"
@@ -47,12 +48,26 @@ class Chart:
         spec = self.spec if heading else {k: v for k, v in self.spec.items() if k != "title"}
         return drawing.svg(spec, self.title, prefix)
 
+    def to_png(self, ppi: float) -> bytes:
+        """The chart as PNG without its title, with so many pixels per inch."""
+        return drawing.png({k: v for k, v in self.spec.items() if k != "title"}, ppi)
+
     def to_json(self) -> str:
         """The specification as JSON text, which every Vega-Lite tool opens."""
         return json.dumps(self.spec, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
-    def save(self, path: str | Path) -> None:
-        """Write the chart; the ending of the name says how (.svg, .png, .pdf, .json)."""
+    def save(
+        self, path: str | Path, *, width: int | None = None, height: int | None = None, title: str | None = None
+    ) -> None:
+        """Write the chart; the ending of the name says how (.svg, .png, .pdf, .json).
+
+        `width` and `height` are those of every panel in pixels, without axes; `title` stands instead of its own, and
+        an empty one removes it.
+        """
+        if (width, height, title) != (None, None, None):
+            spec = changed(self.spec, width, height, title)
+            replace(self, spec=spec, title=title or self.title).save(path)
+            return
         write = {
             ".svg": lambda: self.to_svg().encode(),
             ".png": lambda: drawing.png(self.spec),

@@ -183,14 +183,6 @@ def bracketed(ci: Sequence[float | None] | None, sign: bool = False) -> str:
     return "" if ci is None else f" [{interval(ci, sign=sign, join=', ')}]"
 
 
-def sentence(text: str) -> str:
-    """
-    >>> sentence("calibration 0.1"), sentence("")
-    ('Calibration 0.1.', '')
-    """
-    return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
 def beside(first: str, values: Any, others: Mapping[str, Any]) -> dict[str, Any]:
     """A table whose first column is called so, or nearly so if another one, named by the user, is called like it.
 

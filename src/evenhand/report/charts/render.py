@@ -39,8 +39,8 @@ def svg(spec: dict[str, Any], title: str, prefix: str = "") -> str:
     return _tidied(ElementTree.fromstring(drawing), drawable(title), prefix)
 
 
-def png(spec: dict[str, Any]) -> bytes:
-    drawing: bytes = _drawn(converter().vegalite_to_png, spec, scale=PNG_SCALE)
+def png(spec: dict[str, Any], ppi: float = 72 * PNG_SCALE) -> bytes:
+    drawing: bytes = _drawn(converter().vegalite_to_png, spec, ppi=ppi)
     return drawing
 
 

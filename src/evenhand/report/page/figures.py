@@ -33,10 +33,10 @@ class Room:
         """The most of something that this page holds."""
         return max(1, int(number * self.share))
 
-    def figure(self, chart: Chart, call: str) -> Markup | None:
-        """The chart as a figure, or nothing; `call` is what draws it."""
+    def figure(self, chart: Chart, what: str) -> Markup | None:
+        """The chart as a figure, or nothing; `what` names it where it is left out."""
         if self.drawn > self.most(MOST_DRAWN):
-            self.left_out.append(call)
+            self.left_out.append(what)
             return None
         try:
             svg = themed(chart.to_svg(f"c{self.drawn}-", heading=False))

@@ -10,7 +10,7 @@ from typing import Any
 
 from evenhand.errors import harmless, shown_name
 
-VOID = {"meta", "input", "br", "path", "rect", "line"}
+VOID = {"meta", "input", "br", "img", "path", "rect", "line"}
 
 
 class Markup(str):
@@ -37,7 +37,7 @@ def tag(_name: str, /, *children: Any, **attributes: Any) -> Markup:
         if value is not None and value is not False
     )
     if _name in VOID:
-        return Markup(f"<{_name}{written}>" if _name in ("meta", "input", "br") else f"<{_name}{written}/>")
+        return Markup(f"<{_name}{written}>" if _name in ("meta", "input", "br", "img") else f"<{_name}{written}/>")
     return Markup(f"<{_name}{written}>{join(*children)}</{_name}>")
 
 

@@ -55,8 +55,9 @@
       const [whole, part] = fixed(value, 1).split(".");
       return grouped(whole) + (part === "0" ? "" : "." + part);
     }
-    const text = fixed(value, 3);
-    return key === "gap" && value > 0 ? "+" + text : text;
+    if (key === "ratio") return fixed(value, 2);
+    const text = fixed(100 * value, 1);
+    return key === "gap" ? (value > 0 ? "+" + text : text) : text + "%";
   };
 
   const fill = (cell, key, value) => {
@@ -198,25 +199,67 @@
   };
   const fit = () => document.querySelectorAll(".drawing").forEach(scrollable);
   addEventListener("resize", fit);
+  document.addEventListener("toggle", fit, true);
   fit();
 
-  // On paper nothing can be opened, so the findings are.
+  // What belongs on paper is printed, folded or not.
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = Array.from(document.querySelectorAll(".finding details:not([open]), .about:not([open])"));
+    opened = Array.from(document.querySelectorAll("details.paper:not([open])"));
     opened.forEach((part) => { part.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach((part) => { part.open = false; }));
 
-  /** A link to something folded opens it. */
+  /** A link to something folded opens it, and what it is folded in. */
   const unfold = () => {
-    const part = document.getElementById(location.hash.slice(1));
-    if (!part || part.tagName !== "DETAILS") return;
-    part.open = true;
-    part.querySelector("summary").focus({ preventScroll: true });
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const part = target && target.closest("details");
+    if (!part) return;
+    for (let own = part; own; own = own.parentElement.closest("details")) own.open = true;
+    target.scrollIntoView();
+    if (target === part) part.querySelector("summary").focus({ preventScroll: true });
   };
   addEventListener("hashchange", unfold);
   unfold();
+
+  /** A table of verdicts: one cell of it is reached by Tab, the others by arrows; its numbers are read out below. */
+  const matrix = (table) => {
+    const readout = table.closest("section").querySelector(".readout");
+    const rows = Array.from(table.tBodies[0].rows, (row) => Array.from(row.cells).slice(1));
+    readout.querySelectorAll("[hidden]").forEach((part) => { part.hidden = false; });
+    const explained = Array.from(readout.childNodes);
+    const tell = (cell) => {
+      const strong = document.createElement("strong");
+      const group = cell.parentElement.cells[0].querySelector("bdi").cloneNode(true);
+      strong.append(group, ", ", cell.dataset.measure);
+      const rest = cell.querySelector(".rest");
+      readout.replaceChildren(strong, rest ? `${rest.textContent}. ` : ": –. ", cell.dataset.asks ?? "");
+    };
+    const reach = (cell) => {
+      rows.flat().forEach((other) => { other.tabIndex = -1; });
+      cell.tabIndex = 0;
+    };
+    table.setAttribute("role", "grid");
+    if (rows[0] && rows[0][0]) reach(rows[0][0]);
+    table.addEventListener("pointerover", (event) => {
+      const cell = event.target.closest("tbody td");
+      if (cell) tell(cell);
+    });
+    table.addEventListener("pointerleave", () => { readout.replaceChildren(...explained); });
+    table.addEventListener("focusin", (event) => {
+      const cell = event.target.closest("tbody td");
+      if (cell) { reach(cell); tell(cell); }
+    });
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    table.addEventListener("keydown", (event) => {
+      const cell = event.target.closest("tbody td"), step = steps[event.key];
+      if (!cell || !step) return;
+      const at = rows.findIndex((row) => row.includes(cell));
+      const next = rows[at + step[0]]?.[rows[at].indexOf(cell) + step[1]];
+      if (next) { event.preventDefault(); next.focus(); }
+    });
+  };
+  document.querySelectorAll("table.matrix").forEach(matrix);
 
   document.querySelectorAll("table.sortable").forEach(sortable);
   document.querySelectorAll("button.keep").forEach(keep);

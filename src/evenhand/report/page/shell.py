@@ -29,7 +29,7 @@ def _asset(name: str) -> str:
 def _style() -> str:
     """Paper is light, so only a screen is ever dark."""
     dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {css(dark=True)} }} }}"
-    return f":root {{ {css()} }}\n{dark}\n{_asset('page.css')}"
+    return f":root {{ {css()} }}\n{dark}\n{_asset('page.css')}\n{_asset('cover.css')}"
 
 
 def _hash(text: str) -> str:
@@ -46,14 +46,18 @@ def fitted(build: Callable[[Room], str]) -> str:
     return html
 
 
-def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: dict[str, Any], **blocks: Any) -> str:
-    """A whole page. Sections are (id, heading, content); `blocks` are data for the script."""
+def page(
+    title: str, lead: Any, sections: list[tuple[str, Any, Any]], document: dict[str, Any] | None, **blocks: Any
+) -> str:
+    """A whole page. Sections are (id, heading, content), the answer first; `blocks` are data for the script."""
     style, script = _style(), _asset("page.js")
     maker = f"Evenhand {header('page')['version']}"
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
     )
-    links = [tag("li", tag("a", heading, href=f"#{id_}")) for id_, heading, _ in sections]
+    (answer, *others), links = sections, [tag("li", tag("a", text, href=f"#{id_}")) for id_, text, _ in sections[1:]]
+    if ((document or {}).get("cover") or {}).get("logo"):
+        policy += "; img-src data:"
     head = join(
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
@@ -66,8 +70,14 @@ def page(title: str, lead: Any, sections: list[tuple[str, str, Any]], document: 
     before = join(
         tag("a", "Skip to the findings", href="#main", class_="skip"),
         tag("header", tag("h1", title), lead),
-        tag("nav", tag("ul", *links), aria_label="Contents"),
-        tag("main", *(_section(*s) for s in sections), id="main", tabindex="-1"),
+        tag(
+            "main",
+            _section(*answer),
+            tag("nav", tag("ul", *links), aria_label="Contents") if links else None,
+            *(_section(*s) for s in others),
+            id="main",
+            tabindex="-1",
+        ),
     )
     before = Markup(before.replace("##", "&#35;#"))  # of drawings too: a log that shows the page obeys `##[…]`
     after = join(
@@ -83,8 +93,10 @@ def _section(id_: str, heading: str, content: Any) -> Markup:
     return tag("section", tag("h2", heading, id=id_), content, aria_labelledby=id_)
 
 
-def _document(document: dict[str, Any], room: int) -> tuple[Markup, str]:
+def _document(document: dict[str, Any] | None, room: int) -> tuple[Markup, str]:
     """The JSON that the page shows, to take away; very many groups do not fit."""
+    if document is None:
+        return Markup(""), "Written to a file (to_html) the page has every measure, charts, and the JSON."
     block = data_block("document", document)
     if len(block) > room:
         return Markup(""), f"The JSON of {len(block) / 1e6:.1f} MB does not fit into this page: --json writes it."

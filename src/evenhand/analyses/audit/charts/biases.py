@@ -57,8 +57,9 @@ def _biases(s: Subject, name: str, weighting: str) -> Chart:
     told = {c: _told(s, c, weighting) for c in lines}
     body = _panels(s, lines, told, ranked)
     where, about = "rank" if ranked else "the threshold", "about " if s.thinned("c_bias") else ""
+    where, widest = (f"around {where}", "widest gap between steps") if s.in_steps else (f"at {where}", "widest gap")
     description = " ".join(
-        f"{told[c]}; the widest gap is {about}{number(gap, sign=True)} at {where} {at:.{4 if ranked else 12}g}."
+        f"{told[c]}; the {widest} is {about}{number(gap, sign=True)} {where} {at:.{4 if ranked else 12}g}."
         for c in lines
         for at, gap in [_widest(curves[c], over)]
     )

@@ -21,9 +21,8 @@ from evenhand.report.charts.layers import (
     layer,
     quantitative,
     rows,
-    sentence,
 )
-from evenhand.report.format import number, percent
+from evenhand.report.format import number, percent, sentence
 from evenhand.tables.arrays import Floats
 
 HEIGHT, SIDE, MARGIN = 260, 380, 80
@@ -169,7 +168,7 @@ def _heat_map(s: Subject, cells: list[dict[str, Any]], colour: Spec) -> Spec:
     opacity: Spec = {
         "field": "density", "type": "quantitative", "scale": {"domain": [0, most], "range": [0, 1]},
         "legend": {"title": "ρ", "format": ".2~g", "values": [most / 4, most / 2, most], "symbolType": "square",
-                   "orient": "bottom"},
+                   "symbolFillColor": theme.REFERENCE, "orient": "bottom"},
     }  # fmt: skip
     alike = rows(x=np.array(s.range), y=np.array(s.range))
     where = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}

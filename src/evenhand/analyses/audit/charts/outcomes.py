@@ -23,9 +23,8 @@ from evenhand.report.charts.layers import (
     ordered,
     quantitative,
     rows,
-    sentence,
 )
-from evenhand.report.format import number, percent
+from evenhand.report.format import number, percent, sentence
 
 SIDE, HEIGHT = 400, 280
 DRAWN = ("selection_rate", "tpr", "fpr", "ppv")

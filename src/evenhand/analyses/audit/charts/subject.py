@@ -28,6 +28,7 @@ FEWEST_POINTS, MOST_POINTS, ALL_POINTS = 60, 200, 640
 """Of one curve, and of all curves of a chart together: a specification stays small enough for a page."""
 CALIBRATION_BINS = 10
 DENSITY_BINS = 40
+DENSITIES = ("pdf", "pdf_by_outcome")
 FURTHEST_BY = ("abcc", "independence_uniform", "demographic_parity", "delta_dp_b")
 MOST_LISTED = 40
 MOST_TICKS = 20
@@ -104,8 +105,17 @@ class Subject:
         if count == len(self.drawn):
             return None
         if self.known is not None and len(self.known) == len(self.drawn):
-            return f"{count - len(self.drawn):,} groups have too few people to be drawn here"
+            few = count - len(self.drawn)
+            return f"{few:,} {'group has' if few == 1 else 'groups have'} too few people to be drawn here"
         return f"of {count:,} groups the reference and the {len(self.drawn) - 1} furthest from it are drawn"
+
+    @cached_property
+    def in_steps(self) -> str | None:
+        """The remark that a page tells scores in steps only."""
+        own, told = self.audit.table.score, self.table.score
+        if own is None or told is None or np.array_equal(np.unique(own), np.unique(told)):
+            return None
+        return "this page tells scores in steps: people are drawn in the middle of theirs"
 
     # ---- the score ------------------------------------------------------------------------------------------
 
@@ -148,9 +158,12 @@ class Subject:
     @cached_property
     def curves(self) -> Curves:
         """The curves of the groups drawn. All charts of a subject share them."""
+        return self._curves(self.table)
+
+    def _curves(self, table: Table) -> Curves:
         scores = self.audit.options.scores
         return curves(
-            self.table, self.attribute.name, groups=list(self.drawn[1:]), reference=self._reference,
+            table, self.attribute.name, groups=list(self.drawn[1:]), reference=self._reference,
             points=self.points, ranks=scores.ranks, calibration_bins=CALIBRATION_BINS, bandwidth=scores.bandwidth,
             density_bins=min(self.scores, DENSITY_BINS),
         )  # fmt: skip
@@ -169,11 +182,26 @@ class Subject:
         return {g: (c[x], c[y]) for g, c in curves.items() if len(c[x])}
 
     def off(self, name: str) -> str | None:
-        """The remark that a curve is drawn with fewer points than it has."""
+        """The remark that a curve is drawn with fewer points than it has, or of people in steps of scores."""
         error = self.curves.max_error.get(name, 0.0)
+        if self.in_steps and name in DENSITIES:
+            return f"off by up to {at_most(self._off_by_steps(name))} from the densities of the scores themselves"
         if error < 1e-6:
             return None
         return f"drawn with at most {self.points} points per curve, none off by more than {at_most(error)}"
+
+    def _off_by_steps(self, name: str) -> float:
+        """How far densities of people in steps are from those of their scores, at the points drawn."""
+        exact, error = self._curves(self.audit.table).columns(name), 0.0
+        for group in self.drawn:
+            for given in {*self.columns(name).get("given", ())} or {None}:
+                where = {"group": group} if given is None else {"group": group, "given": given}
+                drawn = self.columns(name, **where)
+                here = np.all([exact[column] == value for column, value in where.items()], axis=0)
+                if len(drawn["score"]) and here.any():
+                    there = np.interp(drawn["score"], exact["score"][here], exact["density"][here])
+                    error = max(error, float(np.abs(there - drawn["density"]).max()))
+        return error
 
     def thinned(self, name: str) -> str | None:
         """The remark that a curve has more points than are drawn."""

@@ -57,6 +57,20 @@ def reach_of(m: Measure, gap: Gap | LargestGap | Information, shift: float = 0.0
     return Reach(far - value, value - near if near > 0 else far - value, False)  # it is cut off at parity
 
 
+def settling(gap: Gap, n: tuple[int, int], confidence: float) -> Sample | None:
+    """Who would settle on which side of its tolerance a gap is; None if that is settled, or if nobody can tell.
+
+    >>> import evenhand
+    >>> gap = evenhand.compas().audit(measures=["predictive_parity"]).measure("predictive_parity")
+    >>> gap.conclusive, settling(gap, (3696, 2454), 0.95)
+    (True, None)
+    """
+    if gap.conclusive is not False or gap.lacking or (reach := reach_of(gap.measure, gap)) is None:
+        return None
+    seen, limit = gap.size, gap.tolerance
+    return sample_needed(gap.measure, reach, seen + math.copysign(gap.resolution, limit - seen), limit, confidence, n)
+
+
 def sample_needed(
     m: Measure, reach: Reach, seen: float, limit: float, confidence: float, n: tuple[int, int]
 ) -> Sample | None:
