@@ -108,7 +108,11 @@ def test_printed_tables_are_consistent() -> None:
 def test_files_that_are_not_what_they_should_be(name: str, text: str, item: str, tmp_path: Path) -> None:
     (tmp_path / "bios").mkdir()
     (tmp_path / "bios" / name).write_text(text, encoding="latin-1")
-    (entry,) = evenhand.reproduce(f"han-baldwin-{item}", data=tmp_path).to_dict()["items"]
+    with pytest.raises(evenhand.EvenhandError) as error:  # of the one item named
+        evenhand.reproduce(f"han-baldwin-{item}", data=tmp_path)
+    assert "\n" not in str(error.value)
+    entries = evenhand.reproduce([f"han-baldwin-{item}", "becker-table-1"], data=tmp_path).to_dict()["items"]
+    (entry,) = (e for e in entries if e["id"] == f"han-baldwin-{item}")
     assert entry["status"] == "not run"
     assert entry["why_not"]
 

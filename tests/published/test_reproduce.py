@@ -33,7 +33,10 @@ def test_every_document_has_its_items_once() -> None:
 @pytest.mark.parametrize("item", ITEMS, ids=lambda i: i.id)
 def test_an_item_leads_somewhere(item: Item) -> None:
     if item.place:
-        import_module(f"evenhand.{item.place}")
+        try:
+            import_module(f"evenhand.{item.place}")
+        except evenhand.MissingLibrary:  # networks
+            assert item.place.startswith("learn.")
     for test in item.test.split(", ") if item.test else ():
         path, _, name = test.partition("::")
         assert (ROOT / path).is_file(), test

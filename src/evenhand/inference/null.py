@@ -18,6 +18,7 @@ import numpy as np
 from evenhand.inference.permutation import all_permuted, permuted
 from evenhand.inference.settings import NullKind
 from evenhand.inference.significance import LEAST_P, at_floor, splits
+from evenhand.inference.studentised import studentised
 from evenhand.measures.calibration import people_if_alike
 from evenhand.measures.distribution import alike
 from evenhand.measures.registry import Profile, RateMeasure, ScoreMeasure, ScoreOptions
@@ -339,36 +340,6 @@ def _quotient(
 # ---- score level -----------------------------------------------------------------------------------------------
 
 
-def _studentised(m: ScoreMeasure) -> Callable[[ScoreCounts], Floats]:
-    """The size of a gap of single numbers over its standard error: groups of other spread are alike too."""
-    of = m.variances
-    if of is None:
-        return _studentised_means
-
-    def size(counts: ScoreCounts) -> Floats:
-        gap = np.abs(m.curve(counts, ScoreOptions(), None).gap[..., 0])
-        error = np.sqrt(of(counts)[0].sum(-1))
-        return np.asarray(np.divide(gap, error, out=np.zeros_like(gap), where=gap > 1e-12))
-
-    return size
-
-
-def _studentised_means(counts: ScoreCounts) -> Floats:
-    """|difference of means| over its standard error.
-
-    One of everybody is added to each group for its spread, as in Welch's interval: two people with one score are not
-    certain.
-    """
-    people, sizes = counts.of(), counts.sizes()
-    mean = (people * counts.unit).sum(-1) / sizes
-    more = people + (counts.pooled / counts.pooled.sum(-1, keepdims=True))[..., None, :]
-    middle = (more * counts.unit).sum(-1) / (sizes + 1)
-    away = (more * (counts.unit - middle[..., None]) ** 2).sum(-1) / (sizes + 1)
-    error = np.sqrt((away / np.maximum(sizes - 1, 0.5)).sum(-1))
-    apart = np.abs(mean[..., 0] - mean[..., 1])
-    return np.asarray(np.divide(apart, error, out=np.zeros_like(apart), where=apart > 1e-12))
-
-
 def score_nulls(
     measures: Sequence[ScoreMeasure],
     everyone: ScoreCounts,
@@ -389,7 +360,7 @@ def score_nulls(
         compared = {m.id: f"{m.id}, studentised" if m.single else m.id for m in members}
         for p in pairs:
             sizes |= {(m.id, p): _size(m, counts.only(p), options) for m in members}
-            sizes |= {(compared[m.id], p): _studentised(m) for m in members if m.single}
+            sizes |= {(compared[m.id], p): studentised(m) for m in members if m.single}
         seen = {key: float(size(counts.only(key[1]))) for key, size in sizes.items()}
         names = dict.fromkeys(name for name, _ in sizes)
         blocks, chance, method = tables(draws)

@@ -19,11 +19,10 @@ MOST_UNUSED = 8
 
 def render(document: dict[str, Any]) -> Group:
     """The columns with a role and why, what is unclear, and the command."""
-    looked = f"{document['rows']:,} rows" if document["all_rows"] else f"the first {document['rows']:,} rows"
     source = shown_name(document["source"], 60)
     parts: list[RenderableType] = [
         Text(f"What the columns of {source} may be", style="bold"),
-        Text(f"A guess from their names and from {looked}: read it before you run it."),
+        Text(f"A guess from their names and from {looked_at(document)}: read it before you run it."),
         Text(),
         _columns(document["columns"]),
     ]
@@ -32,10 +31,15 @@ def render(document: dict[str, Any]) -> Group:
         names = ", ".join(shown_name(c["column"], 30) for c in unused[:MOST_UNUSED])
         more = f" and {len(unused) - MOST_UNUSED} more" if len(unused) > MOST_UNUSED else ""
         parts.append(Text(f"Not needed: {names}{more}", style="dim"))
-    parts += points("What values mean", [f"{_option(o)}: {why}" for o, why in document["reasons"].items()])
+    parts += points("What values mean", [f"{option(o)}: {why}" for o, why in document["reasons"].items()])
     parts += points("Unclear", document["unclear"])
     parts += [Text(), *map(Text, _command(document))]
     return Group(*parts)
+
+
+def looked_at(document: dict[str, Any]) -> str:
+    """How many rows a guess rests on."""
+    return f"{'' if document['all_rows'] else 'the first '}{document['rows']:,} rows"
 
 
 def _columns(columns: list[dict[str, Any]]) -> Table:
@@ -50,7 +54,8 @@ def _columns(columns: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _option(name: str) -> str:
+def option(name: str) -> str:
+    """What an option is about."""
     return {"favorable": "good outcome", "favorable_prediction": "good decision", "risk": "high scores"}[name]
 
 
@@ -61,13 +66,18 @@ def _command(document: dict[str, Any]) -> Iterator[str]:
         return
     yield "To audit these data:"
     yield ""
-    lines, line = [], "   "
-    for word in _words(document["command"]):
-        if len(line) + len(word) > 76 and line.strip():
+    yield from (f"    {line}" for line in command_lines(document["command"]))
+
+
+def command_lines(command: str) -> list[str]:
+    """A command, broken where a shell allows it."""
+    lines, line = [], ""
+    for word in _words(command):
+        if line and len(line) + len(word) > 72:
             lines.append(f"{line} \\")
-            line = "       "
-        line += f" {word}"
-    yield from (*lines, line)
+            line = "   "
+        line += f" {word}" if line else word
+    return [*lines, line]
 
 
 def _words(command: str) -> list[str]:

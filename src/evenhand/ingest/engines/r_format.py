@@ -16,6 +16,8 @@ import numpy as np
 
 _MOST_BYTES, _MOST_VALUES = 2 << 30, 100_000_000
 """What an unpacked file may hold, and a sequence that is stored as its ends."""
+_DEEPEST = 200
+"""So many objects inside one another: a data frame has a few."""
 _PACKED: tuple[tuple[bytes, Any], ...] = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ", lzma.open))
 _NUMBERS = {13: "i4", 14: "f8", 15: "c16", 24: "u1"}
 _PLACES = (253, 252, 251, 250, 242, 241)
@@ -46,10 +48,7 @@ def objects_in(path: str) -> dict[str, Item]:
         raise Unreadable("it is R's text format: save it as usual")
     several = content[:5] in (b"RDX2\n", b"RDX3\n")
     stream = _Stream(content[5:] if several else content)
-    try:
-        found = stream.item()
-    except RecursionError:
-        raise Unreadable("it is nested too deeply") from None
+    found = stream.item()
     if not several:
         return {"": found}
     return {name: item for name, item in _pairs(found) if name}
@@ -78,6 +77,7 @@ class _Stream:
             raise Unreadable("it is R's text format: save it as usual" if text else "R has not written it")
         self.content, self.place, self.order = content, 2, order
         self.known: list[Item] = []
+        self.depth = 0
         version = self.whole()
         self.take(8)
         if version == 3:
@@ -99,6 +99,15 @@ class _Stream:
         return (self.whole() << 32) + (self.whole() & 0xFFFFFFFF) if found == -1 else found
 
     def item(self) -> Item:
+        """The next object, with all that is in it."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Unreadable("it is nested too deeply")
+        found = self._item()
+        self.depth -= 1
+        return found
+
+    def _item(self) -> Item:
         flags = self.whole()
         kind, attributed = flags & 0xFF, bool(flags & 0x200)
         if kind in (_NOTHING, *_PLACES):
