@@ -258,10 +258,10 @@ def test_run_is_the_command_that_it_shows(said: list[str], command: str, file: P
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (["--no-ground-truth", "--score", "s"], "No such option"),
+        (["--no-ground-truth", "--score", "s"], r"No such option:? '?--score\b"),  # as click says it, old or new
         (["--no-ground-truth", "people.csv"], "unexpected 'people.csv': to compute what is advised, say --run DATA"),
         (["--no-ground-truth", "--run", "people.csv", "--score", "s"], "name at least one group column"),
-        (["--no-ground-truth", "--run", "people.csv", "--nonsense", "s"], "No such option"),
+        (["--no-ground-truth", "--run", "people.csv", "--nonsense", "s"], r"No such option:? '?--nonsense\b"),
         (["--priority", "causes", "--run", "people.csv", "--attribute", "g"], "Missing option '--model'"),
         (["--no-ground-truth", "--run", "absent.csv", "--score", "s", "--group", "g"], "absent.csv"),
         (
@@ -276,7 +276,7 @@ def test_what_cannot_be_run_is_one_sentence(said: list[str], words: str, file: P
     assert done.returncode == 2
     *_, last = done.stderr.splitlines()
     assert last.startswith("evenhand: ")
-    assert words in last
+    assert re.search(words, last)
     assert done.stdout == ""
     assert file.read_bytes() == before
 

@@ -98,7 +98,7 @@ def test_words_and_sentences_of_200_situations_are_true(start: int) -> None:
                 assert float(said[1]) == pytest.approx(ratio, abs=0.005001)
                 assert ("below four fifths" in sentence) == (ratio < 0.8)
         assert "equally qualified" in sentence or "how people turn out" in sentence
-        assert verdict["sentence"] in " ".join(audit.summary().split()) or "\\" in sentence
+        assert verdict["sentence"] in " ".join(audit.summary().split())
 
 
 def test_the_four_fifths_case_is_unequal_everywhere() -> None:

@@ -53,7 +53,7 @@ def test_chosen_measures_and_conventions(scores: Path) -> None:
         "audit", scores, *COLUMNS, *words, "--bandwidth", "0.1", "--bootstrap", 50, "--permutations", 50, "--json", out
     )
     assert (result.returncode, result.stderr) == (0, f"wrote {out}\n")
-    assert "W2)" in result.stdout
+    assert "equal opport. (scores, W2)" in result.stdout
     assert "disparate impact" not in result.stdout
     document = json.loads(out.read_text(encoding="utf-8"))
     pytest.importorskip("jsonschema").validate(document, evenhand.schema("audit"))
