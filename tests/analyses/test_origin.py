@@ -135,7 +135,7 @@ HOSTILE: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "because"), HOSTILE)
+@pytest.mark.parametrize(("content", "because"), HOSTILE, ids=range(len(HOSTILE)))  # a zip archive holds the time
 def test_what_is_no_report_is_refused_in_a_sentence(content: bytes, because: str, tmp_path: Path) -> None:
     (tmp_path / "report").write_bytes(content)
     evenhand.compas().save(tmp_path / "a.table")
