@@ -22,8 +22,6 @@ from evenhand.tables.table import Table
 
 MOST_ROWS = 200_000
 """Of a file, so many rows are looked at."""
-TOLD = ("score", "prediction", "label", "group", "weight", "time", "id")
-"""Roles in the order in which they are told."""
 
 
 @dataclass(frozen=True, repr=False)
