@@ -10,6 +10,7 @@ from evenhand.analyses.audit.wording import measure_of, p_words
 from evenhand.errors import shown_name
 from evenhand.measures.measure import SLACK
 from evenhand.measures.registry import Measure, RateMeasure
+from evenhand.report.contents import capital
 from evenhand.report.format import number
 
 MOST_NAMED = 5
@@ -53,7 +54,7 @@ def audit_sentence(first: Mapping[str, Any], attributes: Sequence[Mapping[str, A
         if a is not first:
             rest.setdefault(a["verdict"]["word"], []).append(shown_name(a["name"]))
     said = [f"by {_named(names)}: {word}" for word, names in rest.items()]
-    return f"By {shown_name(first['name'])}: {text} {_capital('; '.join(said))}."
+    return f"By {shown_name(first['name'])}: {text} {capital('; '.join(said))}."
 
 
 # ---- rates -----------------------------------------------------------------------------------------------------------
@@ -107,11 +108,11 @@ def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int]) -> str:
     measure = measure_of(dict(m))
     if word == "cannot be computed":
         because = m["undefined"] or m["unjudged"] or "without an interval or a test (bootstrap and permutations are 0)"
-        return f"{_capital(measure.title)} cannot be judged {shown_name(because, 200)}."
+        return f"{capital(measure.title)} cannot be judged {shown_name(because, 200)}."
     what, tolerance, chance = _subject(measure, m), _tolerance(measure, m), _chance(m)
     ends = _span(measure, m)
     between = f"; {_the(measure)} is between {ends}" if ends else ", without interval"
-    about = "" if measure.id in SELECTION else f"{_capital(what)} (tolerance {tolerance}). "
+    about = "" if measure.id in SELECTION else f"{capital(what)} (tolerance {tolerance}). "
     if word == "unequal":
         return f"{about}This is not chance{chance}{between}."
     if word == "unequal, size uncertain":
@@ -212,14 +213,10 @@ def _others(found: Mapping[str, Any], words: Mapping[tuple[str, str], str], grou
         if other != group:
             groups.setdefault(word, []).append(shown_name(other))
     lines = [f"{shown_name(group)} is also unequal by {_named(more)}."] if more else []
-    return [*lines, *(f"{_capital(word)}: {_named(names)}." for word, names in groups.items())]
+    return [*lines, *(f"{capital(word)}: {_named(names)}." for word, names in groups.items())]
 
 
 def _named(names: Sequence[str]) -> str:
     if len(names) > MOST_NAMED:
         return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
     return ", ".join(names[:-1]) + (" and " if names[:-1] else "") + names[-1]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
