@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evenhand.analyses.audit.verdict import NOT_COMPUTED, WORDS
-from evenhand.analyses.audit.verdict_words import in_points, percents
+from evenhand.analyses.audit.verdict import WORDS
+from evenhand.analyses.audit.verdict_words import NOT_COMPUTED, in_points, percents
 from evenhand.analyses.audit.wording import measure_of
 from evenhand.measures.registry import Measure
 from evenhand.report.format import number, percent
