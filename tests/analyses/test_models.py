@@ -222,9 +222,11 @@ def test_the_better_model_is_told() -> None:
     assert "nearest in 100% of resamples" in t.because
     turned = evenhand.audit(data, score=["b", "a"], label="y", group="g", reference="m", measures=["abcc"], **QUICK)
     assert difference(turned, "abcc", "a").better is False
-    for one in (found, turned):  # the page names the model
+    for one in (found, turned):  # page and Markdown name the model
         gaps = one.to_html().partition("<caption>Sizes of gaps")[2].partition("</table>")[0]
         assert set(re.findall(r"<bdi>(\w)</bdi></td></tr>", gaps)) == {"b"}
+        rows = one.to_markdown().partition("### What differs")[2].partition("\n\n<sub>")[0].splitlines()
+        assert {row.split("|")[-2].strip() for row in rows if row.startswith("| area between CDFs")} == {"b"}
 
 
 def flipped(positives: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from evenhand.report.reading import stated
 
 FAST: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
 ROWS = people(300, 3)
+ROWS["own"] = ["yes" if decided else "no" for decided in ROWS["d"]]
 
 
 def written(folder: Path, **columns: Any) -> Path:
@@ -32,6 +33,7 @@ KINDS: dict[str, tuple[list[object], list[object]]] = {
     "scores": (["--score", "s", "--label", "y", "--group", "g,h", "--threshold", 0.4], []),
     "risk": (["--score", "s", "--risk", "--label", "y", "--favorable", 0, "--group", "g"], []),
     "decisions": (["--prediction", "d", "--group", "h"], []),
+    "own codes": (["--prediction", "own", "--label", "y", "--favorable-prediction", "yes", "--group", "h"], []),
     "range": (["--score", "s", "--score-range", "0,2", "--group", "g"], []),
     "weights": (["--score", "s", "--weight", "w", "--weight-kind", "sampling", "--group", "g"],
                 ["--weight-kind", "sampling"]),
@@ -55,7 +57,7 @@ def test_rows_are_counted_as_the_report_says(kind: str, tmp_path: Path) -> None:
     changed[0] = 1 - changed[0]
     where = np.flatnonzero(ROWS["g"] == "g0")[0]
     label[where] = 0.123
-    written(tmp_path, s=label, d=changed)
+    written(tmp_path, s=label, d=changed, own=["yes" if decided else "no" for decided in changed])
     run = called("verify", "r.json", "people.csv", *again, cwd=tmp_path)
     assert (run.returncode, run.stderr) == (1, "")
     assert "was not made from" in run.stdout

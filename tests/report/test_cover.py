@@ -170,7 +170,8 @@ def test_bad_files_end_in_a_sentence(people: Path, tmp_path: Path, flag: str, co
 
 @pytest.mark.parametrize(
     "said",
-    [("--logo", "missing"), ("--note", "missing"), ("--date", "1 March"), ("--date", "20260301"), ("--title", ""),
+    [("--logo", "missing"), ("--note", "missing"), ("--date", "1 March"), ("--date", "20260301"),
+     ("--date", "2026-W10-7"), ("--title", ""),
      ("--title", "x" * 201), ("--author", "a\nb"), ("--logo", "."), ("--note", "r.html", "--html", "r.html")],
 )  # fmt: skip
 def test_bad_options_end_in_a_sentence(people: Path, tmp_path: Path, said: tuple[str, ...]) -> None:

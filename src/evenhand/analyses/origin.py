@@ -20,7 +20,7 @@ from evenhand.tables.storage import is_table_file
 from evenhand.tables.table import Table
 
 MOST_BINS = 10_000
-_TOLD = ("score", "label", "prediction", "weight", "cluster", "favorable")
+_TOLD = ("score", "label", "prediction", "weight", "cluster", "favorable", "favorable_prediction")
 
 
 @dataclass(frozen=True)

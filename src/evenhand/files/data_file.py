@@ -146,7 +146,7 @@ def file(path: str | os.PathLike[str], **format: Unpack[FileArgs]) -> File:
     >>> people
     file('people.csv', encoding='cp1252', decimal=',')
 
-    So does `evenhand.audit(people, score="p", group="sex")`, and `evenhand audit people.csv --encoding cp1252 …`.
+    `evenhand.audit(people, score="p", group="sex")` reads it; on the command line say `--encoding cp1252 --decimal ,`.
     """
     for name in format:
         if name not in FileArgs.__annotations__:

@@ -34,7 +34,9 @@ def checked_bands(stated: Any) -> dict[str, Rule] | str | None:
     if stated is None or (isinstance(stated, str) and stated == "none"):
         return stated
     if not isinstance(stated, Mapping) or not all(isinstance(name, str) and name for name in stated):
-        raise UsageError(f"bands is a dict from group column to {_RULES}, or 'none', not {shown(stated)}")
+        raise UsageError(
+            f"bands is a dict from group column to {_RULES}, or 'none' for all of them, not {shown(stated)}"
+        )
     return {name: _rule(name, value) for name, value in stated.items()}
 
 

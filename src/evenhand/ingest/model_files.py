@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -116,7 +117,7 @@ def _skops(path: Path, trust: Sequence[str]) -> Any:
     if unknown:
         raise UsageError(
             f"{shown_path(path)} holds types that skops does not know to be harmless: {listed(unknown)}; if you know "
-            f"them, name each (trust=[…], --trust {unknown[0]})"
+            f"them, name each (trust={unknown!r}, {' '.join(f'--trust {shlex.quote(t)}' for t in unknown)})"
         )
     return io.load(path, trusted=list(trust))
 

@@ -165,8 +165,8 @@ def _day(value: Any) -> str | None:
     if isinstance(value, datetime.date):
         return value.isoformat()[:10]
     try:
-        if len(value) != 10:
+        if datetime.date.fromisoformat(value).isoformat() != value:  # a week, or without hyphens
             raise ValueError
-        return datetime.date.fromisoformat(value).isoformat()
+        return str(value)
     except (TypeError, ValueError):
         raise UsageError(f"the date of a report is a day such as 2026-03-01, not {shown(value)}") from None

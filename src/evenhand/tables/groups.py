@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
 from evenhand.tables.arrays import Floats, Ints
 from evenhand.tables.band_names import clash
-from evenhand.tables.cells import NO_GROUP, Attribute
+from evenhand.tables.cells import MISSING_GROUP, NO_GROUP, Attribute
 from evenhand.tables.provenance import NOTHING, Provenance
 from evenhand.tables.verbs import Asked
 
@@ -232,6 +232,14 @@ class Grouped(Asked):
     def lacking(self) -> list[str]:
         """The attributes that some people have no value of, though they have one of another."""
         return [a.name for a in self.attributes if NO_GROUP in a.groups]
+
+    @property
+    def missing(self) -> str | None:
+        """What was done with rows that lack a value, as far as the table tells: "drop", or "group"."""
+        if any(MISSING_GROUP in a.groups for a in self.attributes):
+            return "group"
+        without = any(not reason.startswith(("of weight zero", "of groups too small")) for reason in self.left_out)
+        return "drop" if without or self.lacking() else None
 
     def left_out_of_all(self) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
         """What is left out, by reason and by group, if those who lack a value of any attribute are too."""

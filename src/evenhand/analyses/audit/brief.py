@@ -5,28 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evenhand.analyses.audit.verdict import (
-    CANNOT_TELL,
-    MAY_EXCEED,
-    NO_GAP,
-    NOT_COMPUTED,
-    SMALL,
-    UNCERTAIN,
-    UNEQUAL,
-    WORDS,
-)
-from evenhand.analyses.audit.verdict_words import in_points, percents
+from evenhand.analyses.audit.verdict import WORDS
+from evenhand.analyses.audit.verdict_words import NOT_COMPUTED, in_points, percents
+from evenhand.analyses.audit.wording import measure_of
 from evenhand.measures.registry import Measure
 from evenhand.report.format import number, percent
 
-SHORT = {
-    UNEQUAL: "unequal", UNCERTAIN: "unequal ?", MAY_EXCEED: "may exceed", CANNOT_TELL: "cannot tell", NOT_COMPUTED: "–",
-    SMALL: "small", NO_GAP: "no gap",
-}  # fmt: skip
+_SHORT = ("unequal", "unequal ?", "may exceed", "cannot tell", "not known", "small", "no gap")
+SHORT = dict(zip(WORDS, _SHORT, strict=True))
 """A word in a column."""
 MOST_GROUPS = 8
 """Rows of a table of groups; the worst ones are shown."""
 MOST_NOTES = 4
+RATES_TOLD = ("tpr", "fpr", "ppv")
+"""Rates that stand beside the selection rate."""
+
+
+def rates_behind(key: Sequence[str]) -> list[str]:
+    """Those of them that some key measure compares.
+
+    >>> rates_behind(["disparate_impact", "equal_opportunity"])
+    ['tpr']
+    """
+    return [r for r in RATES_TOLD if any(r in getattr(measure_of({"id": k}), "components", ()) for k in key)]
 
 
 def ranked(attribute: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from evenhand.analyses.audit.brief import rates_behind
 from evenhand.analyses.audit.verdict import WORDS, word_of
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerated
 from evenhand.errors import shown_name
@@ -12,7 +13,6 @@ from evenhand.measures.rates import RATES
 from evenhand.report.format import interval, number, percent
 
 MOST_GROUPS = 60
-_RATES = ("tpr", "fpr", "ppv")
 
 
 class Rows(NamedTuple):
@@ -24,8 +24,7 @@ class Rows(NamedTuple):
 
 def groups(attribute: dict[str, Any]) -> Rows:
     """People, how many are selected, the ratio, and the rates behind the key measures of each group."""
-    key = attribute["verdict"]["key"]
-    rates = [r for r in _RATES if any(r in getattr(measure_of({"id": k}), "components", ()) for k in key)]
+    rates = rates_behind(attribute["verdict"]["key"])
     ratios = {m["group"]: m["value"] for m in attribute["measures"] if m["id"] == "disparate_impact"}
     rows = []
     for g in _shown(attribute):

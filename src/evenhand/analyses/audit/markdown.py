@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.audit.brief import MOST_NOTES, SHORT, few_digits, percent_column, ranked, worst_first
+from evenhand.analyses.audit.brief import (
+    MOST_NOTES,
+    RATES_TOLD,
+    SHORT,
+    few_digits,
+    percent_column,
+    ranked,
+    worst_first,
+)
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import first_attribute, title_of
 from evenhand.analyses.audit.roc_parts import telling
-from evenhand.analyses.audit.verdict import NOT_COMPUTED, word_of
+from evenhand.analyses.audit.verdict import word_of
 from evenhand.analyses.audit.wording import (
     chance_shows,
     gap,
@@ -25,7 +33,6 @@ from evenhand.report.markdown import cover_lines, escaped, finished, folded, not
 
 MOST_TABLES = 6
 MOST_ROWS = 30
-RATES = ("tpr", "fpr", "ppv")
 
 
 def audit_markdown(document: dict[str, Any]) -> str:
@@ -75,7 +82,7 @@ def _groups(attribute: dict[str, Any]) -> Iterator[str]:
     shown, verdict = ranked(attribute)[:MOST_ROWS], attribute["verdict"]
     ratios = {m["group"]: m["value"] for m in attribute["measures"] if m["id"] == "disparate_impact"}
     ratios[attribute["reference"]] = 1.0
-    rates = rates_of(attribute, ("selection_rate", *RATES))
+    rates = rates_of(attribute, ("selection_rate", *RATES_TOLD))
     columns = [percent_column([g["rates"][r]["value"] for g in shown]) for r in rates]
     rows = [
         [
@@ -124,9 +131,7 @@ def _matrix(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
 
 
 def _cell(m: dict[str, Any], confidence: float) -> str:
-    word = word_of(m, confidence)
-    said = "not known" if word == NOT_COMPUTED else SHORT[word]
-    return f"{few_digits(measure_of(m), m)} {said}"
+    return f"{few_digits(measure_of(m), m)} {SHORT[word_of(m, confidence)]}"
 
 
 def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:

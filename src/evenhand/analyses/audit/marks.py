@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.analyses.audit.verdict import (
-    CANNOT_TELL,
-    MAY_EXCEED,
-    NO_GAP,
-    NOT_COMPUTED,
-    SMALL,
-    UNCERTAIN,
-    UNEQUAL,
-)
+from evenhand.analyses.audit.verdict import WORDS
 from evenhand.report.page.markup import Markup, tag
 
-KINDS = {
-    UNEQUAL: "unequal", UNCERTAIN: "uncertain", MAY_EXCEED: "exceeds", CANNOT_TELL: "unknown", NOT_COMPUTED: "nothing",
-    SMALL: "slight", NO_GAP: "even",
-}  # fmt: skip
+_KINDS = ("unequal", "uncertain", "exceeds", "unknown", "nothing", "slight", "even")
+KINDS = dict(zip(WORDS, _KINDS, strict=True))
 """The class of what is coloured by a word."""
 _DISC = "M8 0a8 8 0 1 0 0 16A8 8 0 0 0 8 0Z"
 _RING = "M8 .9a7.1 7.1 0 1 0 0 14.2A7.1 7.1 0 0 0 8 .9Z"

@@ -63,7 +63,7 @@ def _cell(m: dict[str, Any] | None, confidence: float, id_: str) -> Markup:
     word = word_of(m, confidence)
     return cell(
         tag("span", icon(word), " ", few_digits(measure, m), class_="value"),
-        tag("span", " ", SHORT[word] if m["value"] is not None else "not known", class_="short"),
+        tag("span", " ", SHORT[word], class_="short"),
         tag("span", _details(m, word, confidence), class_="rest"),
         class_=KINDS[word], data_measure=measure.title, data_asks=measure.asks,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from evenhand.analyses.audit.brief import MOST_NOTES, percent_column
 from evenhand.analyses.audit.marks import KINDS, badge
 from evenhand.analyses.audit.rate_bars import bars
 from evenhand.errors import shown_name
+from evenhand.report.contents import capital
 from evenhand.report.cover import MOST_CHARACTERS
 from evenhand.report.page.markup import Markup, join, name, tag
 
@@ -49,12 +50,8 @@ def first_attribute(document: Document) -> dict[str, Any]:
 
 def heading(document: Document) -> Markup:
     """The word of the audit."""
-    word = badge(document["verdict"]["word"], _capital(document["verdict"]["word"]))
+    word = badge(document["verdict"]["word"], capital(document["verdict"]["word"]))
     return join(word, _by(first_attribute(document))) if len(document["attributes"]) > 1 else word
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _by(attribute: dict[str, Any]) -> Markup:
@@ -84,13 +81,13 @@ def _line(place: int, attribute: dict[str, Any]) -> Markup:
     for group, rate in zip(ends, said, strict=True):
         between += [" and " if between else ": ", f"{rate} of ", name(group, 30)]
     link = tag("a", "By ", name(attribute["name"]), href=f"#by-{place}")
-    return tag("li", badge(verdict["word"], _capital(verdict["word"])), " ", link, *between)
+    return tag("li", badge(verdict["word"], capital(verdict["word"])), " ", link, *between)
 
 
 def verdict_line(attribute: dict[str, Any], named: bool = False) -> Markup:
     """The word and the sentence of an attribute."""
     verdict = attribute["verdict"]
-    word = badge(verdict["word"], _capital(verdict["word"]))
+    word = badge(verdict["word"], capital(verdict["word"]))
     return tag("p", word, _by(attribute) if named else None, ". ", verdict["sentence"], class_="said")
 
 

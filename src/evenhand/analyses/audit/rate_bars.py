@@ -64,7 +64,7 @@ def _word(attribute: dict[str, Any], g: Group) -> Markup | None:
     if g["name"] == attribute["reference"]:
         return tag("span", "reference", class_="people")
     word = attribute["verdict"]["groups"].get(g["name"])
-    return None if word is None else badge(word, tag("span", SHORT[word] if SHORT[word] != "–" else "not known"))
+    return None if word is None else badge(word, tag("span", SHORT[word]))
 
 
 # ---- drawing ---------------------------------------------------------------------------------------------------------

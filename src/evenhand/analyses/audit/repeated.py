@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from evenhand.analyses.audit.key_measures import is_whole
 from evenhand.analyses.options import Options
+from evenhand.ingest.band_rules import number_of
+from evenhand.ingest.bands import MOST_GROUPS
 from evenhand.measures.curve import ScoreOptions
+from evenhand.report.command import listed, numbers
 from evenhand.tables.table import Table
 
 DATA = "DATA"
-"""Stands for the file: a table does not know where its rows came from."""
+"""Stands for the file: a table does not know where its rows came from, nor how they were read or put into bands."""
 
 
 def command(table: Table, options: Options, attributes: Sequence[Mapping[str, Any]]) -> str:
@@ -36,8 +40,8 @@ def _columns(table: Table) -> Iterator[str]:
     m = table.meaning
     for flag, column in (("score", m.score), ("label", m.label), ("prediction", m.prediction)):
         if column is not None:
-            yield from (f"--{flag}", _listed([column]) if flag == "score" else column)
-    yield from ("--group", _listed([a.name for a in table.attributes]))
+            yield from (f"--{flag}", listed([column]) if flag == "score" else column)
+    yield from ("--group", listed([a.name for a in table.attributes]))
     if table.depth is not None:
         yield from ("--depth", f"{table.depth}")
     if m.weight is not None:
@@ -46,17 +50,22 @@ def _columns(table: Table) -> Iterator[str]:
         yield from ("--cluster", m.cluster)
     if m.favorable is not None:
         yield from ("--favorable", m.favorable)
+    if m.favorable_prediction is not None:
+        yield from ("--favorable-prediction", m.favorable_prediction)
     if m.risk:
         yield "--risk"
     if m.score_range is not None:
-        yield from ("--score-range", ",".join(map(_number, m.score_range)))
-    if table.left_out:
-        yield from ("--missing", "drop")
+        yield from ("--score-range", numbers(*m.score_range))
+    if table.missing is not None:
+        yield from ("--missing", table.missing)
+    for a in table.attributes:
+        if len(a.groups) > MOST_GROUPS and all(isinstance(number_of(g), Decimal) for g in a.groups):
+            yield from ("--bands", f"{a.name}=none")  # or they would be in bands
 
 
 def _decision(table: Table, options: Options, attributes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if options.threshold is not None:
-        yield from ("--threshold", _number(options.threshold))
+        yield from ("--threshold", numbers(options.threshold))
     stated = _references(attributes)
     for name, group in stated.items():
         plain = len(table.attributes) == 1 and "=" not in group
@@ -86,7 +95,7 @@ def _options(options: Options) -> Iterator[str]:
     for name in ("confidence", "bootstrap", "permutations", "null", "interval"):
         value = getattr(options, name)
         if value != getattr(usual, name):
-            yield from (f"--{name}", _number(value) if isinstance(value, float) else f"{value}")
+            yield from (f"--{name}", numbers(value) if isinstance(value, float) else f"{value}")
     if options.stratified:
         yield "--stratified"
     for name in ("ranks", "bandwidth"):
@@ -95,16 +104,6 @@ def _options(options: Options) -> Iterator[str]:
     if scores.gap_bins != ScoreOptions().gap_bins:  # one number for all measures of calibration
         yield from ("--calibration-bins", f"{scores.calibration_bins}")
     for id_, tolerance in options.tolerance.items():
-        yield from ("--tolerance", f"{id_}={_number(tolerance)}")
+        yield from ("--tolerance", f"{id_}={numbers(tolerance)}")
     if options.seed is not None:
         yield from ("--seed", f"{options.seed}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names between commas; one that holds a comma or quotes is quoted."""
-    return ",".join('"' + n.replace('"', '""') + '"' if set(n) & set(',"\n') or n != n.strip() else n for n in names)
-
-
-def _number(value: float) -> str:
-    short = f"{value:.12g}"
-    return short if float(short) == value else repr(float(value))

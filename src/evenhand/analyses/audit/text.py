@@ -9,31 +9,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.brief import MOST_GROUPS, MOST_NOTES, SHORT, percent_column, ranked
+from evenhand.analyses.audit.brief import MOST_GROUPS, MOST_NOTES, SHORT, percent_column, ranked, rates_behind
 from evenhand.analyses.audit.full_text import every_measure
-from evenhand.analyses.audit.verdict import (
-    CANNOT_TELL,
-    MAY_EXCEED,
-    NO_GAP,
-    NOT_COMPUTED,
-    SMALL,
-    UNCERTAIN,
-    UNEQUAL,
-    word_of,
-)
+from evenhand.analyses.audit.verdict import WORDS, word_of
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
 from evenhand.report.console import headed, indented, left_out
 from evenhand.report.format import interval, number
 
-STYLES = {
-    UNEQUAL: "bold red", UNCERTAIN: "red", MAY_EXCEED: "yellow", CANNOT_TELL: "yellow", NOT_COMPUTED: "dim", SMALL: "",
-    NO_GAP: "green",
-}  # fmt: skip
+STYLES = dict(zip(WORDS, ("bold red", "red", "yellow", "yellow", "dim", "", "green"), strict=True))
 MOST_ATTRIBUTES = 4
-MOST_COLUMNS = 4
-RATE_COLUMNS = ("tpr", "fpr", "ppv")
 BAR = 8
 
 
@@ -89,8 +75,7 @@ def _attribute(attribute: dict[str, Any], confidence: float, detail: bool) -> It
 def _groups(attribute: dict[str, Any], confidence: float) -> Grid:
     """People, how many are selected, and the rates behind the key measures, of each group."""
     groups, more = _worst_groups(attribute)
-    key = attribute["verdict"]["key"]
-    rates = [r for r in RATE_COLUMNS if any(r in getattr(measure_of({"id": k}), "components", ()) for k in key)]
+    rates = rates_behind(attribute["verdict"]["key"])
     several = len(attribute["groups"]) > 2
     grid = _grid("group", "people", "selected", "ratio", *(RATES[r].short for r in rates), *(["verdict"] * several))
     by = {(m["group"], m["id"]): m for m in attribute["measures"]}

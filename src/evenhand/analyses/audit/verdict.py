@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evenhand.analyses.audit.verdict_words import attribute_sentence, audit_sentence
+from evenhand.analyses.audit.verdict_words import (
+    CANNOT_TELL,
+    MAY_EXCEED,
+    NO_GAP,
+    NOT_COMPUTED,
+    SMALL,
+    UNCERTAIN,
+    UNEQUAL,
+    attribute_sentence,
+    audit_sentence,
+)
 from evenhand.analyses.audit.wording import measure_of
 
-UNEQUAL = "unequal"
-UNCERTAIN = "unequal, size uncertain"
-MAY_EXCEED = "difference, may exceed the tolerance"
-CANNOT_TELL = "cannot tell: too few people"
-NOT_COMPUTED = "cannot be computed"
-SMALL = "small but real difference"
-NO_GAP = "no relevant gap"
 WORDS = (UNEQUAL, UNCERTAIN, MAY_EXCEED, CANNOT_TELL, NOT_COMPUTED, SMALL, NO_GAP)
 """The worst first: a group has the worst word of its key measures, an attribute that of its groups."""
 

@@ -10,8 +10,16 @@ from evenhand.analyses.audit.wording import measure_of, p_words
 from evenhand.errors import shown_name
 from evenhand.measures.measure import SLACK
 from evenhand.measures.registry import Measure, RateMeasure
+from evenhand.report.contents import capital
 from evenhand.report.format import number
 
+UNEQUAL = "unequal"
+UNCERTAIN = "unequal, size uncertain"
+MAY_EXCEED = "difference, may exceed the tolerance"
+CANNOT_TELL = "cannot tell: too few people"
+NOT_COMPUTED = "cannot be computed"
+SMALL = "small but real difference"
+NO_GAP = "no relevant gap"
 MOST_NAMED = 5
 FOUR_FIFTHS = 0.8
 SELECTION = ("disparate_impact", "demographic_parity", "delta_dp_b")
@@ -53,7 +61,7 @@ def audit_sentence(first: Mapping[str, Any], attributes: Sequence[Mapping[str, A
         if a is not first:
             rest.setdefault(a["verdict"]["word"], []).append(shown_name(a["name"]))
     said = [f"by {_named(names)}: {word}" for word, names in rest.items()]
-    return f"By {shown_name(first['name'])}: {text} {_capital('; '.join(said))}."
+    return f"By {shown_name(first['name'])}: {text} {capital('; '.join(said))}."
 
 
 # ---- rates -----------------------------------------------------------------------------------------------------------
@@ -105,23 +113,23 @@ def percents(*shares: float) -> list[str]:
 def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int]) -> str:
     """What the worst comparison says."""
     measure = measure_of(dict(m))
-    if word == "cannot be computed":
+    if word == NOT_COMPUTED:
         because = m["undefined"] or m["unjudged"] or "without an interval or a test (bootstrap and permutations are 0)"
-        return f"{_capital(measure.title)} cannot be judged {shown_name(because, 200)}."
+        return f"{capital(measure.title)} cannot be judged {shown_name(because, 200)}."
     what, tolerance, chance = _subject(measure, m), _tolerance(measure, m), _chance(m)
     ends = _span(measure, m)
     between = f"; {_the(measure)} is between {ends}" if ends else ", without interval"
-    about = "" if measure.id in SELECTION else f"{_capital(what)} (tolerance {tolerance}). "
-    if word == "unequal":
+    about = "" if measure.id in SELECTION else f"{capital(what)} (tolerance {tolerance}). "
+    if word == UNEQUAL:
         return f"{about}This is not chance{chance}{between}."
-    if word == "unequal, size uncertain":
+    if word == UNCERTAIN:
         across = f"{between}, so the size is uncertain" if ends else f"{between}, so the size is not known"
         return f"{about}This is not chance{chance}{across}."
-    if word == "difference, may exceed the tolerance":
+    if word == MAY_EXCEED:
         return f"{about}This is not chance{chance}, and may be beyond the tolerance of {tolerance}{between}."
-    if word == "small but real difference":
+    if word == SMALL:
         return f"{about}This is not chance{chance}, but within the tolerance of {tolerance}{between}."
-    if word == "no relevant gap":
+    if word == NO_GAP:
         return f"{about}Within the tolerance of {tolerance}{between}."
     return f"{about}That is too few people to tell{chance}{between}.{_settled_by(m, sizes)}"
 
@@ -205,21 +213,17 @@ def _others(found: Mapping[str, Any], words: Mapping[tuple[str, str], str], grou
     """Other measures of the group, and other groups, that are beyond a tolerance."""
     more = [
         measure_of({"id": m}).title for (g, m), word in words.items()
-        if g == group and m != id_ and word.startswith("unequal") and not {m, id_} <= set(SELECTION)
+        if g == group and m != id_ and word in (UNEQUAL, UNCERTAIN) and not {m, id_} <= set(SELECTION)
     ]  # fmt: skip
     groups: dict[str, list[str]] = {}
     for other, word in found["groups"].items():
         if other != group:
             groups.setdefault(word, []).append(shown_name(other))
     lines = [f"{shown_name(group)} is also unequal by {_named(more)}."] if more else []
-    return [*lines, *(f"{_capital(word)}: {_named(names)}." for word, names in groups.items())]
+    return [*lines, *(f"{capital(word)}: {_named(names)}." for word, names in groups.items())]
 
 
 def _named(names: Sequence[str]) -> str:
     if len(names) > MOST_NAMED:
         return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
     return ", ".join(names[:-1]) + (" and " if names[:-1] else "") + names[-1]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

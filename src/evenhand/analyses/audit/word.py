@@ -10,7 +10,7 @@ from evenhand.analyses.audit import explorer, key_tables
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import title_of
 from evenhand.analyses.audit.page import stepped
-from evenhand.analyses.audit.verdict import CANNOT_TELL, MAY_EXCEED, NO_GAP, NOT_COMPUTED, SMALL, UNCERTAIN, UNEQUAL
+from evenhand.analyses.audit.verdict import WORDS
 from evenhand.errors import MissingLibrary, shown_name
 from evenhand.report.charts.registry import Charts
 from evenhand.report.charts.render import converter
@@ -21,10 +21,8 @@ from evenhand.report.word import Paper
 if TYPE_CHECKING:
     from evenhand.analyses.audit.audit import Audit
 
-COLOURS = {
-    UNEQUAL: "A8231B", UNCERTAIN: "A8231B", MAY_EXCEED: "7A5200", CANNOT_TELL: "7A5200", NOT_COMPUTED: "4B5563",
-    SMALL: "4B5563", NO_GAP: "1A6B3C",
-}  # fmt: skip
+_COLOURS = ("A8231B", "A8231B", "7A5200", "7A5200", "4B5563", "4B5563", "1A6B3C")
+COLOURS = dict(zip(WORDS, _COLOURS, strict=True))
 """What stands white on it, or in it on white, is read by everybody."""
 BRIEFLY = ("forest", "groups")
 """Charts of attributes that the verdict is not about."""

@@ -15,7 +15,6 @@ from evenhand.ingest.engines import names_of
 from evenhand.ingest.resolve import as_table
 from evenhand.ingest.roles import MISSING_GROUPS, Roles, picked
 from evenhand.ingest.values import label_key
-from evenhand.tables.cells import MISSING_GROUP, NO_GROUP
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
 from evenhand.tables.storage import is_table_file, load
@@ -60,16 +59,12 @@ def _bands(table: Table, stated: Any) -> Any:
 def _known(table: Table, bands: Any = None) -> dict[str, list[Any]]:
     """What a table tells about how it was counted: by role, all that agrees with it."""
     known = {word: [value] for word, value in vars(table.meaning).items()}
-    groups = {g for a in table.attributes for g in a.groups}
-    dropped = NO_GROUP in groups or any(
-        not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out
-    )
     return known | {
         "bands": [_bands(table, bands)],
         "favorable_prediction": [table.meaning.decided],
         "group": [[a.name for a in table.attributes]],
         "weight_kind": ["frequency" if table.weight is None else "sampling", "auto"],
-        "missing": ["group"] if MISSING_GROUP in groups else ["drop"] if dropped else list(MISSING_GROUPS),
+        "missing": list(MISSING_GROUPS) if table.missing is None else [table.missing],
     }
 
 

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.analyses.audit.document import data_of
-from evenhand.analyses.audit.verdict import NOT_COMPUTED, WORDS
+from evenhand.analyses.audit.verdict import WORDS
+from evenhand.analyses.audit.verdict_words import NOT_COMPUTED
 from evenhand.analyses.check.finding import WITHOUT
 from evenhand.errors import shown_name
 from evenhand.report.document import fields, header

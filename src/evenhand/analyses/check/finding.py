@@ -11,7 +11,8 @@ from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
 from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.sample_size import NOBODY, Reach, Sample, reach_of, sample_needed
-from evenhand.analyses.audit.verdict import NOT_COMPUTED, word_of
+from evenhand.analyses.audit.verdict import word_of
+from evenhand.analyses.audit.verdict_words import NOT_COMPUTED
 from evenhand.analyses.check.rule import Rule
 from evenhand.errors import shown_name
 from evenhand.measures.measure import sized, worst_of_interval

@@ -136,7 +136,8 @@ def _second(document: Document) -> Iterator[str]:
         yield f"{name}: undefined {shown_name(second['undefined'], 300)}."
         return
     ends = "" if second["ci"] is None else f" (interval {_interval(second['ci'])})"
-    yield f"{name}: {_figure(second['value']).text}{ends}."
+    middle = "" if second["corrected"] is None else f", corrected {_figure(second['corrected']).text}"
+    yield f"{name}: {_figure(second['value']).text}{middle}{ends}."
     if second["difference"] is not None:
         change = number(second["difference"], sign=True, digits=4)
         yield f"{shown_name(second['own'])} minus {name}: {change}, without an interval."
@@ -194,14 +195,8 @@ def _groups(a: Document, options: Document) -> Sheet:
 def _rates(a: Document, options: Document) -> Iterator[Part]:
     """The rate by class and group, the overall one, and what the first step makes of it."""
     places, (shown, _) = largest(a["groups"], MOST_GROUPS), worst_off(a["classes"], options, MOST_CLASSES)
-    attribute = shown_name(a["name"] if "name" in a else a["attribute"])
-    heads = [
-        "class",
-        "people",
-        "overall",
-        *(shown_name(a["groups"][g]["name"], 30) for g in places),
-        "step over groups",
-    ]
+    groups = (shown_name(a["groups"][g]["name"], 30) for g in places)
+    heads = ["class", "people", "overall", *groups, "step over groups"]
     rows: list[list[Cell]] = [
         [
             Name(c["name"]), count(c["n"]), Number(overall_rate(c), c["overall"]),
@@ -210,7 +205,7 @@ def _rates(a: Document, options: Document) -> Iterator[Part]:
         for c in shown
     ]  # fmt: skip
     yield Sheet(
-        f"{_rate(options)} by class and {attribute}", heads, rows, (), _hidden(a, len(places), len(shown)), True
+        f"{_rate(options)} by class and {_attribute(a)}", heads, rows, (), _hidden(a, len(places), len(shown)), True
     )
     if lines := list(undefined_lines(a, options)):
         yield Points(lines)
@@ -220,12 +215,16 @@ def _people(a: Document, options: Document) -> Iterator[Part]:
     """How many people there are of each class in each group, and what share of all they are."""
     places, (shown, _) = largest(a["groups"], MOST_GROUPS), worst_off(a["classes"], options, MOST_CLASSES)
     total = sum(c["n"] for c in a["classes"]) or 1
-    attribute = shown_name(a["name"] if "name" in a else a["attribute"])
     heads = ["class", "all", *(shown_name(a["groups"][g]["name"], 30) for g in places)]
     rows: list[list[Cell]] = [
         [Name(c["name"]), _share(c["n"], total), *(_share(c["cells"][g]["n"], total) for g in places)] for c in shown
     ]
-    yield Sheet(f"People by class and {attribute} (% of all)", heads, rows)
+    yield Sheet(f"People by class and {_attribute(a)} (% of all)", heads, rows)
+
+
+def _attribute(a: Document) -> str:
+    """The attribute of an aggregate, or of a part of an audit."""
+    return shown_name(a["name"] if "name" in a else a["attribute"])
 
 
 def _share(n: float, total: float) -> Number:
@@ -261,13 +260,14 @@ def _worst(a: Document) -> Sheet:
 def _others(a: Document, options: Document) -> Sheet:
     rows: list[list[Cell]] = [
         [
-            METRICS[m["metric"]].title, _figure(m["value"]), _interval(m["ci"]), _figure(m["null_95"]),
+            METRICS[m["metric"]].title, _figure(m["value"]), _figure(m["corrected"]), _interval(m["ci"]),
+            _figure(m["null_95"]),
             p_value(m["p_value"], at_most=at_floor(m["p_value"], m["null_method"])),
         ]
         for m in a["other_metrics"]
     ]  # fmt: skip
-    heads = ("rate", "δ", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
-    legend = "Null 95%: groups that are alike stay within it 95 times of 100."
+    heads = ("rate", "δ", "corrected", f"{100 * options['confidence']:g}% interval", "null 95%", "p")
+    legend = "Corrected: without what noise adds. Null 95%: groups that are alike stay within it 95 times of 100."
     return Sheet(f"The same of other rates, by {shown_name(a['name'])}", heads, rows, (), legend)
 
 

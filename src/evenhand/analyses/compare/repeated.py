@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from evenhand.report.command import listed, numbers
+
 RUNS = "RUNS"
 """Stands for the file, which a comparison does not know."""
 Document = dict[str, Any]
@@ -28,8 +30,7 @@ def _columns(data: Document) -> Iterator[str]:
         if column is not None:
             yield from (f"--{role.replace('_', '-')}", column)
     for column in data["setting_columns"]:
-        quoted = '"' + column.replace('"', '""') + '"'
-        yield from ("--settings", quoted if set(column) & set(',"\n') else column)
+        yield from ("--settings", listed([column]))
     for role, up in data["higher_is_better"].items():
         if not up:
             yield from ("--lower-is-better", role)
@@ -41,19 +42,19 @@ def _terms(document: Document) -> Iterator[str]:
     if options["front"] != "dev" and document["data"]["columns"]["dev_performance"] is not None:
         yield from ("--front", options["front"])
     if options["utopia"] != [1.0, 1.0]:
-        yield from ("--utopia", _numbers(options["utopia"]))
+        yield from ("--utopia", numbers(*options["utopia"]))
     if options["normalize"] is not None:
         own = options["normalize"]
-        yield from ("--normalize", own if isinstance(own, str) else _numbers(own))
+        yield from ("--normalize", own if isinstance(own, str) else numbers(*own))
     for key in ("random_performance", "performance_from", "fairness_from", "dto_to"):
         if options[key] is not None:
-            yield from (f"--{key.replace('_', '-')}", _numbers([options[key]]))
+            yield from (f"--{key.replace('_', '-')}", numbers(options[key]))
     for k in document["criteria"]:
         if k["floor"] is not None and ">=" in k["id"]:  # others are relative to the baseline
             other = "fairness" if k["best"] == "performance" else "performance"
-            yield from (f"--{other}-floor", _numbers([k["floor"]]))
+            yield from (f"--{other}-floor", numbers(k["floor"]))
     if options["baseline"] is not None:
-        yield from ("--baseline", options["baseline"], "--margins", _numbers(options["margins"]))
+        yield from ("--baseline", options["baseline"], "--margins", numbers(*options["margins"]))
 
 
 def _rest(document: Document) -> Iterator[str]:
@@ -61,11 +62,7 @@ def _rest(document: Document) -> Iterator[str]:
     if options["missing"] != "refuse":
         yield from ("--missing", options["missing"])
     if options["confidence"] != 0.95:
-        yield from ("--confidence", _numbers([options["confidence"]]))
+        yield from ("--confidence", numbers(options["confidence"]))
     yield from ("--bootstrap", f"{options['bootstrap']}")
     if options["seed"] is not None:
         yield from ("--seed", f"{options['seed']}")
-
-
-def _numbers(values: list[float]) -> str:
-    return ",".join(f"{v:.12g}" if float(f"{v:.12g}") == v else repr(v) for v in values)

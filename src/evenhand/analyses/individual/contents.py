@@ -30,10 +30,8 @@ def contents(document: Document) -> Contents:
 
 
 def _treatments(document: Document) -> Sheet:
-    level, bound = (
-        f"{100 * document['options']['confidence']:g}% interval",
-        document["options"]["lipschitz"] is not None,
-    )
+    level = f"{100 * document['options']['confidence']:g}% interval"
+    bound = document["options"]["lipschitz"] is not None
     rows: list[list[Cell]] = [["everybody", *_numbers(document["overall"], bound)]]
     for g in document["groups"]:
         mark = " (reference)" if g["alike_gap"] is None else ""

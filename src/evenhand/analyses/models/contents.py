@@ -84,7 +84,7 @@ def _differences(document: Document) -> Sheet:
     for d in known:
         measure = find(d["id"])
         groups = "" if d["group"] is None else f"{shown_name(d['group'])} / {shown_name(d['reference'])}"
-        better: Cell = "not distinguished" if d["better"] is None else Name(d["better"])
+        better: Cell = "not distinguished" if d["better"] is None else Name(d["model"] if d["better"] else d["against"])
         rows.append([
             measure.title if measure else PERFORMANCES[d["id"]].title, groups, Name(d["model"]), figure(d["other"]),
             figure(d["value"]), figure(d["difference"], sign=True), interval(d["ci"], sign=True), *p_values(d), better,

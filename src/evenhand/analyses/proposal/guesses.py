@@ -237,7 +237,8 @@ def _one_of(role: str, found: dict[str, Guess], unclear: list[str]) -> None:
     if len(columns) > 1:
         first = columns[0]
         found[first.column] = replace(first, clear=False)
-        unclear.append(f"{_ROLES[role]}: {len(columns)} columns could be it, the first of which is {first.column}")
+        named = shown_name(first.column)
+        unclear.append(f"{_ROLES[role]}: {len(columns)} columns could be it, the first of which is {named}")
 
 
 def _attributes(profiles: Sequence[Profile], found: dict[str, Guess], unclear: list[str]) -> None:

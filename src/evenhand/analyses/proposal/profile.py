@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import listed, shown_name
+from evenhand.errors import shown_name
 from evenhand.ingest.band_rules import number_of
 from evenhand.ingest.column_types import holds_dates
 from evenhand.ingest.values import NO_VALUE, encode, label_key, name_of
@@ -122,8 +122,3 @@ def profiled(columns: dict[str, Any]) -> list[Profile]:
         codes, distinct = encode(values)
         found.append(Profile(name, codes, tuple(distinct)))
     return found
-
-
-def spelt(names: Sequence[str]) -> str:
-    """Some names for a sentence."""
-    return listed(names, SHOWN)

@@ -15,6 +15,7 @@ from evenhand.errors import UsageError, shown
 from evenhand.files.secrets import is_address, masked
 from evenhand.ingest.engines import names_of
 from evenhand.ingest.rows import read_rows
+from evenhand.report.command import listed
 from evenhand.report.result import Result, write
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
@@ -22,8 +23,6 @@ from evenhand.tables.table import Table
 
 MOST_ROWS = 200_000
 """Of a file, so many rows are looked at."""
-TOLD = ("score", "prediction", "label", "group", "weight", "time", "id")
-"""Roles in the order in which they are told."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,8 +77,8 @@ class Proposal(Result):
         options: list[str] = []
         for role, value in self.columns.items():
             flag = f"--{role.replace('_', '-')}"
-            listed = ",".join(map(_between_commas, value)) if isinstance(value, list) else str(value)
-            options += [flag] if value is True else [f"{flag}={listed}"] if listed.startswith("-") else [flag, listed]
+            text = listed(value) if isinstance(value, list) else str(value)
+            options += [flag] if value is True else [f"{flag}={text}"] if text.startswith("-") else [flag, text]
         return options
 
     def policy(self, path: str | Path | None = None) -> str:
@@ -128,8 +127,3 @@ def propose(data: Any) -> Proposal:
     source = masked(source) if is_address(source) else source
     looked = min(rows, MOST_ROWS) if path else rows
     return Proposal(str(source), looked, looked == rows, guessed(profiles))
-
-
-def _between_commas(name: str) -> str:
-    """A name as it stands in a list between commas."""
-    return f'"{name}"' if "," in name or name != name.strip() else name

@@ -84,6 +84,9 @@ def cell(*children: Any, **attributes: Any) -> Cell:
     return Cell(tag("td", *children, **attributes))
 
 
+_WORDS = '<td class="words"'
+
+
 def grid(
     caption: Any, heads: list[Any], rows: list[list[Any]], *, kinds: list[str | None] | None = None, **attributes: Any
 ) -> Markup:
@@ -91,7 +94,8 @@ def grid(
 
     `kinds` are classes of rows.
     """
-    head = tag("tr", *(tag("th", h, scope="col") for h in heads))
+    texts = {i for row in rows for i, c in enumerate(row) if isinstance(c, Cell) and c.startswith(_WORDS)}
+    head = tag("tr", *(tag("th", h, scope="col", class_="words" if i in texts else None) for i, h in enumerate(heads)))
     kinds = kinds or [None] * len(rows)
     body = [_row(row, len(heads), kind) for row, kind in zip(rows, kinds, strict=True)]
     table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *body), **attributes)
