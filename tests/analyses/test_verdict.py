@@ -160,3 +160,54 @@ def test_a_verdict_without_intervals_is_not_settled() -> None:
     verdict = evenhand.compas().audit(threshold=5, bootstrap=0, permutations=0, measures=["abcc"]).to_dict()["verdict"]
     assert verdict["word"] == "cannot be computed"
     assert "cannot be judged without an interval or a test" in verdict["sentence"]
+
+
+def audited(*data: Any, **options: Any) -> evenhand.Audit:
+    audit = evenhand.audit(*data, **options)
+    assert isinstance(audit, evenhand.Audit)
+    return audit
+
+
+def test_too_few_permutations_are_not_too_few_people_nor_a_pass() -> None:
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "c", "d", "e"], 400)
+    score = rng.random(2000)
+    near = np.where(score >= 0.5, 0.5 + 0.02 * (score - 0.5), 0.2 * score)  # the same decisions, other scores
+    rows = {"s": np.where(group == "a", score, near), "g": group}
+    found = {}
+    for permutations in (30, 400):
+        audit = audited(
+            rows, score="s", group="g", reference="a", tolerance={"abcc": 0.9}, measures=["abcc"], bootstrap=60,
+            permutations=permutations,
+        )  # fmt: skip
+        (attribute,) = audit.to_dict()["attributes"]
+        found[permutations] = attribute["verdict"], audit.caveats
+    verdict, caveats = found[30]
+    assert verdict["word"] == "cannot be computed"
+    assert "cannot be judged by so few permutations for so many comparisons (p \u2264 0.129)" in verdict["sentence"]
+    assert any("30 permutations and 4 comparisons" in note for note in caveats)
+    verdict, caveats = found[400]
+    assert verdict["word"] == "small but real difference"
+    assert not any("permutations" in note for note in caveats)
+
+
+def test_a_few_people_who_show_a_gap_are_not_called_too_few() -> None:
+    groups = ["big"] * 400 + ["mid"] * 200 + ["tiny"] * 8 + ["few"] * 8
+    decisions = [1] * 300 + [0] * 100 + [1] * 140 + [0] * 60 + [0] * 8 + [1] * 6 + [0] * 2
+    audit = audited({"d": decisions, "g": groups}, prediction="d", group="g", measures=["demographic_parity"])
+    (attribute,) = audit.to_dict()["attributes"]
+    assert attribute["verdict"]["groups"]["tiny"] == "unequal"
+    assert attribute["verdict"]["groups"]["few"] == "cannot tell: too few people"
+    assert attribute["too_small"] == ["few"]
+    assert audit.caveats == ("too small to conclude anything, by 'g': 'few'",)
+    assert (attribute["verdict"]["fares_worst"], attribute["verdict"]["fares_best"]) == ("tiny", "big")
+
+
+def test_without_tests_the_verdict_says_what_it_rests_on() -> None:
+    rows = {"d": [1, 0] * 100 + [1, 1, 1, 0] * 50 + [1, 0] * 100, "g": ["a"] * 200 + ["b"] * 200 + ["c"] * 200}
+    audit = audited(rows, prediction="d", group="g", permutations=0, measures=["demographic_parity"])
+    assert "not chance (by its interval alone, untested)" in audit.to_dict()["verdict"]["sentence"]
+    assert any("nothing is tested" in note and "2 comparisons alone" in note for note in audit.caveats)
+    tested = audited(rows, prediction="d", group="g", measures=["demographic_parity"])
+    assert "untested" not in tested.to_dict()["verdict"]["sentence"]
+    assert tested.caveats == ()

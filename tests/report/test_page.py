@@ -317,7 +317,7 @@ def test_chance_is_not_said_to_show_what_was_observed() -> None:
 def test_few_people_are_told_beside_the_verdict() -> None:
     rng = np.random.default_rng(0)
     big = {"s": rng.random(1000), "y": rng.integers(0, 2, 1000), "g": np.repeat("big", 1000)}
-    data = {"s": [*big["s"], *[0.01] * 8], "y": [*big["y"], *[0, 1] * 4], "g": [*big["g"], *["tiny"] * 8]}
+    data = {"s": [*big["s"], *[0.4, 0.6] * 4], "y": [*big["y"], *[0, 1] * 4], "g": [*big["g"], *["tiny"] * 8]}
     audit = evenhand.audit(data, **SCORED, bootstrap=200, permutations=200)
     html = audit.to_html()
     assert escape("too small to conclude anything, by 'g': 'tiny'") in html[: html.index("<nav")]

@@ -161,9 +161,11 @@ def at_floor(p_value: float | None, method: str | None) -> bool:
 
     >>> at_floor(0.01, "99 permutations"), at_floor(0.02, "99 permutations"), at_floor(1e-9, "exact")
     (True, False, False)
+    >>> at_floor(0.01, "exact; 99 resamples, recentred")
+    True
     """
-    draws = (method or "").split(" ")[0]
-    return p_value is not None and draws.isdigit() and p_value <= 1 / (int(draws) + 1)
+    draws = [part.partition(" ")[0] for part in (method or "").split("; ")]
+    return p_value is not None and any(n.isdigit() and p_value <= 1 / (int(n) + 1) for n in draws)
 
 
 def counted_once(

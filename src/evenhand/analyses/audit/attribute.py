@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.evidence import too_small, with_rate_tests
+from evenhand.analyses.audit.evidence import with_rate_tests
 from evenhand.analyses.audit.gaps import Gap, RateGap, undefined_gap
 from evenhand.analyses.audit.groups import GroupSummary, summarise
 from evenhand.analyses.audit.information import Information
@@ -93,7 +93,7 @@ class AttributeAudit:
     tests: tuple[RateTest, ...] = ()
     """Whether the rates of all groups are equal."""
     too_small: tuple[str, ...] = ()
-    """Groups of so few people that a gap of three times the tolerance could go unnoticed."""
+    """Groups of so few people that a gap of three times the tolerance could go unnoticed, where none was found."""
     resolution: float = 0.0
     """How far score-level measures may be from their exact values, because there were too many scores."""
     calibration_resolution: float = 0.0
@@ -151,10 +151,9 @@ def audit_attribute(
         tuple(largest[m.id] for m in chosen if m.id in largest),
         _impossibility(table, grouping, decisions, bins, reference, options.confidence),
         () if spanning else _rate_tests(decisions),
-        too_small(everything),
-        scores.resolution,
-        scores.calibration_resolution,
-        scores.information,
+        resolution=scores.resolution,
+        calibration_resolution=scores.calibration_resolution,
+        information=scores.information,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_attribute
-from evenhand.analyses.audit.evidence import adjusted
+from evenhand.analyses.audit.evidence import adjusted, too_small
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
@@ -230,7 +230,10 @@ def audit_table(
     held = table.score is not None, table.label is not None
     key = [key_measures([g.measure for g in a.measures], *held) for a in attributes]
     measured = adjusted([a.measures for a in attributes], key)
-    attributes = [replace(a, measures=g, key=ids) for a, g, ids in zip(attributes, measured, key, strict=True)]
+    attributes = [
+        replace(a, measures=g, key=ids, too_small=too_small(g, options.confidence))
+        for a, g, ids in zip(attributes, measured, key, strict=True)
+    ]
     first += caveats(table, options, attributes)
     notes = [*first, *table.notes, *warnings(table, options, attributes)]
     if not isinstance(chosen, Mapping):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evenhand.analyses.audit.gaps import Gap, RateGap
+from evenhand.analyses.audit.information import Information
+from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.audit.verdict import is_there
 from evenhand.inference.power import detectable
 from evenhand.inference.significance import (
     TestResult,
@@ -35,17 +39,29 @@ def with_rate_tests(m: RateMeasure, gap: RateGap, profile: Profile, whole: bool,
     return replace(gap, tests=tests, cohens_h=float(cohens_h(p, q)), detectable=size)
 
 
-def too_small(gaps: Sequence[Gap]) -> tuple[str, ...]:
+def too_small(gaps: Sequence[Gap], confidence: float) -> tuple[str, ...]:
     """Groups too small to conclude anything: their decisions may hide a gap of three times the tolerance.
 
     Selection rates rest on everybody, so other rates hide even more. Where they were not asked for, all measures must
-    say so.
+    say so. A group of which a test showed a gap all the same is not among them.
     """
     told: dict[str, dict[str, bool]] = {}
     for g in gaps:
         if g.underpowered is not None:
             told.setdefault(g.group, {})[g.id] = g.underpowered
-    return tuple(group for group, by_id in told.items() if by_id.get("demographic_parity", all(by_id.values())))
+    shown = {g.group for g in gaps if not (g.exploratory or g.undefined) and is_there(tested(g), confidence)}
+    few = (group for group, by_id in told.items() if by_id.get("demographic_parity", all(by_id.values())))
+    return tuple(group for group in few if group not in shown)
+
+
+def tested(gap: Gap | LargestGap | Information) -> dict[str, Any]:
+    """What tells whether a gap is there, under the names that it has in the document.
+
+    A search for the most different pair is tested as such, not among the comparisons with a reference.
+    """
+    p, method = (None, None) if gap.null is None else (gap.null.p_value, gap.null.method)
+    adjusted = gap.p_adjusted if isinstance(gap, Gap) else p
+    return {"id": gap.id, "ci": gap.ci, "p_value": p, "null_method": method, "p_adjusted": adjusted}
 
 
 def adjusted(gaps: Sequence[Sequence[Gap]], key: Sequence[Collection[str]]) -> list[tuple[Gap, ...]]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.attribute import NOISY, AttributeAudit, Impossibility
-from evenhand.analyses.audit.evidence import too_small
 from evenhand.analyses.audit.gaps import undefined_gap
 from evenhand.analyses.audit.groups import Estimate, GroupSummary
 from evenhand.analyses.audit.largest_gap import LargestGap
@@ -98,7 +97,6 @@ def settled(
         ),
         impossibility=replace(audit.impossibility, statements=(), forced=()) if few[kinds[-1]] else audit.impossibility,
         tests=tuple(test for test in audit.tests if test.rate == "base_rate" or not few[RATES[test.rate].needs_label]),
-        too_small=too_small(gaps),
     )
 
 

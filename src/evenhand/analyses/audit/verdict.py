@@ -20,6 +20,7 @@ from evenhand.analyses.audit.verdict_words import (
     audit_sentence,
 )
 from evenhand.analyses.audit.wording import measure_of
+from evenhand.inference.significance import at_floor
 
 WORDS = (UNEQUAL, UNCERTAIN, MAY_EXCEED, CANNOT_TELL, NOT_COMPUTED, SMALL, NO_GAP)
 """The worst first: a group has the worst word of its key measures, an attribute that of its groups."""
@@ -29,26 +30,32 @@ def word_of(m: Mapping[str, Any], confidence: float) -> str:
     """The word of one comparison.
 
     >>> gap = {"id": "disparate_impact", "undefined": None, "unjudged": None, "p_value": 1e-9, "p_adjusted": 1e-8}
+    >>> gap |= {"null_method": "exact"}
     >>> word_of({**gap, "passes": False, "conclusive": True, "ci": [0.39, 0.49]}, 0.95)
     'unequal'
     >>> word_of({**gap, "p_adjusted": 0.4, "passes": True, "conclusive": False, "ci": [0.7, 1.3]}, 0.95)
     'cannot tell: too few people'
     """
-    untested = m["ci"] is None and m["p_adjusted"] is None
-    if m["undefined"] or m["unjudged"] or m["passes"] is None or untested:
+    if m["undefined"] or m["unjudged"] or m["passes"] is None or (there := is_there(m, confidence)) is None:
         return NOT_COMPUTED
     within, settled = m["passes"], m["conclusive"] is True
-    if is_there(m, confidence):
+    if there:
         return (SMALL if settled else MAY_EXCEED) if within else (UNEQUAL if settled else UNCERTAIN)
     return NO_GAP if within and settled else CANNOT_TELL
 
 
-def is_there(m: Mapping[str, Any], confidence: float) -> bool:
-    """Whether a gap is more than chance: by its adjusted p-value, or if it was not tested by its interval."""
+def is_there(m: Mapping[str, Any], confidence: float) -> bool | None:
+    """Whether a gap is more than chance: by its adjusted p-value, or if it was not tested by its interval.
+
+    None without either, and where no permutation came near: more of them could still show the gap.
+    """
     if m["p_adjusted"] is not None:
-        return bool(m["p_adjusted"] <= 1 - confidence)
+        there = bool(m["p_adjusted"] <= 1 - confidence)
+        return None if not there and at_floor(m["p_value"], m["null_method"]) else there
+    if m["ci"] is None:
+        return None
+    low, high = m["ci"]
     parity = 1.0 if measure_of(dict(m)).scale == "ratio" else 0.0
-    low, high = m["ci"] or (None, None)
     return (low is not None and low > parity) or (high is not None and high < parity)
 
 

@@ -114,7 +114,7 @@ def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int]) -> str:
     """What the worst comparison says."""
     measure = measure_of(dict(m))
     if word == NOT_COMPUTED:
-        because = m["undefined"] or m["unjudged"] or "without an interval or a test (bootstrap and permutations are 0)"
+        because = m["undefined"] or m["unjudged"] or _untested(m)
         return f"{capital(measure.title)} cannot be judged {shown_name(because, 200)}."
     what, tolerance, chance = _subject(measure, m), _tolerance(measure, m), _chance(m)
     ends = _span(measure, m)
@@ -132,6 +132,13 @@ def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int]) -> str:
     if word == NO_GAP:
         return f"{about}Within the tolerance of {tolerance}{between}."
     return f"{about}That is too few people to tell{chance}{between}.{_settled_by(m, sizes)}"
+
+
+def _untested(m: Mapping[str, Any]) -> str:
+    """Why nothing tells whether a gap is more than chance."""
+    if m["p_adjusted"] is None:
+        return "without an interval or a test (bootstrap and permutations are 0)"
+    return f"by so few permutations for so many comparisons ({_p(m)})"
 
 
 def _subject(measure: Measure, m: Mapping[str, Any]) -> str:
@@ -183,9 +190,11 @@ def _span(measure: Measure, m: Mapping[str, Any]) -> str | None:
 
 
 def _chance(m: Mapping[str, Any]) -> str:
-    if m["p_adjusted"] is None:
-        return ""
-    return f" ({p_words(dict(m)).replace(' .', ' 0.')})"
+    return " (by its interval alone, untested)" if m["p_adjusted"] is None else f" ({_p(m)})"
+
+
+def _p(m: Mapping[str, Any]) -> str:
+    return p_words(dict(m)).replace(" .", " 0.")
 
 
 def _settled_by(m: Mapping[str, Any], sizes: Mapping[str, int]) -> str:

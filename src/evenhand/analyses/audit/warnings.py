@@ -34,6 +34,7 @@ HIDDEN = 2.0
 def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
     """What changes how a verdict is read: about the decisions, and groups that tell nothing."""
     notes = [*_decisions(table, options)]
+    notes += [*_permutations(options, attributes, exploratory=False), *_untested(options, attributes)]
     for a in attributes:
         notes += [*_small_groups(a), *unjudged_notes(a)]
     return notes
@@ -41,7 +42,8 @@ def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]
 
 def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit]) -> list[str]:
     """About the scores and the options, then about each attribute, then about what the table lacks."""
-    notes = [*_range(table, attributes), *_score_and_resamples(table, options), *_permutations(options, attributes)]
+    notes = [*_range(table, attributes), *_score_and_resamples(table, options)]
+    notes += _permutations(options, attributes, exploratory=True)
     for a in attributes:
         notes += [*_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
         notes += unjudged_notes(a, exploratory=True)
@@ -134,17 +136,39 @@ def _decisions(table: Table, options: Options) -> Iterator[str]:
             )
 
 
-def _permutations(options: Options, attributes: Sequence[AttributeAudit]) -> Iterator[str]:
-    nulls = [g.null for a in attributes for g in a.measures if g.null is not None]
-    drawn = any(null.chance is None and "exact" not in null.method for null in nulls)
-    tests = len(
-        {(a.name, g.group, hypothesis(g.measure)) for a in attributes for g in a.measures if g.null is not None}
+def _permutations(options: Options, attributes: Sequence[AttributeAudit], exploratory: bool) -> Iterator[str]:
+    """Whether there are too few for the comparisons by key measures, or for all with those that are exploratory."""
+    level, tests = 1 - options.confidence, _tests(attributes, exploratory)
+    if tests / (1 + options.permutations) <= level or (exploratory and tests == _tests(attributes, False)):
+        return
+    enough = int(np.ceil(tests / level / 1000) * 1000)
+    yield (
+        f"with {options.permutations:,} permutations and {tests:,} comparisons, adjusted p-values of scores "
+        f"{'that are exploratory ' if exploratory else ''}may not get below {level:.2g}: take {enough:,} permutations, "
+        "or fewer measures"
     )
-    if drawn and tests / (1 + options.permutations) > 1 - options.confidence:
-        enough = int(np.ceil(tests / (1 - options.confidence) / 1000) * 1000)
+
+
+def _tests(attributes: Sequence[AttributeAudit], exploratory: bool) -> int:
+    """Over how many comparisons p-values are adjusted, by key measures or by all; 0 if none of them was drawn."""
+    tested = [
+        (a.name, g.group, hypothesis(g.measure), g.null) for a in attributes for g in a.measures
+        if g.null is not None and (exploratory or not g.exploratory)
+    ]  # fmt: skip
+    drawn = any(null.chance is None and "exact" not in null.method for *_, null in tested)
+    return len({tuple(about) for *about, _ in tested}) if drawn else 0
+
+
+def _untested(options: Options, attributes: Sequence[AttributeAudit]) -> Iterator[str]:
+    """That intervals stand in for tests, each for itself."""
+    compared = {
+        (a.name, g.group, hypothesis(g.measure)) for a in attributes for g in a.measures
+        if not g.exploratory and g.ci is not None
+    }  # fmt: skip
+    if not options.permutations and len(compared) > 1:
         yield (
-            f"with {options.permutations:,} permutations and {tests:,} comparisons, adjusted p-values of scores "
-            f"may not get below {1 - options.confidence:.2g}: take {enough:,} permutations, or fewer measures"
+            "without permutations nothing is tested: whether a gap is more than chance is read from the interval of "
+            f"each of {len(compared):,} comparisons alone, of which {1 - options.confidence:.2g} may be off by chance"
         )
 
 

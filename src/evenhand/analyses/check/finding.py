@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evenhand.analyses.audit.evidence import tested
 from evenhand.analyses.audit.gaps import Gap, RateGap, ScoreGap
 from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
@@ -138,9 +139,7 @@ def _word(
 ) -> str:
     """Is there a gap, and does it matter: by the limit of the rule."""
     known = {"id": m.id, "undefined": None, "unjudged": unjudged, "passes": within, "conclusive": conclusive}
-    # a search for the most different pair is tested as such, not among the comparisons with a reference
-    p = gap.p_adjusted if isinstance(gap, Gap) else None if gap.null is None else gap.null.p_value
-    return word_of({**known, "ci": gap.ci, "p_adjusted": p}, confidence)
+    return word_of({**tested(gap), **known}, confidence)
 
 
 def undecided(rule: Rule, gap: Gap | LargestGap | Information) -> str | None:
