@@ -130,7 +130,9 @@ def test_of_several_unequal_groups_the_most_unequal_is_told() -> None:
 def test_where_people_are_too_few_the_least_likely_gap_is_told_and_not_the_smallest_group() -> None:
     rows = {"d": [1, 0] * 10 + [1] + [0] * 11 + [1] * 14 + [0] * 6, "g": ["a"] * 20 + ["b"] * 12 + ["m"] * 20}
     one = evenhand.audit(rows, prediction="d", group="g", reference="m", tolerance={"disparate_impact": 0.99})
-    two = {m["group"]: m["p_value"] for m in one.to_dict()["attributes"][0]["measures"] if m["id"] == "disparate_impact"}
+    two = {
+        m["group"]: m["p_value"] for m in one.to_dict()["attributes"][0]["measures"] if m["id"] == "disparate_impact"
+    }
     verdict = one.to_dict()["verdict"]
     assert verdict["worst"]["group"] == min(two, key=lambda g: two[g])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import Any
 
 from evenhand.cli.files import READ
@@ -95,13 +97,14 @@ def _cover(data: Any, options: dict[str, Any]) -> tuple[Any, list[str]]:
     said = take(options, COVER)
     if not said:
         return None, []
-    file = data if isinstance(data, str) and is_file(as_path(data)) else None
+    file = data if isinstance(data, str | os.PathLike) and is_file(as_path(data)) else None
     note = {"note": read_note(said["note"])} if "note" in said else {}
     return Cover(**{**said, **note}, file=file), [*said]
 
 
 def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...] = ()) -> None:
     from evenhand.analyses.audit.audit import Audit
+    from evenhand.analyses.audit.repeated import reading_of
     from evenhand.analyses.classes.aggregate import class_choices
     from evenhand.analyses.entry import audit as run
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
@@ -134,7 +137,8 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     chosen_measures(measures)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_counts(data, picked(Roles, columns), cuts_of(asked))
+        roles = picked(Roles, columns)
+        table = as_counts(data, roles, cuts_of(asked))
         reference = references([a.name for a in table.attributes], stated)
         options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
         result = run(table, **options, rng=seed, progress=progress)
@@ -144,8 +148,8 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         else ()
     ):
         raise UsageError(f"--{flag} is for the audit of one score: audit several scores, or classes, without it")
-    if isinstance(result, Audit) and cover is not None:
-        result = result.with_cover(cover)
+    if isinstance(result, Audit):
+        result = replace(result, reading=reading_of(roles), cover=cover)
     drawn: Any = result
     if isinstance(result, Audit) and (full or quiet):
         from evenhand.analyses.audit.text import render
