@@ -69,9 +69,9 @@ def _propose(data: str) -> None:
     from evenhand.ingest.roles import Roles
     from evenhand.tables.storage import is_table_file
 
-    if is_table_file(data) or roles_of_counts(data, Roles()) is not None or (text := proposed(data)) is None:
+    if is_table_file(data) or roles_of_counts(data, Roles()) is not None:
         return
-    say(f"{text}\n")
+    say(f"{proposed(data)}\n")
     raise UsageError("nothing was audited: name the columns; above is what they look like (evenhand init)")
 
 
