@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.cli.files import READ
 from evenhand.cli.options import CLASSES, COLUMNS, COVER, NUMBERS, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, say, wanted, write
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 
 _MODELS = ("performance", "fairness")
 
@@ -62,16 +62,23 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
     _show(data, columns, options, also)
 
 
-def _propose(data: str) -> None:
+def _propose(data: Any) -> None:
     """End with a proposal of columns if nobody named any and the data are rows."""
     from evenhand.cli.init import proposed
     from evenhand.ingest.confusion_counts import roles_of_counts
+    from evenhand.ingest.engines.found import kind_by_name
     from evenhand.ingest.roles import Roles
     from evenhand.tables.storage import is_table_file
 
     if is_table_file(data) or roles_of_counts(data, Roles()) is not None:
         return
-    say(f"{proposed(data)}\n")
+    try:
+        text = proposed(data)
+    except EvenhandError:
+        if kind_by_name(os.fspath(data)) in (None, "parquet"):
+            return  # it may be a saved table: whoever reads it as one says what is wrong with it
+        raise
+    say(f"{text}\n")
     raise UsageError("nothing was audited: name the columns; above is what they look like (evenhand init)")
 
 

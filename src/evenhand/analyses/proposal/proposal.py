@@ -39,7 +39,7 @@ class Proposal(Result):
     all_rows: bool
     """and whether these are all."""
     found: Guesses
-    format: FileFormat = FileFormat()
+    format: FileFormat
     """What was said about the file."""
 
     @property
