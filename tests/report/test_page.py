@@ -454,6 +454,18 @@ def test_a_page_says_how_far_off_its_densities_are() -> None:
     assert "this page tells scores in steps" not in evenhand.audit(evenhand.compas(), **words).to_html()
 
 
+def test_no_view_lists_undefined_measures_row_by_row() -> None:
+    audit = evenhand.audit({"d": [1, 0] * 20, "g": ["a", "a", "b", "b"] * 10}, prediction="d", group="g", bootstrap=0)
+    views = audit.summary(full=True), audit.to_markdown(), audit.to_html()
+    for view in views:
+        assert "there are no labels" in view
+    rows = [line for line in views[0].splitlines() if line.strip().startswith("equal opportunity")]
+    assert not any("undefined" in row for row in rows)
+    assert "| equal opportunity |" not in views[1]
+    assert 'href="#about-equal_opportunity">equal opportunity</a></th>' not in views[2]  # the chart's numbers have it
+    assert "| demographic parity |" in views[1]
+
+
 def test_densities_with_peaks_that_are_none_are_left_out() -> None:
     rng = np.random.default_rng(3)
     words: dict[str, Any] = {"group": ["f", "m"] * 2000, "bootstrap": 0, "permutations": 0, "threshold": 0.5}
