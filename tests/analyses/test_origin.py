@@ -24,6 +24,8 @@ def written(folder: Path, **columns: Any) -> Path:
     """The people as CSV, some columns changed."""
     file = folder / "people.csv"
     rows = {**ROWS, **columns}
+    rows["k"] = np.where(np.asarray(rows["d"]) == 1, "approve", "deny")
+    rows["lacking"] = ["", *ROWS["g"][1:]]
     lines = (",".join(map(str, row)) for row in zip(*rows.values(), strict=True))
     file.write_text("\n".join([",".join(rows), *lines]) + "\n", encoding="utf-8")
     return file
@@ -37,6 +39,10 @@ KINDS: dict[str, tuple[list[object], list[object]]] = {
     "range": (["--score", "s", "--score-range", "0,2", "--group", "g"], []),
     "weights": (["--score", "s", "--weight", "w", "--weight-kind", "sampling", "--group", "g"],
                 ["--weight-kind", "sampling"]),
+    "codes": (["--prediction", "k", "--favorable-prediction", "approve", "--label", "y", "--group", "g"], []),
+    "missing": (["--prediction", "d", "--group", "h,lacking", "--missing", "group"], []),
+    "missing of one": (["--prediction", "d", "--group", "h,lacking", "--missing", "drop"], []),
+    "file": (["--prediction", "d", "--group", "h", "--decimal", ","], ["--decimal", ","]),
     "where": (["--score", "s", "--group", "h", "--where", "g=g0"], ["--where", "g=g0"]),
 }  # fmt: skip
 

@@ -118,6 +118,57 @@ def test_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert names[:2] == ["gender, as told", "age"]
 
 
+def test_the_command_says_what_it_takes_to_read_the_file(tmp_path: Path) -> None:
+    frame = lending().rename(columns={"gender": "Geschlecht, wörtlich"}).drop(columns="age")
+    frame.loc[:6, "Geschlecht, wörtlich"] = None
+    file, policy = tmp_path / "d.csv", tmp_path / "p.toml"
+    frame.to_csv(file, index=False, sep="\t", decimal=",", encoding="latin-1")
+    said = ["--encoding", "latin-1", "--delimiter", "tab", "--decimal", ","]
+    found = evenhand.propose(evenhand.file(file, encoding="latin-1", delimiter="tab", decimal=","))
+    assert found.columns["missing"] == "group"
+    assert found.command is not None
+    words = shlex.split(found.command)
+    assert words[: len(said) + 3] == ["evenhand", "audit", str(file), *said]
+    fast = ["--bootstrap", "0", "--permutations", "0"]
+    result = CliRunner().invoke(cli, [*words[1:], *fast, "--json", "-"])
+    assert result.exit_code == 0, result.output
+    names = [g["name"] for g in json.loads(result.output)["attributes"][0]["groups"]]
+    assert "(missing)" in names
+    written = CliRunner().invoke(cli, ["init", str(file), *said, "-o", str(policy)])
+    then = written.stderr.partition("then run ")[2].partition("\n")[0]
+    assert shlex.split(then) == ["evenhand", "check", str(file), *said, "--policy", str(policy)]
+    checked = CliRunner().invoke(cli, shlex.split(then)[1:])
+    assert checked.exit_code in (0, 1), checked.output
+
+
+def test_rows_without_a_score_are_left_out_and_whole_weights_are_explained(tmp_path: Path) -> None:
+    frame = lending().drop(columns=["age", "day", "customer_id"]).assign(weight=[1, 2] * 200, count=[1, 2, 3, 4] * 100)
+    frame.loc[:4, "prob"] = None
+    frame.loc[3:9, "gender"] = None
+    found = evenhand.propose(frame)
+    assert found.columns["missing"] == "drop"
+    assert found.found.reasons["missing"].startswith("there are rows that lack a value (5 without prob, 7 without gen")
+    assert evenhand.propose(frame.drop(columns="count")).columns["weight_kind"] == "sampling"
+    assert evenhand.propose(frame.drop(columns="weight")).columns["weight_kind"] == "frequency"
+    evenhand.audit(frame, **found.columns, bootstrap=0, permutations=0)
+
+
+@pytest.mark.parametrize(
+    ("content", "because"), [(b"sex,p\nf,0.1\n\xd6,0.2\n", "--encoding cp1252"), (None, "no file")]
+)
+def test_an_audit_without_columns_says_why_a_file_cannot_be_read(
+    content: bytes | None, because: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "d.csv"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(SystemExit):
+        main(["audit", str(file)])
+    err = capsys.readouterr().err
+    assert because in err
+    assert len(err.splitlines()) == 1
+
+
 def test_the_policy_is_one(tmp_path: Path) -> None:
     file, policy = tmp_path / "d.csv", tmp_path / "p.toml"
     lending().drop(columns="age").to_csv(file, index=False)
@@ -184,7 +235,7 @@ def test_compas(data_folder: Path) -> None:
     assert any("is_recid" in line for line in found.found.unclear)
     assert evenhand.propose(data_folder / "compas_decile_counts.csv").columns == {
         "score": "decile_score", "label": "two_year_recid", "group": ["race"], "weight": "count", "favorable": "0",
-        "risk": True,
+        "risk": True, "weight_kind": "frequency",
     }  # fmt: skip
 
 
@@ -205,6 +256,7 @@ def test_adult(data_folder: Path, tmp_path: Path) -> None:
         "label": "income",
         "group": ["age", "race", "sex"],
         "weight": "fnlwgt",
+        "weight_kind": "sampling",
         "favorable": ">50K",
     }
     assert found.lacking is not None

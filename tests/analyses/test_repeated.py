@@ -41,16 +41,16 @@ CASES: dict[str, dict[str, Any]] = {
     "alone": {"score": "s", "group": ["g", "h"], "depth": 1, "ranks": "mid", "calibration_bins": 50},
     "weights": {"score": "s", "label": "y", "group": "g", "weight": "w", "interval": "basic", "stratified": True},
     "measures": {"prediction": "d", "label": "y", "group": "g", "measures": ["disparate_impact", "equalized_odds"]},
-    "own codes": {
-        "prediction": "own",
-        "label": "y",
-        "group": "g",
-        "favorable_prediction": "yes",
-        "missing": "drop",
+    "codes of the prediction": {"prediction": "k", "label": "y", "group": "g", "favorable_prediction": "approve"},
+    "bands and rows": {
+        "prediction": "d",
+        "group": ["g", "w"],
+        "bands": {"w": [0.75, 1.125]},
+        "where": {"g": ["g0", "g1"], ODD: ["g0", "g1"]},
     },
-    "a group of its own": {"prediction": "d", "group": ["lacks", "g"], "missing": "group"},
-    "some without a group": {"prediction": "d", "group": ["lacks", "g"], "missing": "drop"},
-    "numbers": {"prediction": "d", "group": "age", "bands": {"age": "none"}},
+    "a group of those without one": {"prediction": "d", "group": ["g", "lacking"], "missing": "group"},
+    "without those": {"prediction": "d", "group": ["g", "lacking"], "missing": "drop"},
+    "no bands": {"prediction": "d", "group": ["many"], "bands": "none"},
     "odd names": {"prediction": "d", "label": "y", "group": [ODD, "h"], "reference": {ODD: "g2", "h": "x"}},
 }
 
@@ -58,11 +58,8 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("words", CASES.values(), ids=CASES)
 def test_the_command_gives_the_same_document(words: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "people.csv"
-    rows = {**ROWS, ODD: ROWS["g"], "own": ["yes" if d == 1 else "no" for d in ROWS["d"]]}
-    rows |= {
-        "lacks": ["" if i % 9 == 0 else h for i, h in enumerate(ROWS["h"])],
-        "age": [20 + i % 14 for i in range(240)],
-    }
+    rows = {**ROWS, ODD: ROWS["g"], "lacking": ["", *ROWS["h"][1:]], "many": [i % 20 for i in range(240)],
+            "k": np.where(np.asarray(ROWS["d"]) == 1, "approve", "deny")}  # fmt: skip
     with file.open("w", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(rows)

@@ -90,7 +90,8 @@ def test_words_and_sentences_of_200_situations_are_true(start: int) -> None:
             assert (verdict["fares_worst"], verdict["fares_best"]) == (less, more)
             for text, group in zip(told, (less, more), strict=True):
                 assert abs(float(text) / 100 - rates[group]) <= 0.5 / 10 ** len(text.partition(".")[2]) / 100 + 1e-12
-            assert sentence.index(f"of {less}") < sentence.index(f"of {more}")
+            names = {"1": "g 1", "2": "g 2"}  # a number alone says nothing
+            assert sentence.index(f"of {names.get(less, less)} ") < sentence.index(f"of {names.get(more, more)} ")
             if rates[less] > 0:
                 ratio = rates[less] / rates[more]
                 said = re.search(r"(\d\.\d\d) times as often", sentence)
@@ -117,6 +118,24 @@ def test_the_four_fifths_case_is_unequal_everywhere() -> None:
     text = audit.summary()
     assert "undefined" not in text
     assert len(text.splitlines()) <= 20
+
+
+def test_of_several_unequal_groups_the_most_unequal_is_told() -> None:
+    selected = {"a": 400, "b": 50, "c": 300, "m": 600}  # of 1 000 each; ratios to m: 0.67, 0.08, 0.5
+    rows = {"d": [i < k for k in selected.values() for i in range(1000)], "g": np.repeat(list(selected), 1000)}
+    verdict = evenhand.audit(rows, prediction="d", group="g", reference="m", bootstrap=0).to_dict()["verdict"]
+    assert verdict["worst"] == {"group": "b", "measure": "disparate_impact"}
+    assert verdict["sentence"].startswith("5.0% of b and 60.0% of m get the favourable decision (d is 1): 0.08 times")
+
+
+def test_where_people_are_too_few_the_least_likely_gap_is_told_and_not_the_smallest_group() -> None:
+    rows = {"d": [1, 0] * 10 + [1] + [0] * 11 + [1] * 14 + [0] * 6, "g": ["a"] * 20 + ["b"] * 12 + ["m"] * 20}
+    one = evenhand.audit(rows, prediction="d", group="g", reference="m", tolerance={"disparate_impact": 0.99})
+    two = {
+        m["group"]: m["p_value"] for m in one.to_dict()["attributes"][0]["measures"] if m["id"] == "disparate_impact"
+    }
+    verdict = one.to_dict()["verdict"]
+    assert verdict["worst"]["group"] == min(two, key=lambda g: two[g])
 
 
 def test_the_reference_does_not_change_who_fares_worst() -> None:

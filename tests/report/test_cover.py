@@ -58,7 +58,7 @@ def test_every_view_shows_the_cover(people: Path, tmp_path: Path) -> None:
     (tmp_path / "logo.png").write_bytes(png())
     (tmp_path / "note.md").write_text("# Scope\n\nOnly **invitations**.\n")
     said = ["--title", "Who is invited", "--author", "Ada King", "--organization", "Acme", "--date", "2026-03-01",
-            "--source", "HR export", "--logo", "logo.png", "--note", "note.md"]  # fmt: skip
+            "--source", "HR export", "--logo", "logo.png", "--note", "note.md", "--delimiter", ","]  # fmt: skip
     forms = [part for form in ("html", "json", "markdown") for part in (f"--{form}", f"report.{form}")]
     run = called("audit", *arguments(people), *said, *forms, cwd=tmp_path)
     assert run.returncode == 0, run.stderr

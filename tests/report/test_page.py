@@ -18,6 +18,7 @@ import evenhand
 from conftest import called as run, evenhand as process, people
 from evenhand.analyses.audit import explorer
 from evenhand.analyses.audit.page import in_steps
+from evenhand.errors import UsageError
 from evenhand.measures.registry import MEASURES, find
 from evenhand.report.markdown import escaped, preformatted
 from evenhand.report.page.figures import Room, histogram
@@ -451,6 +452,47 @@ def test_a_page_says_how_far_off_its_densities_are() -> None:
     assert "the widest gap is" in exact
     assert "this page tells scores in steps" not in exact
     assert "this page tells scores in steps" not in evenhand.audit(evenhand.compas(), **words).to_html()
+
+
+def test_no_view_lists_undefined_measures_row_by_row() -> None:
+    audit = evenhand.audit({"d": [1, 0] * 20, "g": ["a", "a", "b", "b"] * 10}, prediction="d", group="g", bootstrap=0)
+    views = audit.summary(full=True), audit.to_markdown(), audit.to_html()
+    for view in views:
+        assert "there are no labels" in view
+    rows = [line for line in views[0].splitlines() if line.strip().startswith("equal opportunity")]
+    assert not any("undefined" in row for row in rows)
+    assert "| equal opportunity |" not in views[1]
+    assert 'href="#about-equal_opportunity">equal opportunity</a></th>' not in views[2]  # the chart's numbers have it
+    assert "| demographic parity |" in views[1]
+
+
+def test_densities_with_peaks_that_are_none_are_left_out() -> None:
+    rng = np.random.default_rng(3)
+    words: dict[str, Any] = {"group": ["f", "m"] * 2000, "bootstrap": 0, "permutations": 0, "threshold": 0.5}
+    smooth = rng.beta(3, 3, 4000)
+    stars = evenhand.audit(score=np.ceil(5 * smooth), **words)
+    assert "cdf" in stars.plots()
+    assert not {"pdf", "pdf_by_outcome"} & {*stars.plots()}
+    with pytest.raises(UsageError, match="too few to smooth"):
+        stars.plot("pdf")
+    for score in (
+        smooth,
+        smooth.round(2),
+        np.where(smooth > 0.5, 0.9, 0.1) + 0.05 * smooth,
+        np.ceil(10 * smooth[:4000]),
+    ):
+        assert "pdf" in evenhand.audit(score=score, **words).plots()
+    # the steps of a page about twelve groups are wide, and people in the middle of theirs would be peaks
+    rng = np.random.default_rng(9)
+    group = rng.choice(12, 4000, p=rng.dirichlet(np.full(12, 2.0)))
+    score = np.clip(rng.normal(0.55, 0.18, 4000) + rng.normal(0, 0.08, 12)[group], 0, 1).round(2)
+    many = evenhand.audit(
+        score=score, label=(rng.random(4000) < score).astype(int), **words | {"group": group.astype(str)}
+    )
+    assert "pdf" in many.plots()
+    page = many.to_html()
+    assert 'data-chart="cdf"' in page
+    assert 'data-chart="pdf"' not in page
 
 
 def test_one_group_that_is_not_drawn_is_one() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack, overload
 
 import numpy as np
 
 from evenhand.analyses.audit.audit import Audit, audit_table
+from evenhand.analyses.audit.repeated import reading_of
 from evenhand.analyses.classes.aggregate import ClassArgs, class_choices
 from evenhand.analyses.classes.audit import ClassAudit, audit_classes
 from evenhand.analyses.models.models import CandidateAudit, audit_candidates
@@ -154,7 +156,8 @@ def audit(
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
     with watching(progress) as told:
-        table = as_counts(data, picked(Roles, {**said, "score": score}), cuts_of(settings))
+        roles = picked(Roles, {**said, "score": score})
+        table = as_counts(data, roles, cuts_of(settings))
         rng, library = said.get("rng"), library_of(data)
         if isinstance(table, JointTable):
             if of_classes:
@@ -172,4 +175,5 @@ def audit(
                 f"leave out {listed(of_classes)}: for labels and predictions of more than two classes only, as in "
                 "evenhand.aggregate (evenhand aggregate)"
             )
-        return audit_table(table, settings, chosen, reference, generator(rng), told, library)
+        found = audit_table(table, settings, chosen, reference, generator(rng), told, library)
+        return replace(found, reading=reading_of(roles))

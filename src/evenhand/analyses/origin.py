@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.errors import UsageError, is_whole, number
 from evenhand.ingest.reading import Cuts
 from evenhand.ingest.resolve import as_counts
-from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
+from evenhand.ingest.roles import MISSING_GROUPS, Roles, RolesArgs, check_known, picked
 from evenhand.report.reading import Stated, stated
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
@@ -100,8 +100,15 @@ def _columns(document: dict[str, Any]) -> dict[str, Any]:
         "group": groups,
         **({"depth": depth} if 0 < depth < len(groups) else {}),
         **({"risk": True} if data.get("risk") is True else {}),
-        **({"missing": "drop"} if data.get("left_out") else {}),
+        **_missing(document),
     }
+
+
+def _missing(document: dict[str, Any]) -> dict[str, str]:
+    """What was done with incomplete rows, which the command of the report says."""
+    said = str(document.get("command", "")).split()
+    found = [said[i + 1] for i in range(len(said) - 1) if said[i] == "--missing"]
+    return {"missing": found[0]} if found and found[0] in MISSING_GROUPS else {}
 
 
 def _range(document: dict[str, Any]) -> tuple[float, float] | None:

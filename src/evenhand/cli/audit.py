@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import Any
 
 from evenhand.cli.files import READ
 from evenhand.cli.options import CLASSES, COLUMNS, COVER, NUMBERS, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, say, wanted, write
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 
 _MODELS = ("performance", "fairness")
 
@@ -60,15 +62,22 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
     _show(data, columns, options, also)
 
 
-def _propose(data: str) -> None:
+def _propose(data: Any) -> None:
     """End with a proposal of columns if nobody named any and the data are rows."""
     from evenhand.cli.init import proposed
     from evenhand.ingest.confusion_counts import roles_of_counts
+    from evenhand.ingest.engines.found import kind_by_name
     from evenhand.ingest.roles import Roles
     from evenhand.tables.storage import is_table_file
 
-    if is_table_file(data) or roles_of_counts(data, Roles()) is not None or (text := proposed(data)) is None:
+    if is_table_file(data) or roles_of_counts(data, Roles()) is not None:
         return
+    try:
+        text = proposed(data)
+    except EvenhandError:
+        if kind_by_name(os.fspath(data)) in (None, "parquet"):
+            return  # it may be a saved table: whoever reads it as one says what is wrong with it
+        raise
     say(f"{text}\n")
     raise UsageError("nothing was audited: name the columns; above is what they look like (evenhand init)")
 
@@ -95,13 +104,14 @@ def _cover(data: Any, options: dict[str, Any]) -> tuple[Any, list[str]]:
     said = take(options, COVER)
     if not said:
         return None, []
-    file = data if isinstance(data, str) and is_file(as_path(data)) else None
+    file = data if isinstance(data, str | os.PathLike) and is_file(as_path(data)) else None
     note = {"note": read_note(said["note"])} if "note" in said else {}
     return Cover(**{**said, **note}, file=file), [*said]
 
 
 def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...] = ()) -> None:
     from evenhand.analyses.audit.audit import Audit
+    from evenhand.analyses.audit.repeated import reading_of
     from evenhand.analyses.classes.aggregate import class_choices
     from evenhand.analyses.entry import audit as run
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
@@ -134,7 +144,8 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     chosen_measures(measures)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        table = as_counts(data, picked(Roles, columns), cuts_of(asked))
+        roles = picked(Roles, columns)
+        table = as_counts(data, roles, cuts_of(asked))
         reference = references([a.name for a in table.attributes], stated)
         options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
         result = run(table, **options, rng=seed, progress=progress)
@@ -144,8 +155,8 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         else ()
     ):
         raise UsageError(f"--{flag} is for the audit of one score: audit several scores, or classes, without it")
-    if isinstance(result, Audit) and cover is not None:
-        result = result.with_cover(cover)
+    if isinstance(result, Audit):
+        result = replace(result, reading=reading_of(roles), cover=cover)
     drawn: Any = result
     if isinstance(result, Audit) and (full or quiet):
         from evenhand.analyses.audit.text import render

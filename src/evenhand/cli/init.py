@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from evenhand.cli.files import SHOWN
 from evenhand.cli.options import command, option, under
 from evenhand.cli.output import wanted, write, write_starter
-from evenhand.errors import EvenhandError, UsageError
+from evenhand.errors import UsageError
 
 
 @command("data")
@@ -29,17 +30,14 @@ def init(data: str, output: str | None, **options: Any) -> None:
         raise UsageError("--output and another form both go to standard output: name a file for one of them")
     if found.lacking:
         raise UsageError(f"there is no policy to write: {found.lacking}; name it, or add it to the data")
-    then = f"read its [audit], edit its rules, then run evenhand check DATA --policy {output}"
+    then = f"read its [audit], edit its rules, then run {found.check} {shlex.quote(output)}"
     write_starter(output, found.policy(), then)
     if paths or output != "-":
         write(found, paths)
 
 
-def proposed(data: str) -> str | None:
-    """What the columns of a file may be, in place of an audit that named none; None if nobody can tell."""
+def proposed(data: str) -> str:
+    """What the columns of a file may be, in place of an audit that named none."""
     from evenhand.analyses.proposal.proposal import propose
 
-    try:
-        return repr(propose(data))
-    except EvenhandError:  # whoever reads the data as a table says what is wrong with them
-        return None
+    return repr(propose(data))

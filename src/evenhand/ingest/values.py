@@ -247,7 +247,7 @@ def outcomes(values: Any, favorable: Any, column: str, role: str, known: Set[str
             way_out = OWN_CODES
         raise DataError(
             f"favourable value {shown(favorable)} is not in {role} column {shown(column)} (it has: {listed(spelt)})"
-            f"{nearest(wanted, present)}; {way_out}"
+            f"{nearest(wanted, present) or f'; {way_out}'}"
         )
     if role == "prediction":
         _check_decisions(distinct, present, wanted, known, column)

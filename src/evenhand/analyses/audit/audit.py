@@ -56,6 +56,8 @@ class Audit(Result):
     """The dataframe library of the data, for `to_frame`."""
     cover: Cover | None = None
     """What the report is signed with."""
+    reading: tuple[str, ...] = ()
+    """What was said of the rows that the table does not know, as words of a command."""
 
     def _repr_html_(self) -> str:
         from evenhand.analyses.audit.page import glance

@@ -38,7 +38,7 @@ def document(audit: Audit) -> dict[str, Any]:
         **({} if audit.cover is None else {"cover": audit.cover.to_dict()}),
         "data": data,
         "options": _options(options),
-        "command": command(audit.table, options, attributes),
+        "command": command(audit.table, options, attributes, audit.reading),
         "attributes": attributes,
         "caveats": list(audit.caveats),
         "notes": list(audit.notes),

@@ -15,6 +15,7 @@ from evenhand.analyses.audit.wording import (
     gap,
     impossibility,
     measure_of,
+    not_computed,
     p_value,
     rates_of,
     share,
@@ -101,16 +102,12 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
     tested = any(m["p_value"] is not None for m in measures)
     tests = ("null", "p") if tested else ()
     grid = _grid("measure", "gap", _level(confidence), *tests, "for", "tol.", "verdict", tight=True)
-    reasons: dict[tuple[str, str], list[str]] = {}
     for family, heading in FAMILIES.items():
-        members = [m for m in measures if m["family"] == family]
+        members = [m for m in measures if m["family"] == family and not m["undefined"]]
         if members:
             grid.add_row(Text(heading.short, style="italic"))
         for m in members:
             measure = measure_of(m)
-            for word in ("undefined", "unjudged"):
-                if m[word]:
-                    reasons.setdefault((word, m[word]), []).append(measure.title)
             grid.add_row(
                 Text(" " + measure.titled(TITLE)),
                 gap(measure, m),
@@ -132,9 +129,8 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
             why = "no people of both groups" if measure_of(m).scale == "difference" else "too few people selected"
             yield indented(f"{measure_of(m).title}: {100 * m['left_out_share']:.2g}% left out, {why} there{bins}")
     yield from (indented(sentence) for sentence in telling(measures))
-    for (word, because), known in reasons.items():
-        said = "Undefined" if word == "undefined" else "Not held to the tolerance"
-        yield indented(f"{said}: {', '.join(known)}: {shown_name(because, 200)}")
+    yield from (indented(f"Undefined: {said}") for said in not_computed(measures))
+    yield from (indented(f"Not held to the tolerance: {said}") for said in not_computed(measures, "unjudged"))
     if any(m["passes"] is not None for m in measures):
         yield indented(_summary(measures, group))
     if group in attribute["too_small"]:

@@ -22,6 +22,7 @@ from evenhand.analyses.audit.wording import (
     chance_shows,
     gap,
     measure_of,
+    not_computed,
     p_value,
     rates_of,
     size,
@@ -137,8 +138,9 @@ def _cell(m: dict[str, Any], confidence: float) -> str:
 def _measures(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[str]:
     measures = [m for m in attribute["measures"] if m["group"] == group]
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", "null 95%", "p", "p adjusted", "tolerance", "verdict"]
-    yield from table(heads, [_row(m) for m in measures])
+    yield from table(heads, [_row(m) for m in measures if not m["undefined"]])
     told = [f"- {escaped(one)}" for one in telling(measures)]
+    told += [f"- Undefined: {escaped(one)}" for one in not_computed(measures)]
     yield from (*told, "") if told else ()
 
 

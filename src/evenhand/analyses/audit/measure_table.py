@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.analyses.audit.roc_parts import NAMES, telling
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size, tolerated
+from evenhand.analyses.audit.wording import gap, measure_of, not_computed, p_value, share, size, tolerated
 from evenhand.analyses.options import tolerating
 from evenhand.inference.null import Null
 from evenhand.measures.measure import FAMILIES, sized
@@ -25,12 +25,15 @@ def comparison(measures: list[dict[str, Any]], nulls: list[Null | None], confide
     heads = ["measure", "gap", f"{100 * confidence:g}% interval", *tests, "in favour", "tolerance", "verdict"]
     rows: list[list[Any]] = []
     for family, title in FAMILIES.items():
-        members = [(m, null) for m, null in zip(measures, nulls, strict=True) if m["family"] == family]
+        every = zip(measures, nulls, strict=True)
+        members = [(m, null) for m, null in every if m["family"] == family and not m["undefined"]]
         rows += [[title.heading]] if members else []
         rows += [_row(m, null, tested, room) for m, null in members]
     group, reference = measures[0]["group"], measures[0]["reference"]
     caption = join("Every measure of ", name(group), " against ", name(reference), _NULL if tested else None)
-    return grid(caption, heads, rows, class_="measures")
+    left_out = [tag("li", said) for said in not_computed(measures)]
+    lacking = join(tag("p", "Not computed:", class_="note"), tag("ul", *left_out, class_="note")) if left_out else None
+    return join(grid(caption, heads, rows, class_="measures"), lacking)
 
 
 def roc_sources(measures: list[dict[str, Any]]) -> Markup | None:

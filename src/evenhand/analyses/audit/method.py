@@ -17,8 +17,8 @@ _REPEATED = (
     "people by score, group and outcome; no row of the data is in this page."
 )
 _COMMAND = (
-    "DATA is the file, which a report does not know, nor how it was read: which rows were chosen (--where), bands of "
-    "numbers (--bands), encodings and separators. Of a saved table leave the columns out."
+    "DATA is the file, which a report does not know, nor what it takes to read it (--sheet, --encoding, …). Of a saved "
+    "table leave the columns out."
 )
 
 

@@ -1,26 +1,28 @@
-"""The command that gives an audit again, as far as its table and options know it."""
+"""The command that gives an audit again, as far as its table, its options and its rows know it."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from evenhand.analyses.audit.key_measures import is_whole
 from evenhand.analyses.options import Options
-from evenhand.ingest.band_rules import number_of
-from evenhand.ingest.bands import MOST_GROUPS
+from evenhand.errors import values_in
+from evenhand.ingest.roles import Roles
+from evenhand.ingest.values import name_of
 from evenhand.measures.curve import ScoreOptions
 from evenhand.report.command import listed, numbers
 from evenhand.tables.table import Table
 
 DATA = "DATA"
-"""Stands for the file: a table does not know where its rows came from, nor how they were read or put into bands."""
+"""Stands for the file: a table does not know where its rows came from."""
 
 
-def command(table: Table, options: Options, attributes: Sequence[Mapping[str, Any]]) -> str:
-    """What to type; `attributes` are those of the document.
+def command(
+    table: Table, options: Options, attributes: Sequence[Mapping[str, Any]], reading: Sequence[str] = ()
+) -> str:
+    """What to type; `attributes` are those of the document, `reading` is what was said of rows alone.
 
     >>> import evenhand
     >>> people = {"d": [1, 0, 1, 1], "sex": ["f", "f", "m", "m"]}
@@ -28,11 +30,34 @@ def command(table: Table, options: Options, attributes: Sequence[Mapping[str, An
     >>> audit.to_dict()["command"]
     'evenhand audit DATA --prediction d --group sex --favorable 1 --reference m --bootstrap 0 --seed 1'
     """
-    words = ["evenhand", "audit", DATA, *_columns(table), *_decision(table, options, attributes)]
+    words = ["evenhand", "audit", DATA, *_columns(table), *reading, *_decision(table, options, attributes)]
+    if table.missing is not None and "--missing" not in reading:
+        words += ["--missing", table.missing]
     ids = [m["id"] for m in attributes[0]["measures"]]
     if not is_whole(ids):
         words += ["--measures", ",".join(dict.fromkeys(ids))]
     return shlex.join([*words, *_options(options)])
+
+
+def reading_of(roles: Roles) -> tuple[str, ...]:
+    """What was said of rows that a table of them does not know.
+
+    >>> reading_of(Roles(group="age", bands={"age": [25, 40]}, missing="group", where={"split": ["test", 3]}))
+    ('--bands', 'age=25,40', '--missing', 'group', '--where', 'split=test,3')
+    """
+    bands = {"": roles.bands} if isinstance(roles.bands, str) else roles.bands or {}
+    words = [word for column, rule in bands.items() for word in ("--bands", _rule(column, rule))]
+    if roles.missing != "refuse":
+        words += ["--missing", roles.missing]
+    for column, wanted in (roles.where or {}).items():
+        values = [wanted] if (several := values_in(wanted)) is None else several
+        words += ["--where", f"{column}={listed([name_of(v) or '' for v in values])}"]
+    return tuple(words)
+
+
+def _rule(column: str, rule: Any) -> str:
+    text = rule if isinstance(rule, str) else ",".join(name_of(edge) or "" for edge in rule)
+    return f"{column}={text}" if column else text
 
 
 def _columns(table: Table) -> Iterator[str]:
@@ -56,11 +81,6 @@ def _columns(table: Table) -> Iterator[str]:
         yield "--risk"
     if m.score_range is not None:
         yield from ("--score-range", numbers(*m.score_range))
-    if table.missing is not None:
-        yield from ("--missing", table.missing)
-    for a in table.attributes:
-        if len(a.groups) > MOST_GROUPS and all(isinstance(number_of(g), Decimal) for g in a.groups):
-            yield from ("--bands", f"{a.name}=none")  # or they would be in bands
 
 
 def _decision(table: Table, options: Options, attributes: Sequence[Mapping[str, Any]]) -> Iterator[str]:

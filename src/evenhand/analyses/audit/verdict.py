@@ -5,6 +5,7 @@ Every view shows this: terminal, page, Markdown, JSON and the gate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -65,7 +66,7 @@ def attribute_verdict(
     """The verdict on the groups of one attribute."""
     compared = [m for id_ in key for m in attribute["measures"] if m["id"] == id_]
     words = {(m["group"], m["id"]): word_of(m, confidence) for m in compared}
-    word, worst = _worst(words)
+    word, worst = _worst(compared, words)
     best = _fare(attribute, max)
     found = {
         "word": word,
@@ -95,12 +96,32 @@ def audit_verdict(attributes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _worst(words: Mapping[tuple[str, str], str]) -> tuple[str, dict[str, str] | None]:
-    """The worst word, and the first comparison that has it."""
+def _worst(
+    compared: Sequence[Mapping[str, Any]], words: Mapping[tuple[str, str], str]
+) -> tuple[str, dict[str, str] | None]:
+    """The worst word, and of the first key measure that has it the group for which that shows most."""
     if not words:
         return NOT_COMPUTED, None
-    (group, measure), word = min(words.items(), key=lambda item: WORDS.index(item[1]))
-    return word, {"group": group, "measure": measure}
+    word = min(words.values(), key=WORDS.index)
+    those = [m for m in compared if words[m["group"], m["id"]] == word]
+    worst = min((m for m in those if m["id"] == those[0]["id"]), key=lambda m: _least(m, word))
+    return word, {"group": worst["group"], "measure": worst["id"]}
+
+
+def _least(m: Mapping[str, Any], word: str) -> tuple[float, float]:
+    """The least is the largest gap; where few people may have made it, that which chance explains least."""
+    p = m["p_value"] if word == CANNOT_TELL else None
+    return math.inf if p is None else p, -_apart(m)
+
+
+def _apart(m: Mapping[str, Any]) -> float:
+    """How far two groups are apart, whichever is ahead."""
+    value = m["value"]
+    if value is None:
+        return -math.inf
+    if measure_of(dict(m)).scale != "ratio":
+        return abs(float(value))
+    return abs(math.log(value)) if value > 0 else math.inf
 
 
 def _worst_of(named: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ NOT_COMPUTED = "cannot be computed"
 SMALL = "small but real difference"
 NO_GAP = "no relevant gap"
 MOST_NAMED = 5
+_BARE = re.compile(r"(under )?[+-]?[\d.,–]+( and over)?|true|false|yes|no", re.IGNORECASE)
+"""Names of groups that say nothing by themselves."""
 FOUR_FIFTHS = 0.8
 SELECTION = ("disparate_impact", "demographic_parity", "delta_dp_b")
 SCOPES = {
@@ -47,8 +50,19 @@ def attribute_sentence(
     own = {m["id"]: m for m in attribute["measures"] if m["group"] == group}
     m = own[id_]
     sizes = {g["name"]: g["n"] for g in attribute["groups"]}
-    parts = [_rates(attribute, data, own, group), _evidence(m, found["word"], sizes)]
-    return " ".join(filter(None, [*parts, *_others(found, words, group, id_), scope]))
+    called = {g["name"]: group_words(attribute["columns"], g["members"]) for g in attribute["groups"]}
+    parts = [_rates(attribute, data, own, group, called), _evidence(m, found["word"], sizes, called)]
+    return " ".join(filter(None, [*parts, *_others(found, words, group, id_, called), scope]))
+
+
+def group_words(columns: Sequence[str], members: Sequence[str]) -> str:
+    """A group as a sentence names it: a number, or yes and no, with the attribute that it is of.
+
+    >>> group_words(["sex"], ["women"]), group_words(["age"], ["25–39"]), group_words(["sex", "parent"], ["f", "1"])
+    ('women', 'age 25–39', 'f × parent 1')
+    """
+    named = (f"{c} {m}" if _BARE.fullmatch(m) else m for c, m in zip(columns, members, strict=True))
+    return shown_name(" × ".join(named))
 
 
 def audit_sentence(first: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]) -> str:
@@ -68,7 +82,11 @@ def audit_sentence(first: Mapping[str, Any], attributes: Sequence[Mapping[str, A
 
 
 def _rates(
-    attribute: Mapping[str, Any], data: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]], group: str
+    attribute: Mapping[str, Any],
+    data: Mapping[str, Any],
+    own: Mapping[str, Mapping[str, Any]],
+    group: str,
+    called: Mapping[str, str],
 ) -> str:
     """How often two groups are selected, the one that is selected less first."""
     pair = [g for g in attribute["groups"] if g["name"] in (group, attribute["reference"])]
@@ -78,9 +96,9 @@ def _rates(
     (less, low), (more, high) = sorted(rates.items(), key=lambda item: item[1])
     what = f"get the favourable decision ({shown_name(data['decision_rule'], 60)})"
     if high - low < SLACK:
-        return f"{percents(low)[0]} of {shown_name(less)} and of {shown_name(more)} {what}, equally many."
+        return f"{percents(low)[0]} of {called[less]} and of {called[more]} {what}, equally many."
     few, many = percents(low, high)
-    text = f"{few} of {shown_name(less)} and {many} of {shown_name(more)} {what}"
+    text = f"{few} of {called[less]} and {many} of {called[more]} {what}"
     if low == 0:
         return f"{text}."
     impact = own.get("disparate_impact")
@@ -110,7 +128,7 @@ def percents(*shares: float) -> list[str]:
 # ---- evidence --------------------------------------------------------------------------------------------------------
 
 
-def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int]) -> str:
+def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int], called: Mapping[str, str]) -> str:
     """What the worst comparison says."""
     measure = measure_of(dict(m))
     if word == NOT_COMPUTED:
@@ -131,7 +149,7 @@ def _evidence(m: Mapping[str, Any], word: str, sizes: Mapping[str, int]) -> str:
         return f"{about}This is not chance{chance}, but within the tolerance of {tolerance}{between}."
     if word == NO_GAP:
         return f"{about}Within the tolerance of {tolerance}{between}."
-    return f"{about}That is too few people to tell{chance}{between}.{_settled_by(m, sizes)}"
+    return f"{about}That is too few people to tell{chance}{between}.{_settled_by(m, sizes, called)}"
 
 
 def _untested(m: Mapping[str, Any]) -> str:
@@ -197,12 +215,12 @@ def _p(m: Mapping[str, Any]) -> str:
     return p_words(dict(m)).replace(" .", " 0.")
 
 
-def _settled_by(m: Mapping[str, Any], sizes: Mapping[str, int]) -> str:
+def _settled_by(m: Mapping[str, Any], sizes: Mapping[str, int], called: Mapping[str, str]) -> str:
     """How many people it would probably take."""
     if m["needed"] is None:
         return ""
     few = min((m["group"], "n"), (m["reference"], "n_reference"), key=lambda g: sizes[g[0]])
-    return f" About {rounded(m['needed'][few[1]]):,} people of {shown_name(few[0])} would settle it."
+    return f" About {rounded(m['needed'][few[1]]):,} people of {called[few[0]]} would settle it."
 
 
 def rounded(people: int) -> int:
@@ -218,7 +236,9 @@ def rounded(people: int) -> int:
 # ---- the rest --------------------------------------------------------------------------------------------------------
 
 
-def _others(found: Mapping[str, Any], words: Mapping[tuple[str, str], str], group: str, id_: str) -> list[str]:
+def _others(
+    found: Mapping[str, Any], words: Mapping[tuple[str, str], str], group: str, id_: str, called: Mapping[str, str]
+) -> list[str]:
     """Other measures of the group, and other groups, that are beyond a tolerance."""
     more = [
         measure_of({"id": m}).title for (g, m), word in words.items()
@@ -227,8 +247,8 @@ def _others(found: Mapping[str, Any], words: Mapping[tuple[str, str], str], grou
     groups: dict[str, list[str]] = {}
     for other, word in found["groups"].items():
         if other != group:
-            groups.setdefault(word, []).append(shown_name(other))
-    lines = [f"{shown_name(group)} is also unequal by {_named(more)}."] if more else []
+            groups.setdefault(word, []).append(called[other])
+    lines = [f"{called[group]} is also unequal by {_named(more)}."] if more else []
     return [*lines, *(f"{capital(word)}: {_named(names)}." for word, names in groups.items())]
 
 

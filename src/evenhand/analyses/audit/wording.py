@@ -70,6 +70,20 @@ def gap(measure: Measure, m: dict[str, Any]) -> str:
     return written.number(m["signed"], sign=True) if signed else size(measure, m["value"])
 
 
+def not_computed(measures: Iterable[dict[str, Any]], which: str = "undefined") -> list[str]:
+    """The measures that are undefined, those of one reason together: no table lists them row by row.
+
+    >>> lacking = "because there are no labels"
+    >>> not_computed([{"id": id_, "undefined": lacking} for id_ in ("equal_opportunity", "roc")])
+    ['equal opportunity, ROC bias: because there are no labels']
+    """
+    reasons: dict[str, list[str]] = {}
+    for m in measures:
+        if m[which]:
+            reasons.setdefault(m[which], []).append(measure_of(m).title)
+    return [f"{', '.join(titles)}: {shown_name(because, 200)}" for because, titles in reasons.items()]
+
+
 def tolerated(measure: Measure, tolerance: float, short: bool = False) -> str:
     """What is within the tolerance."""
     if measure.scale == "ratio":

@@ -74,8 +74,10 @@ class Guesses:
     favorable: str | None = None
     favorable_prediction: str | None = None
     risk: bool = False
+    weight_kind: str | None = None
+    missing: str | None = None
     reasons: dict[str, str] = field(default_factory=dict)
-    """Why `favorable`, `favorable_prediction` and `risk` are what they are."""
+    """Why these are what they are."""
     unclear: tuple[str, ...] = ()
 
     def of(self, role: str) -> list[str]:
@@ -289,7 +291,35 @@ def _meant(profiles: dict[str, Profile], g: Guesses) -> Guesses:
         found = _is_risk(profiles, column, g.of("label"), good["label"], *people)
         if found is not None:
             risk, reasons["risk"] = found
-    return Guesses(g.guesses, good["label"] or good["prediction"], own, risk, reasons, tuple(dict.fromkeys(unclear)))
+    kind = _weight_kind(profiles, g, reasons)
+    missing = _incomplete(profiles, g, reasons)
+    favorable = good["label"] or good["prediction"]
+    return Guesses(g.guesses, favorable, own, risk, kind, missing, reasons, tuple(dict.fromkeys(unclear)))
+
+
+def _weight_kind(profiles: dict[str, Profile], g: Guesses, reasons: dict[str, str]) -> str | None:
+    """What whole weights are; others can only be survey weights."""
+    for column in g.of("weight"):
+        if profiles[column].whole:
+            counted = has(column, COUNTED)
+            what = "numbers of people" if counted else "survey weights"
+            reasons["weight_kind"] = f"{shown_name(column)} is called like {what}"
+            return "frequency" if counted else "sampling"
+    return None
+
+
+def _incomplete(profiles: dict[str, Profile], g: Guesses, reasons: dict[str, str]) -> str | None:
+    """What an audit can do with incomplete rows: those that only lack a group can be one."""
+    needed = [profiles[column] for role in ("score", "prediction", "label", "weight") for column in g.of(role)]
+    lacking = {p.name: p.rows - p.known for p in needed if p.known < p.rows}
+    way = "drop" if lacking else "group"
+    lacking |= {column: n for column in g.of("group") if (n := profiles[column].nameless)}
+    if not lacking:
+        return None
+    said = ", ".join(f"{n:,} without {shown_name(column)}" for column, n in lacking.items())
+    done = "left out" if way == "drop" else "a group of their own"
+    reasons["missing"] = f"there are rows that lack a value ({said}): they are {done}"
+    return way
 
 
 def _good_value(p: Profile) -> tuple[str, str, bool]:

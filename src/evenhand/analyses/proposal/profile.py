@@ -44,6 +44,12 @@ class Profile:
         return int(counts[list(self.present)].sum()) if self.present else 0
 
     @cached_property
+    def nameless(self) -> int:
+        """Rows without anything, not even a word for nothing: as a group that is none."""
+        none = [i for i, v in enumerate(self.distinct) if name_of(v) is None]
+        return int(np.isin(self.codes, none).sum())
+
+    @cached_property
     def values(self) -> tuple[str, ...]:
         """The names of the values."""
         return tuple(sorted({str(name_of(self.distinct[i])) for i in self.present}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from evenhand.analyses.check.template import starter
 from evenhand.analyses.proposal.guesses import Guess, Guesses, guessed
 from evenhand.analyses.proposal.profile import profiled
 from evenhand.errors import UsageError, shown
+from evenhand.files.data_file import FileFormat, stated_of
 from evenhand.files.secrets import is_address, masked
 from evenhand.ingest.engines import names_of
 from evenhand.ingest.rows import read_rows
@@ -36,6 +38,8 @@ class Proposal(Result):
     all_rows: bool
     """and whether these are all."""
     found: Guesses
+    format: FileFormat
+    """What was said about the file."""
 
     @property
     def guesses(self) -> tuple[Guess, ...]:
@@ -61,25 +65,25 @@ class Proposal(Result):
             "group": of("group") or None,
             "prediction": next(iter(of("prediction") if len(scores) < 2 else ()), None),
             "weight": next(iter(of("weight")), None),
+            "weight_kind": g.weight_kind,
             "favorable": None if g.favorable in (None, "1") else g.favorable,
             "favorable_prediction": g.favorable_prediction if len(scores) < 2 else None,
             "risk": g.risk or None,
+            "missing": g.missing,
         }
         return {role: value for role, value in said.items() if value is not None}
 
     @property
     def command(self) -> str | None:
         """The command to run, quoted for a shell; None if something is lacking."""
-        return None if self.lacking else " ".join(map(shlex.quote, ["evenhand", "audit", self.source, *self._options]))
+        if self.lacking:
+            return None
+        return shlex.join(["evenhand", "audit", self.source, *_options(self.format.said()), *_options(self.columns)])
 
     @property
-    def _options(self) -> list[str]:
-        options: list[str] = []
-        for role, value in self.columns.items():
-            flag = f"--{role.replace('_', '-')}"
-            text = listed(value) if isinstance(value, list) else str(value)
-            options += [flag] if value is True else [f"{flag}={text}"] if text.startswith("-") else [flag, text]
-        return options
+    def check(self) -> str:
+        """What to run with a policy of these columns, but for its name."""
+        return shlex.join(["evenhand", "check", self.source, *_options(self.format.said()), "--policy"])
 
     def policy(self, path: str | Path | None = None) -> str:
         """A policy that `evenhand check` reads, with these columns, also written to a file if a path is given."""
@@ -126,4 +130,16 @@ def propose(data: Any) -> Proposal:
     source = os.fspath(data) if path else "DATA"
     source = masked(source) if is_address(source) else source
     looked = min(rows, MOST_ROWS) if path else rows
-    return Proposal(str(source), looked, looked == rows, guessed(profiles))
+    return Proposal(str(source), looked, looked == rows, guessed(profiles), stated_of(data))
+
+
+_SPELT = {"\t": "tab", " ": "space"}
+"""Characters that are hard to see in a command."""
+
+
+def _options(said: Mapping[str, Any]) -> Iterator[str]:
+    """Options as words of a command."""
+    for name, value in said.items():
+        flag = f"--{name.replace('_', '-')}"
+        text = listed(value) if isinstance(value, list) else _SPELT.get(value, str(value))
+        yield from [flag] if value is True else [f"{flag}={text}"] if text.startswith("-") else [flag, text]

@@ -56,7 +56,10 @@ def _columns(columns: list[dict[str, Any]]) -> Table:
 
 def option(name: str) -> str:
     """What an option is about."""
-    return {"favorable": "good outcome", "favorable_prediction": "good decision", "risk": "high scores"}[name]
+    return {
+        "favorable": "good outcome", "favorable_prediction": "good decision", "risk": "high scores",
+        "weight_kind": "weights", "missing": "incomplete rows",
+    }[name]  # fmt: skip
 
 
 def _command(document: dict[str, Any]) -> Iterator[str]:

@@ -102,10 +102,15 @@ def _suffix(name: str) -> str:
     return parts[-1] if len(parts) > 1 else ""
 
 
+def kind_by_name(path: str) -> str | None:
+    """What kind of data the ending of a name promises."""
+    return _KINDS.get(_suffix(os.path.basename(without_query(path))))
+
+
 def _kind(path: str) -> str:
     if is_database(path):
         return "database"
-    kind = _KINDS.get(_suffix(os.path.basename(without_query(path))))
+    kind = kind_by_name(path)
     if kind is None and os.path.isfile(path):
         with open(path, "rb") as file:
             kind = {b"PAR1": "parquet", b"ARRO": "arrow"}.get(file.read(4))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evenhand.analyses.audit.charts import biases, distributions, forest, null, outcomes
-from evenhand.analyses.audit.charts.subject import Subject, subject
+from evenhand.analyses.audit.charts.subject import DENSITIES, Subject, subject
 from evenhand.errors import shown
 from evenhand.report.charts.registry import Kind
 
@@ -55,7 +55,7 @@ def _curve(name: str) -> Callable[[Subject], str | None]:
             return "needs scores that differ, but all of them are the same"
         if not _compared(s, name):
             return f"cannot be drawn for {shown(s.group)} and {shown(s.reference)}: one of them lacks the people"
-        return None
+        return s.misleading(name) if name in DENSITIES else None
 
     return lacks
 

@@ -105,7 +105,8 @@ def _told(s: Subject, known: list[Row]) -> str:
     a, b = s.pair
     beyond = [r for r in known if r.gap.passes is False]
     sure = sum(bool(r.gap.conclusive) for r in beyond)
-    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} are beyond tolerance, {sure} with certainty"
+    verb = "is" if len(beyond) == 1 else "are"
+    text = f"{len(beyond)} of {len(known)} measures of {a} against {b} {verb} beyond tolerance, {sure} with certainty"
     if beyond:
         text += ": " + ", ".join(f"{r.measure.title} {number(r.value)}" for r in beyond[:6])
     return text + (f" and {len(beyond) - 6} more." if len(beyond) > 6 else ".")

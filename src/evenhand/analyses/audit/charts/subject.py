@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,10 @@ FEWEST_POINTS, MOST_POINTS, ALL_POINTS = 60, 200, 640
 CALIBRATION_BINS = 10
 DENSITY_BINS = 40
 DENSITIES = ("pdf", "pdf_by_outcome")
+MOST_OFF = 0.2
+"""Densities of people in steps are drawn if they are nowhere off by more than this share of the highest point."""
+VALLEY = 0.8
+"""A valley is lower than this share of the peaks beside it."""
 FURTHEST_BY = ("abcc", "independence_uniform", "demographic_parity", "delta_dp_b")
 MOST_LISTED = 40
 MOST_TICKS = 20
@@ -160,6 +164,11 @@ class Subject:
         """The curves of the groups drawn. All charts of a subject share them."""
         return self._curves(self.table)
 
+    @cached_property
+    def _exact(self) -> Curves:
+        """The same of the scores themselves, where people are drawn in steps."""
+        return self._curves(self.audit.table)
+
     def _curves(self, table: Table) -> Curves:
         scores = self.audit.options.scores
         return curves(
@@ -192,7 +201,7 @@ class Subject:
 
     def _off_by_steps(self, name: str) -> float:
         """How far densities of people in steps are from those of their scores, at the points drawn."""
-        exact, error = self._curves(self.audit.table).columns(name), 0.0
+        exact, error = self._exact.columns(name), 0.0
         for group in self.drawn:
             for given in {*self.columns(name).get("given", ())} or {None}:
                 where = {"group": group} if given is None else {"group": group, "given": given}
@@ -202,6 +211,32 @@ class Subject:
                     there = np.interp(drawn["score"], exact["score"][here], exact["density"][here])
                     error = max(error, float(np.abs(there - drawn["density"]).max()))
         return error
+
+    def misleading(self, name: str) -> str | None:
+        """Why densities would show peaks that are none, if they would."""
+        if self.in_steps:
+            exact = self._exact.columns(name)["density"]
+            if self._off_by_steps(name) > MOST_OFF * float(exact.max(initial=0.0)):
+                return "cannot be drawn on this page: it tells scores in steps, too wide for densities"
+        elif self.few and any(self._apart(x, y) for x, y in self._densities(name)):
+            return (
+                "would have a peak at every score and valleys where nobody can be: these scores are too few to smooth"
+            )
+        return None
+
+    def _densities(self, name: str) -> Iterator[Line]:
+        for group in self.drawn:
+            for given in {*self.columns(name).get("given", ())} or {None}:
+                drawn = self.columns(name, group=group, **({} if given is None else {"given": given}))
+                if len(drawn["score"]):
+                    yield drawn["score"], drawn["density"]
+
+    def _apart(self, x: Floats, y: Floats) -> bool:
+        """Whether a density falls between most neighbouring scores, where it is not small."""
+        score = np.unique(self.table.score) if self.table.score is not None else np.empty(0)
+        at, middle = np.interp(score, x, y), np.interp((score[1:] + score[:-1]) / 2, x, y)
+        lower, weight = np.minimum(at[1:], at[:-1]), at[1:] + at[:-1]
+        return bool(weight[middle < VALLEY * lower].sum() > weight.sum() / 2)
 
     def thinned(self, name: str) -> str | None:
         """The remark that a curve has more points than are drawn."""
