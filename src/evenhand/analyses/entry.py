@@ -112,8 +112,9 @@ def audit(
         units of the data. By default 0.5 for scores in [0, 1], else the middle of the score range. Several models may
         have one each.
     reference
-        The group all others are compared with (for several attributes, a dict by attribute); by default
-        the largest.
+        The group all others are compared with (for several attributes, a dict by attribute); by default the largest.
+        "highest" is the group that is selected most often (the largest of several): intervals of selection rates and
+        all p-values then allow for that choice.
     measures
         The ids of the measures to compute; by default all. A score bias of independence or separation also has
         variants, such as `equal_opportunity_uniform_w2` (see docs/measures/score-bias.md).

@@ -310,7 +310,8 @@ SHARED: dict[str, dict[str, Any]] = {
     "threshold": {"metavar": "T", "type": _taking("number; give one threshold", number),
                   "help": "Favourable at scores ≥ T (--risk: < T)."},
     "reference": {"metavar": "V", "multiple": True,
-                  "help": "Group to compare with, or COL=V for each of several columns  [default: the largest]"},
+                  "help": "Group to compare with, highest (the most often selected), or COL=V for each of several "
+                  "columns  [default: the largest]"},
     "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
     "calibration_bins": {"metavar": "N", "type": WHOLE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.evidence import too_small, with_rate_tests
+from evenhand.analyses.audit.evidence import too_small, with_choice, with_rate_tests
 from evenhand.analyses.audit.gaps import Gap, RateGap, undefined_gap
 from evenhand.analyses.audit.groups import GroupSummary, summarise
 from evenhand.analyses.audit.information import Information
@@ -23,6 +23,7 @@ from evenhand.analyses.audit.largest_gap import (
 from evenhand.analyses.audit.rate_gaps import gaps, recentred_rate, resampled_gaps
 from evenhand.analyses.audit.score_pairs import compare_scores
 from evenhand.analyses.options import Options
+from evenhand.analyses.reference import HIGHEST, Reference, Rule
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, rate_statistic
 from evenhand.inference.null import Null, rate_null, widened
 from evenhand.inference.significance import TestResult, chi_squared, g_test
@@ -102,18 +103,21 @@ class AttributeAudit:
     """What the score tells about all groups at once, when there are more than two."""
     key: tuple[str, ...] = ()
     """The measures that its verdict is about."""
+    rule: Rule = "named"
+    """Why the reference is that: it was named, is the largest group, or the one that is selected most often."""
 
 
 def audit_attribute(
     table: Table,
     grouping: Grouping,
-    reference: int,
+    compared_with: Reference,
     chosen: list[Measure],
     options: Options,
     rng: np.random.Generator,
     tell: Callable[[float], None],
 ) -> AttributeAudit:
     """Compare the groups of one attribute by every measure that these data can give."""
+    reference, rule, _ = compared_with
     decisions = table.decisions(grouping, options.threshold)
     has_bins = table.score is not None and table.label is not None and not _blurred(table, options.scores.gap_bins)
     bins = table.binned(grouping, options.scores.gap_bins) if has_bins else None
@@ -129,7 +133,7 @@ def audit_attribute(
     ):
         measures = [m for m in possible if isinstance(m, RateMeasure) and m.levels == levels]
         if counts is not None and measures:
-            by_rate, extremes = _compare_rates(measures, counts, reference, options, spanning, streams)
+            by_rate, extremes = _compare_rates(measures, counts, compared_with, options, spanning, streams)
             by_measure |= by_rate
             largest |= extremes
     many = len(grouping.groups) > MANY_GROUPS
@@ -143,6 +147,8 @@ def audit_attribute(
         if m.id in reasons:
             by_measure[m.id] = [undefined_gap(m, g, ref, reasons[m.id]) for g in grouping.groups if g != ref]
     everything = tuple(gap for m in chosen for gap in by_measure[m.id])
+    if rule == HIGHEST:
+        everything = tuple(with_choice(gap, len(grouping.groups)) for gap in everything)
     return AttributeAudit(
         grouping.name,
         ref,
@@ -155,20 +161,21 @@ def audit_attribute(
         scores.resolution,
         scores.calibration_resolution,
         scores.information,
+        rule=rule,
     )
 
 
 def _compare_rates(
     measures: list[RateMeasure],
     counts: Counts,
-    reference: int,
+    compared_with: Reference,
     options: Options,
     spanning: bool,
     streams: Sequence[np.random.Generator],
 ) -> tuple[dict[str, list[RateGap]], dict[str, LargestGap]]:
     """Every group against the reference and, of more than two groups, the pair that differs most."""
     draw_gaps, draw_ranges, permute, permute_all = streams
-    confidence, draws = options.confidence, options.bootstrap
+    confidence, draws, reference = options.confidence, options.bootstrap, compared_with.place
     many = len(counts.groups) > MANY_GROUPS
     extremes = len(counts.groups) > 2 and not options.brief
     resampled: dict[str, Floats] = {}
@@ -179,7 +186,10 @@ def _compare_rates(
         ranges = resampled_ranges(measures, counts, draws, draw_ranges, options.stratified)
     pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
     ordinary = {} if many else _ordinary(measures, pairs, spanning, options, draw_gaps)
-    compared = {m.id: gaps(m, counts, reference, confidence, resampled.get(m.id), ordinary.get(m.id)) for m in measures}
+    chosen = compared_with.rule == HIGHEST
+    compared = {
+        m.id: gaps(m, counts, reference, confidence, resampled.get(m.id), ordinary.get(m.id), chosen) for m in measures
+    }
     if not many:
         compared = {
             m.id: [_tested(m, gap, pairs[gap.group], spanning, options, permute) for gap in compared[m.id]]

@@ -15,7 +15,7 @@ from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
-from evenhand.analyses.reference import comparable, reference_group
+from evenhand.analyses.reference import HIGHEST, Reference, comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, write
@@ -254,10 +254,34 @@ def _audited(
     notes = [f"too few people for the noise of the private table, by {name}: {listed(few)}"] if few else []
     if unfit and len(grouping.groups) - len(unfit) < 2:
         random.spawn(STREAMS)
-        return nothing(table, grouping, reference_group(table, grouping, reference)[0], unfit, measures), notes
+        ref = reference_group(table, grouping, reference, options.threshold)
+        return nothing(table, grouping, ref.place, unfit, measures), notes
     some, own = without(table, grouping, [*unfit]) if unfit else (table, grouping)
-    ref, remarks = reference_group(some, own, reference)
+    ref = reference_group(some, own, reference, options.threshold)
+    _check_choice(ref, options)
     attribute = audit_attribute(some, own, ref, measures, options, random, tell)
+    notes += _about_choice(ref, own, attribute, options)
     if table.noise is not None:
         attribute = settled(attribute, some, own, options.threshold, measures)
-    return restored(attribute, table, grouping, unfit, measures) if unfit else attribute, notes + remarks
+    return restored(attribute, table, grouping, unfit, measures) if unfit else attribute, notes + ref.remarks
+
+
+def _check_choice(reference: Reference, options: Options) -> None:
+    """Intervals that allow for the choice of a reference are of their own kind."""
+    if reference.rule == HIGHEST and options.interval != "auto":
+        raise UsageError(
+            f"interval={options.interval!r} would not allow for the choice of the highest group as reference: leave it "
+            "out, or name the reference"
+        )
+
+
+def _about_choice(reference: Reference, grouping: Grouping, audit: AttributeAudit, options: Options) -> list[str]:
+    """What is to be said of a reference that was chosen as the highest."""
+    if reference.rule != HIGHEST:
+        return []
+    others = len({gap.id for gap in audit.measures if gap.ci is not None and gap.ci_plain is None})
+    text = (
+        f"{shown(grouping.name)} is compared with {shown(audit.reference)}, the group that is selected most often; "
+        "p-values, and intervals of selection rates, allow for that choice"
+    )
+    return [f"{text}, those of other measures do not" if others and len(grouping.groups) > 2 else text]

@@ -179,6 +179,8 @@ class Gap(Judged):
     """Between what the value would lie if everybody could be compared; None if all who matter were."""
     lacking: str | None = None
     """Why there are such bounds."""
+    ci_plain: Pair | None = None
+    """The interval as if the reference had been named, where it was chosen as the highest and `ci` allows for that."""
 
     @classmethod
     def without_value(cls, m: Measure, group: str, reference: str, because: str, **known: Any) -> Self:

@@ -8,7 +8,9 @@ from typing import Any
 
 from evenhand.analyses.audit.key_measures import is_whole
 from evenhand.analyses.options import Options
+from evenhand.analyses.reference import HIGHEST
 from evenhand.measures.curve import ScoreOptions
+from evenhand.tables.cells import Attribute
 from evenhand.tables.table import Table
 
 DATA = "DATA"
@@ -58,13 +60,26 @@ def _decision(table: Table, options: Options, attributes: Sequence[Mapping[str, 
     if options.threshold is not None:
         yield from ("--threshold", _number(options.threshold))
     stated = _references(attributes)
+    if set(stated.values()) == {HIGHEST} and not any(map(_called_highest, table.attributes)):
+        yield from ("--reference", HIGHEST)
+        return
     for name, group in stated.items():
         plain = len(table.attributes) == 1 and "=" not in group
         yield from ("--reference", group if plain else f"{name}={group}")
 
 
+def _called_highest(attribute: Attribute) -> bool:
+    return HIGHEST in attribute.groups
+
+
 def _references(attributes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The fewest references of columns that also decide those of intersections."""
+    if any(a["reference_rule"] == HIGHEST for a in attributes):
+        return {
+            a["name"]: HIGHEST if a["reference_rule"] == HIGHEST else a["reference"]
+            for a in attributes
+            if len(a["columns"]) == 1
+        }
     alone = {a["name"]: a["reference"] for a in attributes if len(a["columns"]) == 1}
     needed = {a["name"]: a["reference"] for a in attributes if a["name"] in alone and _decided(a, {}) != a["reference"]}
     fits = all(_decided(a, needed) == a["reference"] for a in attributes)

@@ -34,7 +34,7 @@ def cases_of(table: Table, book: Rulebook, threshold: float | None) -> list[Case
         undefined = book.undefined_for(rule)
         _check_possible(table, book, rule, undefined)
         for grouping in _groupings(table, book, rule):
-            _check_groups(table, book, rule, grouping)
+            _check_groups(table, book, rule, grouping, threshold)
             level, nothing = rule.confidence or book.confidence, _constant(table, rule, threshold)
             cases.append(Case(rule, grouping, level, undefined, book.options.bootstrap, nothing))
     return cases
@@ -88,9 +88,9 @@ def _groupings(table: Table, book: Rulebook, rule: Rule) -> Sequence[Grouping]:
     return found
 
 
-def _check_groups(table: Table, book: Rulebook, rule: Rule, grouping: Grouping) -> None:
+def _check_groups(table: Table, book: Rulebook, rule: Rule, grouping: Grouping, threshold: float | None) -> None:
     try:
-        ref, _ = reference_group(table, grouping, book.audit.get("reference"))
+        ref = reference_group(table, grouping, book.audit.get("reference"), threshold).place
     except UsageError as error:
         if "reference" in book.written and len(grouping.groups) > 1:
             raise book.places.refuse(("audit", "reference", grouping.name), error) from None

@@ -14,7 +14,7 @@ from evenhand.analyses.audit.gaps import Gap, undefined_gap
 from evenhand.analyses.monitor.sequential import Finding, Key, Rule, Yardstick, findings
 from evenhand.analyses.monitor.stream import Baseline, Span
 from evenhand.analyses.options import Options, Progress
-from evenhand.analyses.reference import Pinned, comparable, reference_group
+from evenhand.analyses.reference import HIGHEST, Pinned, comparable, reference_group
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.measures.registry import Measure
@@ -91,6 +91,12 @@ class Alarm:
     """The first period of the window that shows it."""
 
 
+REGRESSES = (
+    "the reference is the group that was selected most often in the baseline, which was partly luck if others were "
+    "close: gaps of later periods may be a little smaller for that alone"
+)
+
+
 class History:
     """The audits and looks of a monitoring report."""
 
@@ -109,7 +115,9 @@ class History:
         self.rule, self.progress = rule, progress
         self.audits, self.testing, own = rng.spawn(3)
         groupings, self.notes = comparable(start.table)
-        self.references = _references(start.table, groupings, reference)
+        self.references, chosen_highest = _references(start.table, groupings, reference, options.threshold)
+        if chosen_highest:
+            self.notes.append(REGRESSES)
         self.yardsticks = [
             Yardstick(start.table, g, g.groups.index(self.references[g.name]), chosen, options, random, self._parts())
             for g, random in zip(groupings, own.spawn(len(groupings)), strict=True)
@@ -255,16 +263,23 @@ class History:
         return dict(self._gaps(table, np.random.default_rng(0), measures))
 
 
-def _references(table: Table, groupings: Sequence[Grouping], stated: Any) -> dict[str, str]:
-    """Whom all periods are compared with: first of the single attributes, then of their intersections."""
+def _references(
+    table: Table, groupings: Sequence[Grouping], stated: Any, threshold: float | None
+) -> tuple[dict[str, str], bool]:
+    """Whom all periods are compared with: first of the single attributes, then of their intersections.
+
+    And whether one of them was chosen as the highest.
+    """
     found: dict[str, str] = {}
+    highest = False
     alone: dict[str, str] = {}
     for grouping in groupings:
-        place, _ = reference_group(table, grouping, stated if len(grouping.attributes) == 1 else alone)
-        found[grouping.name] = grouping.groups[place]
+        asked = stated if len(grouping.attributes) == 1 else alone
+        ref = reference_group(table, grouping, asked, threshold)
+        found[grouping.name], highest = grouping.groups[ref.place], highest or ref.rule == HIGHEST
         if len(grouping.attributes) == 1:
             alone[grouping.name] = found[grouping.name]
-    return found
+    return found, highest
 
 
 def gaps_of(audit: Audit) -> Iterator[tuple[Key, Gap]]:

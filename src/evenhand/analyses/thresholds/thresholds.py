@@ -200,7 +200,7 @@ def thresholds(
     if asked.options.threshold is not None:
         table.selected(asked.options.threshold)  # refuses one that goes through a range of scores
     table, grouping = table.among(grouping_named(table, attribute))
-    ref, notes = reference_group(table, grouping, reference)
+    ref, _, notes = reference_group(table, grouping, reference)
     goal = goal_of(table, asked.performance, asked.cost)
     swept = sweep(table, grouping, ref, goal, asked.measures)
     result = Thresholds(
