@@ -132,6 +132,8 @@ def audit(
     tolerance
         How large a gap may be, by the ids of measures: {"abcc": 0.05, "disparate_impact": 0.9}; of a ratio, how small.
         Others keep their defaults, which docs/measures has.
+    exclude_below
+        Groups with a smaller share of the people ("2%" or 0.02) are shown with their numbers and rates, not compared.
     metric, unit, across_groups, across_classes, average, empty
         Multi-class only: what is compared and how it becomes one number, as in `evenhand.aggregate`.
 

@@ -45,6 +45,8 @@ class Options(Inference):
     scores: ScoreOptions = field(default_factory=ScoreOptions)
     tolerance: Mapping[str, float] = field(default_factory=dict)
     """By id, where it is not that of the registry."""
+    exclude_below: float = 0.0
+    """Groups with a smaller share of the people are shown, not compared."""
     brief: bool = False
     """Only comparisons with the reference, and their intervals: for one of many audits."""
 
@@ -71,9 +73,10 @@ class ScoreArgs(TypedDict, total=False):
 
 
 class MeasureArgs(ScoreArgs, total=False):
-    """These, and tolerances by the ids of measures."""
+    """These, tolerances by the ids of measures, and the share of people below which groups are not compared."""
 
     tolerance: Mapping[str, float] | None
+    exclude_below: float | str | None
 
 
 def checked(
@@ -84,6 +87,7 @@ def checked(
         raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
     generator(rng)  # refuse a bad seed before the work
     tolerance = checked_tolerance(further.pop("tolerance", None))
+    exclude_below = checked_share(further.pop("exclude_below", None))
     scores = checked_scores(**{word: further.pop(word) for word in ScoreArgs.__optional_keys__ if word in further})
     return Options(
         confidence,
@@ -92,6 +96,7 @@ def checked(
         threshold=None if threshold is None else float(threshold),
         scores=scores,
         tolerance=tolerance,
+        exclude_below=exclude_below,
         **further,
     )
 
@@ -139,6 +144,34 @@ def checked_scores(ranks: Any = "published", calibration_bins: Any = None, bandw
     else:
         bandwidth = float(bandwidth)
     return ScoreOptions(ranks, int(bins), bandwidth, int(gap_bins))
+
+
+def checked_share(stated: Any) -> float:
+    """A share of people below which groups are not compared, as a number or in percent.
+
+    >>> checked_share("2%"), checked_share(0.02), checked_share(None)
+    (0.02, 0.02, 0.0)
+    """
+    if stated is None:
+        return 0.0
+    share = percentage(stated.strip()) if isinstance(stated, str) else number(stated)
+    if not 0 <= share < 0.5:
+        raise UsageError(f"exclude_below is a share of the people below 50%, such as '2%' or 0.02, not {shown(stated)}")
+    return float(share)
+
+
+def percentage(text: str) -> float:
+    """A share written as a number, or in percent; NaN if it is neither.
+
+    >>> percentage("2%"), percentage("0.02"), percentage("two")
+    (0.02, 0.02, nan)
+    """
+    plain = text[:-1] if text.endswith("%") else text
+    try:
+        value = float(plain) if plain.isascii() and "_" not in plain else np.nan
+    except ValueError:
+        return np.nan
+    return value / 100 if text.endswith("%") else value
 
 
 def checked_tolerance(stated: Any) -> dict[str, float]:

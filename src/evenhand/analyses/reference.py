@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,15 +32,26 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class Pinned:
-    """References that were decided before, of intersections too: the group by the name of the grouping."""
+    """References that were decided before, of intersections too: the group by the name of the grouping.
+
+    And the groups that were excluded then.
+    """
 
     groups: Mapping[str, str]
+    excluded: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
-def reference_group(table: Table, grouping: Grouping, stated: Any, threshold: float | None = None) -> Reference:
+def reference_group(
+    table: Table,
+    grouping: Grouping,
+    stated: Any,
+    threshold: float | None = None,
+    aside: Mapping[int, str] | None = None,
+) -> Reference:
     """The largest (or the highest) group that agrees with what was stated, and a remark if none does.
 
-    `stated` is a group, "highest", a mapping from attribute to one of these, None, or `Pinned`.
+    `stated` is a group, "highest", a mapping from attribute to one of these, None, or `Pinned`. Groups that stand
+    `aside`, for these reasons, are not compared.
     """
     if isinstance(stated, Pinned):
         return Reference(group_named(grouping, stated.groups[grouping.name]), "named", [])
@@ -53,13 +64,19 @@ def reference_group(table: Table, grouping: Grouping, stated: Any, threshold: fl
     fixed = {a: group for a, group in wanted.items() if group is not None}
     named = [dict(zip(grouping.attributes, members, strict=True)) for members in grouping.members]
     agrees = np.array([fixed.items() <= group.items() for group in named])
-    sizes = table.sizes(grouping)
+    sizes = np.where(compared := ~np.isin(np.arange(len(named)), [*(aside or {})]), table.sizes(grouping), -1)
+    if aside and len(grouping.attributes) == 1 and agrees.any() and not (agrees & compared).any():
+        place = int(np.argmax(agrees))
+        raise UsageError(
+            f"{shown(grouping.groups[place])} cannot be the reference {aside[place]}: name another, or none"
+        )
+    agrees &= compared
     remarks = [_a_group_called_so(a) for a, group in fixed.items() if group == HIGHEST]
     if agrees.any() and len(wanted) > len(fixed):
         rates = _selected(table, grouping, threshold)
         best = np.where(agrees & (rates == rates[agrees].max()), sizes, -1)
         return Reference(int(np.argmax(best)), "highest", remarks)
-    if agrees.any():
+    if agrees.any() or not fixed:
         return Reference(int(np.argmax(np.where(agrees, sizes, -1))), "named" if fixed else "largest", remarks)
     largest = int(np.argmax(sizes))
     instead = f"{shown(grouping.groups[largest])} is the reference of {shown(grouping.name)}"

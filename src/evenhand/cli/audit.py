@@ -34,6 +34,7 @@ def demo(**options: Any) -> None:
     shared("threshold", metavar="T[,T…]", type=str, callback=NUMBERS,
            help="Favourable at scores ≥ T (--risk: < T); one for all scores, or one for each."),
     "reference",
+    "exclude_below",
 )  # fmt: skip
 @under("Measures")
 @under("Inference")

@@ -312,6 +312,8 @@ SHARED: dict[str, dict[str, Any]] = {
     "reference": {"metavar": "V", "multiple": True,
                   "help": "Group to compare with, highest (the most often selected), or COL=V for each of several "
                   "columns  [default: the largest]"},
+    "exclude_below": {"metavar": "SHARE", "help": "Show groups with a smaller share of the people, such as 2%, without "
+                      "comparing them."},
     "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
     "calibration_bins": {"metavar": "N", "type": WHOLE,
@@ -354,7 +356,7 @@ CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empt
 COVER = ("title", "author", "organisation", "date", "source", "logo", "note")
 USUAL = {
     "Columns": COLUMNS,
-    "Decision": ("threshold", "reference"),
+    "Decision": ("threshold", "reference", "exclude_below"),
     "Measures": ("measures", *SCORES),
     "Inference": INFERENCE,
     "Output": FORMS,

@@ -103,6 +103,8 @@ class AttributeAudit:
     """What the score tells about all groups at once, when there are more than two."""
     key: tuple[str, ...] = ()
     """The measures that its verdict is about."""
+    excluded: tuple[str, ...] = ()
+    """Groups that are too small a share of the people to be compared: they are shown."""
     rule: Rule = "named"
     """Why the reference is that: it was named, is the largest group, or the one that is selected most often."""
 

@@ -27,6 +27,8 @@ SHORT = {
 MOST_GROUPS = 8
 """Rows of a table of groups; the worst ones are shown."""
 MOST_NOTES = 4
+NOT_COMPARED = "not compared"
+"""In place of a verdict, of groups that are excluded from comparison."""
 
 
 def ranked(attribute: dict[str, Any]) -> list[dict[str, Any]]:
@@ -41,14 +43,16 @@ def ranked(attribute: dict[str, Any]) -> list[dict[str, Any]]:
     def place(g: dict[str, Any]) -> tuple[int, bool, float]:
         name, word = g["name"], verdict["groups"].get(g["name"], NOT_COMPUTED)
         apart = 0.0 if None in (rates[name], rates[reference]) else abs(rates[name] - rates[reference])
-        return -1 if name == reference else WORDS.index(word), name != named, -apart
+        last = len(WORDS) if name in attribute["excluded"] else WORDS.index(word)
+        return -1 if name == reference else last, name != named, -apart
 
     return sorted(attribute["groups"], key=place)
 
 
 def worst_first(attribute: dict[str, Any]) -> list[str]:
     """The names of the groups that are compared with the reference, in that order."""
-    return [g["name"] for g in ranked(attribute) if g["name"] != attribute["reference"]]
+    aside = {attribute["reference"], *attribute["excluded"]}
+    return [g["name"] for g in ranked(attribute) if g["name"] not in aside]
 
 
 def percent_column(rates: Sequence[float | None]) -> list[str]:

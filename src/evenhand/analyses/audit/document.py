@@ -51,6 +51,7 @@ def _options(options: Options) -> dict[str, Any]:
         **fields(options.scores, "ranks calibration_bins gap_bins bandwidth"),
         **fields(options, "permutations null interval stratified"),
         "tolerance": dict(options.tolerance),
+        "exclude_below": options.exclude_below,
     }
 
 
@@ -89,6 +90,7 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -
         "impossibility": _impossibility(a.impossibility, a.reference),
         "tests": [_rate_test(t) for t in a.tests],
         "too_small": list(a.too_small),
+        "excluded": list(a.excluded),
         "resolution": a.resolution,
         "calibration_resolution": a.calibration_resolution,
     }

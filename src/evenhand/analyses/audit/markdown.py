@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.audit.brief import MOST_NOTES, SHORT, few_digits, percent_column, ranked, worst_first
+from evenhand.analyses.audit.brief import (
+    MOST_NOTES,
+    NOT_COMPARED,
+    SHORT,
+    few_digits,
+    percent_column,
+    ranked,
+    worst_first,
+)
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import first_attribute, title_of
 from evenhand.analyses.audit.roc_parts import telling
@@ -81,7 +89,7 @@ def _groups(attribute: dict[str, Any]) -> Iterator[str]:
         [
             _group(g["name"], attribute), f"{g['n']:,}",
             column[0], number(ratios.get(g["name"]), digits=2), *column[1:],
-            verdict["groups"].get(g["name"], ""),
+            NOT_COMPARED if g["name"] in attribute["excluded"] else verdict["groups"].get(g["name"], ""),
         ]
         for g, column in zip(shown, zip(*columns, strict=True), strict=True)
     ]  # fmt: skip

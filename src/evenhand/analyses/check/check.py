@@ -154,20 +154,7 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
     cells = ~np.isin(case.grouping.codes, small)
     if len(set(case.grouping.codes[cells].tolist()) - {-1}) < 2:
         return None
-    arrays = ("n", "score", "decision", "label", "weight", "weight2", "cluster")
-    parts: dict[str, Any] = {name: None if (a := getattr(table, name)) is None else a[cells] for name in arrays}
-    if parts["cluster"] is not None:
-        parts["cluster"] = np.unique(parts["cluster"], return_inverse=True)[1].reshape(-1)
-    meaning = table.meaning if table.score is None else replace(table.meaning, score_range=table.score_range)
-    return Table.of_cells(
-        attributes=table.attributes,
-        codes=table.codes[:, cells],
-        meaning=meaning,
-        spans=table.spans,
-        noise=table.noise,
-        provenance=table.provenance,
-        **parts,
-    )
+    return table.of_some(cells)
 
 
 class _Audits:
@@ -263,7 +250,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
         yield _judged(case, audit.information, sizes)
         return
     largest = next((g for g in audit.largest if g.id == m.id), None)
-    if largest is None and len(audit.groups) == 2:
+    if largest is None and len(audit.groups) - len(audit.excluded) == 2:
         yield from (
             _judged(case, _against_nobody(gap, case.rule, audit), sizes) for gap in audit.measures if gap.id == m.id
         )

@@ -161,6 +161,7 @@ def audit_candidates(
                 joint.of(k), replace(options, threshold=own), list(chosen), reference, streams[k], tell, library
             )
         )
+    _check_references(joint.names, audits)
     questions, notes = _questions(audits[0], chosen)
     draws = audits[0].options.bootstrap
     resamples: dict[About, Any] = {}
@@ -182,6 +183,17 @@ def audit_candidates(
     if draws and (options.stratified or options.interval != "auto"):
         notes.append("differences between models rest on plain resamples, whatever was asked for each audit")
     return CandidateAudit(candidates, tuple(differences), tradeoffs, (*notes, *_notes(joint.names, audits)))
+
+
+def _check_references(names: Sequence[str], audits: Sequence[Audit]) -> None:
+    """Differences between models are of the same comparisons."""
+    for own in zip(*(a.attributes for a in audits), strict=True):
+        references = [a.reference for a in own]
+        if len(set(references)) > 1:
+            which = ", ".join(f"{shown(ref)} by {shown(name)}" for name, ref in zip(names, references, strict=True))
+            raise UsageError(
+                f"the models select different groups of {shown(own[0].name)} most often ({which}): name the reference"
+            )
 
 
 def _threshold(a: Audit) -> float:
