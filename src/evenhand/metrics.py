@@ -114,7 +114,7 @@ class Metric:
         favorable: Any = 1,
         risk: bool = False,
         score_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
+        threshold: float | str | None = None,
         tolerance: float | Mapping[str, float] | None = None,
         **options: Unpack[MetricOptions],
     ) -> MetricResult:

@@ -52,6 +52,7 @@ def _options(options: Options) -> dict[str, Any]:
         **fields(options, "permutations null interval stratified"),
         "tolerance": dict(options.tolerance),
         "exclude_below": options.exclude_below,
+        "cutoff": None if options.cutoff is None else str(options.cutoff),
     }
 
 

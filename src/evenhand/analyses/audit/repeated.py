@@ -57,7 +57,9 @@ def _columns(table: Table) -> Iterator[str]:
 
 
 def _decision(table: Table, options: Options, attributes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if options.threshold is not None:
+    if options.cutoff is not None:
+        yield from ("--top" if options.cutoff.kind == "top" else "--threshold", options.cutoff.said)
+    elif options.threshold is not None:
         yield from ("--threshold", _number(options.threshold))
     stated = _references(attributes)
     if set(stated.values()) == {HIGHEST} and not any(map(_called_highest, table.attributes)):

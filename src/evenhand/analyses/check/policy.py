@@ -22,6 +22,7 @@ OPTIONS = (
     *(f.name for f in fields(Inference) if f.name not in ("confidence", "seed")),
     *(f.name for f in fields(ScoreOptions)),
     "tolerance",
+    "top",
     "exclude_below",
 )
 KEYS = (*COLUMNS, *OPTIONS, "reference", "seed")
