@@ -20,6 +20,7 @@ from evenhand.analyses.audit.largest_gap import (
     resampled_ranges,
     with_nulls,
 )
+from evenhand.analyses.audit.practice_gaps import Compared, bases, practice_gaps
 from evenhand.analyses.audit.rate_gaps import gaps, recentred_rate, resampled_gaps
 from evenhand.analyses.audit.score_pairs import compare_scores
 from evenhand.analyses.options import Options
@@ -36,7 +37,7 @@ from evenhand.measures.impossibility import (
     with_parity,
 )
 from evenhand.measures.rates import share, trials
-from evenhand.measures.registry import MEASURES, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import MEASURES, Measure, PracticeMeasure, RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts
 from evenhand.tables.groups import Grouping
@@ -117,14 +118,19 @@ def audit_attribute(
     options: Options,
     rng: np.random.Generator,
     tell: Callable[[float], None],
+    everybody: Table | None = None,
 ) -> AttributeAudit:
-    """Compare the groups of one attribute by every measure that these data can give."""
+    """Compare the groups of one attribute by every measure that these data can give.
+
+    `everybody` is the table with people who are not compared, if there are such.
+    """
     reference, rule, _ = compared_with
     decisions = table.decisions(grouping, options.threshold)
     has_bins = table.score is not None and table.label is not None and not _blurred(table, options.scores.gap_bins)
     bins = table.binned(grouping, options.scores.gap_bins) if has_bins else None
-    reasons = {m.id: because for m in chosen if (because := _reason(m, table, options)) is not None}
-    possible = [m for m in chosen if m.id not in reasons]
+    helping = [MEASURES[id_] for id_ in bases(chosen)]
+    reasons = {m.id: because for m in (*chosen, *helping) if (because := _reason(m, table, options)) is not None}
+    possible = [m for m in (*chosen, *helping) if m.id not in reasons]
     spanning = _spanning(decisions)
     random = rng.spawn(STREAMS)  # always, so that a measure asked for alone has the interval it has among others
     by_measure: dict[str, Sequence[Gap]] = {}
@@ -148,6 +154,11 @@ def audit_attribute(
     for m in chosen:
         if m.id in reasons:
             by_measure[m.id] = [undefined_gap(m, g, ref, reasons[m.id]) for g in grouping.groups if g != ref]
+    about = Compared(table, everybody or table, grouping, reference, decisions, options, rule == HIGHEST)
+    for m in possible:
+        if isinstance(m, PracticeMeasure):
+            base = {} if m.base is None else {gap.group: gap for gap in by_measure[m.base]}
+            by_measure[m.id] = practice_gaps(m, about, base, spanning)
     everything = tuple(gap for m in chosen for gap in by_measure[m.id])
     if rule == HIGHEST:
         everything = tuple(with_choice(gap, len(grouping.groups)) for gap in everything)
@@ -291,8 +302,12 @@ def _reason(m: Measure, table: Table, options: Options) -> str | None:
         return "because there are no labels"
     if isinstance(m, RateMeasure) and m.levels == "decision":
         return None
+    if isinstance(m, PracticeMeasure) and not m.scored:
+        return None
     if table.score is None:
         return "because there is no score"
+    if isinstance(m, PracticeMeasure):
+        return None
     scored = m if isinstance(m, ScoreMeasure) else None
     # intervals and tests were seen to hold on private tables: not of densities, calibration, nor variants
     holds = scored is not None and scored.id in MEASURES and not (scored.smooth or scored.view or scored.variances)

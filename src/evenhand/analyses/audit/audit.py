@@ -274,7 +274,7 @@ def _audited(
     ref = reference_group(table, grouping, reference, options.threshold, unfit)
     _check_choice(ref, options)
     ref = ref._replace(place=own.groups.index(grouping.groups[ref.place]))
-    attribute = audit_attribute(some, own, ref, measures, options, random, tell)
+    attribute = audit_attribute(some, own, ref, measures, options, random, tell, table)
     notes += _about_choice(ref, own, attribute, options)
     if table.noise is not None:
         attribute = settled(attribute, some, own, options.threshold, measures)

@@ -70,8 +70,10 @@ def gap(measure: Measure, m: dict[str, Any]) -> str:
     return written.number(m["signed"], sign=True) if signed else size(measure, m["value"])
 
 
-def tolerated(measure: Measure, tolerance: float, short: bool = False) -> str:
+def tolerated(measure: Measure, tolerance: float | None, short: bool = False) -> str:
     """What is within the tolerance."""
+    if tolerance is None:
+        return "none"
     if measure.scale == "ratio":
         return f"×÷{tolerance:g}" if short else f"{tolerance:g} to {1 / tolerance:g}"
     return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"
