@@ -20,7 +20,7 @@ from evenhand.analyses.options import ScoreArgs, chosen_measures
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.values import encode, label_key
-from evenhand.measures.registry import MEASURES, RateMeasure, ScoreMeasure, find
+from evenhand.measures.registry import MEASURES, PRACTICE, PracticeMeasure, RateMeasure, ScoreMeasure, find
 from evenhand.tables.arrays import Pair
 
 
@@ -114,14 +114,18 @@ class Metric:
         favorable: Any = 1,
         risk: bool = False,
         score_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
+        threshold: float | str | None = None,
         tolerance: float | Mapping[str, float] | None = None,
         **options: Unpack[MetricOptions],
     ) -> MetricResult:
         measure = chosen_measures([self.id])[0]
         if y_true is None and measure.needs_label:
             raise UsageError(f"{self.id} needs outcomes: pass y_true")
-        whole = isinstance(measure, ScoreMeasure) or (isinstance(measure, RateMeasure) and measure.levels == "bins")
+        whole = (
+            isinstance(measure, ScoreMeasure)
+            or (isinstance(measure, PracticeMeasure) and measure.scored)
+            or (isinstance(measure, RateMeasure) and measure.levels == "bins")
+        )
         if threshold is not None:
             _check_threshold(self.id, threshold, whole, y_pred)
         as_score = whole or threshold is not None or risk or not _are_decisions(y_true, y_pred, favorable)
@@ -156,6 +160,8 @@ class Metric:
 def _result(gaps: Sequence[Gap], largest: LargestGap | None, groups: dict[str, GroupValues]) -> MetricResult:
     first = gaps[0]
     if largest is None:
+        # of measures that are not taken over all pairs, the group furthest from the reference
+        first = max(gaps, key=_distance)
         pair = (first.group, first.reference)
         sides = (first.positive, first.negative) if isinstance(first, ScoreGap) else (None, None)
         return MetricResult(
@@ -166,6 +172,13 @@ def _result(gaps: Sequence[Gap], largest: LargestGap | None, groups: dict[str, G
         first.id, largest.value, None, largest.ci, largest.pair, largest.passes, largest.undefined, tuple(gaps), groups,
         mean=largest.mean, p_value=None if largest.null is None else largest.null.p_value, unjudged=largest.unjudged,
     )  # fmt: skip
+
+
+def _distance(gap: Gap) -> float:
+    """How far a gap is from parity, farther than all if it has no value."""
+    if gap.undefined:
+        return np.inf
+    return 1 - gap.size if gap.scale == "ratio" else gap.size
 
 
 def _check_threshold(id_: str, threshold: Any, whole: bool, y_pred: Any) -> None:
@@ -215,7 +228,7 @@ def __getattr__(name: str) -> Metric:
 
 
 def __dir__() -> list[str]:
-    return sorted(["GroupValues", "Metric", "MetricResult", *MEASURES])
+    return sorted(["GroupValues", "Metric", "MetricResult", *MEASURES, *PRACTICE])
 
 
 __all__ = __dir__()

@@ -35,8 +35,8 @@ from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
 from evenhand.tables.table import Table
 
-Thresholds = float | Sequence[float] | Mapping[str, float] | None
-"""One threshold; of several models one for each, in their order or by name."""
+Thresholds = float | str | Sequence[float | str] | Mapping[str, float | str] | None
+"""One threshold, or a rule; of several models one for each, in their order or by name."""
 
 
 class TableArgs(InferenceArgs, MeasureArgs, ComparedArgs, total=False):
@@ -60,7 +60,7 @@ def audit(data: Confusion, *, progress: Watched = None, **options: Unpack[AuditA
 
 
 @overload
-def audit(data: Table, *, threshold: float | None = None, **options: Unpack[TableArgs]) -> Audit: ...
+def audit(data: Table, *, threshold: float | str | None = None, **options: Unpack[TableArgs]) -> Audit: ...
 
 
 @overload
@@ -71,7 +71,9 @@ def audit(
 
 
 @overload
-def audit(data: Any = None, *, score: Score, threshold: float | None = None, **options: Unpack[RowsArgs]) -> Audit: ...
+def audit(
+    data: Any = None, *, score: Score, threshold: float | str | None = None, **options: Unpack[RowsArgs]
+) -> Audit: ...
 
 
 @overload
@@ -112,10 +114,14 @@ def audit(
     threshold
         The decision is favourable at scores ≥ threshold (for a risk score, at scores < threshold). In the
         units of the data. By default 0.5 for scores in [0, 1], else the middle of the score range. Several models may
-        have one each.
+        have one each. "median" and "quantile:0.9" select whoever is strictly above that of all people (of a risk score
+        below it).
+    top
+        Instead: select the best so many, 100 or "10%", and everybody who is tied with the last of them.
     reference
-        The group all others are compared with (for several attributes, a dict by attribute); by default
-        the largest.
+        The group all others are compared with (for several attributes, a dict by attribute); by default the largest.
+        "highest" is the group that is selected most often (the largest of several): intervals of selection rates and
+        all p-values then allow for that choice.
     measures
         The ids of the measures to compute; by default all. A score bias of independence or separation also has
         variants, such as `equal_opportunity_uniform_w2` (see docs/measures/score-bias.md).
@@ -133,6 +139,8 @@ def audit(
     tolerance
         How large a gap may be, by the ids of measures: {"abcc": 0.05, "disparate_impact": 0.9}; of a ratio, how small.
         Others keep their defaults, which docs/measures has.
+    exclude_below
+        Groups with a smaller share of the people ("2%" or 0.02) are shown with their numbers and rates, not compared.
     metric, unit, across_groups, across_classes, average, empty
         Multi-class only: what is compared and how it becomes one number, as in `evenhand.aggregate`.
 

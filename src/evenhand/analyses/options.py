@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from evenhand.analyses.cutoff import CutoffRule, cutoff, quantile_rule, top_rule
 from evenhand.errors import UsageError, is_whole, listed, number, one_of, shown, unknown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import Inference, InferenceArgs
@@ -42,9 +43,13 @@ class Options(Inference):
     """How an audit was asked for."""
 
     threshold: float | None = None
+    cutoff: CutoffRule | None = None
+    """What decides about the threshold, once there are people."""
     scores: ScoreOptions = field(default_factory=ScoreOptions)
     tolerance: Mapping[str, float] = field(default_factory=dict)
     """By id, where it is not that of the registry."""
+    exclude_below: float = 0.0
+    """Groups with a smaller share of the people are shown, not compared."""
     brief: bool = False
     """Only comparisons with the reference, and their intervals: for one of many audits."""
 
@@ -71,29 +76,49 @@ class ScoreArgs(TypedDict, total=False):
 
 
 class MeasureArgs(ScoreArgs, total=False):
-    """These, and tolerances by the ids of measures."""
+    """These, tolerances by the ids of measures, and who is selected and compared.
+
+    `top` selects the best so many instead of those beyond a threshold, and groups of a smaller share of the people than
+    `exclude_below` are not compared.
+    """
+
+    top: int | str | None
 
     tolerance: Mapping[str, float] | None
+    exclude_below: float | str | None
 
 
 def checked(
     threshold: Any = None, confidence: Any = 0.95, bootstrap: Any = 1000, rng: Any = None, **further: Any
 ) -> Options:
     """The options, if they make sense; better known before ten minutes of counting. `further` ones are of any kind."""
-    if threshold is not None and not np.isfinite(number(threshold)):
+    rule = _cutoff(threshold, further.pop("top", None))
+    if threshold is not None and rule is None and not np.isfinite(number(threshold)):
         raise UsageError(f"threshold must be a finite number, not {shown(threshold)}")
     generator(rng)  # refuse a bad seed before the work
     tolerance = checked_tolerance(further.pop("tolerance", None))
+    exclude_below = checked_share(further.pop("exclude_below", None))
     scores = checked_scores(**{word: further.pop(word) for word in ScoreArgs.__optional_keys__ if word in further})
     return Options(
         confidence,
         bootstrap,
         seed=None if isinstance(rng, np.random.Generator) else int(rng or 0),
-        threshold=None if threshold is None else float(threshold),
+        threshold=None if threshold is None or rule is not None else float(threshold),
+        cutoff=rule,
         scores=scores,
         tolerance=tolerance,
+        exclude_below=exclude_below,
         **further,
     )
+
+
+def _cutoff(threshold: Any, top: Any) -> CutoffRule | None:
+    """What decides about the threshold, if it is no number."""
+    if top is not None and threshold is not None:
+        raise UsageError(f"threshold={shown(threshold)} and top={shown(top)} both say who is selected: say one of them")
+    if top is not None:
+        return top_rule(top)
+    return quantile_rule(threshold) if isinstance(threshold, str) else None
 
 
 def listener(progress: Any) -> Any:
@@ -139,6 +164,34 @@ def checked_scores(ranks: Any = "published", calibration_bins: Any = None, bandw
     else:
         bandwidth = float(bandwidth)
     return ScoreOptions(ranks, int(bins), bandwidth, int(gap_bins))
+
+
+def checked_share(stated: Any) -> float:
+    """A share of people below which groups are not compared, as a number or in percent.
+
+    >>> checked_share("2%"), checked_share(0.02), checked_share(None)
+    (0.02, 0.02, 0.0)
+    """
+    if stated is None:
+        return 0.0
+    share = percentage(stated.strip()) if isinstance(stated, str) else number(stated)
+    if not 0 <= share < 0.5:
+        raise UsageError(f"exclude_below is a share of the people below 50%, such as '2%' or 0.02, not {shown(stated)}")
+    return float(share)
+
+
+def percentage(text: str) -> float:
+    """A share written as a number, or in percent; NaN if it is neither.
+
+    >>> percentage("2%"), percentage("0.02"), percentage("two")
+    (0.02, 0.02, nan)
+    """
+    plain = text[:-1] if text.endswith("%") else text
+    try:
+        value = float(plain) if plain.isascii() and "_" not in plain else np.nan
+    except ValueError:
+        return np.nan
+    return value / 100 if text.endswith("%") else value
 
 
 def checked_tolerance(stated: Any) -> dict[str, float]:
@@ -222,12 +275,15 @@ def checked_axes(performance: Any = None, fairness: Any = None, has_label: bool 
 def with_threshold(options: Options, table: Table) -> tuple[Options, list[str]]:
     """Settle the threshold, and say so when it was chosen here."""
     if table.decision is not None:
-        if options.threshold is not None:
+        if options.threshold is not None or options.cutoff is not None:
             raise UsageError("the prediction column decides already: leave the threshold out, or the prediction "
                              "(how large a gap may be is its tolerance)")  # fmt: skip
         return options, []
     if options.threshold is not None:
         return options, []
+    if options.cutoff is not None:
+        found = cutoff(options.cutoff, table)
+        return replace(options, threshold=found.threshold), [found.note]
     lo, hi = table.score_range
     middle = lo + (hi - lo) / 2
     if table.spans is not None and table.spans.holding(np.array([middle]))[0]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from evenhand.cli.files import READ
-from evenhand.cli.options import CLASSES, COLUMNS, COVER, NUMBERS, command, option, references, shared, take, under
+from evenhand.cli.options import CLASSES, COLUMNS, COVER, THRESHOLDS, command, option, references, shared, take, under
 from evenhand.cli.output import FORMS, progress_bar, say, wanted, write
 from evenhand.errors import EvenhandError, UsageError
 
@@ -24,7 +24,8 @@ def demo(**options: Any) -> None:
     """Audit the built-in COMPAS recidivism scores (no file, no network)."""
     from evenhand.datasets.example import compas
 
-    options["threshold"] = 5.0 if options["threshold"] is None else options["threshold"]
+    if options["top"] is None and options["threshold"] is None:
+        options["threshold"] = 5.0
     options["reference"] = options["reference"] or ("Caucasian",)
     _show(compas(), {}, options)
 
@@ -33,9 +34,12 @@ def demo(**options: Any) -> None:
 @under("Columns")
 @under(
     "Decision",
-    shared("threshold", metavar="T[,T…]", type=str, callback=NUMBERS,
-           help="Favourable at scores ≥ T (--risk: < T); one for all scores, or one for each."),
+    shared("threshold", metavar="T[,T…]", type=str, callback=THRESHOLDS,
+           help="Favourable at scores ≥ T (--risk: < T), or strictly above the median or quantile:Q; one for all "
+           "scores, or one for each."),
+    "top",
     "reference",
+    "exclude_below",
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
@@ -140,7 +144,7 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         checked(one, 0.95, 0, 0)
     if isinstance(threshold, tuple) and len(threshold) == 1:
         threshold = threshold[0]
-    asked = checked(threshold if isinstance(threshold, float) else None, **options, rng=seed)
+    asked = checked(threshold if isinstance(threshold, float | str) else None, **options, rng=seed)
     chosen_measures(measures)
     with progress_bar() as progress:
         progress(0, "counting rows")

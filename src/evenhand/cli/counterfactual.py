@@ -35,7 +35,7 @@ from evenhand.errors import shown_name
 )  # fmt: skip
 @under(
     "Decision",
-    shared("threshold", default=0.5),
+    shared("threshold", default=0.5, type=NUMBER, help="Favourable at scores ≥ T (--risk: < T)."),
     shared("favorable", help="Favourable class of a classifier  [default: 1]"),
     "risk",
     option("--tolerance", metavar="X", type=NUMBER, default=0.05, help="A change beyond it counts."),

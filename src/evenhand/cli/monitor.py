@@ -27,8 +27,10 @@ from evenhand.cli.output import FORMS, progress_bar, reader_gone, wanted, write
 @under(
     "Decision",
     "threshold",
+    "top",
     shared("reference", help="Group to compare with, or COL=V for each of several columns  "
            "[default: the largest of the baseline]"),
+    "exclude_below",
 )  # fmt: skip
 @under("Measures")
 @under(

@@ -154,6 +154,21 @@ def numbers(text: str, flag: str) -> tuple[float, ...]:
         raise UsageError(f"{flag} takes numbers such as 0.65,0.7, not {shown(text)}") from None
 
 
+def threshold(text: str) -> float | str:
+    """A number, or a rule in words, which the analysis reads."""
+    if text.strip() == "median" or text.startswith("quantile"):
+        return text.strip()
+    return number(text)
+
+
+def thresholds(text: str, flag: str) -> tuple[float | str, ...]:
+    """One, or one for each model."""
+    try:
+        return tuple(threshold(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{flag} takes numbers such as 0.65,0.7, median or quantile:0.9, not {shown(text)}") from None
+
+
 def whole_or_numbers(text: str, flag: str) -> int | tuple[float, ...]:
     try:
         return numbers(text, flag) if "," in text else whole(text)
@@ -244,6 +259,7 @@ def read_by(read: Callable[[Any, str], Any], one: bool = False, together: bool =
 
 
 NAMES, IDS, NUMBERS, ONE_OR_NAMES = read_by(names), read_by(ids), read_by(numbers), read_by(names, one=True)
+THRESHOLDS = read_by(thresholds)
 BY_COLUMN, CELLS = read_by(values_by_column, together=True), read_by(whole_or_numbers)
 
 
@@ -307,10 +323,14 @@ SHARED: dict[str, dict[str, Any]] = {
     **{role.name: _of_field(role, passed=False) | _READ.get(role.name, {}) for role in fields(Roles)},
     **{fact.name: _of_field(fact, passed=False) | _READ.get(fact.name, {}) for fact in fields(FileFormat)},
     **{setting.name: _of_field(setting, passed=True) for setting in fields(Inference)},
-    "threshold": {"metavar": "T", "type": _taking("number; give one threshold", number),
-                  "help": "Favourable at scores ≥ T (--risk: < T)."},
+    "threshold": {"metavar": "T", "type": _taking("number; give one threshold, median or quantile:Q", threshold),
+                  "help": "Favourable at scores ≥ T (--risk: < T), or strictly above the median or quantile:Q of all."},
+    "top": {"metavar": "K", "help": "Select the best so many instead (100 or 10%), and who is tied with the last."},
     "reference": {"metavar": "V", "multiple": True,
-                  "help": "Group to compare with, or COL=V for each of several columns  [default: the largest]"},
+                  "help": "Group to compare with, highest (the most often selected), or COL=V for each of several "
+                  "columns  [default: the largest]"},
+    "exclude_below": {"metavar": "SHARE", "help": "Show groups with a smaller share of the people, such as 2%, without "
+                      "comparing them."},
     "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
     "calibration_bins": {"metavar": "N", "type": WHOLE,
@@ -353,7 +373,7 @@ CLASSES = ("metric", "unit", "across_groups", "across_classes", "average", "empt
 COVER = ("title", "author", "organisation", "date", "source", "logo", "note")
 USUAL = {
     "Columns": COLUMNS,
-    "Decision": ("threshold", "reference"),
+    "Decision": ("threshold", "top", "reference", "exclude_below"),
     "Measures": ("measures", *SCORES),
     "Inference": INFERENCE,
     "Output": FORMS,

@@ -171,8 +171,8 @@ def largest_pair(values: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
     known = ~np.isnan(values)
     v, low, high = values[known], lo[known], hi[known]
     # either end of an interval grows with the value and that end of the first, and falls with the second's
-    least, _ = _of_pairs(v, low, high, _foremost(v, low), _foremost(-v, -high))
-    _, most = _of_pairs(v, low, high, _foremost(v, high), _foremost(-v, -low))
+    least, _ = _of_pairs(v, low, high, foremost(v, low), foremost(-v, -high))
+    _, most = _of_pairs(v, low, high, foremost(v, high), foremost(-v, -low))
     return least, most
 
 
@@ -186,7 +186,7 @@ def _of_pairs(v: Floats, low: Floats, high: Floats, first: Ints, second: Ints) -
     return least, most
 
 
-def _foremost(a: Floats, b: Floats) -> Ints:
+def foremost(a: Floats, b: Floats) -> Ints:
     """Which are not exceeded in both by two others: of thousands of groups, the few that the largest pair is among."""
     found = []
     for some in (np.flatnonzero(np.isfinite(a)), np.flatnonzero(~np.isfinite(a))):

@@ -53,11 +53,20 @@ class Null:
     """The probability of each value, if they are all there are; None if they were drawn."""
     undefined: float = 0.0
     """The share of tables without a value. They count as the largest."""
+    choices: float = 1.0
+    """What the p-value was multiplied by, because the comparison was chosen by what was to be tested."""
 
     @property
     def at_most(self) -> bool:
         """Whether none of the tables drawn showed so large a gap: the p-value may be smaller than it is."""
-        return at_floor(self.p_value, self.method)
+        return at_floor(self.p_value / self.choices, self.method)
+
+    def times(self, choices: float) -> Null:
+        """The same where so many comparisons could have been the one that was made."""
+        if choices == 1:
+            return self
+        method = f"{self.method}, times {choices:g} for the choice of the reference"
+        return replace(self, p_value=min(self.p_value * choices, 1.0), choices=choices, method=method)
 
 
 Outward = Callable[[Any], Any]

@@ -13,6 +13,7 @@ import re
 from evenhand.measures import calibration, distribution, resolution, roc
 from evenhand.measures.curve import ScoreOptions
 from evenhand.measures.measure import Family, Measure, Profile, RateMeasure, ScoreMeasure, shares
+from evenhand.measures.practice import PRACTICE, PracticeMeasure
 from evenhand.measures.rates import RATES, ratio
 from evenhand.measures.score_measures import (
     WEIGHTINGS,
@@ -169,6 +170,7 @@ def documentation_row(m: Measure) -> str:
     """
     ratio = m.scale == "ratio"
     tolerance = f"{m.tolerance:g} to {1 / m.tolerance:g}" if ratio else f"{'±' if m.signed else ''}{m.tolerance:g}"
+    tolerance = "none" if m.tolerance == float("inf") else tolerance
     return " | ".join((f"| `{m.id}`", m.asks, m.formula.replace("|", "\\|"), tolerance)) + " |"
 
 
@@ -190,6 +192,8 @@ def hypothesis(m: Measure) -> str:
     >>> hypothesis(MEASURES["disparate_impact"]) == hypothesis(MEASURES["delta_dp_b"])
     True
     """
+    if isinstance(m, PracticeMeasure) and m.base is not None:
+        return hypothesis(MEASURES[m.base])
     if isinstance(m, RateMeasure) and m.other is None:
         return "+".join(m.components)
     plain = re.sub("_[wl]1$", "", m.id)
@@ -197,7 +201,7 @@ def hypothesis(m: Measure) -> str:
 
 
 def find(id: str) -> Measure | None:
-    """The measure of that name: one of the registry, or a variant of a score, calibration or ROC bias.
+    """The measure of that name: one of the registry, one of practice, or a variant of a score bias and its like.
 
     `_l2` is the L2 norm of the gaps (`_linf` the largest of them). Of score biases there are two more: `_w2`, the true
     Wasserstein-2 distance (any number from 1), and, of one class of people, `_ratio`, the mean impact ratio, the lower
@@ -206,13 +210,14 @@ def find(id: str) -> Measure | None:
     >>> find("equal_opportunity_uniform_w2").title, find("roc_linf").title
     ('equal opportunity (scores, W2)', 'ROC bias (Linf)')
     """
-    if id in MEASURES:
-        return MEASURES[id]
+    if id in MEASURES or id in PRACTICE:
+        return MEASURES.get(id) or PRACTICE[id]
     plain, _, name = id.rpartition("_")
     measure = MEASURES.get(plain)
     return variant(measure, name) if isinstance(measure, ScoreMeasure) else None
 
 
 __all__ = [
-    "MEASURES", "RATES", "Family", "Measure", "Profile", "RateMeasure", "ScoreMeasure", "ScoreOptions", "find",
+    "MEASURES", "PRACTICE", "RATES", "Family", "Measure", "PracticeMeasure", "Profile", "RateMeasure", "ScoreMeasure",
+    "ScoreOptions", "find",
 ]  # fmt: skip

@@ -148,6 +148,11 @@ class Table(Grouped):
         lo, hi = self.extremes
         return (0.0, 1.0) if lo >= 0 and hi <= 1 else (lo, hi)
 
+    @property
+    def people(self) -> int:
+        """All people: clusters, where several rows may belong to one person, else rows."""
+        return self.rows if self.cluster is None else int(self.cluster.max()) + 1
+
     def people_in(self, grouping: Grouping) -> Ints:
         """People in each group: its clusters, where several rows may belong to one person, else its rows."""
         if self.cluster is None:
@@ -161,12 +166,21 @@ class Table(Grouped):
         """The people who are in a group, and their grouping: everybody, unless some lack a value."""
         if grouping.whole:
             return self, grouping
-        arrays = {name: None if (a := getattr(self, name)) is None else a[..., grouping.inside] for name in _ARRAYS}
+        some = self._of_cells(grouping.inside, self.meaning)
+        return some, some._divided([[a.name for a in some.attributes].index(name) for name in grouping.attributes])
+
+    def of_some(self, cells: Bools) -> Table:
+        """The people of some cells; their scores keep the range that those of all have."""
+        return self._of_cells(
+            cells, self.meaning if self.score is None else replace(self.meaning, score_range=self.score_range)
+        )
+
+    def _of_cells(self, cells: Any, meaning: Meaning) -> Table:
+        arrays = {name: None if (a := getattr(self, name)) is None else a[..., cells] for name in _ARRAYS}
         if arrays["cluster"] is not None:
             arrays["cluster"] = np.unique(arrays["cluster"], return_inverse=True)[1].reshape(-1)
-        about = {**self._same_people(), "spans": self.spans, "noise": self.noise, "meaning": self.meaning}
-        some = Table.of_cells(**about | arrays)
-        return some, some._divided([[a.name for a in some.attributes].index(name) for name in grouping.attributes])
+        about = {**self._same_people(), "spans": self.spans, "noise": self.noise, "meaning": meaning}
+        return Table.of_cells(**about | arrays)
 
     def complete(self) -> Table:
         """The people who have a value of every attribute; the others are left out."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.analyses.audit.evidence import with_rate_tests
+from evenhand.analyses.audit.evidence import with_choice, with_rate_tests
 from evenhand.analyses.audit.gaps import Gap, RateGap, undefined_gap
 from evenhand.analyses.audit.groups import GroupSummary, summarise
 from evenhand.analyses.audit.information import Information
@@ -20,9 +20,11 @@ from evenhand.analyses.audit.largest_gap import (
     resampled_ranges,
     with_nulls,
 )
+from evenhand.analyses.audit.practice_gaps import Compared, bases, practice_gaps
 from evenhand.analyses.audit.rate_gaps import gaps, recentred_rate, resampled_gaps
 from evenhand.analyses.audit.score_pairs import compare_scores
 from evenhand.analyses.options import Options
+from evenhand.analyses.reference import HIGHEST, Reference, Rule
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, rate_statistic
 from evenhand.inference.null import Null, rate_null, widened
 from evenhand.inference.significance import TestResult, chi_squared, g_test
@@ -35,7 +37,7 @@ from evenhand.measures.impossibility import (
     with_parity,
 )
 from evenhand.measures.rates import share, trials
-from evenhand.measures.registry import MEASURES, Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import MEASURES, Measure, PracticeMeasure, RateMeasure, ScoreMeasure
 from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts
 from evenhand.tables.groups import Grouping
@@ -102,23 +104,33 @@ class AttributeAudit:
     """What the score tells about all groups at once, when there are more than two."""
     key: tuple[str, ...] = ()
     """The measures that its verdict is about."""
+    excluded: tuple[str, ...] = ()
+    """Groups that are too small a share of the people to be compared: they are shown."""
+    rule: Rule = "named"
+    """Why the reference is that: it was named, is the largest group, or the one that is selected most often."""
 
 
 def audit_attribute(
     table: Table,
     grouping: Grouping,
-    reference: int,
+    compared_with: Reference,
     chosen: list[Measure],
     options: Options,
     rng: np.random.Generator,
     tell: Callable[[float], None],
+    everybody: Table | None = None,
 ) -> AttributeAudit:
-    """Compare the groups of one attribute by every measure that these data can give."""
+    """Compare the groups of one attribute by every measure that these data can give.
+
+    `everybody` is the table with people who are not compared, if there are such.
+    """
+    reference, rule, _ = compared_with
     decisions = table.decisions(grouping, options.threshold)
     has_bins = table.score is not None and table.label is not None and not _blurred(table, options.scores.gap_bins)
     bins = table.binned(grouping, options.scores.gap_bins) if has_bins else None
-    reasons = {m.id: because for m in chosen if (because := _reason(m, table, options)) is not None}
-    possible = [m for m in chosen if m.id not in reasons]
+    helping = [MEASURES[id_] for id_ in bases(chosen)]
+    reasons = {m.id: because for m in (*chosen, *helping) if (because := _reason(m, table, options)) is not None}
+    possible = [m for m in (*chosen, *helping) if m.id not in reasons]
     spanning = _spanning(decisions)
     random = rng.spawn(STREAMS)  # always, so that a measure asked for alone has the interval it has among others
     by_measure: dict[str, Sequence[Gap]] = {}
@@ -129,7 +141,7 @@ def audit_attribute(
     ):
         measures = [m for m in possible if isinstance(m, RateMeasure) and m.levels == levels]
         if counts is not None and measures:
-            by_rate, extremes = _compare_rates(measures, counts, reference, options, spanning, streams)
+            by_rate, extremes = _compare_rates(measures, counts, compared_with, options, spanning, streams)
             by_measure |= by_rate
             largest |= extremes
     many = len(grouping.groups) > MANY_GROUPS
@@ -142,7 +154,14 @@ def audit_attribute(
     for m in chosen:
         if m.id in reasons:
             by_measure[m.id] = [undefined_gap(m, g, ref, reasons[m.id]) for g in grouping.groups if g != ref]
+    about = Compared(table, everybody or table, grouping, reference, decisions, options, rule == HIGHEST)
+    for m in possible:
+        if isinstance(m, PracticeMeasure):
+            base = {} if m.base is None else {gap.group: gap for gap in by_measure[m.base]}
+            by_measure[m.id] = practice_gaps(m, about, base, spanning)
     everything = tuple(gap for m in chosen for gap in by_measure[m.id])
+    if rule == HIGHEST:
+        everything = tuple(with_choice(gap, len(grouping.groups)) for gap in everything)
     return AttributeAudit(
         grouping.name,
         ref,
@@ -154,20 +173,21 @@ def audit_attribute(
         resolution=scores.resolution,
         calibration_resolution=scores.calibration_resolution,
         information=scores.information,
+        rule=rule,
     )
 
 
 def _compare_rates(
     measures: list[RateMeasure],
     counts: Counts,
-    reference: int,
+    compared_with: Reference,
     options: Options,
     spanning: bool,
     streams: Sequence[np.random.Generator],
 ) -> tuple[dict[str, list[RateGap]], dict[str, LargestGap]]:
     """Every group against the reference and, of more than two groups, the pair that differs most."""
     draw_gaps, draw_ranges, permute, permute_all = streams
-    confidence, draws = options.confidence, options.bootstrap
+    confidence, draws, reference = options.confidence, options.bootstrap, compared_with.place
     many = len(counts.groups) > MANY_GROUPS
     extremes = len(counts.groups) > 2 and not options.brief
     resampled: dict[str, Floats] = {}
@@ -178,7 +198,10 @@ def _compare_rates(
         ranges = resampled_ranges(measures, counts, draws, draw_ranges, options.stratified)
     pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
     ordinary = {} if many else _ordinary(measures, pairs, spanning, options, draw_gaps)
-    compared = {m.id: gaps(m, counts, reference, confidence, resampled.get(m.id), ordinary.get(m.id)) for m in measures}
+    chosen = compared_with.rule == HIGHEST
+    compared = {
+        m.id: gaps(m, counts, reference, confidence, resampled.get(m.id), ordinary.get(m.id), chosen) for m in measures
+    }
     if not many:
         compared = {
             m.id: [_tested(m, gap, pairs[gap.group], spanning, options, permute) for gap in compared[m.id]]
@@ -278,8 +301,12 @@ def _reason(m: Measure, table: Table, options: Options) -> str | None:
         return "because there are no labels"
     if isinstance(m, RateMeasure) and m.levels == "decision":
         return None
+    if isinstance(m, PracticeMeasure) and not m.scored:
+        return None
     if table.score is None:
         return "because there is no score"
+    if isinstance(m, PracticeMeasure):
+        return None
     scored = m if isinstance(m, ScoreMeasure) else None
     # intervals and tests were seen to hold on private tables: not of densities, calibration, nor variants
     holds = scored is not None and scored.id in MEASURES and not (scored.smooth or scored.view or scored.variances)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,10 @@ from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_att
 from evenhand.analyses.audit.evidence import adjusted, too_small
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.key_measures import key_measures
-from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
+from evenhand.analyses.audit.unreliable import BECAUSE, excluded, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
-from evenhand.analyses.reference import comparable, reference_group
+from evenhand.analyses.reference import HIGHEST, Pinned, Reference, comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, write
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 NOISE_ALONE = (
     "of no group column are two groups larger than the noise of the private table: share it with a larger ε, or with "
     "fewer score cells (--cells)"
+)
+ALL_EXCLUDED = (
+    "of no group column do two groups have {:g}% of the people each, so all would be excluded: take a lower "
+    "exclude_below (--exclude-below)"
 )
 WITHHELD_EVERYWHERE = (
     "of no group column, and of no intersection that is compared, do two groups have all of their people, since some "
@@ -223,11 +227,15 @@ def audit_table(
 
         tell(0.0)
         unfit = lost(table, grouping)
+        shown_only = {g: why for g, why in _excluded(table, grouping, options, reference).items() if g not in unfit}
+        unfit |= shown_only
         compared += len(grouping.groups) - len(unfit) >= 2 or not unfit
-        attribute, remarks = _audited(table, grouping, unfit, reference, measures, options, random, tell)
+        attribute, remarks = _audited(table, grouping, unfit, shown_only, reference, measures, options, random, tell)
         attributes.append(attribute)
         first += remarks
     if attributes and not compared:
+        if options.exclude_below:
+            raise UsageError(ALL_EXCLUDED.format(100 * options.exclude_below))
         raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
     held = table.score is not None, table.label is not None
     key = [key_measures([g.measure for g in a.measures], *held) for a in attributes]
@@ -247,6 +255,7 @@ def _audited(
     table: Table,
     grouping: Grouping,
     unfit: Mapping[int, str],
+    shown_only: Collection[int],
     reference: Any,
     measures: list[Measure],
     options: Options,
@@ -257,12 +266,52 @@ def _audited(
     few = [grouping.groups[g] for g, because in unfit.items() if because == BECAUSE]
     name = shown(grouping.name)
     notes = [f"too few people for the noise of the private table, by {name}: {listed(few)}"] if few else []
+    if shown_only:
+        what = f"{100 * options.exclude_below:g}% of the people"
+        small = listed([grouping.groups[g] for g in shown_only])
+        notes.append(f"below {what}, so shown and not compared, by {name}: {small}")
     if unfit and len(grouping.groups) - len(unfit) < 2:
         random.spawn(STREAMS)
-        return nothing(table, grouping, reference_group(table, grouping, reference)[0], unfit, measures), notes
+        ref = reference_group(table, grouping, reference, options.threshold)
+        attribute = nothing(table, grouping, ref.place, unfit, shown_only, measures, options)
+        return replace(attribute, rule=ref.rule), notes
     some, own = without(table, grouping, [*unfit]) if unfit else (table, grouping)
-    ref, remarks = reference_group(some, own, reference)
-    attribute = audit_attribute(some, own, ref, measures, options, random, tell)
+    ref = reference_group(table, grouping, reference, options.threshold, unfit)
+    _check_choice(ref, options)
+    ref = ref._replace(place=own.groups.index(grouping.groups[ref.place]))
+    attribute = audit_attribute(some, own, ref, measures, options, random, tell, table)
+    notes += _about_choice(ref, own, attribute, options)
     if table.noise is not None:
         attribute = settled(attribute, some, own, options.threshold, measures)
-    return restored(attribute, table, grouping, unfit, measures) if unfit else attribute, notes + remarks
+    return restored(
+        attribute, table, grouping, unfit, shown_only, measures, options
+    ) if unfit else attribute, notes + ref.remarks
+
+
+def _excluded(table: Table, grouping: Grouping, options: Options, reference: Any) -> dict[int, str]:
+    """The groups that are shown and not compared, and why: those that were so before, or the small ones."""
+    if not isinstance(reference, Pinned):
+        return excluded(table, grouping, options.exclude_below)
+    names = reference.excluded.get(grouping.name, ())
+    return {g: "because it was excluded" for g, name in enumerate(grouping.groups) if name in names}
+
+
+def _check_choice(reference: Reference, options: Options) -> None:
+    """Intervals that allow for the choice of a reference are of their own kind."""
+    if reference.rule == HIGHEST and options.interval != "auto":
+        raise UsageError(
+            f"interval={options.interval!r} would not allow for the choice of the highest group as reference: leave it "
+            "out, or name the reference"
+        )
+
+
+def _about_choice(reference: Reference, grouping: Grouping, audit: AttributeAudit, options: Options) -> list[str]:
+    """What is to be said of a reference that was chosen as the highest."""
+    if reference.rule != HIGHEST:
+        return []
+    others = len({gap.id for gap in audit.measures if gap.ci is not None and gap.ci_plain is None})
+    text = (
+        f"{shown(grouping.name)} is compared with {shown(audit.reference)}, the group that is selected most often; "
+        "p-values, and intervals of selection rates, allow for that choice"
+    )
+    return [f"{text}, those of other measures do not" if others and len(grouping.groups) > 2 else text]

@@ -30,6 +30,10 @@ def rates_behind(key: Sequence[str]) -> list[str]:
     return [r for r in RATES_TOLD if any(r in getattr(measure_of({"id": k}), "components", ()) for k in key)]
 
 
+NOT_COMPARED = "not compared"
+"""In place of a verdict, of groups that are excluded from comparison."""
+
+
 def ranked(attribute: dict[str, Any]) -> list[dict[str, Any]]:
     """The groups of an attribute: the reference, then the worst verdicts, and of these the selection furthest from it.
 
@@ -42,14 +46,16 @@ def ranked(attribute: dict[str, Any]) -> list[dict[str, Any]]:
     def place(g: dict[str, Any]) -> tuple[int, bool, float]:
         name, word = g["name"], verdict["groups"].get(g["name"], NOT_COMPUTED)
         apart = 0.0 if None in (rates[name], rates[reference]) else abs(rates[name] - rates[reference])
-        return -1 if name == reference else WORDS.index(word), name != named, -apart
+        last = len(WORDS) if name in attribute["excluded"] else WORDS.index(word)
+        return -1 if name == reference else last, name != named, -apart
 
     return sorted(attribute["groups"], key=place)
 
 
 def worst_first(attribute: dict[str, Any]) -> list[str]:
     """The names of the groups that are compared with the reference, in that order."""
-    return [g["name"] for g in ranked(attribute) if g["name"] != attribute["reference"]]
+    aside = {attribute["reference"], *attribute["excluded"]}
+    return [g["name"] for g in ranked(attribute) if g["name"] not in aside]
 
 
 def percent_column(rates: Sequence[float | None]) -> list[str]:

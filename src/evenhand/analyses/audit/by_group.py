@@ -14,7 +14,7 @@ from evenhand.analyses.audit.rate_gaps import bounds
 from evenhand.errors import shown_name
 from evenhand.measures import roc
 from evenhand.measures.rates import RATES
-from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import MEASURES, Measure, PracticeMeasure, RateMeasure, ScoreMeasure
 from evenhand.tables.groups import Grouping
 from evenhand.tables.scores import ScoreView
 from evenhand.tables.table import Table
@@ -40,7 +40,11 @@ def by_group(audit: Audit, measure: Measure) -> dict[str, GroupValues]:
     grouping = audit.table.grouping(found.name)
     if isinstance(measure, RateMeasure):
         values = _of_rates(measure, audit, grouping)
+    elif isinstance(measure, PracticeMeasure) and not measure.scored:
+        values = [{"selection_rate": g.rates["selection_rate"]} for g in found.groups]
     else:
+        if isinstance(measure, PracticeMeasure):
+            measure = MEASURES["delta_dp_c"]
         assert isinstance(measure, ScoreMeasure)
         values = [dict(_of_scores(measure, audit.table, grouping, g)) for g in range(len(grouping.groups))]
         if measure.family == "sufficiency":

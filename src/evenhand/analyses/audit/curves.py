@@ -134,7 +134,7 @@ def curves(
     if not is_whole(density_bins) or not 1 <= density_bins <= 1000:
         raise UsageError(f"density_bins must be a whole number from 1 to 1000, not {shown(density_bins)}")
     grouping = grouping_named(table, attribute)
-    ref, _ = reference_group(table, grouping, reference)
+    ref = reference_group(table, grouping, reference).place
     others = [g for g in range(len(grouping.groups)) if g != ref]
     if groups is not None:
         several = list(groups) if isinstance(groups, list | tuple) else [groups]

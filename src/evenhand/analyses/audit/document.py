@@ -51,6 +51,8 @@ def _options(options: Options) -> dict[str, Any]:
         **fields(options.scores, "ranks calibration_bins gap_bins bandwidth"),
         **fields(options, "permutations null interval stratified"),
         "tolerance": dict(options.tolerance),
+        "exclude_below": options.exclude_below,
+        "cutoff": None if options.cutoff is None else str(options.cutoff),
     }
 
 
@@ -81,6 +83,7 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -
         "name": a.name,
         "columns": list(columns),
         "reference": a.reference,
+        "reference_rule": a.rule,
         "groups": [_group(g) for g in a.groups],
         "measures": [_gap(g, settling(g, (sizes[g.group], sizes[g.reference]), confidence)) for g in a.measures],
         "largest": [_largest(g) for g in a.largest],
@@ -88,6 +91,7 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -
         "impossibility": _impossibility(a.impossibility, a.reference),
         "tests": [_rate_test(t) for t in a.tests],
         "too_small": list(a.too_small),
+        "excluded": list(a.excluded),
         "resolution": a.resolution,
         "calibration_resolution": a.calibration_resolution,
     }
@@ -103,7 +107,7 @@ def _gap(g: Gap, needed: Sample | None) -> dict[str, Any]:
         "id": g.id,
         "family": g.measure.family,
         **fields(g, "group reference value signed positive negative positive_share negative_share ratio ci method"),
-        **fields(g, "ci_bootstrap ci_signed ci_positive ci_negative tolerance passes conclusive undefined"),
+        **fields(g, "ci_plain ci_bootstrap ci_signed ci_positive ci_negative tolerance passes conclusive undefined"),
         **fields(g, "unjudged resolution smoothing"),
         "interpretation": g.interpretation,
         "parts": [_part(p) for p in g.parts],

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evenhand.analyses.audit.gaps import Gap, RateGap
+from evenhand.analyses.audit.gaps import AnyGap, Gap, RateGap
 from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.verdict import is_there
+from evenhand.inference.highest import times
 from evenhand.inference.power import detectable
 from evenhand.inference.significance import (
     TestResult,
@@ -37,6 +38,11 @@ def with_rate_tests(m: RateMeasure, gap: RateGap, profile: Profile, whole: bool,
     reach = detectable(q, n, n_ref, 1 - confidence)
     size = float(reach.ratio(q) if m.scale == "ratio" else reach.gap(q))
     return replace(gap, tests=tests, cohens_h=float(cohens_h(p, q)), detectable=size)
+
+
+def with_choice(gap: AnyGap, groups: int) -> AnyGap:
+    """The gap to a reference that was chosen by its rate: whichever group it had been, p-values hold."""
+    return gap if gap.null is None else replace(gap, null=gap.null.times(times(groups)))
 
 
 def too_small(gaps: Sequence[Gap], confidence: float) -> tuple[str, ...]:

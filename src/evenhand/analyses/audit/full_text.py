@@ -53,7 +53,8 @@ def every_measure(document: dict[str, Any]) -> Iterator[RenderableType]:
 def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     yield from headed(attribute["name"])
     yield _groups(attribute)
-    others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
+    aside = {attribute["reference"], *attribute["excluded"]}
+    others = [g["name"] for g in attribute["groups"] if g["name"] not in aside]
     if len(attribute["groups"]) <= FEW_GROUPS:
         for group in others:
             yield Text()
@@ -225,7 +226,7 @@ def _means(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableT
     known = [m for m in attribute["largest"] if m["mean"] is not None]
     if not known:
         return
-    count = len(attribute["groups"])
+    count = len(attribute["groups"]) - len(attribute["excluded"])
     yield Text()
     yield Text(f"The mean over all {count * (count - 1) // 2:,} pairs of groups", style="bold")
     grid = _grid("measure", "mean gap", _level(confidence), tight=True)

@@ -12,6 +12,7 @@ from evenhand.inference.bootstrap_interval import Ordinary
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
 from evenhand.measures.measure import SLACK, sized
+from evenhand.measures.practice import NO_TOLERANCE
 from evenhand.measures.registry import Measure, ScoreMeasure, find
 from evenhand.report.format import interval, number
 from evenhand.tables.arrays import Pair
@@ -108,6 +109,8 @@ class Judged(Known):
         """Why a value is not held to its tolerance."""
         if self.undefined:
             return None
+        if self.tolerance == np.inf:
+            return NO_TOLERANCE.format(self.id)
         if passes(self.measure, self.value, self.possible(), self.tolerance) is None:
             return self.open_because
         return self.by_size(self.tolerance)
@@ -179,6 +182,8 @@ class Gap(Judged):
     """Between what the value would lie if everybody could be compared; None if all who matter were."""
     lacking: str | None = None
     """Why there are such bounds."""
+    ci_plain: Pair | None = None
+    """The interval as if the reference had been named, where it was chosen as the highest and `ci` allows for that."""
 
     @classmethod
     def without_value(cls, m: Measure, group: str, reference: str, because: str, **known: Any) -> Self:
@@ -332,6 +337,8 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
 
 def verdict(gap: Judged, tolerance: str) -> str:
     """On which side of its tolerance a value is, and whether its interval is."""
+    if gap.unjudged and gap.tolerance == np.inf:
+        return f"not held to a tolerance {gap.unjudged}"
     if gap.unjudged:
         return f"not held to the tolerance of {tolerance} {gap.unjudged}{'' if gap.ci else ', without interval'}"
     words = {

@@ -30,7 +30,8 @@ def key_measures(chosen: Iterable[Measure], scores: bool, labels: bool) -> tuple
     >>> key_measures([MEASURES["abpc"], MEASURES["abcc"]], scores=True, labels=True)
     ('abpc', 'abcc')
     """
-    ids = [m.id for m in chosen]
+    known = list(chosen)
+    ids = [m.id for m in known if m.tolerance != float("inf")] or [m.id for m in known]
     key = tuple(id_ for id_ in _BY_DATA[scores, labels] if id_ in ids)
     return key if is_whole(ids) else counted_once(ids)
 

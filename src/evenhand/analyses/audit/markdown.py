@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.analyses.audit.brief import (
     MOST_NOTES,
+    NOT_COMPARED,
     RATES_TOLD,
     SHORT,
     few_digits,
@@ -89,7 +90,7 @@ def _groups(attribute: dict[str, Any]) -> Iterator[str]:
         [
             _group(g["name"], attribute), f"{g['n']:,}",
             column[0], number(ratios.get(g["name"]), digits=2), *column[1:],
-            verdict["groups"].get(g["name"], ""),
+            NOT_COMPARED if g["name"] in attribute["excluded"] else verdict["groups"].get(g["name"], ""),
         ]
         for g, column in zip(shown, zip(*columns, strict=True), strict=True)
     ]  # fmt: skip

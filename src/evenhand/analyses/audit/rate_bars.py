@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.audit.brief import MOST_GROUPS, SHORT, percent_column, ranked
+from evenhand.analyses.audit.brief import MOST_GROUPS, NOT_COMPARED, SHORT, percent_column, ranked
 from evenhand.analyses.audit.marks import KINDS, badge
 from evenhand.analyses.audit.verdict import word_of
 from evenhand.analyses.audit.verdict_words import FOUR_FIFTHS, percents
@@ -63,6 +63,8 @@ def _times(attribute: dict[str, Any], g: Group, ratio: dict[str, Any] | None) ->
 def _word(attribute: dict[str, Any], g: Group) -> Markup | None:
     if g["name"] == attribute["reference"]:
         return tag("span", "reference", class_="people")
+    if g["name"] in attribute["excluded"]:
+        return tag("span", NOT_COMPARED, class_="people")
     word = attribute["verdict"]["groups"].get(g["name"])
     return None if word is None else badge(word, tag("span", SHORT[word]))
 

@@ -12,11 +12,12 @@ from evenhand.analyses.audit.left_out import left_out, with_left_out
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.inference.bootstrap_interval import Ordinary
+from evenhand.inference.highest import against_highest
 from evenhand.inference.null import Null, rate_size, recentred
 from evenhand.inference.resample import bootstrap
 from evenhand.measures.rates import share
 from evenhand.measures.registry import RATES, Profile, RateMeasure
-from evenhand.tables.arrays import Floats, Pair
+from evenhand.tables.arrays import Floats, Ints, Pair
 from evenhand.tables.dense import Counts
 
 
@@ -27,16 +28,22 @@ def gaps(
     confidence: float,
     resampled: Floats | None,
     ordinary: Mapping[str, Ordinary] | None = None,
+    chosen: bool = False,
 ) -> list[RateGap]:
     """Compare every group with the reference. `resampled` are the statistics of `resampled_gaps`.
 
-    `ordinary` are intervals by group to take instead of the best known ones.
+    `ordinary` are intervals by group to take instead of the best known ones. `chosen` says that the reference is what
+    it is by its selection rate.
     """
     profile = measure.profile(counts)
     reasons = _reasons(measure, counts, profile, reference)
     bins = counts.bins or (None,) * len(measure.components)
     components = measure.components or tuple(b.name for b in counts.bins)
     each, whole, method = _intervals(measure, profile, reference, confidence)
+    plain = whole if chosen and _of_selection(measure) else None
+    if plain is not None:
+        whole = _against_chosen(measure, profile, reference, confidence)
+        method += ", against the highest of all"
     compared = []
     for g, group in enumerate(counts.groups):
         if g == reference:
@@ -50,7 +57,9 @@ def gaps(
             continue
         columns = zip(components, a, b, *(ends[:, g].tolist() for ends in each), bins, strict=True)
         parts = [Part(name, x, y, x - y, (lo, hi), one) for name, x, y, lo, hi, one in columns]
-        gap = _gap(measure, names, parts, (float(whole[0][g]), float(whole[1][g])), method)
+        gap = _gap(measure, names, parts, _ends(whole, g), method)
+        if plain is not None:
+            gap = replace(gap, ci_plain=_ends(plain, g))
         if resampled is not None:
             gap = replace(
                 gap,
@@ -84,6 +93,29 @@ def _intervals(
     least, _ = interval.largest_difference(together[0].T, together[1].T)
     _, most = interval.largest_difference(alone[0].T, alone[1].T)
     return together, (least, most), "exact limits together, Newcombe alone"
+
+
+def _of_selection(m: RateMeasure) -> bool:
+    """Whether it compares selection rates alone, by which the highest group is chosen."""
+    return m.components == ("selection_rate",)
+
+
+def _against_chosen(m: RateMeasure, profile: Profile, r: int, confidence: float) -> interval.Interval:
+    """Intervals of the gap (group) to a reference that is the highest of these people."""
+    assert profile.trials is not None
+    p, n = profile.values[0], profile.trials[0]
+
+    def limits(a: Ints, b: Ints, level: interval.Number) -> interval.Interval:
+        if m.scale == "ratio":
+            return interval.ratio_of_shares(p[a], n[a], p[b], n[b], level)
+        own, other = (interval.wilson(p[g], n[g], level) for g in (a, b))
+        return interval.difference(p[a], own, p[b], other)
+
+    return against_highest(limits, p, n, r, confidence)
+
+
+def _ends(limits: interval.Interval, group: int) -> Pair:
+    return float(limits[0][group]), float(limits[1][group])
 
 
 Limits = Callable[[Profile, interval.Number], interval.Interval]

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.analyses.audit.key_measures import is_whole
-from evenhand.analyses.options import Options
+from evenhand.analyses.options import Options, percentage
+from evenhand.analyses.reference import HIGHEST
 from evenhand.errors import values_in
 from evenhand.ingest.roles import Roles
 from evenhand.ingest.values import name_of
 from evenhand.measures.curve import ScoreOptions
 from evenhand.report.command import listed, numbers
+from evenhand.tables.cells import Attribute
 from evenhand.tables.table import Table
 
 DATA = "DATA"
@@ -84,29 +86,42 @@ def _columns(table: Table) -> Iterator[str]:
 
 
 def _decision(table: Table, options: Options, attributes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if options.threshold is not None:
+    if options.cutoff is not None:
+        yield from ("--top" if options.cutoff.kind == "top" else "--threshold", options.cutoff.said)
+    elif options.threshold is not None:
         yield from ("--threshold", numbers(options.threshold))
     stated = _references(attributes)
+    if set(stated.values()) == {HIGHEST} and not any(map(_called_highest, table.attributes)):
+        yield from ("--reference", HIGHEST)
+        return
     for name, group in stated.items():
         plain = len(table.attributes) == 1 and "=" not in group
         yield from ("--reference", group if plain else f"{name}={group}")
 
 
+def _called_highest(attribute: Attribute) -> bool:
+    return HIGHEST in attribute.groups
+
+
 def _references(attributes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The fewest references of columns that also decide those of intersections."""
-    alone = {a["name"]: a["reference"] for a in attributes if len(a["columns"]) == 1}
-    needed = {a["name"]: a["reference"] for a in attributes if a["name"] in alone and _decided(a, {}) != a["reference"]}
-    fits = all(_decided(a, needed) == a["reference"] for a in attributes)
-    return needed if fits else alone
+    """What was said of single columns, if it also decides the references of intersections; else those of all."""
+    alone = {a["name"]: a for a in attributes if len(a["columns"]) == 1}
+    stated = {name: _stated(a) for name, a in alone.items() if a["reference_rule"] != "largest"}
+    named = [a for a in attributes if a["reference_rule"] != HIGHEST]
+    fits = all(_decided(a, stated) == a["reference"] for a in named)
+    return stated if fits else {name: _stated(a) for name, a in alone.items()}
+
+
+def _stated(attribute: Mapping[str, Any]) -> str:
+    return HIGHEST if attribute["reference_rule"] == HIGHEST else str(attribute["reference"])
 
 
 def _decided(attribute: Mapping[str, Any], stated: Mapping[str, str]) -> str:
     """The largest group that agrees with what is stated, or of all."""
     wanted = {c: stated[c] for c in attribute["columns"] if c in stated}.items()
-    agrees = [
-        g for g in attribute["groups"] if wanted <= dict(zip(attribute["columns"], g["members"], strict=True)).items()
-    ]
-    return str(max(agrees or attribute["groups"], key=lambda g: g["n"])["name"])
+    compared = [g for g in attribute["groups"] if g["name"] not in attribute["excluded"]]
+    agrees = [g for g in compared if wanted <= dict(zip(attribute["columns"], g["members"], strict=True)).items()]
+    return str(max(agrees or compared or attribute["groups"], key=lambda g: g["n"])["name"])
 
 
 def _options(options: Options) -> Iterator[str]:
@@ -118,6 +133,8 @@ def _options(options: Options) -> Iterator[str]:
             yield from (f"--{name}", numbers(value) if isinstance(value, float) else f"{value}")
     if options.stratified:
         yield "--stratified"
+    if options.exclude_below:
+        yield from ("--exclude-below", _percent(options.exclude_below))
     for name in ("ranks", "bandwidth"):
         if (value := getattr(scores, name)) != getattr(ScoreOptions(), name):
             yield from (f"--{name}", f"{value}")
@@ -127,3 +144,9 @@ def _options(options: Options) -> Iterator[str]:
         yield from ("--tolerance", f"{id_}={numbers(tolerance)}")
     if options.seed is not None:
         yield from ("--seed", f"{options.seed}")
+
+
+def _percent(share: float) -> str:
+    """A share as people write it, if that is read as the same number."""
+    text = f"{100 * share:.12g}%"
+    return text if percentage(text) == share else repr(share)

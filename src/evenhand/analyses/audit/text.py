@@ -9,7 +9,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit.brief import MOST_GROUPS, MOST_NOTES, SHORT, percent_column, ranked, rates_behind
+from evenhand.analyses.audit.brief import (
+    MOST_GROUPS,
+    MOST_NOTES,
+    NOT_COMPARED,
+    SHORT,
+    percent_column,
+    ranked,
+    rates_behind,
+)
 from evenhand.analyses.audit.full_text import every_measure
 from evenhand.analyses.audit.verdict import WORDS, word_of
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
@@ -90,7 +98,7 @@ def _groups(attribute: dict[str, Any], confidence: float) -> Grid:
         cells = [f"{g['n']:,}{left}", f"{_bar(rate)} {selected[i]}", ratio, *(c[i] for c in columns)]
         grid.add_row(
             Text(shown_name(g["name"], 26) + ("*" if reference else "")), *cells,
-            *([_short(attribute["verdict"]["groups"].get(g["name"]))] * several),
+            *([_of_group(attribute, g["name"])] * several),
         )  # fmt: skip
     grid.caption = Text(f"* reference{more}")
     grid.caption_justify = "left"
@@ -145,6 +153,11 @@ def _grid(first: str, *rest: str) -> Grid:
         left = name == "verdict"
         grid.add_column(name, justify="left" if left else "right", no_wrap=True, overflow="ellipsis")
     return grid
+
+
+def _of_group(attribute: dict[str, Any], group: str) -> Text:
+    excluded = group in attribute["excluded"]
+    return Text(NOT_COMPARED, "dim") if excluded else _short(attribute["verdict"]["groups"].get(group))
 
 
 def _short(word: str | None) -> Text:

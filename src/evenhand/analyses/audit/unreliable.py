@@ -1,17 +1,21 @@
-"""Groups whose figures would mislead, lost in the noise of a private table or withheld in part: listed as undefined."""
+"""Groups that are listed but not compared.
+
+The figures of some would mislead, lost in the noise of a private table or withheld in part: they are undefined. Others
+are so small a share of the people that the user excludes them: their own rates are shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from evenhand.analyses.audit.attribute import NOISY, AttributeAudit, Impossibility
 from evenhand.analyses.audit.gaps import undefined_gap
-from evenhand.analyses.audit.groups import Estimate, GroupSummary
+from evenhand.analyses.audit.groups import Estimate, GroupSummary, summarise
 from evenhand.analyses.audit.largest_gap import LargestGap
+from evenhand.analyses.options import Options
 from evenhand.measures.registry import RATES, Measure, RateMeasure
 from evenhand.tables.arrays import Ints
 from evenhand.tables.groups import Grouping, sum_by
@@ -33,6 +37,17 @@ def lost(table: Table, grouping: Grouping) -> dict[int, str]:
     return {
         **dict.fromkeys(drowned(table, grouping).tolist(), BECAUSE),
         **{i: WITHHELD for i, name in enumerate(grouping.groups) if name in lacking},
+    }
+
+
+def excluded(table: Table, grouping: Grouping, below: float) -> dict[int, str]:
+    """The groups with a smaller share of all people, and what that share is."""
+    if not below:
+        return {}
+    share = table.people_in(grouping) / table.people
+    return {
+        int(g): f"because it has {share[g]:.2%} of the people, and groups below {100 * below:g}% are excluded"
+        for g in np.flatnonzero(share < below)
     }
 
 
@@ -112,51 +127,76 @@ def _without_few(group: GroupSummary, few: Mapping[bool, frozenset[str]]) -> Gro
 
 def without(table: Table, grouping: Grouping, groups: Sequence[int]) -> tuple[Table, Grouping]:
     """The people of the other groups."""
-    cells = ~np.isin(grouping.codes, groups)
-    arrays = ("n", "score", "decision", "label", "weight2")
-    parts: dict[str, Any] = {name: None if (a := getattr(table, name)) is None else a[cells] for name in arrays}
-    meaning = table.meaning if table.score is None else replace(table.meaning, score_range=table.score_range)
-    some = Table.of_cells(
-        attributes=table.attributes, codes=table.codes[:, cells], meaning=meaning, spans=table.spans,
-        depth=table.depth, noise=table.noise, provenance=table.provenance, left_out=table.left_out,
-        left_out_groups=table.left_out_groups, **parts,
-    )  # fmt: skip
+    some = table.of_some(~np.isin(grouping.codes, groups))
     return some, some.grouping(grouping.name)
 
 
 def restored(
-    audit: AttributeAudit, table: Table, grouping: Grouping, groups: Mapping[int, str], chosen: Sequence[Measure]
+    audit: AttributeAudit,
+    table: Table,
+    grouping: Grouping,
+    groups: Mapping[int, str],
+    shown: Collection[int],
+    chosen: Sequence[Measure],
+    options: Options,
 ) -> AttributeAudit:
-    """The audit of the others, in which these groups are listed too, without numbers."""
+    """The audit of the others, in which these groups are listed too: those only to be shown with their rates."""
     summaries = {g.name: g for g in audit.groups}
     rates = tuple(audit.groups[0].rates)
     summaries |= {grouping.groups[g]: _unknown(table, grouping, g, because, rates) for g, because in groups.items()}
+    summaries |= _alone(table, grouping, shown, rates, options)
     gaps = list(audit.measures)
     for m in chosen:
-        gaps += [undefined_gap(m, grouping.groups[g], audit.reference, because) for g, because in groups.items()]
+        gaps += [
+            undefined_gap(m, grouping.groups[g], audit.reference, because)
+            for g, because in groups.items()
+            if g not in shown
+        ]
     order = {m.id: i for i, m in enumerate(chosen)}
     place = {name: i for i, name in enumerate(grouping.groups)}
     return replace(
         audit,
         groups=tuple(summaries[name] for name in grouping.groups),
         measures=tuple(sorted(gaps, key=lambda gap: (order[gap.id], place[gap.group]))),
+        excluded=tuple(grouping.groups[g] for g in shown),
     )
 
 
+def _alone(
+    table: Table, grouping: Grouping, groups: Collection[int], rates: Sequence[str], options: Options
+) -> dict[str, GroupSummary]:
+    """Groups that are shown and not compared: their rates, with intervals that need no resamples."""
+    if not groups:
+        return {}
+    some, own = without(table, grouping, [g for g in range(len(grouping.groups)) if g not in groups])
+    bins = some.binned(own, options.scores.gap_bins) if "ece" in rates else None
+    quiet = replace(options, bootstrap=0)
+    found = summarise(some, own, some.decisions(own, options.threshold), bins, quiet, np.random.default_rng(0))
+    return {g.name: g for g in found}
+
+
 def nothing(
-    table: Table, grouping: Grouping, reference: int, groups: Mapping[int, str], chosen: Sequence[Measure]
+    table: Table,
+    grouping: Grouping,
+    reference: int,
+    groups: Mapping[int, str],
+    shown: Collection[int],
+    chosen: Sequence[Measure],
+    options: Options,
 ) -> AttributeAudit:
     """The audit of an attribute of which fewer than two groups can be compared: their names, and why not."""
     ref = grouping.groups[reference]
     rates = tuple(r for r in RATES if table.label is not None or not RATES[r].needs_label)
     because = {g: groups.get(g, NOTHING) for g in range(len(grouping.groups))}
+    own = _alone(table, grouping, shown, rates, options)
     return AttributeAudit(
         grouping.name,
         ref,
-        tuple(_unknown(table, grouping, g, why, rates) for g, why in because.items()),
+        tuple(own.get(grouping.groups[g]) or _unknown(table, grouping, g, why, rates) for g, why in because.items()),
         tuple(undefined_gap(m, grouping.groups[g], ref, because[g]) for m in chosen for g in because if g != reference),
         (),
         Impossibility(False, np.nan, (), (), NOTHING),
+        excluded=tuple(grouping.groups[g] for g in shown),
     )
 
 

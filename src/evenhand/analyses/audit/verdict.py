@@ -134,7 +134,8 @@ def _worst_of(named: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _fare(attribute: Mapping[str, Any], which: Any) -> str | None:
     """The group that is selected least or most often, if groups are: few people alone make nobody worst or best."""
-    groups = [g for g in attribute["groups"] if g["rates"]["selection_rate"]["value"] is not None]
+    compared = [g for g in attribute["groups"] if g["name"] not in attribute["excluded"]]
+    groups = [g for g in compared if g["rates"]["selection_rate"]["value"] is not None]
     enough = [g for g in groups if g["name"] not in attribute["too_small"]]
     told = enough if len(enough) > 1 else groups
     rates = [g["rates"]["selection_rate"]["value"] for g in told]

@@ -237,7 +237,7 @@ def unjudged_notes(a: AttributeAudit, exploratory: bool = False) -> Iterator[str
 
 
 def _many_pairs(table: Table, a: AttributeAudit) -> Iterator[str]:
-    count = len(a.groups)
+    count = len(a.groups) - len(a.excluded)
     if table.score is not None and a.largest and (pairs := count * (count - 1) // 2) > MOST_PAIRS:
         many = f"{shown(a.name)} has {count:,} groups, too many pairs to resample ({pairs:,})"
         some = ", and an interval only by differences of means and distances of CDFs and of densities"

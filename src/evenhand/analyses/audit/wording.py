@@ -84,8 +84,10 @@ def not_computed(measures: Iterable[dict[str, Any]], which: str = "undefined") -
     return [f"{', '.join(titles)}: {shown_name(because, 200)}" for because, titles in reasons.items()]
 
 
-def tolerated(measure: Measure, tolerance: float, short: bool = False) -> str:
+def tolerated(measure: Measure, tolerance: float | None, short: bool = False) -> str:
     """What is within the tolerance."""
+    if tolerance is None:
+        return "none"
     if measure.scale == "ratio":
         return f"×÷{tolerance:g}" if short else f"{tolerance:g} to {1 / tolerance:g}"
     return f"±{tolerance:.2g}" if measure.signed else f"{tolerance:.2g}"

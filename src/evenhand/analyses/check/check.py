@@ -73,7 +73,7 @@ class Verdict(Result):
 class CheckArgs(RolesArgs, ResamplingArgs, MeasureArgs, total=False):
     """The options of an audit that rules leave open, for signatures."""
 
-    threshold: float | None
+    threshold: float | str | None
     reference: str | Mapping[str, str] | None
 
 
@@ -104,7 +104,7 @@ def check(
         What it means if a measure is undefined for a group: "fail" (default), or "skip" to leave that comparison out.
     min_group_size, small_groups
         Groups of fewer people are not judged; that means "fail" (default) or "skip".
-    threshold, reference, ranks, calibration_bins, bandwidth, tolerance
+    threshold, top, reference, exclude_below, ranks, calibration_bins, bandwidth, tolerance
         As in `evenhand.audit`. These, the columns and the options of `evenhand.Inference` (but for the level, which
         the rules say) prevail over those of the policy.
 
@@ -129,14 +129,14 @@ def check(
 def judge(table: Table, book: Rulebook, progress: Progress | None = None) -> Verdict:
     """Hold a table to the rules."""
     chance = any(rule.asks_chance for rule in book.rules)
-    options, _ = with_threshold(_options(book, book.confidence, chance), table)
+    options, decided = with_threshold(_options(book, book.confidence, chance), table)
     cases = cases_of(table, book, options.threshold)
-    audits = _Audits(table, book)
+    audits = _Audits(table, book, options.threshold)
     for case in cases:
         audits.want(case, _larger(table, book, case))
     audits.run(progress)
     findings = tuple(f for case in cases for f in _findings(table, book, case, audits.of(case)))
-    return Verdict(table, book, options, findings, audits.remarks())
+    return Verdict(table, book, options, findings, tuple(dict.fromkeys((*decided, *audits.remarks()))))
 
 
 def _options(book: Rulebook, confidence: float, chance: bool) -> Options:
@@ -154,27 +154,14 @@ def _larger(table: Table, book: Rulebook, case: Case) -> Table | None:
     cells = ~np.isin(case.grouping.codes, small)
     if len(set(case.grouping.codes[cells].tolist()) - {-1}) < 2:
         return None
-    arrays = ("n", "score", "decision", "label", "weight", "weight2", "cluster")
-    parts: dict[str, Any] = {name: None if (a := getattr(table, name)) is None else a[cells] for name in arrays}
-    if parts["cluster"] is not None:
-        parts["cluster"] = np.unique(parts["cluster"], return_inverse=True)[1].reshape(-1)
-    meaning = table.meaning if table.score is None else replace(table.meaning, score_range=table.score_range)
-    return Table.of_cells(
-        attributes=table.attributes,
-        codes=table.codes[:, cells],
-        meaning=meaning,
-        spans=table.spans,
-        noise=table.noise,
-        provenance=table.provenance,
-        **parts,
-    )
+    return table.of_some(cells)
 
 
 class _Audits:
     """The audits that the rules need: one for each level, with tests only where a rule asks about chance."""
 
-    def __init__(self, table: Table, book: Rulebook) -> None:
-        self.table, self.book = table, book
+    def __init__(self, table: Table, book: Rulebook, threshold: float | None) -> None:
+        self.table, self.book, self.threshold = table, book, threshold
         self.wanted: dict[tuple[float, bool, str | None], dict[str, list[Measure]]] = {}
         self.tables: dict[str, Table] = {}
         self.found: dict[tuple[float, bool, str | None], dict[str, AttributeAudit]] = {}
@@ -203,7 +190,8 @@ class _Audits:
             table = self.table if fewer is None else self.tables[fewer]
             reference = self.book.audit.get("reference") if fewer is None else None
             random = deepcopy(generator(self.book.audit.get("seed", 0)))
-            audit = audit_table(table, _options(self.book, confidence, chance), measures, reference, random, tell)
+            options = replace(_options(self.book, confidence, chance), threshold=self.threshold)
+            audit = audit_table(table, options, measures, reference, random, tell)
             self.found[key] = {a.name: a for a in audit.attributes}
             self._note(audit)
 
@@ -263,7 +251,7 @@ def _of_pairs(case: Case, audit: AttributeAudit, sizes: Mapping[str, int]) -> It
         yield _judged(case, audit.information, sizes)
         return
     largest = next((g for g in audit.largest if g.id == m.id), None)
-    if largest is None and len(audit.groups) == 2:
+    if largest is None and len(audit.groups) - len(audit.excluded) == 2:
         yield from (
             _judged(case, _against_nobody(gap, case.rule, audit), sizes) for gap in audit.measures if gap.id == m.id
         )

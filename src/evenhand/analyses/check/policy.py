@@ -22,6 +22,8 @@ OPTIONS = (
     *(f.name for f in fields(Inference) if f.name not in ("confidence", "seed")),
     *(f.name for f in fields(ScoreOptions)),
     "tolerance",
+    "top",
+    "exclude_below",
 )
 KEYS = (*COLUMNS, *OPTIONS, "reference", "seed")
 """What `[audit]` may say: the options of an audit."""

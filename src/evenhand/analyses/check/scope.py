@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenhand.analyses.audit.unreliable import excluded
 from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.reference import comparable, reference_group
@@ -34,7 +35,7 @@ def cases_of(table: Table, book: Rulebook, threshold: float | None) -> list[Case
         undefined = book.undefined_for(rule)
         _check_possible(table, book, rule, undefined)
         for grouping in _groupings(table, book, rule):
-            _check_groups(table, book, rule, grouping)
+            _check_groups(table, book, rule, grouping, threshold)
             level, nothing = rule.confidence or book.confidence, _constant(table, rule, threshold)
             cases.append(Case(rule, grouping, level, undefined, book.options.bootstrap, nothing))
     return cases
@@ -88,9 +89,10 @@ def _groupings(table: Table, book: Rulebook, rule: Rule) -> Sequence[Grouping]:
     return found
 
 
-def _check_groups(table: Table, book: Rulebook, rule: Rule, grouping: Grouping) -> None:
+def _check_groups(table: Table, book: Rulebook, rule: Rule, grouping: Grouping, threshold: float | None) -> None:
+    small = excluded(table, grouping, book.options.exclude_below)
     try:
-        ref, _ = reference_group(table, grouping, book.audit.get("reference"))
+        ref = reference_group(table, grouping, book.audit.get("reference"), threshold, small).place
     except UsageError as error:
         if "reference" in book.written and len(grouping.groups) > 1:
             raise book.places.refuse(("audit", "reference", grouping.name), error) from None
@@ -102,6 +104,8 @@ def _check_groups(table: Table, book: Rulebook, rule: Rule, grouping: Grouping) 
         raise book.where(rule, "groups")(f"say of which attribute these groups are: {names}")
     for i, name in enumerate(rule.groups):
         refuse = book.where(rule, "groups", i)
+        if name in grouping.groups and (place := grouping.groups.index(name)) in small:
+            raise refuse(f"{shown(name)} is not compared {small[place]}")
         if name not in grouping.groups:
             raise refuse(
                 f"{shown(name)} is not a group of {shown(grouping.name)} (there are: {listed(grouping.groups)})"

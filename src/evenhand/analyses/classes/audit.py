@@ -35,6 +35,7 @@ MOST_CELLS = 200_000
 USUAL = {
     "threshold": None, "reference": None, "measures": None, "ranks": "published", "calibration_bins": None,
     "bandwidth": "scott", "null": "concept", "interval": "auto", "stratified": False, "tolerance": None,
+    "exclude_below": None, "top": None,
 }  # fmt: skip
 
 

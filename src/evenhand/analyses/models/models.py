@@ -119,8 +119,8 @@ class CandidateAudit(Result):
         return self.charts(attribute=attribute, group=group).draw(name)
 
 
-def _thresholds(stated: Any, names: Sequence[str]) -> list[float | None]:
-    """One threshold for each model."""
+def _thresholds(stated: Any, names: Sequence[str]) -> list[Options]:
+    """Options with the threshold of each model."""
     count = len(names)
     if isinstance(stated, Mapping):
         if set(stated) != set(names):
@@ -129,7 +129,7 @@ def _thresholds(stated: Any, names: Sequence[str]) -> list[float | None]:
     several = list(stated) if isinstance(stated, list | tuple | np.ndarray) else [stated] * count
     if len(several) != count:
         raise UsageError(f"there are {count} scores but {len(several)} thresholds: give one, or one for each score")
-    return [checked(one, 0.95, 0, 0).threshold for one in several]
+    return [checked(one, 0.95, 0, 0) for one in several]
 
 
 def audit_candidates(
@@ -157,10 +157,9 @@ def audit_candidates(
                 progress((k + done) / (count + 1), f"{shown_name(joint.names[k])}: {what}")
 
         audits.append(
-            audit_table(
-                joint.of(k), replace(options, threshold=own), list(chosen), reference, streams[k], tell, library
-            )
+            audit_table(joint.of(k), _deciding(options, own), list(chosen), reference, streams[k], tell, library)
         )
+    _check_references(joint.names, audits)
     questions, notes = _questions(audits[0], chosen)
     draws = audits[0].options.bootstrap
     resamples: dict[About, Any] = {}
@@ -182,6 +181,22 @@ def audit_candidates(
     if draws and (options.stratified or options.interval != "auto"):
         notes.append("differences between models rest on plain resamples, whatever was asked for each audit")
     return CandidateAudit(candidates, tuple(differences), tradeoffs, (*notes, *_notes(joint.names, audits)))
+
+
+def _deciding(options: Options, own: Options) -> Options:
+    """The options with the threshold of one model, or with what decides about it."""
+    return replace(options, threshold=own.threshold, cutoff=own.cutoff or options.cutoff)
+
+
+def _check_references(names: Sequence[str], audits: Sequence[Audit]) -> None:
+    """Differences between models are of the same comparisons."""
+    for own in zip(*(a.attributes for a in audits), strict=True):
+        references = [a.reference for a in own]
+        if len(set(references)) > 1:
+            which = ", ".join(f"{shown(ref)} by {shown(name)}" for name, ref in zip(names, references, strict=True))
+            raise UsageError(
+                f"the models select different groups of {shown(own[0].name)} most often ({which}): name the reference"
+            )
 
 
 def _threshold(a: Audit) -> float:

@@ -84,7 +84,7 @@ def _more_models(document: dict[str, Any]) -> Iterator[RenderableType]:
 def _fairness(document: dict[str, Any], attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
     name = attribute["name"]
     reference = attribute["reference"]
-    groups = [g["name"] for g in attribute["groups"] if g["name"] != reference]
+    groups = [g["name"] for g in attribute["groups"] if g["name"] not in (reference, *attribute["excluded"])]
     shown = groups[:MOST_GROUPS]
     for group in shown:
         yield Text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -11,10 +11,11 @@ import numpy as np
 
 from evenhand.analyses.audit.audit import Audit, audit_table
 from evenhand.analyses.audit.gaps import Gap, undefined_gap
+from evenhand.analyses.audit.unreliable import excluded
 from evenhand.analyses.monitor.sequential import Finding, Key, Rule, Yardstick, findings
 from evenhand.analyses.monitor.stream import Baseline, Span
 from evenhand.analyses.options import Options, Progress
-from evenhand.analyses.reference import Pinned, comparable, reference_group
+from evenhand.analyses.reference import HIGHEST, Pinned, comparable, reference_group
 from evenhand.errors import shown_name
 from evenhand.inference import interval
 from evenhand.measures.registry import Measure
@@ -91,6 +92,12 @@ class Alarm:
     """The first period of the window that shows it."""
 
 
+REGRESSES = (
+    "the reference is the group that was selected most often in the baseline, which was partly luck if others were "
+    "close: gaps of later periods may be a little smaller for that alone"
+)
+
+
 class History:
     """The audits and looks of a monitoring report."""
 
@@ -109,16 +116,24 @@ class History:
         self.rule, self.progress = rule, progress
         self.audits, self.testing, own = rng.spawn(3)
         groupings, self.notes = comparable(start.table)
-        self.references = _references(start.table, groupings, reference)
+        excluded_of = {g.name: excluded(start.table, g, options.exclude_below) for g in groupings}
+        self.references, chosen_highest = _references(start.table, groupings, reference, options.threshold, excluded_of)
+        if chosen_highest:
+            self.notes.append(REGRESSES)
+        names = {g.name: [g.groups[place] for place in excluded_of[g.name]] for g in groupings}
+        self.pinned = Pinned(self.references, names)
         self.yardsticks = [
-            Yardstick(start.table, g, g.groups.index(self.references[g.name]), chosen, options, random, self._parts())
+            Yardstick(
+                start.table, g, g.groups.index(self.references[g.name]), chosen, options, random, self._parts(),
+                names[g.name],
+            )
             for g, random in zip(groupings, own.spawn(len(groupings)), strict=True)
-        ]
+        ]  # fmt: skip
 
     def done(self) -> tuple[tuple[Period, ...], tuple[Alarm, ...], Audit]:
         self.progress(0.0, "auditing the baseline")
         (random,) = self.audits.spawn(1)
-        first = audit_table(self.start.table, self.options, self.chosen, Pinned(self.references), random)
+        first = audit_table(self.start.table, self.options, self.chosen, self.pinned, random)
         before = dict(gaps_of(first))
         looked = [s for s in self.spans[self.start.stop :] if s.finished]
         found = findings(self.yardsticks, [s.table for s in looked], self.rule, self.testing)
@@ -155,7 +170,7 @@ class History:
         measures = chosen or self.chosen
         reasons = {y.name: self._undefined(table, y) for y in self.yardsticks}
         defined = {name: measures for name, because in reasons.items() if because is None}
-        yield from gaps_of(audit_table(table, self.options, defined, Pinned(self.references), rng))
+        yield from gaps_of(audit_table(table, self.options, defined, self.pinned, rng))
         for name, because in reasons.items():
             reference = self.references[name]
             for m in measures if because is not None else ():
@@ -255,16 +270,27 @@ class History:
         return dict(self._gaps(table, np.random.default_rng(0), measures))
 
 
-def _references(table: Table, groupings: Sequence[Grouping], stated: Any) -> dict[str, str]:
-    """Whom all periods are compared with: first of the single attributes, then of their intersections."""
+def _references(
+    table: Table,
+    groupings: Sequence[Grouping],
+    stated: Any,
+    threshold: float | None,
+    excluded_of: Mapping[str, Mapping[int, str]],
+) -> tuple[dict[str, str], bool]:
+    """Whom all periods are compared with: first of the single attributes, then of their intersections.
+
+    And whether one of them was chosen as the highest.
+    """
     found: dict[str, str] = {}
+    highest = False
     alone: dict[str, str] = {}
     for grouping in groupings:
-        place, _ = reference_group(table, grouping, stated if len(grouping.attributes) == 1 else alone)
-        found[grouping.name] = grouping.groups[place]
+        asked = stated if len(grouping.attributes) == 1 else alone
+        ref = reference_group(table, grouping, asked, threshold, excluded_of[grouping.name])
+        found[grouping.name], highest = grouping.groups[ref.place], highest or ref.rule == HIGHEST
         if len(grouping.attributes) == 1:
             alone[grouping.name] = found[grouping.name]
-    return found
+    return found, highest
 
 
 def gaps_of(audit: Audit) -> Iterator[tuple[Key, Gap]]:

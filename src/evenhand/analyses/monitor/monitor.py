@@ -106,7 +106,7 @@ def monitor(
     time: Any = None,
     every: str | int | None = None,
     baseline: Any = None,
-    threshold: float | None = None,
+    threshold: float | str | None = None,
     reference: str | Mapping[str, str] | None = None,
     measures: Sequence[str] | None = None,
     looks: int = 200,
@@ -135,8 +135,9 @@ def monitor(
     small, min_people
         Periods in which an attribute has fewer than two groups of so many people are put together with the next
         ("merge"), or left as they are ("keep"). Smaller groups are not tested, but those of several periods are.
-    threshold, reference, measures, ranks, calibration_bins, bandwidth, tolerance
-        As in `evenhand.audit`. The reference is the largest group of the baseline.
+    threshold, top, reference, exclude_below, measures, ranks, calibration_bins, bandwidth, tolerance
+        As in `evenhand.audit`. The baseline decides who is the largest group, or the highest, which groups are
+        excluded, and what threshold the median, a quantile or the best so many mean.
     confidence, bootstrap, rng
         Intervals and tests: see `evenhand.Inference`. There are 199 resamples by default.
 

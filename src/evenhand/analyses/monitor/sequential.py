@@ -9,7 +9,7 @@ spends depends on nothing that comes later.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -98,10 +98,11 @@ class Yardstick:
         options: Options,
         rng: np.random.Generator,
         parts: Sequence[Table] = (),
+        excluded: Collection[str] = (),
     ) -> None:
-        """`parts` are the tables of the baseline's periods, if it has several."""
+        """`parts` are the tables of the baseline's periods, if it has several; `excluded` groups are not tested."""
         self.name, self.groups, self.reference = grouping.name, grouping.groups, reference
-        self.options = options
+        self.options, self.excluded = options, excluded
         possible = [m for m in measures if table.label is not None or not m.needs_label]
         binned = _binned(table, options.scores.gap_bins)
         self.rates = [m for m in possible if isinstance(m, RateMeasure) and (m.levels == "decision" or binned)]
@@ -166,7 +167,8 @@ class Yardstick:
         parts = [s.sample for s in periods if s.sample is not None]
         people = np.minimum(now.decisions.people(), self.before.decisions.people())
         others = [g for g in range(len(self.groups)) if g != self.reference]
-        large = [g for g in others if min(people[g], people[self.reference]) >= min_people]
+        compared = [g for g in others if self.groups[g] not in self.excluded]
+        large = [g for g in compared if min(people[g], people[self.reference]) >= min_people]
         found: dict[tuple[str, str], float] = {}
         rates = [m for m in self.rates if m.levels == "decision" or now.bins is not None]
         for m, p in zip(rates, self._rate_changes(rates, now), strict=True):

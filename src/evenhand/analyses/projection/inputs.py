@@ -44,7 +44,7 @@ def compared(table: Table, reference: Any, compare: Any) -> tuple[Grouping, list
             f"{listed([a.name for a in table.attributes])}: count the people by one of them (group=)"
         )
     grouping = table.groupings[0]
-    ref, _ = reference_group(table, grouping, reference)
+    ref = reference_group(table, grouping, reference).place
     if compare is None:
         return grouping, [g for g in range(len(grouping.groups)) if g != ref], ref
     group = group_named(grouping, compare)

@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand.analyses.audit.attribute import audit_attribute
 from evenhand.analyses.audit.gaps import Gap
+from evenhand.analyses.reference import Reference
 from evenhand.analyses.requirement import Requirement
 from evenhand.analyses.thresholds.selection_effect import Searched, searched
 from evenhand.measures.measure import SLACK, worst_of_interval
@@ -153,7 +154,9 @@ def _gaps(
     draws = 0 if quick and not result.table.clustered else result.options.bootstrap
     options = replace(result.options, threshold=threshold, confidence=level, bootstrap=draws)
     options = replace(options, brief=quick)
-    audit = audit_attribute(result.table, result.grouping, reference, list(unique), options, rng, lambda done: None)
+    audit = audit_attribute(
+        result.table, result.grouping, Reference(reference, "named", []), list(unique), options, rng, lambda done: None
+    )
     return audit.measures
 
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from evenhand.analyses.options import Options, checked, cuts_of
+from evenhand.analyses.options import Options, checked, cuts_of, with_threshold
 from evenhand.analyses.reference import grouping_named, reference_group
 from evenhand.analyses.requirement import Requirement, required
 from evenhand.analyses.thresholds.by_group import LEVELS, ByGroup, by_group as separate
@@ -144,7 +144,7 @@ def thresholds(
     fairness: str | None = None,
     require: str | Sequence[str] = (),
     choose: str = "interval",
-    threshold: float | None = None,
+    threshold: float | str | None = None,
     allow_trivial: bool = False,
     by_group: bool = False,
     **options: Unpack[ThresholdsArgs],
@@ -172,7 +172,7 @@ def thresholds(
         for the search; or "value": the best at which the gaps of these people do, often by luck. Either way
         `policy.chance` says how likely such a choice keeps to the policy on new people.
     threshold
-        The threshold in use, to compare with.
+        The threshold in use, to compare with: a number, or a rule as in `evenhand.audit`.
     allow_trivial
         Whether a threshold that selects everybody or nobody may be recommended.
     by_group
@@ -197,10 +197,11 @@ def thresholds(
     )
     table = as_table(data, picked(Roles, options), cuts_of(asked.options))
     _check_table(table, asked.measures)
+    asked = replace(asked, options=with_threshold(asked.options, table)[0] if asked.options.cutoff else asked.options)
     if asked.options.threshold is not None:
         table.selected(asked.options.threshold)  # refuses one that goes through a range of scores
     table, grouping = table.among(grouping_named(table, attribute))
-    ref, notes = reference_group(table, grouping, reference)
+    ref, _, notes = reference_group(table, grouping, reference)
     goal = goal_of(table, asked.performance, asked.cost)
     swept = sweep(table, grouping, ref, goal, asked.measures)
     result = Thresholds(
