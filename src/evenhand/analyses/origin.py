@@ -100,8 +100,17 @@ def _columns(document: dict[str, Any]) -> dict[str, Any]:
         "group": groups,
         **({"depth": depth} if 0 < depth < len(groups) else {}),
         **({"risk": True} if data.get("risk") is True else {}),
-        **({"missing": "drop"} if data.get("left_out") else {}),
+        **_missing(document),
     }
+
+
+def _missing(document: dict[str, Any]) -> dict[str, Any]:
+    """What was done with incomplete people."""
+    attributes = document.get("attributes", [])
+    known = [a for a in attributes if isinstance(a, dict)] if isinstance(attributes, list) else []
+    if any(isinstance(a.get("unknown"), dict) for a in known):
+        return {"missing": "bounds"}
+    return {"missing": "drop"} if document.get("data", {}).get("left_out") else {}
 
 
 def _range(document: dict[str, Any]) -> tuple[float, float] | None:

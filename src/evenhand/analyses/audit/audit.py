@@ -12,6 +12,7 @@ from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_att
 from evenhand.analyses.audit.evidence import adjusted
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.key_measures import key_measures
+from evenhand.analyses.audit.unknown_bounds import with_unknown
 from evenhand.analyses.audit.unreliable import BECAUSE, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
@@ -258,6 +259,7 @@ def _audited(
     some, own = without(table, grouping, [*unfit]) if unfit else (table, grouping)
     ref, remarks = reference_group(some, own, reference)
     attribute = audit_attribute(some, own, ref, measures, options, random, tell)
+    attribute = with_unknown(attribute, some, own, options, random)
     if table.noise is not None:
         attribute = settled(attribute, some, own, options.threshold, measures)
     return restored(attribute, table, grouping, unfit, measures) if unfit else attribute, notes + remarks

@@ -50,7 +50,9 @@ def _columns(table: Table) -> Iterator[str]:
         yield "--risk"
     if m.score_range is not None:
         yield from ("--score-range", ",".join(map(_number, m.score_range)))
-    if table.left_out:
+    if table.provenance.unknown:
+        yield from ("--missing", "bounds")
+    elif table.left_out or table.lacking():
         yield from ("--missing", "drop")
 
 

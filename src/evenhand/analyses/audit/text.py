@@ -10,7 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.audit.brief import MOST_GROUPS, MOST_NOTES, SHORT, percent_column, ranked
-from evenhand.analyses.audit.full_text import every_measure
+from evenhand.analyses.audit.full_text import every_measure, possible
 from evenhand.analyses.audit.verdict import (
     CANNOT_TELL,
     MAY_EXCEED,
@@ -84,6 +84,7 @@ def _attribute(attribute: dict[str, Any], confidence: float, detail: bool) -> It
     if detail and worst is not None:
         yield Text()
         yield _comparison(attribute, worst["group"], confidence)
+    yield from possible(attribute, None if worst is None or not detail else [worst["group"]], confidence, True)
 
 
 def _groups(attribute: dict[str, Any], confidence: float) -> Grid:

@@ -64,12 +64,13 @@ def _known(table: Table, bands: Any = None) -> dict[str, list[Any]]:
     dropped = NO_GROUP in groups or any(
         not reason.startswith(("of weight zero", "of groups too small")) for reason in table.left_out
     )
+    unknown = ["bounds"] if table.provenance.unknown else ["drop"] if dropped else list(MISSING_GROUPS)
     return known | {
         "bands": [_bands(table, bands)],
         "favorable_prediction": [table.meaning.decided],
         "group": [[a.name for a in table.attributes]],
         "weight_kind": ["frequency" if table.weight is None else "sampling", "auto"],
-        "missing": ["group"] if MISSING_GROUP in groups else ["drop"] if dropped else list(MISSING_GROUPS),
+        "missing": ["group"] if MISSING_GROUP in groups else unknown,
     }
 
 
