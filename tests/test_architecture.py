@@ -41,7 +41,7 @@ WITHIN: dict[str, set[str]] = {
     "check": {"audit", "requirement"},
     "proposal": {"check"},  # the policy to begin with
     "thresholds": {"audit", "requirement"},
-    "entry": {"audit", "classes", "models"},
+    "entry": {"audit", "classes", "models", "unknown_groups"},
     "planning": {"audit", "entry", "classes", "individual", "counterfactual"},  # advice runs them
     "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }

@@ -112,8 +112,10 @@ def test_the_index_names_every_page() -> None:
 
 
 def test_every_analysis_has_a_page_of_its_name() -> None:
-    folders = {path.parent.name for path in (ROOT / "src/evenhand/analyses").glob("*/__init__.py")}
-    assert folders == {page.stem for page in (ROOT / "docs/analyses").glob("*.md")}
+    found = (ROOT / "src/evenhand/analyses").glob("*/__init__.py")
+    assert {path.parent.name.replace("_", "-") for path in found} == {
+        page.stem for page in (ROOT / "docs/analyses").glob("*.md")
+    }
 
 
 def test_papers_are_cited_by_author_and_year() -> None:
