@@ -57,6 +57,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("a comparison of methods", "compare"),
         ("an aggregate", "aggregate"),
         ("an audit of classes", "classes"),
+        ("groups as probabilities", "probable"),
         ("thresholds", "thresholds"),
         ("an experiment", "experiment"),
         ("a check", "check"),

@@ -318,6 +318,17 @@ def test_bounds_that_stay_on_one_side_are_a_note() -> None:
     assert any("have no sex: whoever they are, every key measure stays" in note for note in audit.notes)
 
 
+def test_several_models_keep_people_whose_score_nobody_else_has() -> None:
+    data = some_unknown(people(200))
+    data["g"][0], data["s"][0] = None, 0.777
+    options: dict[str, Any] = {"score": ["s", "t"], "label": "y", "group": "g", "bootstrap": 40, "permutations": 0}
+    both = {**data, "t": data["s"][::-1].copy()}
+    found = evenhand.audit(both, missing="bounds", measures=["delta_dp_c", "demographic_parity"], **options)
+    told = found.candidates[0].audit.attributes[0].unknown
+    assert told is not None
+    assert told.people.n == sum(g is None for g in data["g"])
+
+
 def test_classes_and_misspelt_choices_are_refused() -> None:
     data = {"y": list("abcabc"), "p": list("abcacb"), "g": ["x", "x", "z", "z", None, "x"]}
     with pytest.raises(evenhand.UsageError, match="bounds are for scores and for decisions of two values"):

@@ -21,6 +21,7 @@ from evenhand.analyses.audit.groups import GroupSummary
 from evenhand.analyses.audit.rate_gaps import gaps
 from evenhand.analyses.audit.unknown import Bounds, Decided, GapBounds, Unknown, crosses
 from evenhand.analyses.options import Options
+from evenhand.errors import shown
 from evenhand.inference import interval
 from evenhand.measures.rates import RATES, share, trials
 from evenhand.measures.registry import RateMeasure
@@ -63,7 +64,7 @@ def _hidden(table: Table, grouping: Grouping) -> str | None:
     if table.provenance.below is not None:
         return "because people were withheld or put together when the table was suppressed"
     gone = [(why, n) for why, n in table.left_out.items() if why.startswith("without a group")]
-    named = [n for why, n in gone if any(repr(a) in why for a in grouping.attributes)]
+    named = [n for why, n in gone if any(shown(a) in why for a in grouping.attributes)]
     if named:
         return f"because {sum(named):,} rows without a group were left out of a table that was added to this one"
     return None
