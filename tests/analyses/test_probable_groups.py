@@ -9,11 +9,12 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import evenhand
-from conftest import evenhand as run
 from evenhand.analyses.unknown_groups.correction import corrected
 from evenhand.analyses.unknown_groups.weighting import weighted
+from evenhand.cli import cli
 
 P = ["p_a", "p_b"]
 QUICK: dict[str, Any] = {"bootstrap": 0}
@@ -179,7 +180,7 @@ def test_of_three_groups_the_curve_is_that_of_members_who_deviate() -> None:
 
 def _coverage(rounds: int, n: int, resamples: int) -> tuple[float, float]:
     """How often intervals hold what weighting and correction estimate, where the assumption of the latter holds."""
-    big = people(400_000, 999)
+    big = people(200_000, 999)
     target = audit(big).measure("demographic_parity").weighted.value
     hits = []
     for seed in range(rounds):
@@ -191,7 +192,7 @@ def _coverage(rounds: int, n: int, resamples: int) -> tuple[float, float]:
 
 
 def test_intervals_cover() -> None:
-    weighting, correction = _coverage(40, 500, 60)
+    weighting, correction = _coverage(25, 400, 50)
     assert weighting > 0.8
     assert correction > 0.8
 
@@ -239,18 +240,29 @@ def test_any_data_give_the_same(kind: str, tmp_path: Path) -> None:
     assert audit(held).to_json() == audit(data).to_json()
 
 
-def test_the_command_line_and_its_command(tmp_path: Path) -> None:
+def test_the_command_line_and_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     data = people(200, 6)
     lines = ["s,p_a,p_b", *(f"{d},{a!r},{1 - a!r}" for d, a in zip(data["d"], data["p_a"].tolist(), strict=True))]
     (tmp_path / "p.csv").write_text("\n".join(lines) + "\n")
     asked = "audit p.csv --score s --group-probability p_a,p_b --threshold 0.5 --bootstrap 50 --tolerance "
     asked += "disparate_impact=0.9 --json -"
-    first = json.loads(run(*asked.split(), cwd=tmp_path).stdout)
+    first = json.loads(CliRunner().invoke(cli, asked.split()).stdout)
     again = first["command"].replace("DATA", "p.csv").split()[1:]
-    assert json.loads(run(*again, "--json", "-", cwd=tmp_path).stdout) == first
-    refused = run(*["audit", "p.csv", "--score", "s", "--group-probability", "p_a,p_b", "--full"], cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "--full is for groups that are known" in refused.stderr
+    assert json.loads(CliRunner().invoke(cli, [*again, "--json", "-"]).stdout) == first
+    refused = CliRunner().invoke(cli, ["audit", "p.csv", "--score", "s", "--group-probability", "p_a,p_b", "--full"])
+    assert isinstance(refused.exception, evenhand.UsageError)
+    assert "--full is for groups that are known" in str(refused.exception)
+
+
+def test_the_chart_shows_the_curve() -> None:
+    found = audit(people(200, 6))
+    assert found.plots() == ("sensitivity",)
+    chart = found.plot()
+    curve = found.measure("demographic_parity").sensitivity.curve
+    assert chart.columns["gap"] == pytest.approx([p.value for p in curve], abs=1e-4)
+    assert f"δ = {found.measure('demographic_parity').sensitivity.vanishes:+.3f}" in chart.description
+    assert audit(people(200, 6), measures=["disparate_impact"]).plots() == ()
 
 
 def test_probabilities_that_do_not_tell_groups_apart_leave_the_correction_undefined() -> None:

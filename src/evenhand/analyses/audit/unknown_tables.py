@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.analyses.audit.key_tables import Rows
 from evenhand.analyses.audit.wording import measure_of
 from evenhand.errors import shown_name
-from evenhand.measures.rates import RATES
+from evenhand.measures.rates import MAIN_RATES, RATES
 from evenhand.report.format import interval, number, percent
 
 HOW = (
@@ -53,7 +53,7 @@ def rates(attribute: dict[str, Any], most: int) -> Rows | None:
     if unknown is None or unknown["undefined"] or not unknown["n"]:
         return None
     shown = unknown["groups"][:most]
-    ids = [r for r in RATES if any(r in g["rates"] for g in shown)]
+    ids = [r for r in MAIN_RATES if any(r in g["rates"] for g in shown)]
     rows = [[shown_name(g["group"]), *(_possible(g["rates"].get(r)) for r in ids)] for g in shown]
     return Rows(["group", *(RATES[r].short for r in ids)], rows)
 

@@ -34,7 +34,7 @@ def contents(document: Document) -> Contents:
         sections=[
             Section("groups", "How often groups are selected", [groups(document), rates(document)]),
             Section("gaps", "Gaps", list(gaps(document))),
-            Section("sensitivity", "What would make the gap another", [deltas(document), *curves(document)]),
+            Section("sensitivity", "What would make the gap another", [deltas(document)]),
         ],
         notes=document["notes"],
         command=document["command"],
@@ -126,19 +126,6 @@ def _within(m: Document) -> Word:
     if both[0] != both[1]:
         return Word(" / ".join(words), "warn")
     return Word(words[0], "warn" if both[0] is None else "good" if both[0] else "bad")
-
-
-def curves(document: Document) -> Iterator[Sheet]:
-    """The difference of selection rates over δ, of each group."""
-    level = f"{100 * document['options']['confidence']:g}% interval"
-    for m in document["measures"]:
-        if m["id"] == "demographic_parity" and m["sensitivity"] is not None:
-            rows: list[list[Cell]] = [
-                [f"{p['delta']:+.3g}", figure(p["value"], sign=True), interval(p["ci"], sign=True, join=", ")]
-                for p in m["sensitivity"]["curve"]
-            ]
-            title = f"{shown_name(m['group'])} against {shown_name(m['reference'])}"
-            yield Sheet(f"Demographic parity over δ: {title}", ["δ", "gap", level], rows)
 
 
 def deltas(document: Document) -> Sheet:

@@ -72,6 +72,8 @@ class ProbableGap:
 class ProbableAudit(Result):
     """What is known of groups that people belong to with some probability. Print it, or take `to_dict`, `to_json`."""
 
+    drawn_by = "evenhand.analyses.unknown_groups.charts"
+
     people: Probable
     roles: Roles
     cell: str | None
