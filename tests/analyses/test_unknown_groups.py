@@ -335,6 +335,9 @@ def test_classes_and_misspelt_choices_are_refused() -> None:
     data = {"y": list("abcabc"), "p": list("abcacb"), "g": ["x", "x", "z", "z", None, "x"]}
     with pytest.raises(evenhand.UsageError, match="bounds are for scores and for decisions of two values"):
         evenhand.audit(data, label="y", prediction="p", group="g", missing="bounds")
+    for groups, message in (([None] * 4, "nobody has one in 'g'"), (["a", None] * 2, "'g' has only 'a'")):
+        with pytest.raises(evenhand.UsageError, match=message):
+            evenhand.audit({"d": [1, 0, 0, 1], "g": groups}, prediction="d", group="g", missing="bounds")
     with pytest.raises(evenhand.UsageError, match="missing must be"):
         evenhand.audit(data, label="y", prediction="p", group="g", missing="bound")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
@@ -51,15 +51,15 @@ class AuditArgs(InferenceArgs, MeasureArgs, ClassArgs, total=False):
     """Options of intervals and tests, of scores, and of classes, for signatures."""
 
 
-class ProbableArgs(TypedDict, total=False):
-    """Groups as probabilities, for signatures."""
+class _AnyArgs(AuditArgs, ColumnArgs, FileArgs, total=False):
+    pass
+
+
+class _EveryArgs(_AnyArgs, total=False):
+    """These, and those of groups as probabilities."""
 
     group_probability: Sequence[str] | None
     proxy_cell: str | None
-
-
-class _AnyArgs(AuditArgs, ColumnArgs, FileArgs, ProbableArgs, total=False):
-    pass
 
 
 @overload
@@ -101,7 +101,7 @@ def audit(
     reference: str | Mapping[str, str] | None = None, measures: Sequence[str] | None = None,
     performance: str | None = None, fairness: str | None = None, progress: Watched = None,
     **options: Unpack[_AnyArgs],
-) -> Audit | ClassAudit | CandidateAudit | ProbableAudit: ...  # fmt: skip
+) -> Audit | ClassAudit | CandidateAudit: ...  # fmt: skip
 
 
 def audit(
@@ -114,7 +114,7 @@ def audit(
     performance: str | None = None,
     fairness: str | None = None,
     progress: Watched = None,
-    **options: Unpack[_AnyArgs],
+    **options: Unpack[_EveryArgs],
 ) -> Audit | ClassAudit | CandidateAudit | ProbableAudit:
     """Compare how groups fare: every measure, with intervals and a verdict.
 
@@ -164,7 +164,7 @@ def audit(
     """
     said: dict[str, Any] = dict(options)
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
-    check_known(said, _AnyArgs.__optional_keys__, audit)
+    check_known(said, _EveryArgs.__optional_keys__, audit)
     data = with_format(data, said)
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
@@ -211,7 +211,7 @@ def _probable_roles(data: Any, said: Mapping[str, Any]) -> Roles:
     """The columns of an audit of probable groups, if nothing was said that it does not take."""
     if isinstance(data, Table | JointTable | Confusion):
         raise UsageError("a table has counted its groups already: groups as probabilities need the rows")
-    taken = {*ColumnArgs.__annotations__, *ProbableArgs.__annotations__, *_BEYOND, "score", "rng"}
+    taken = {*ColumnArgs.__annotations__, *_BEYOND, "group_probability", "proxy_cell", "score", "rng"}
     stray = [word for word, value in said.items() if value is not None and word not in taken]
     usual = Options()
     stray = [word for word in stray if said[word] != getattr(usual, word, getattr(usual.scores, word, None))]

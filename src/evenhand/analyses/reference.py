@@ -29,6 +29,8 @@ def reference_group(table: Table, grouping: Grouping, stated: Any) -> tuple[int,
     """
     if isinstance(stated, Pinned):
         return group_named(grouping, stated.groups[grouping.name]), []
+    if not grouping.groups:
+        raise UsageError(f"a comparison needs two or more groups, but nobody has one in {shown(grouping.name)}")
     if len(grouping.groups) < 2:
         raise UsageError(
             f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"
