@@ -41,7 +41,7 @@ WITHIN: dict[str, set[str]] = {
     "check": {"audit", "requirement"},
     "proposal": {"check"},  # the policy to begin with
     "thresholds": {"audit", "requirement"},
-    "entry": {"audit", "classes", "models"},
+    "entry": {"audit", "classes", "models", "unknown_groups"},
     "planning": {"audit", "entry", "classes", "individual", "counterfactual"},  # advice runs them
     "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }
@@ -51,8 +51,9 @@ COMMON = {"cutoff", "errors", "options", "reference"}
 PUBLIC = {
     "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Cover", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
-    "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Proposal", "Reproduction", "Roles",
-    "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch",
+    "Inference", "MissingLibrary", "Plan", "ProbableAudit", "ProjectionTest", "ProjectionTests", "Proposal",
+    "Reproduction", "Roles", "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError",
+    "Verdict", "Watch",
     "__version__", "aggregate", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data",
     "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power",
     "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed", "table_info",

@@ -123,7 +123,7 @@ CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
     "infinite range": ({}, {"score_range": (0, float("inf"))}, "finite"),
     "range of words": ({}, {"score_range": "ab"}, "two numbers"),
     "range of three": ({}, {"score_range": (0, 1, 2)}, "two numbers"),
-    "unknown missing": ({}, {"missing": "ignore"}, "missing must be one of 'refuse', 'drop', 'group', not 'ignore'"),
+    "unknown missing": ({}, {"missing": "ignore"}, "one of 'refuse', 'drop', 'group', 'bounds', not 'ignore'"),
     "unknown weight kind": ({}, {"weight_kind": "x"}, "weight_kind must be one of"),
     "no rows": ({k: [] for k in GOOD}, {}, "no rows|empty|must hold numbers"),
     "all rows dropped": ({"s": [float("nan")] * 6}, {"missing": "drop"}, "no rows are left"),

@@ -57,6 +57,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("a comparison of methods", "compare"),
         ("an aggregate", "aggregate"),
         ("an audit of classes", "classes"),
+        ("groups as probabilities", "probable"),
         ("thresholds", "thresholds"),
         ("an experiment", "experiment"),
         ("a check", "check"),
@@ -112,8 +113,10 @@ def test_the_index_names_every_page() -> None:
 
 
 def test_every_analysis_has_a_page_of_its_name() -> None:
-    folders = {path.parent.name for path in (ROOT / "src/evenhand/analyses").glob("*/__init__.py")}
-    assert folders == {page.stem for page in (ROOT / "docs/analyses").glob("*.md")}
+    found = (ROOT / "src/evenhand/analyses").glob("*/__init__.py")
+    assert {path.parent.name.replace("_", "-") for path in found} == {
+        page.stem for page in (ROOT / "docs/analyses").glob("*.md")
+    }
 
 
 def test_papers_are_cited_by_author_and_year() -> None:

@@ -23,6 +23,7 @@ REVEALED = {
     "evenhand.audit(score=numbers, group=['a', 'b'])": "Audit",
     "evenhand.audit(rows, score=['a', 'b'], group='g')": "CandidateAudit",
     "evenhand.audit(rows, prediction='d', group='g')": "Audit | ClassAudit | CandidateAudit",
+    "evenhand.audit(rows, prediction='d', group_probability=['p', 'q'])": "ProbableAudit",
     "evenhand.data(rows, score='p', label='y', group='g').audit(threshold=0.5)": "Audit",
     "evenhand.data(rows, score=['a', 'b'], group='g').audit()": "CandidateAudit",
     "evenhand.data(rows, label='y', prediction='d', group='g').audit()": "Audit | ClassAudit",

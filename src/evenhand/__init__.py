@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from evenhand.analyses.projection.several import ProjectionTests as ProjectionTests
     from evenhand.analyses.proposal.proposal import Proposal as Proposal, propose as propose
     from evenhand.analyses.thresholds.thresholds import Thresholds as Thresholds, thresholds as thresholds
+    from evenhand.analyses.unknown_groups.probable import ProbableAudit as ProbableAudit
     from evenhand.datasets.example import compas as compas
     from evenhand.errors import (
         DataError as DataError,
@@ -92,6 +93,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
             "analyses.projection.projection_test": "projection_test",
             "analyses.projection.results": "ProjectionTest",
             "analyses.projection.several": "ProjectionTests",
+            "analyses.unknown_groups.probable": "ProbableAudit",
             "analyses.thresholds.thresholds": "Thresholds thresholds",
             "datasets": "datasets",
             "datasets.example": "compas",

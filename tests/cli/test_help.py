@@ -17,8 +17,8 @@ from evenhand.ingest.roles import Roles
 NAMES = [*COMMANDS, *PLACES, "table make", "table merge", "table info", "policy init"]
 OLD = ("tabulate", "merge", "test", "bench", "policy")
 HEADINGS = [
-    "Columns", "Decision", "Measures", "Inference", "Output", "To sign", "Several models only", "Multi-class only",
-    "File", "Help",
+    "Columns", "Decision", "Measures", "Inference", "Output", "To sign", "Several models only",
+    "Groups as probabilities", "Multi-class only", "File", "Help",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from evenhand.analyses.models.models import CandidateAudit, audit_candidates
 from evenhand.analyses.options import (
     ComparedArgs,
     MeasureArgs,
+    Options,
     Watched,
     checked_axes,
     chosen_measures,
@@ -23,7 +24,8 @@ from evenhand.analyses.options import (
     options_of,
     watching,
 )
-from evenhand.errors import UsageError, listed
+from evenhand.analyses.unknown_groups.probable import ProbableAudit, audit_probable
+from evenhand.errors import UsageError, listed, shown
 from evenhand.files.data_file import FileArgs, with_format
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import InferenceArgs
@@ -55,8 +57,22 @@ class _AnyArgs(AuditArgs, ColumnArgs, FileArgs, total=False):
     pass
 
 
+class _EveryArgs(_AnyArgs, total=False):
+    """These, and those of groups as probabilities."""
+
+    group_probability: Sequence[str] | None
+    proxy_cell: str | None
+
+
 @overload
 def audit(data: Confusion, *, progress: Watched = None, **options: Unpack[AuditArgs]) -> ClassAudit: ...
+
+
+@overload
+def audit(
+    data: Any = None, *, group_probability: Sequence[str], proxy_cell: str | None = None, score: str | None = None,
+    threshold: float | None = None, **options: Unpack[RowsArgs],
+) -> ProbableAudit: ...  # fmt: skip
 
 
 @overload
@@ -102,8 +118,8 @@ def audit(
     performance: str | None = None,
     fairness: str | None = None,
     progress: Watched = None,
-    **options: Unpack[_AnyArgs],
-) -> Audit | ClassAudit | CandidateAudit:
+    **options: Unpack[_EveryArgs],
+) -> Audit | ClassAudit | CandidateAudit | ProbableAudit:
     """Compare how groups fare: every measure, with intervals and a verdict.
 
     `data` is a `Table`, a path to a saved one, or rows with their columns, as in `evenhand.data`. Of scores or
@@ -141,6 +157,10 @@ def audit(
         Others keep their defaults, which docs/measures has.
     exclude_below
         Groups with a smaller share of the people ("2%" or 0.02) are shown with their numbers and rates, not compared.
+    group_probability, proxy_cell
+        In place of `group`: the columns with the probability of each group, which add up to 1 in every row, and
+        perhaps the column of the place within which they say nothing more. The result is a `ProbableAudit` (see
+        docs/analyses/unknown-groups.md).
     metric, unit, across_groups, across_classes, average, empty
         Multi-class only: what is compared and how it becomes one number, as in `evenhand.aggregate`.
 
@@ -154,7 +174,7 @@ def audit(
     """
     said: dict[str, Any] = dict(options)
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
-    check_known(said, _AnyArgs.__optional_keys__, audit)
+    check_known(said, _EveryArgs.__optional_keys__, audit)
     data = with_format(data, said)
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
@@ -163,6 +183,18 @@ def audit(
     choices = class_choices(**of_classes)  # known to make sense before the data are read
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
+    if (probabilities := said.pop("group_probability", None)) is not None:
+        if several:
+            raise UsageError("groups as probabilities are audited at one threshold: give one")
+        said |= {"score": score, "performance": performance, "fairness": fairness, **of_classes}
+        roles = _probable_roles(data, said)
+        with watching(progress) as told:
+            return audit_probable(
+                data, roles, probabilities, said.get("proxy_cell"), settings, chosen, reference,
+                generator(said.get("rng")), told, _beyond(said, measures),
+            )  # fmt: skip
+    if said.pop("proxy_cell", None) is not None:
+        raise UsageError("proxy_cell= (--proxy-cell) goes with group_probability= (--group-probability): name both")
     with watching(progress) as told:
         roles = picked(Roles, {**said, "score": score})
         table = as_counts(data, roles, cuts_of(settings))
@@ -185,3 +217,33 @@ def audit(
             )
         found = audit_table(table, settings, chosen, reference, generator(rng), told, library)
         return replace(found, reading=reading_of(roles))
+
+
+def _probable_roles(data: Any, said: Mapping[str, Any]) -> Roles:
+    """The columns of an audit of probable groups, if nothing was said that it does not take."""
+    if isinstance(data, Table | JointTable | Confusion):
+        raise UsageError("a table has counted its groups already: groups as probabilities need the rows")
+    taken = {*ColumnArgs.__annotations__, *_BEYOND, "group_probability", "proxy_cell", "score", "rng"}
+    stray = [word for word, value in said.items() if value is not None and word not in taken]
+    usual = Options()
+    stray = [word for word in stray if said[word] != getattr(usual, word, getattr(usual.scores, word, None))]
+    if stray:
+        raise UsageError(f"groups as probabilities are audited without {listed(stray)}: leave that out")
+    if isinstance(said["score"], list | tuple | Mapping):
+        raise UsageError(f"groups as probabilities are audited for one score, not {shown(said['score'])}: name one")
+    return picked(Roles, said)
+
+
+_BEYOND = ("confidence", "bootstrap", "tolerance")
+
+
+def _beyond(said: Mapping[str, Any], measures: Sequence[str] | None) -> dict[str, Any]:
+    """What was said that a command repeats."""
+    usual = Options()
+    plain = {word: said[word] for word in _BEYOND[:2] if word in said and said[word] != getattr(usual, word)}
+    stated = said.get("tolerance") or {}
+    return {
+        **plain,
+        **({} if measures is None else {"measures": ",".join(measures)}),
+        **({"tolerance": [f"{id_}={value!r}" for id_, value in stated.items()]} if stated else {}),
+    }

@@ -55,6 +55,8 @@ def reference_group(
     """
     if isinstance(stated, Pinned):
         return Reference(group_named(grouping, stated.groups[grouping.name]), "named", [])
+    if not grouping.groups:
+        raise UsageError(f"a comparison needs two or more groups, but nobody has one in {shown(grouping.name)}")
     if len(grouping.groups) < 2:
         raise UsageError(
             f"a comparison needs two or more groups, but {shown(grouping.name)} has only {listed(grouping.groups)}"

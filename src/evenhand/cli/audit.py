@@ -7,7 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from evenhand.cli.files import READ
-from evenhand.cli.options import CLASSES, COLUMNS, COVER, THRESHOLDS, command, option, references, shared, take, under
+from evenhand.cli.options import (
+    CLASSES,
+    COLUMNS,
+    COVER,
+    NAMES,
+    THRESHOLDS,
+    command,
+    option,
+    references,
+    shared,
+    take,
+    under,
+)
 from evenhand.cli.output import FORMS, progress_bar, say, wanted, write
 from evenhand.errors import EvenhandError, UsageError
 
@@ -54,6 +66,16 @@ def demo(**options: Any) -> None:
     option("--performance", metavar="P", help="accuracy (default), auroc, brier, …"),
     option("--fairness", metavar="ID", help="Measure of the trade-off with performance."),
 )
+@under(
+    "Groups as probabilities",
+    option(
+        "--group-probability",
+        metavar="COL,COL[,…]",
+        callback=NAMES,
+        help="Instead of --group: columns of probabilities that add up to 1.",
+    ),
+    option("--proxy-cell", metavar="COL", help="Correct within the values of this column, such as a zip code."),
+)
 @under("Multi-class only", *CLASSES)
 def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
     """Audit DATA: a file, folder or glob, or a saved table.
@@ -61,9 +83,33 @@ def audit(data: str, also: tuple[str, ...], **options: Any) -> None:
     CSV, Parquet, Arrow, JSON lines, Excel, LibreOffice, SAS, SPSS, Stata and R are read.
     """
     columns = take(options, COLUMNS)
-    if not columns:
+    probable = take(options, ("group_probability", "proxy_cell"))
+    if not columns and not probable:
         _propose(data)
-    _show(data, columns, options, also)
+    if probable:
+        _show_probable(data, {**columns, **probable}, options, also)
+    else:
+        _show(data, columns, options, also)
+
+
+def _show_probable(data: str, columns: dict[str, Any], options: dict[str, Any], also: tuple[str, ...]) -> None:
+    """The audit of groups that are known as probabilities."""
+    from evenhand.analyses.entry import audit as run
+
+    paths = wanted(options)
+    flags = [flag for flag in ("full", "quiet", "docx", "embed", *COVER) if options.pop(flag, None)]
+    if flags or also or "docx" in paths:
+        flag = next(iter(flags), "also" if also else "docx")
+        raise UsageError(f"--{flag} is for groups that are known: leave it out")
+    seed, threshold, stated = (options.pop(k) for k in ("seed", "threshold", "reference"))
+    if len(stated) > 1:
+        raise UsageError("groups as probabilities have one reference: name one of the columns")
+    one = threshold[0] if isinstance(threshold, tuple) and len(threshold) == 1 else threshold
+    with progress_bar() as progress:
+        result = run(
+            data, **columns, **options, threshold=one, reference=next(iter(stated), None), rng=seed, progress=progress
+        )
+    write(result, paths)
 
 
 def _propose(data: Any) -> None:

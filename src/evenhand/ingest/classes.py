@@ -53,6 +53,11 @@ def count_classes(columns: Columns, roles: Roles) -> Confusion:
         raise DataError("there are no rows to count")
     if columns.cluster is not None:
         raise UsageError(NO_CLUSTERS)
+    if roles.missing == "bounds":
+        raise UsageError(
+            "bounds are for scores and for decisions of two values, not for classes: leave incomplete rows out "
+            "(missing='drop', --missing drop), or state the favourable value (favorable=, --favorable)"
+        )
     names = columns.names
     label, guess = _classes(columns.label), _classes(columns.prediction)
     _check(label, guess, names["label"], names["prediction"])

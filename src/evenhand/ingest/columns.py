@@ -244,7 +244,9 @@ def people_of(
         weight=tally.kept(sampled.total) if sampled else None,
         weight2=tally.kept(sampled.squares) if sampled else None,
         provenance=Provenance(
-            tallied=weights is not None and sampled is None, precision=columns.precision.get("score")
+            tallied=weights is not None and sampled is None,
+            unknown=roles.missing == "bounds",
+            precision=columns.precision.get("score"),
         ),
         left_out=tally.by_reason(),
         left_out_groups=tally.by_group(),
@@ -260,7 +262,7 @@ def _divided(
     """Attributes and the group of each entry, which entries have none, and what is to be said about it.
 
     Who has no value in one column but in another is counted by the other: leaving rows out is left to those who have
-    no group at all.
+    no group at all, and these stay too where it is asked what they could change.
     """
     attributes: list[Attribute] = []
     codes: list[Ints] = []
@@ -276,16 +278,17 @@ def _divided(
             lacking.append(len(codes))
         attributes.append(Attribute(writable(name), groups))
         codes.append(code)
-    if missing == "refuse" or len(lacking) == 1:
+    if missing == "refuse" or (missing == "drop" and len(lacking) == 1):
         faults += [(f"without a group {shown(attributes[i].name)}", codes[i] < 0) for i in lacking]
         return attributes, codes, faults, []
     notes = []
     if lacking:
         names = [attributes[i].name for i in lacking]
         nowhere = np.all([codes[i] < 0 for i in lacking], axis=0)
-        faults.append((f"without a group {' or '.join(map(shown, names))}", nowhere))
+        if missing == "drop":
+            faults.append((f"without a group {' or '.join(map(shown, names))}", nowhere))
         for i, name in zip(lacking, names, strict=True):
-            if some := int(columns.n[(codes[i] < 0) & ~nowhere].sum()):
+            if missing == "drop" and (some := int(columns.n[(codes[i] < 0) & ~nowhere].sum())):
                 others = listed(n for n in names if n != name)
                 notes.append(f"{some:,} rows without {shown(name)} are left out of its groups, but counted by {others}")
             codes[i], groups = _one_more(codes[i], attributes[i].groups, NO_GROUP, name)
@@ -399,7 +402,7 @@ class _Tally:
 
     def refuse_unless(self, missing: str) -> None:
         refused = {r: c for r, c in self.by_reason().items() if not r.startswith("of weight zero")}
-        if refused and missing != "drop":
+        if refused and missing not in ("drop", "bounds"):
             where = "; ".join(
                 f"{shown_name(a)}: "
                 + ", ".join(f"{shown_name(g or '(missing)')} {c:,}" for g, c in list(groups.items())[:6])

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Kind = TypeVar("Kind", bound="DataclassInstance")
-Missing = Literal["refuse", "drop", "group"]
+Missing = Literal["refuse", "drop", "group", "bounds"]
 WeightKind = Literal["auto", "frequency", "sampling"]
 MISSING = ("refuse", "drop")
 """What can be done with rows of whatever kind that lack a value;"""
-MISSING_GROUPS = (*MISSING, "group")
-"""and with people who lack a group, whom one can make a group of their own."""
+MISSING_GROUPS = (*MISSING, "group", "bounds")
+"""and with people who lack a group: one of their own, or counted as unknown, which bounds what they could change."""
 WEIGHT_KINDS = ("auto", "frequency", "sampling")
 
 
@@ -69,7 +69,7 @@ class Roles:
     risk: bool = _role("A high score is bad for the person.", default=False)
     score_range: tuple[float, float] | None = _role("Lowest and highest possible score.", "LO,HI")
     missing: Missing = _role(
-        "What to do with incomplete rows; group: those without one are a group.",
+        "Incomplete rows; group: those without one are a group; bounds: are unknown.",
         default="refuse",
         choices=MISSING_GROUPS,
     )

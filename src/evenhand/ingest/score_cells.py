@@ -385,7 +385,7 @@ def _settled(roles: Reading, totals: Columns, found: _Cells) -> Reading:
     columns = [c for c in (totals.label, totals.prediction) if c is not None]
     outcomes = frozenset(key for c in columns for value in encode(c)[1] if (key := label_key(value)) is not None)
     kind: WeightKind = "frequency" if found.cells["weight"] is None else "sampling"
-    missing: Missing = "group" if roles.missing == "group" else "drop"
+    missing: Missing = "drop" if roles.missing == "refuse" else roles.missing
     return replace(roles, outcomes=outcomes, weight_kind=kind, missing=missing)
 
 

@@ -117,6 +117,25 @@ class Counts:
             return weights
         return np.asarray(np.divide(weights**2, squares, out=np.zeros_like(weights), where=weights > 0))
 
+    def regrouped(self, to: Ints, groups: tuple[str, ...]) -> Self:
+        """The same people in other groups: `to` (level, group, label) says in which; −1 leaves them out."""
+        level, _, label = np.indices(to.shape)
+        kept = to >= 0
+        shape = (to.shape[0], len(groups), to.shape[2])
+        place = np.where(kept, (level * shape[1] + to) * shape[2] + label, -1)
+
+        def added(array: NDArray[Any]) -> NDArray[Any]:
+            sums = np.zeros(shape, array.dtype)
+            np.add.at(sums.reshape(-1), place[kept], array[kept])
+            return sums
+
+        units = self.units
+        if units is not None:
+            new = place.reshape(-1)[units.place]
+            units = units.only(new >= 0, new)
+        squares = None if self.squares is None else added(self.squares)
+        return replace(self, array=added(self.array), groups=groups, squares=squares, units=units)
+
     def only(self, groups: Sequence[int]) -> Self:
         """The counts of some of the groups, in this order."""
         chosen = list(groups)

@@ -111,7 +111,7 @@ _SAID: dict[str, Shape] = {
         {},
         {
             "tallied": flag, "below": maybe(_PEOPLE), "withheld": flag, "untold": flag, "untold_groups": flag,
-            "incomplete": items(tuple_of(text, text)), "precision": maybe(one_of(*NARROW)),
+            "unknown": flag, "incomplete": items(tuple_of(text, text)), "precision": maybe(one_of(*NARROW)),
         },
     ),
 }  # fmt: skip

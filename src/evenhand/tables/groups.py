@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import UsageError, listed, nearest, shown, shown_name
-from evenhand.tables.arrays import Floats, Ints
+from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.band_names import clash
 from evenhand.tables.cells import MISSING_GROUP, NO_GROUP, Attribute
 from evenhand.tables.provenance import NOTHING, Provenance
@@ -229,13 +229,39 @@ class Grouped(Asked):
         """People in each group."""
         return sum_by(grouping.codes[grouping.inside], self.n[grouping.inside], len(grouping.groups))
 
+    def unknown(self, grouping: Grouping) -> tuple[Grouping, Bools]:
+        """The same groups, and behind them those who are in none of them, by what is known of them.
+
+        Beside it, which of the groups each of these may belong to (kind, group): those that agree with what is known.
+        """
+        own = self.codes[[i for i, a in enumerate(self.attributes) if a.name in grouping.attributes]]
+        names = [a.groups for a in self.attributes if a.name in grouping.attributes]
+        gone = grouping.codes < 0
+        kinds, place = np.unique(own[:, gone], axis=1, return_inverse=True)
+        members = tuple(tuple(g[c] for g, c in zip(names, kind, strict=True)) for kind in kinds.T.tolist())
+        codes = grouping.codes.copy()
+        codes[gone] = len(grouping.groups) + place.reshape(-1)
+        may = [
+            [all(k in (NO_GROUP, m) for k, m in zip(kind, g, strict=True)) for g in grouping.members]
+            for kind in members
+        ]
+        whole = replace(
+            grouping,
+            groups=grouping.groups + tuple(map(tally_key, members)),
+            members=grouping.members + members,
+            codes=codes,
+        )
+        return whole, np.array(may, np.bool_).reshape(len(members), len(grouping.groups))
+
     def lacking(self) -> list[str]:
         """The attributes that some people have no value of, though they have one of another."""
         return [a.name for a in self.attributes if NO_GROUP in a.groups]
 
     @property
     def missing(self) -> str | None:
-        """What was done with rows that lack a value, as far as the table tells: "drop", or "group"."""
+        """What was done with rows that lack a value, as far as the table tells: "drop", "group" or "bounds"."""
+        if self.provenance.unknown:
+            return "bounds"
         if any(MISSING_GROUP in a.groups for a in self.attributes):
             return "group"
         without = any(not reason.startswith(("of weight zero", "of groups too small")) for reason in self.left_out)

@@ -138,7 +138,7 @@ def _check_depth(t: Table | Confusion, rule: Rule) -> None:
 
 def _check_provenance(t: Table | Confusion, rule: Rule) -> None:
     p = t.provenance
-    flags = (p.tallied, p.withheld, p.untold, p.untold_groups)
+    flags = (p.tallied, p.withheld, p.untold, p.untold_groups, p.unknown)
     rule(all(isinstance(flag, bool) for flag in flags), "a provenance that says yes or no")
     rule(p.precision is None or p.precision in NARROW, f"scores of a type that it knows ({listed(NARROW)})")
     rule(p.below is None or (type(p.below) is int and p.below >= 1), "a whole number of people that no cell is below")

@@ -31,6 +31,8 @@ class Provenance:
     """and whether it is not told of which groups."""
     incomplete: tuple[tuple[str, str], ...] = ()
     """Attribute and name of groups that lack people, since a group by several attributes was withheld."""
+    unknown: bool = False
+    """Whether people without a group were kept, so that it is known how they fared."""
     precision: str | None = None
     """The type of fewer than 64 bits that all scores had: they are its shortest decimals, as thresholds must be."""
 
@@ -43,6 +45,7 @@ class Provenance:
             untold=self.untold or other.untold,
             untold_groups=self.untold_groups or other.untold_groups,
             incomplete=tuple(sorted({*self.incomplete, *other.incomplete})),
+            unknown=self.unknown or other.unknown,
             precision=self.precision if self.precision == other.precision else None,
         )
 

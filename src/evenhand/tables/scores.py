@@ -266,22 +266,25 @@ class ScoreView:
 
     def lowest(self, cells: int) -> Floats:
         """The lowest score of each level of the counts of all groups in about so many cells."""
-        t = self.table
-        assert t.score is not None
-        _, level, _ = self._level(t.score, t.mass, cells)
-        return t.score[np.flatnonzero(np.diff(level, prepend=-1))]
+        score, level = self._levels(cells)
+        return score[np.flatnonzero(np.diff(level, prepend=-1))]
 
     def widths(self, cells: int) -> Floats:
         """At most how wide each level of the counts of all groups in about so many cells is, as a share."""
         t = self.table
-        assert t.score is not None
-        _, level, _ = self._level(t.score, t.mass, cells)
+        score, level = self._levels(cells)
         first = np.flatnonzero(np.diff(level, prepend=-1))
-        low, high = t.score[first], t.score[np.append(first[1:], len(level)) - 1]
+        low, high = score[first], score[np.append(first[1:], len(level)) - 1]
         if t.spans is not None:
             low, high = t.spans.ends(low)[0], t.spans.ends(high)[1]
         width = position(high, t.score_range, False) - position(low, t.score_range, False)
         return width[::-1] if t.meaning.risk else width
+
+    def _levels(self, cells: int) -> tuple[Floats, Ints]:
+        """The score and the level of each cell whose people are in a group."""
+        t, inside = self.table, self.grouping.inside
+        assert t.score is not None
+        return t.score[inside], self._level(t.score[inside], t.mass[inside], cells)[1]
 
     def _level(self, score: Floats, mass: NDArray[Any], cells: int | None) -> tuple[Bools, Ints, bool]:
         """Of sorted scores: which are new, the level of each, and whether levels put scores together."""

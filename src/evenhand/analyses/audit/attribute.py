@@ -23,6 +23,7 @@ from evenhand.analyses.audit.largest_gap import (
 from evenhand.analyses.audit.practice_gaps import Compared, bases, practice_gaps
 from evenhand.analyses.audit.rate_gaps import gaps, recentred_rate, resampled_gaps
 from evenhand.analyses.audit.score_pairs import compare_scores
+from evenhand.analyses.audit.unknown import Unknown
 from evenhand.analyses.options import Options
 from evenhand.analyses.reference import HIGHEST, Reference, Rule
 from evenhand.inference.bootstrap_interval import Ordinary, ordinary_intervals, rate_statistic
@@ -108,6 +109,8 @@ class AttributeAudit:
     """Groups that are too small a share of the people to be compared: they are shown."""
     rule: Rule = "named"
     """Why the reference is that: it was named, is the largest group, or the one that is selected most often."""
+    unknown: Unknown | None = None
+    """What people without a group could change, if the table has kept them."""
 
 
 def audit_attribute(
@@ -131,7 +134,7 @@ def audit_attribute(
     helping = [MEASURES[id_] for id_ in bases(chosen)]
     reasons = {m.id: because for m in (*chosen, *helping) if (because := _reason(m, table, options)) is not None}
     possible = [m for m in (*chosen, *helping) if m.id not in reasons]
-    spanning = _spanning(decisions)
+    spanning = is_spanning(decisions)
     random = rng.spawn(STREAMS)  # always, so that a measure asked for alone has the interval it has among others
     by_measure: dict[str, Sequence[Gap]] = {}
     largest: dict[str, LargestGap] = {}
@@ -197,7 +200,7 @@ def _compare_rates(
     if draws and extremes and (measures[0].levels == "decision" or not many):
         ranges = resampled_ranges(measures, counts, draws, draw_ranges, options.stratified)
     pairs = {} if many else {name: counts.only([g, reference]) for g, name in enumerate(counts.groups)}
-    ordinary = {} if many else _ordinary(measures, pairs, spanning, options, draw_gaps)
+    ordinary = {} if many else ordinary_of(measures, pairs, spanning, options, draw_gaps)
     chosen = compared_with.rule == HIGHEST
     compared = {
         m.id: gaps(m, counts, reference, confidence, resampled.get(m.id), ordinary.get(m.id), chosen) for m in measures
@@ -231,7 +234,7 @@ def _tested(
     return with_rate_tests(m, gap, m.profile(pair), pair.exchangeable, options.confidence)
 
 
-def _ordinary(
+def ordinary_of(
     measures: list[RateMeasure],
     pairs: dict[str, Counts],
     spanning: bool,
@@ -258,7 +261,7 @@ def _ordinary(
     return by_measure
 
 
-def _spanning(counts: Counts) -> bool:
+def is_spanning(counts: Counts) -> bool:
     """Whether some cluster has people of several groups."""
     if counts.units is None:
         return False

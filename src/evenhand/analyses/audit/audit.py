@@ -12,6 +12,7 @@ from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_att
 from evenhand.analyses.audit.evidence import adjusted, too_small
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.key_measures import key_measures
+from evenhand.analyses.audit.unknown_bounds import with_unknown
 from evenhand.analyses.audit.unreliable import BECAUSE, excluded, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
@@ -280,6 +281,7 @@ def _audited(
     _check_choice(ref, options)
     ref = ref._replace(place=own.groups.index(grouping.groups[ref.place]))
     attribute = audit_attribute(some, own, ref, measures, options, random, tell, table)
+    attribute = with_unknown(attribute, some, own, options, random)
     notes += _about_choice(ref, own, attribute, options)
     if table.noise is not None:
         attribute = settled(attribute, some, own, options.threshold, measures)

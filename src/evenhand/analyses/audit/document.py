@@ -9,6 +9,7 @@ from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.repeated import command
 from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
+from evenhand.analyses.audit.unknown import Unknown
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null
@@ -94,6 +95,23 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -
         "excluded": list(a.excluded),
         "resolution": a.resolution,
         "calibration_resolution": a.calibration_resolution,
+        "unknown": None if a.unknown is None else _unknown(a.unknown),
+    }
+
+
+def _unknown(u: Unknown) -> dict[str, Any]:
+    decided = "n selected rejected"
+    labels = zip(("unfavourable", "favourable"), u.by_label or (), strict=False)
+    return {
+        **fields(u.people, decided),
+        "share": u.share,
+        "by_label": None if u.by_label is None else {name: fields(one, decided) for name, one in labels},
+        "undefined": u.undefined,
+        "groups": [
+            {"group": name, "rates": {rate: fields(b, "value bounds ci") for rate, b in rates.items()}}
+            for name, rates in u.rates.items()
+        ],
+        "measures": [fields(b, "id group reference value bounds ci crosses undefined") for b in u.measures],
     }
 
 

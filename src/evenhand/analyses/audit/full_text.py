@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from evenhand.analyses.audit import unknown_tables
 from evenhand.analyses.audit.roc_parts import telling
 from evenhand.analyses.audit.wording import (
     chance_shows,
@@ -62,6 +63,7 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
     else:
         yield Text()
         yield from _matrix(attribute, others, confidence)
+    yield from possible(attribute, others[:FEW_GROUPS], confidence)
     if attribute["largest"]:
         yield Text()
         yield from _largest(attribute, confidence)
@@ -70,6 +72,32 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
         yield Text()
         yield from _information(attribute["information"])
     yield from _impossibility(attribute)
+
+
+def possible(
+    attribute: dict[str, Any], groups: Sequence[str] | None, confidence: float, key: bool = False
+) -> Iterator[RenderableType]:
+    """How many people have no group, and what they could change about some groups."""
+    told = unknown_tables.counted(attribute)
+    if told is None:
+        return
+    yield Text()
+    yield Text(told)
+    tables = [
+        (group, found)
+        for group in groups or ()
+        if (
+            found := unknown_tables.measures(attribute, group, confidence, attribute["verdict"]["key"] if key else None)
+        )
+    ]
+    for group, found in tables:
+        title = f"{shown_name(group, 30)} against {shown_name(attribute['reference'], 30)}"
+        grid = _grid(title, *found.heads[1:], tight=True)
+        for row in found.rows:
+            grid.add_row(*map(Text, row))
+        yield grid
+    if tables:
+        yield indented(Text(unknown_tables.HOW, style="dim"))
 
 
 def _groups(attribute: dict[str, Any]) -> Grid:

@@ -129,7 +129,7 @@ class Judged(Known):
             return None
         if self.unjudged:
             return False
-        low, high = _tolerated(self.measure, self.tolerance)
+        low, high = tolerated_range(self.measure, self.tolerance)
         if self.passes:
             return low <= self.ci[0] and self.ci[1] <= high
         return self.ci[1] < low or self.ci[0] > high
@@ -295,7 +295,7 @@ def undefined_gap(m: Measure, group: str, reference: str, because: str) -> Gap:
 
 def within_tolerance(m: Measure, value: float, tolerance: float) -> bool:
     """Whether a value is within a tolerance."""
-    low, high = _tolerated(m, tolerance)
+    low, high = tolerated_range(m, tolerance)
     return low - SLACK <= value <= high + SLACK
 
 
@@ -305,7 +305,8 @@ def passes(m: Measure, value: float, possible: Pair, tolerance: float) -> bool |
     return answers.pop() if len(answers) == 1 else None
 
 
-def _tolerated(m: Measure, tolerance: float) -> Pair:
+def tolerated_range(m: Measure, tolerance: float) -> Pair:
+    """Between what values are within a tolerance."""
     return (tolerance, 1 / tolerance) if m.scale == "ratio" else (-tolerance, tolerance)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from evenhand.analyses.audit import unknown_tables
 from evenhand.analyses.audit.brief import (
     MOST_NOTES,
     NOT_COMPARED,
@@ -75,6 +76,7 @@ def _attribute(attribute: dict[str, Any], confidence: float, told: bool) -> Iter
     yield from _groups(attribute)
     if verdict["worst"] is not None:
         yield from _key(attribute, verdict["worst"]["group"], confidence)
+    yield from _possible(attribute, confidence)
     if len(attribute["groups"]) > 2:
         yield from _matrix(attribute, confidence)
 
@@ -121,6 +123,19 @@ def _key(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[s
         rows.append([measure.title, *numbers, word_of(m, confidence)])
     heads = ["key measure", "gap", f"{100 * confidence:g}% interval", "tolerance", "p", "verdict"]
     yield from table(heads, rows, ("verdict",))
+
+
+def _possible(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
+    """How many people have no group, and what they could change about the group that the verdict names."""
+    told, worst = unknown_tables.counted(attribute), attribute["verdict"]["worst"]
+    if told is None:
+        return
+    yield f"{escaped(told)}."
+    yield ""
+    key = attribute["verdict"]["key"]
+    if worst is not None and (rows := unknown_tables.measures(attribute, worst["group"], confidence, key)):
+        yield from table(*rows)
+        yield f"{unknown_tables.HOW}\n"
 
 
 def _matrix(attribute: dict[str, Any], confidence: float) -> Iterator[str]:

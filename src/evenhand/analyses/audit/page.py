@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit import explorer
+from evenhand.analyses.audit import explorer, unknown_tables
 from evenhand.analyses.audit.attachments import documents, sections as other_sections
 from evenhand.analyses.audit.brief import MOST_GROUPS, worst_first
 from evenhand.analyses.audit.charts.subject import Subject, furthest
@@ -25,7 +25,7 @@ from evenhand.report.charts.registry import Charts, Kind
 from evenhand.report.format import sentence
 from evenhand.report.page.cover import cover_block, signing
 from evenhand.report.page.figures import Room
-from evenhand.report.page.markup import Markup, join, name, tag
+from evenhand.report.page.markup import Markup, grid, join, name, tag
 from evenhand.report.page.shell import fitted, page
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
@@ -158,6 +158,7 @@ def _everything(document: dict[str, Any], drawn: Drawings, room: Room) -> Iterat
     parts: list[tuple[str, str, Callable[[dict[str, Any]], Any]]] = [
         ("rates", "Rates of every group", lambda a: groups_table(a, most)),
         ("all", "Every measure", lambda a: measures_tables(drawn, a, confidence, room)),
+        ("unknown", "People without a group", lambda a: _unknown(a, confidence, most)),
         ("charts", "Charts", lambda a: _charts(drawn, a, room)),
         ("pairs", "All pairs of groups", _all_pairs),
         ("exclusion", "What cannot hold together", _impossibility),
@@ -203,6 +204,21 @@ TOO_WIDE = (
     f"Charts over scores are not drawn: so that every point stands for at least {LEAST} people of each group and "
     "outcome, they would have too few points."
 )
+
+
+def _unknown(attribute: dict[str, Any], confidence: float, most: int) -> Iterator[Markup]:
+    """How many people have no group, and what they could change."""
+    told = unknown_tables.counted(attribute)
+    if told is None:
+        return
+    yield tag("p", told, ". ", unknown_tables.HOW)
+    if found := unknown_tables.rates(attribute, most):
+        yield grid("Between what the rates of each group lie", *found)
+    for group in worst_first(attribute)[:MOST_GROUPS]:
+        if found := unknown_tables.measures(attribute, group, confidence):
+            yield grid(join(name(group), " against ", name(attribute["reference"])), *found)
+    if attribute["unknown"]["undefined"]:
+        yield tag("p", "What they could change is not known ", attribute["unknown"]["undefined"], ".", class_="note")
 
 
 def _all_pairs(attribute: dict[str, Any]) -> Iterator[Markup]:

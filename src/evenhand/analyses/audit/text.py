@@ -18,7 +18,7 @@ from evenhand.analyses.audit.brief import (
     ranked,
     rates_behind,
 )
-from evenhand.analyses.audit.full_text import every_measure
+from evenhand.analyses.audit.full_text import every_measure, possible
 from evenhand.analyses.audit.verdict import WORDS, word_of
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
 from evenhand.errors import shown_name
@@ -78,6 +78,7 @@ def _attribute(attribute: dict[str, Any], confidence: float, detail: bool) -> It
     if detail and worst is not None:
         yield Text()
         yield _comparison(attribute, worst["group"], confidence)
+    yield from possible(attribute, None if worst is None or not detail else [worst["group"]], confidence, True)
 
 
 def _groups(attribute: dict[str, Any], confidence: float) -> Grid:

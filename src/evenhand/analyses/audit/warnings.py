@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
+from evenhand.analyses.audit.unknown import caveat, remark
 from evenhand.analyses.options import Options, least_resamples, one_number
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share
@@ -37,6 +38,7 @@ def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]
     notes += [*_permutations(options, attributes, exploratory=False), *_untested(options, attributes)]
     for a in attributes:
         notes += [*_small_groups(a), *unjudged_notes(a)]
+        notes += [] if a.unknown is None else [*caveat(a.name, a.unknown, a.measures)]
     return notes
 
 
@@ -47,6 +49,7 @@ def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit
     for a in attributes:
         notes += [*_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
         notes += unjudged_notes(a, exploratory=True)
+        notes += [] if a.unknown is None else [*remark(a.name, a.unknown, a.measures)]
     return [*notes, *_lacking(table)]
 
 

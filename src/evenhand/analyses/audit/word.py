@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit import explorer, key_tables
+from evenhand.analyses.audit import explorer, key_tables, unknown_tables
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import title_of
 from evenhand.analyses.audit.page import stepped
@@ -83,6 +83,14 @@ def _tables(paper: Paper, attribute: dict[str, Any], confidence: float, said: bo
         paper.table(heads, rows, [COLOURS[row[-1]] for row in rows])
     if more := key_tables.left_out(attribute):
         paper.text(more)
+    if told := unknown_tables.counted(attribute):
+        paper.text(f"{told}.")
+    worst = attribute["verdict"]["worst"]
+    if worst is not None and (
+        possible := unknown_tables.measures(attribute, worst["group"], confidence, attribute["verdict"]["key"])
+    ):
+        paper.table(*possible)
+        paper.text(unknown_tables.HOW)
 
 
 def _charts(paper: Paper, audit: Audit, document: dict[str, Any]) -> None:

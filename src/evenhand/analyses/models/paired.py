@@ -158,7 +158,7 @@ class _View:
         view = ScoreView(table, own, options.calibration_bins)
         self.coarse = view(range(len(grouping.groups)), cells)
         lowest = view.lowest(cells)
-        level = np.searchsorted(lowest, score, side="right") - 1
+        level = np.maximum(np.searchsorted(lowest, score, side="right") - 1, 0)  # below are people of no group only
         self.layouts = [
             layout(score < table.compared(threshold) if risk else score >= table.compared(threshold), 2),
             layout(equal_bins(score, table.score_range, options.gap_bins, risk), options.gap_bins),
