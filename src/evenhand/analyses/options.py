@@ -45,6 +45,8 @@ class Options(Inference):
     scores: ScoreOptions = field(default_factory=ScoreOptions)
     tolerance: Mapping[str, float] = field(default_factory=dict)
     """By id, where it is not that of the registry."""
+    within: tuple[str, ...] = ()
+    """The columns of the strata within which groups are compared too."""
     brief: bool = False
     """Only comparisons with the reference, and their intervals: for one of many audits."""
 

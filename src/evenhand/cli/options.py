@@ -311,6 +311,8 @@ SHARED: dict[str, dict[str, Any]] = {
                   "help": "Favourable at scores ≥ T (--risk: < T)."},
     "reference": {"metavar": "V", "multiple": True,
                   "help": "Group to compare with, or COL=V for each of several columns  [default: the largest]"},
+    "within": {"metavar": "COL[,COL…]", "callback": NAMES,
+               "help": "Compare within the strata of these columns too, and pooled over them."},
     "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
     "calibration_bins": {"metavar": "N", "type": WHOLE,

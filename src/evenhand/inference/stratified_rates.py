@@ -93,13 +93,15 @@ def risk_difference(strata: Strata, confidence: float) -> Pooled:
     size, w = s.n + s.m, s.weights
     value = float((s.a * s.m - s.c * s.n) @ (1 / size) / w.sum())
     if not 0 < s.a.sum() + s.c.sum() < size.sum():
-        return Pooled(value, _of_shares((value * 0 + s.a.sum() / s.n.sum(),) * 2, _kish(s, w), confidence), "Newcombe")
+        return Pooled(value, _of_shares((float(s.a[0] > 0),) * 2, _kish(s, w), confidence), "Newcombe")
     p = ((s.n**2 * s.c - s.m**2 * s.a + s.n * s.m * (s.m - s.n) / 2) / size**2).sum() / w.sum() ** 2
     q = ((s.a * (s.m - s.c) + s.c * (s.n - s.a)) / (2 * size)).sum() / w.sum() ** 2
     z2 = float(z_value(confidence)) ** 2
     middle = value + z2 * p / 2
     half = float(np.sqrt(max(middle**2 - value**2 + z2 * q, 0.0)))
-    return Pooled(value, (max(middle - half, -1.0), min(middle + half, 1.0)), "Klingenberg, variance by Sato")
+    return Pooled(
+        value, (float(max(middle - half, -1.0)), float(min(middle + half, 1.0))), "Klingenberg, variance by Sato"
+    )
 
 
 def odds_ratio(strata: Strata, confidence: float) -> Pooled | None:
@@ -116,7 +118,7 @@ def odds_ratio(strata: Strata, confidence: float) -> Pooled | None:
     p, q = (s.a + s.m - s.c) / size, (s.n - s.a + s.c) / size
     variance = (p @ ad) / (2 * r * r) + (p @ bc + q @ ad) / (2 * r * t) + (q @ bc) / (2 * t * t)
     half = float(z_value(confidence) * np.sqrt(variance))
-    return Pooled(value, (value * np.exp(-half), value * np.exp(half)), "Robins–Breslow–Greenland")
+    return Pooled(value, (float(value * np.exp(-half)), float(value * np.exp(half))), "Robins–Breslow–Greenland")
 
 
 def association(strata: Strata) -> tuple[TestResult, TestResult | None]:
@@ -158,11 +160,11 @@ def homogeneity(strata: Strata) -> Homogeneity | None:
     statistic = float(((a - expected) ** 2 / variance).sum())
     corrected = statistic - float((a - expected).sum() ** 2 / variance.sum())
     df = int(told.sum()) - 1
-    tests = [
+    plain, tarone = (
         TestResult(name, value, max(float(chdtrc(df, max(value, 0.0))), LEAST_P))
         for name, value in (("Breslow–Day", statistic), ("Breslow–Day, Tarone's correction", corrected))
-    ]
-    return Homogeneity(*tests, df, bool(np.mean(cells < EXPECTED) > 0.2))
+    )
+    return Homogeneity(plain, tarone, df, bool(np.mean(cells < EXPECTED) > 0.2))
 
 
 def standardised(strata: Strata, people: Floats, confidence: float) -> Pooled:
@@ -183,7 +185,9 @@ def standardised(strata: Strata, people: Floats, confidence: float) -> Pooled:
         spread = (few * float(share**2 @ own) + FEW * plain / kish) / (few + FEW)
         rates.append(rate)
         known.append(plain / spread if spread > 0 else kish)
-    return Pooled(rates[0] - rates[1], _of_shares(tuple(rates), known, confidence), "direct standardisation, Newcombe")
+    return Pooled(
+        float(rates[0] - rates[1]), _of_shares(tuple(rates), known, confidence), "direct standardisation, Newcombe"
+    )
 
 
 # ---- parts -----------------------------------------------------------------------------------------------------------

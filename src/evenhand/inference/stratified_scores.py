@@ -51,7 +51,7 @@ class Layers:
         kept = both[layer]
         layer, place, group, n = ((np.cumsum(both) - 1)[layer[kept]], place[kept], group[kept], n[kept])
         key, own = np.unique(layer * (shape[0] * shape[1]) + place, return_inverse=True)
-        counts = np.bincount(2 * own.reshape(-1) + group, n, 2 * len(key)).reshape(-1, 2)
+        counts: Floats = np.bincount(2 * own.reshape(-1) + group, n, 2 * len(key)).reshape(-1, 2).astype(np.float64)
         kind, people = kinds[both], people[both]
         share = people / np.bincount(kind, people, int(kinds.max(initial=0)) + 1)[kind]
         return cls(key // (shape[0] * shape[1]), key % (shape[0] * shape[1]), counts, kind, share, shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table, bin_edges
+
+if TYPE_CHECKING:
+    from evenhand.analyses.audit.within import Within
 
 MANY_GROUPS = 500
 """Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""
@@ -102,6 +106,8 @@ class AttributeAudit:
     """What the score tells about all groups at once, when there are more than two."""
     key: tuple[str, ...] = ()
     """The measures that its verdict is about."""
+    within: Within | None = None
+    """Its groups compared within strata, if that was asked for."""
 
 
 def audit_attribute(

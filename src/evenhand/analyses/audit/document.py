@@ -10,6 +10,8 @@ from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.repeated import command
 from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
+from evenhand.analyses.audit.within_document import within_document
+from evenhand.analyses.audit.within_words import in_verdict
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
@@ -29,7 +31,7 @@ def document(audit: Audit) -> dict[str, Any]:
     options, data = audit.options, data_of(audit.table, audit.options.threshold)
     attributes = [_attribute(a, audit.table.grouping(a.name).attributes, options.confidence) for a in audit.attributes]
     attributes = [
-        {**told, "verdict": attribute_verdict(told, data, a.key, options.confidence)}
+        {**told, "verdict": _with_strata(attribute_verdict(told, data, a.key, options.confidence), told)}
         for told, a in zip(attributes, audit.attributes, strict=True)
     ]
     return {
@@ -45,12 +47,21 @@ def document(audit: Audit) -> dict[str, Any]:
     }
 
 
+def _with_strata(verdict: dict[str, Any], attribute: dict[str, Any]) -> dict[str, Any]:
+    """The verdict, whose sentence says how large the gap is within strata, if there are any; its word stays."""
+    if "within" not in attribute:
+        return verdict
+    told = in_verdict(attribute["within"], verdict["worst"])
+    return {**verdict, "sentence": f"{verdict['sentence']} {told}".strip()}
+
+
 def _options(options: Options) -> dict[str, Any]:
     return {
         **fields(options, "confidence bootstrap seed"),
         **fields(options.scores, "ranks calibration_bins gap_bins bandwidth"),
         **fields(options, "permutations null interval stratified"),
         "tolerance": dict(options.tolerance),
+        **({"within": list(options.within)} if options.within else {}),
     }
 
 
@@ -90,6 +101,7 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -
         "too_small": list(a.too_small),
         "resolution": a.resolution,
         "calibration_resolution": a.calibration_resolution,
+        **({} if a.within is None else {"within": within_document(a.within, confidence)}),
     }
 
 

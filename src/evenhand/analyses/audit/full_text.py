@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.audit.roc_parts import telling
+from evenhand.analyses.audit.within_text import fully
 from evenhand.analyses.audit.wording import (
     chance_shows,
     gap,
@@ -60,6 +61,7 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
     else:
         yield Text()
         yield from _matrix(attribute, others, confidence)
+    yield from fully(attribute, confidence)
     if attribute["largest"]:
         yield Text()
         yield from _largest(attribute, confidence)

@@ -21,6 +21,7 @@ from evenhand.analyses.audit.verdict import (
     UNEQUAL,
     word_of,
 )
+from evenhand.analyses.audit.within_text import briefly
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
@@ -84,6 +85,7 @@ def _attribute(attribute: dict[str, Any], confidence: float, detail: bool) -> It
     if detail and worst is not None:
         yield Text()
         yield _comparison(attribute, worst["group"], confidence)
+    yield from briefly(attribute, confidence)
 
 
 def _groups(attribute: dict[str, Any], confidence: float) -> Grid:

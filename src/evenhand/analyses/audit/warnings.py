@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
+from evenhand.analyses.audit.within_words import remarks, reversals
 from evenhand.analyses.options import Options, least_resamples, one_number
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share
@@ -35,7 +36,7 @@ def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]
     """What changes how a verdict is read: about the decisions, and groups that tell nothing."""
     notes = [*_decisions(table, options)]
     for a in attributes:
-        notes += [*_small_groups(a), *unjudged_notes(a)]
+        notes += [*reversals(a, options.confidence), *_small_groups(a), *unjudged_notes(a)]
     return notes
 
 
@@ -44,7 +45,7 @@ def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit
     notes = [*_range(table, attributes), *_score_and_resamples(table, options), *_permutations(options, attributes)]
     for a in attributes:
         notes += [*_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
-        notes += unjudged_notes(a, exploratory=True)
+        notes += [*unjudged_notes(a, exploratory=True), *remarks(a, options.confidence)]
     return [*notes, *_lacking(table)]
 
 
