@@ -10,9 +10,11 @@ from evenhand.analyses.audit.key_tables import Rows
 from evenhand.analyses.audit.wording import measure_of
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
-from evenhand.report.format import interval, number, p_value
+from evenhand.report.format import interval, number, p_value, percent
 
 FEW_STRATA = 12
+NOTED = 0.1
+"""If so large a share of the people are left out, that is said beside the number."""
 WHOSE = {"everybody": "everybody's", "group": "the group's", "reference": "the reference's"}
 
 
@@ -114,6 +116,12 @@ def undefined(attribute: dict[str, Any], group: str) -> Iterator[str]:
             name = RATES[one["rate"]].title if "rate" in one else measure_of(one).title
             by.setdefault(one["undefined"], []).append(name)
     yield from (f"Not pooled {because}: {', '.join(names)}" for because, names in by.items())
+    for one in attribute["within"]["scores"]:
+        if one["group"] == group and (one["left_out_share"] or 0) > NOTED and not one["undefined"]:
+            yield (
+                f"{measure_of(one).title} rests on {percent(1 - one['left_out_share'])} of the people: the others are "
+                "where their stratum has nobody of the other group"
+            )
 
 
 def pooled_rates(attribute: dict[str, Any], group: str) -> dict[str, dict[str, Any]]:

@@ -27,9 +27,9 @@ from evenhand.report.charts.layers import (
 )
 from evenhand.report.format import number
 
-KINDS = ("one stratum", "pooled over strata", "everybody together")
+KINDS = ("one stratum", "all strata, pooled", "everybody together")
 MOST_STRATA = 30
-WIDTH, STEP = 320, 20
+WIDTH, NAMES, STEP = 300, 170, 20
 
 
 def told(s: Subject) -> PooledRate | None:
@@ -53,7 +53,7 @@ def strata(s: Subject) -> Chart:
     crude = next((g.ci for g in s.attribute.measures if (g.id, g.group) == ("demographic_parity", s.group)), None)
     ends += [pooled.ci] + ([] if one.crude is None else [crude])
     kinds = [KINDS[0]] * len(names) + last
-    names += last
+    names += [_unlike(kind, names) for kind in last]
     a, b = (shown_name(g, 30) for g in (s.group, s.reference))
     description = (
         f"The selection rate of {a} minus that of {b} is {number(pooled.value, sign=True)}"
@@ -68,6 +68,11 @@ def strata(s: Subject) -> Chart:
          "high": [None if e is None else e[1] for e in ends]},
         [left],
     )  # fmt: skip
+
+
+def _unlike(kind: str, names: list[str]) -> str:
+    """A name that no stratum has."""
+    return kind if kind not in names else _unlike(f"{kind} *", names)
 
 
 def _strata(
@@ -93,10 +98,13 @@ def _body(names: list[str], values: list[float], ends: list[Any], kinds: list[st
     reach = [abs(x) for e, v in zip(ends, values, strict=True) for x in (v, *(e or ()))]
     most = min(max([0.02, *reach]) * 1.05, 1.0)
     y = ordered("stratum", names, title=None)
-    y["axis"] = {"labelLimit": 190, "ticks": False, "domain": False}
+    y["axis"] = {
+        "minExtent": NAMES, "maxExtent": NAMES, "labelLimit": NAMES - 10, "labelPadding": 8, "ticks": False,
+        "domain": False,
+    }  # fmt: skip
     x = quantitative("difference", "group minus reference", [-most, most])
     spans = [(n, e, k) for n, e, k in zip(names, ends, kinds, strict=True) if e is not None]
-    colour = coloured(KINDS, [theme.MUTED, theme.GROUPS[0], theme.LIMIT], True, "kind")
+    colour = coloured(KINDS, [theme.MUTED, theme.GROUPS[0], theme.LIMIT], False, "kind")
     lines = rows(
         stratum=[n for n, _, _ in spans], difference=[max(e[0], -most) for _, e, _ in spans],
         end=[min(e[1], most) for _, e, _ in spans], kind=[k for _, _, k in spans],
