@@ -143,6 +143,11 @@ def _known(table: Table, crude: Table, grouping: Grouping) -> tuple[Table, int]:
     if lost:
         finest = complete.finest
         gone = np.isin(finest.codes, [finest.groups.index(g) for g in lost])
+        if gone.all():
+            raise DataError(
+                f"of no group of {shown(finest.name)} are all people known, since some were withheld when the table "
+                "was suppressed: suppress less, or count fewer columns"
+            )
         complete, _ = complete.among(replace(finest, codes=np.where(gone, -1, finest.codes)))
     if crude.score is not None:
         complete = replace(complete, meaning=replace(complete.meaning, score_range=crude.score_range))

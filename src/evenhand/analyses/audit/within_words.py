@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 5
 MOST_REVERSED = 4
-TURNED = "the gap turns round (Simpson's paradox)"
+TURNED = "the sign of the gap turns round (Simpson's paradox)"
+CHANCE = ", though within strata it may be chance"
 
 
 def rate_sentence(one: PooledRate, within: Within, confidence: float) -> str:
@@ -34,7 +35,9 @@ def rate_sentence(one: PooledRate, within: Within, confidence: float) -> str:
     if one.crude is None:
         return f"{text}."
     plain = f"for everybody together it is {_points(one.crude).removesuffix(' as')}"
-    return f"{text}; {plain}: {TURNED}." if one.reversed else f"{text}; {plain}."
+    if not one.reversed:
+        return f"{text}; {plain}."
+    return f"{text}; {plain}: {TURNED}{'' if _sure(one.risk_difference.ci) else CHANCE}."
 
 
 def score_sentence(one: PooledScore, within: Within, confidence: float) -> str:
@@ -52,7 +55,7 @@ def score_sentence(one: PooledScore, within: Within, confidence: float) -> str:
     if one.crude is None:
         return f"{text}."
     plain = one.crude if sign else abs(one.crude)
-    turned = f": {TURNED}" if one.reversed and measure.signed else ""
+    turned = f": {TURNED}{'' if _sure(gap.ci) else CHANCE}" if one.reversed and measure.signed else ""
     return f"{text}; without it, {number(plain, sign=sign)}{turned}."
 
 
@@ -83,7 +86,7 @@ def reversals(a: AttributeAudit, confidence: float) -> Iterator[str]:
     ]  # fmt: skip
     yield from found[:MOST_REVERSED]
     if len(found) > MOST_REVERSED:
-        yield f"{len(found) - MOST_REVERSED} more gaps by {shown(a.name)} turn round within strata"
+        yield f"{len(found) - MOST_REVERSED} more gaps by {shown(a.name)} have the other sign within strata"
 
 
 def _turned(one: PooledRate, within: Within) -> str:
@@ -91,7 +94,7 @@ def _turned(one: PooledRate, within: Within) -> str:
     assert one.risk_difference is not None
     whose = f"the {RATES[one.rate].title} of {shown_name(one.group, 40)}"
     return (
-        f"within {shown(within.name)} the gap turns round: {whose} is {_points(one.crude)} that of "
+        f"within {shown(within.name)} the sign of the gap turns round: {whose} is {_points(one.crude)} that of "
         f"{shown_name(one.reference, 40)} for everybody together, and "
         f"{_points(one.risk_difference.value)} it within strata"
     )
