@@ -293,6 +293,24 @@ def test_every_view_shows_strata(scored, tmp_path, capsys):
     assert bool(evenhand.verify(tmp_path / "a.json", rows))
 
 
+def test_a_chart_has_every_stratum_the_pooled_gap_and_that_of_everybody(berkeley):
+    pytest.importorskip("vl_convert")
+    audit = evenhand.audit(berkeley, prediction="admitted", group="sex", within="dept", **NONE)
+    assert "strata" in audit.plots()
+    chart = audit.plot("strata")
+    (one,) = within(audit)["rates"]
+    assert chart.columns["stratum"] == [*"ABCDEF", "all strata, pooled", "everybody together"]
+    assert chart.columns["difference"] == pytest.approx(
+        [*one["differences"], one["risk_difference"]["value"], one["crude"]], abs=1e-5
+    )
+    assert chart.columns["low"][6:] == pytest.approx(
+        [one["risk_difference"]["ci"][0], audit.measure("demographic_parity").ci[0]], abs=1e-5
+    )
+    assert "<svg" in chart.to_svg()
+    with pytest.raises(EvenhandError, match="needs strata"):
+        evenhand.audit(berkeley, prediction="admitted", group="sex", **NONE).plot("strata")
+
+
 @pytest.mark.parametrize(
     "replications", [pytest.param(15, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.full)]
 )

@@ -87,7 +87,7 @@ def risk_difference(strata: Strata, confidence: float) -> Pooled:
     >>> counts = [np.array(x, float) for x in ([89, 17], [108, 25], [512, 353], [825, 560])]
     >>> found = risk_difference(Strata(*counts), 0.95)
     >>> round(found.value, 3), [round(end, 3) for end in found.ci]
-    (0.166, [0.1, 0.233])
+    (0.173, [0.094, 0.243])
     """
     s = strata.both
     size, w = s.n + s.m, s.weights
