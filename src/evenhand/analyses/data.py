@@ -22,6 +22,7 @@ from evenhand.errors import UsageError, listed, shown
 from evenhand.files.data_file import FileArgs, with_format
 from evenhand.ingest.resolve import as_counts, as_table
 from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
+from evenhand.ingest.strata import Within
 from evenhand.ingest.tabulation import RowsArgs, Score, Scores
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
@@ -73,13 +74,14 @@ class Data(Generic[AnyTable, AnyAudit]):
         measures: Sequence[str] | None = None,
         performance: str | None = None,
         fairness: str | None = None,
+        within: Within = None,
         progress: Watched = None,
         **options: Unpack[AuditArgs],
     ) -> AnyAudit:
         """Compare how groups fare: `evenhand.audit`."""
         how: dict[str, Any] = dict(
             threshold=threshold, reference=reference, measures=measures, performance=performance, fairness=fairness,
-            progress=progress, **options,
+            within=within, progress=progress, **options,
         )  # fmt: skip
         return cast(AnyAudit, _asking(audit)(self, **how))
 

@@ -32,6 +32,7 @@ from evenhand.inference.settings import InferenceArgs
 from evenhand.ingest.engines import library_of
 from evenhand.ingest.resolve import as_counts
 from evenhand.ingest.roles import ColumnArgs, Roles, check_known, picked, renamed
+from evenhand.ingest.strata import Within, strata_names, with_strata
 from evenhand.ingest.tabulation import Score, Scores
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
@@ -76,7 +77,9 @@ def audit(
 
 
 @overload
-def audit(data: Table, *, threshold: float | str | None = None, **options: Unpack[TableArgs]) -> Audit: ...
+def audit(
+    data: Table, *, threshold: float | str | None = None, within: Within = None, **options: Unpack[TableArgs]
+) -> Audit: ...
 
 
 @overload
@@ -88,8 +91,9 @@ def audit(
 
 @overload
 def audit(
-    data: Any = None, *, score: Score, threshold: float | str | None = None, **options: Unpack[RowsArgs]
-) -> Audit: ...
+    data: Any = None, *, score: Score, threshold: float | str | None = None, within: Within = None,
+    **options: Unpack[RowsArgs],
+) -> Audit: ...  # fmt: skip
 
 
 @overload
@@ -103,7 +107,7 @@ def audit(
 def audit(
     data: Any = None, *, score: Any = None, threshold: Thresholds = None,
     reference: str | Mapping[str, str] | None = None, measures: Sequence[str] | None = None,
-    performance: str | None = None, fairness: str | None = None, progress: Watched = None,
+    performance: str | None = None, fairness: str | None = None, within: Within = None, progress: Watched = None,
     **options: Unpack[_AnyArgs],
 ) -> Audit | ClassAudit | CandidateAudit: ...  # fmt: skip
 
@@ -117,6 +121,7 @@ def audit(
     measures: Sequence[str] | None = None,
     performance: str | None = None,
     fairness: str | None = None,
+    within: Within = None,
     progress: Watched = None,
     **options: Unpack[_EveryArgs],
 ) -> Audit | ClassAudit | CandidateAudit | ProbableAudit:
@@ -141,6 +146,9 @@ def audit(
     measures
         The ids of the measures to compute; by default all. A score bias of independence or separation also has
         variants, such as `equal_opportunity_uniform_w2` (see docs/measures/score-bias.md).
+    within
+        Compare the groups within the strata of these columns too (`within=["dept"]`), and pooled over them, as in
+        docs/analyses/strata.md. Of a table they are attributes; they are not compared themselves.
     performance, fairness
         Several models only (a list of names, or a dict of arrays by name; the first is the one that others are compared
         with): what the trade-off between models is about, one of accuracy, balanced_accuracy, auroc,
@@ -181,6 +189,7 @@ def audit(
     chosen = chosen_measures(measures)
     of_classes = {word: said[word] for word in ClassArgs.__annotations__ if said.get(word) is not None}
     choices = class_choices(**of_classes)  # known to make sense before the data are read
+    settings = replace(settings, within=strata_names(within))
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
     if (probabilities := said.pop("group_probability", None)) is not None:
@@ -196,9 +205,14 @@ def audit(
     if said.pop("proxy_cell", None) is not None:
         raise UsageError("proxy_cell= (--proxy-cell) goes with group_probability= (--group-probability): name both")
     with watching(progress) as told:
-        roles = picked(Roles, {**said, "score": score})
+        roles = with_strata(picked(Roles, {**said, "score": score}), within)
         table = as_counts(data, roles, cuts_of(settings))
         rng, library = said.get("rng"), library_of(data)
+        if settings.within and not isinstance(table, Table):
+            raise UsageError(
+                "within (--within) compares groups by one score or decision: leave it out of an audit of several "
+                "models or of classes"
+            )
         if isinstance(table, JointTable):
             if of_classes:
                 raise UsageError(f"leave out {listed(of_classes)}: for classes, not for scores")

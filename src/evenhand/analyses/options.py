@@ -50,6 +50,8 @@ class Options(Inference):
     """By id, where it is not that of the registry."""
     exclude_below: float = 0.0
     """Groups with a smaller share of the people are shown, not compared."""
+    within: tuple[str, ...] = ()
+    """The columns of the strata within which groups are compared too."""
     brief: bool = False
     """Only comparisons with the reference, and their intervals: for one of many audits."""
 

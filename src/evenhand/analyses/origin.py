@@ -16,6 +16,7 @@ from evenhand.ingest.roles import MISSING_GROUPS, Roles, RolesArgs, check_known,
 from evenhand.report.reading import Stated, stated
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
+from evenhand.tables.marginal import by_attributes
 from evenhand.tables.storage import is_table_file
 from evenhand.tables.table import Table
 
@@ -65,6 +66,8 @@ def _tables(said: Stated, data: Any, columns: dict[str, Any]) -> Iterator[str]:
         yield _digest(as_counts(data, picked(Roles, columns)))
         if "depth" in told and not columns:
             yield _digest(as_counts(data, Roles(depth=told["depth"])))
+        if not columns:
+            yield from _without_strata(as_counts(data, Roles()), said.document or {}, told)
         return
     roles = {**told, **columns}
     if not roles.get("group"):
@@ -79,6 +82,14 @@ def _tables(said: Stated, data: Any, columns: dict[str, Any]) -> Iterator[str]:
             yield replace(table, meaning=replace(table.meaning, score_range=spread)).digest()
         if table.spans is None:
             return
+
+
+def _without_strata(table: Any, document: dict[str, Any], told: dict[str, Any]) -> Iterator[str]:
+    """That of a table without the attributes within which its groups were compared: what the report is about."""
+    if isinstance(table, Table) and "within" in document.get("options", {}):
+        kept = [a.name for a in table.attributes if a.name in told["group"]]
+        if kept:
+            yield by_attributes(table, kept).crossed(told.get("depth", table.depth)).digest()
 
 
 def _digest(table: Any) -> str:

@@ -52,6 +52,7 @@ def demo(**options: Any) -> None:
     "top",
     "reference",
     "exclude_below",
+    shared("within"),
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
@@ -167,6 +168,7 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     from evenhand.analyses.options import checked, chosen_measures, cuts_of
     from evenhand.ingest.resolve import as_counts
     from evenhand.ingest.roles import Roles, picked
+    from evenhand.ingest.strata import with_strata
     from evenhand.report.console import Harmless
 
     paths = wanted(options)
@@ -190,14 +192,22 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         checked(one, 0.95, 0, 0)
     if isinstance(threshold, tuple) and len(threshold) == 1:
         threshold = threshold[0]
+    within = options.pop("within", None) or None
     asked = checked(threshold if isinstance(threshold, float | str) else None, **options, rng=seed)
     chosen_measures(measures)
     with progress_bar() as progress:
         progress(0, "counting rows")
-        roles = picked(Roles, columns)
+        roles = with_strata(picked(Roles, columns), within)
         table = as_counts(data, roles, cuts_of(asked))
         reference = references([a.name for a in table.attributes], stated)
-        options |= {**classes, **models, "threshold": threshold, "reference": reference, "measures": measures}
+        options |= {
+            **classes,
+            **models,
+            "threshold": threshold,
+            "reference": reference,
+            "measures": measures,
+            "within": within,
+        }
         result = run(table, **options, rng=seed, progress=progress)
     for flag in (
         (*page, *(["quiet"] if quiet else []), *signing, *({"docx"} & {*paths}))

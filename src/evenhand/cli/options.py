@@ -331,6 +331,8 @@ SHARED: dict[str, dict[str, Any]] = {
                   "columns  [default: the largest]"},
     "exclude_below": {"metavar": "SHARE", "help": "Show groups with a smaller share of the people, such as 2%, without "
                       "comparing them."},
+    "within": {"metavar": "COL[,COL…]", "callback": NAMES,
+               "help": "Compare within the strata of these columns too, and pooled over them."},
     "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
     "calibration_bins": {"metavar": "N", "type": WHOLE,

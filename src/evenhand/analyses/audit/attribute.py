@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,6 +44,9 @@ from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table, bin_edges
+
+if TYPE_CHECKING:
+    from evenhand.analyses.audit.within import Within
 
 MANY_GROUPS = 500
 """Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""
@@ -111,6 +115,8 @@ class AttributeAudit:
     """Why the reference is that: it was named, is the largest group, or the one that is selected most often."""
     unknown: Unknown | None = None
     """What people without a group could change, if the table has kept them."""
+    within: Within | None = None
+    """Its groups compared within strata, if that was asked for."""
 
 
 def audit_attribute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,15 @@ from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unknown_bounds import with_unknown
 from evenhand.analyses.audit.unreliable import BECAUSE, excluded, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
+from evenhand.analyses.audit.within import compared_within, refuse_empty, refuse_unfit
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import HIGHEST, Pinned, Reference, comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
+from evenhand.ingest.strata import compared_names
 from evenhand.measures.registry import Measure
 from evenhand.report.result import Result, write
 from evenhand.tables.groups import Grouping
+from evenhand.tables.marginal import by_attributes
 from evenhand.tables.table import Table
 
 if TYPE_CHECKING:
@@ -210,6 +213,10 @@ def audit_table(
     if options.null == "published" and options.permutations and not table.exchangeable:
         what = "clusters" if table.clustered else "sampling weights" if table.noise is None else "private counts"
         raise UsageError(f"null='published' permutes group labels, which {what} do not allow: leave it out")
+    whole = table
+    if options.within:
+        refuse_unfit(table)
+        table = by_attributes(table, compared_names(table, options.within))
     options, first = with_threshold(options, table)
     groupings, remarks = comparable(table)
     first += remarks
@@ -234,7 +241,7 @@ def audit_table(
         attribute, remarks = _audited(table, grouping, unfit, shown_only, reference, measures, options, random, tell)
         attributes.append(attribute)
         first += remarks
-    if attributes and not compared:
+    if attributes and not compared and not options.within:
         if options.exclude_below:
             raise UsageError(ALL_EXCLUDED.format(100 * options.exclude_below))
         raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
@@ -245,11 +252,32 @@ def audit_table(
         replace(a, measures=g, key=ids, too_small=too_small(g, options.confidence))
         for a, g, ids in zip(attributes, measured, key, strict=True)
     ]
+    if options.within:
+        attributes = _within(whole, table, attributes, chosen, options, random)
     first += caveats(table, options, attributes)
     notes = [*first, *table.notes, *warnings(table, options, attributes)]
     if not isinstance(chosen, Mapping):
         notes += stray_tolerances(options.tolerance, chosen)
     return Audit(table, options, tuple(attributes), tuple(first), tuple(notes), library)
+
+
+def _within(
+    whole: Table,
+    table: Table,
+    attributes: Sequence[AttributeAudit],
+    chosen: list[Measure] | Mapping[str, list[Measure]],
+    options: Options,
+    random: np.random.Generator,
+) -> list[AttributeAudit]:
+    """Every attribute compared within strata, too; the random numbers are drawn after all others."""
+    found = []
+    for a, rng in zip(attributes, random.spawn(len(attributes)), strict=True):
+        measures = chosen[a.name] if isinstance(chosen, Mapping) else chosen
+        measures = tolerating(measures, options.tolerance)
+        grouping = table.grouping(a.name)
+        found.append(compared_within(whole, table, grouping, a.reference, measures, a.measures, options, rng))
+    refuse_empty(found)
+    return [replace(a, within=w) for a, w in zip(attributes, found, strict=True)]
 
 
 def _audited(

@@ -11,6 +11,8 @@ from evenhand.analyses.audit.repeated import command
 from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
 from evenhand.analyses.audit.unknown import Unknown
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
+from evenhand.analyses.audit.within_document import within_document
+from evenhand.analyses.audit.within_words import in_verdict
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
@@ -30,7 +32,7 @@ def document(audit: Audit) -> dict[str, Any]:
     options, data = audit.options, data_of(audit.table, audit.options.threshold)
     attributes = [_attribute(a, audit.table.grouping(a.name).attributes, options.confidence) for a in audit.attributes]
     attributes = [
-        {**told, "verdict": attribute_verdict(told, data, a.key, options.confidence)}
+        {**told, "verdict": _with_strata(attribute_verdict(told, data, a.key, options.confidence), told)}
         for told, a in zip(attributes, audit.attributes, strict=True)
     ]
     return {
@@ -46,6 +48,14 @@ def document(audit: Audit) -> dict[str, Any]:
     }
 
 
+def _with_strata(verdict: dict[str, Any], attribute: dict[str, Any]) -> dict[str, Any]:
+    """The verdict, whose sentence says how large the gap is within strata, if there are any; its word stays."""
+    if "within" not in attribute:
+        return verdict
+    told = in_verdict(attribute["within"], verdict["worst"])
+    return {**verdict, "sentence": f"{verdict['sentence']} {told}".strip()}
+
+
 def _options(options: Options) -> dict[str, Any]:
     return {
         **fields(options, "confidence bootstrap seed"),
@@ -54,6 +64,7 @@ def _options(options: Options) -> dict[str, Any]:
         "tolerance": dict(options.tolerance),
         "exclude_below": options.exclude_below,
         "cutoff": None if options.cutoff is None else str(options.cutoff),
+        **({"within": list(options.within)} if options.within else {}),
     }
 
 
@@ -96,6 +107,7 @@ def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -
         "resolution": a.resolution,
         "calibration_resolution": a.calibration_resolution,
         "unknown": None if a.unknown is None else _unknown(a.unknown),
+        **({} if a.within is None else {"within": within_document(a.within, confidence)}),
     }
 
 

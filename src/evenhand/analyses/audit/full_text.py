@@ -11,6 +11,7 @@ from rich.text import Text
 
 from evenhand.analyses.audit import unknown_tables
 from evenhand.analyses.audit.roc_parts import telling
+from evenhand.analyses.audit.within_text import fully
 from evenhand.analyses.audit.wording import (
     chance_shows,
     gap,
@@ -64,6 +65,7 @@ def _attribute(attribute: dict[str, Any], confidence: float) -> Iterator[Rendera
         yield Text()
         yield from _matrix(attribute, others, confidence)
     yield from possible(attribute, others[:FEW_GROUPS], confidence)
+    yield from fully(attribute, confidence)
     if attribute["largest"]:
         yield Text()
         yield from _largest(attribute, confidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.audit import unknown_tables
+from evenhand.analyses.audit import unknown_tables, within_tables
 from evenhand.analyses.audit.brief import (
     MOST_NOTES,
     NOT_COMPARED,
@@ -16,6 +16,7 @@ from evenhand.analyses.audit.brief import (
     ranked,
     worst_first,
 )
+from evenhand.analyses.audit.key_tables import Rows
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import first_attribute, title_of
 from evenhand.analyses.audit.roc_parts import telling
@@ -79,6 +80,30 @@ def _attribute(attribute: dict[str, Any], confidence: float, told: bool) -> Iter
     yield from _possible(attribute, confidence)
     if len(attribute["groups"]) > 2:
         yield from _matrix(attribute, confidence)
+    if "within" in attribute:
+        yield from _within(attribute, confidence)
+
+
+def _within(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
+    """The strata of the group that the verdict names, and what is pooled over them."""
+    group = within_tables.shown_group(attribute)
+    rows = within_tables.strata(attribute, group, within_tables.FEW_STRATA)
+    yield f"{escaped(within_tables.title(attribute, group))}:"
+    yield ""
+    if rows.rows:
+        yield from _escaped(rows)
+        if (rest := within_tables.more(attribute, len(rows.rows), "in the JSON")) is not None:
+            yield f"{rest}\n"
+    for found in (
+        within_tables.selection(attribute, group, confidence),
+        within_tables.scores(attribute, group, confidence),
+    ):
+        if found.rows:
+            yield from _escaped(found)
+
+
+def _escaped(rows: Rows) -> Iterator[str]:
+    yield from table([escaped(head) for head in rows.heads], [[escaped(cell) for cell in row] for row in rows.rows])
 
 
 def _groups(attribute: dict[str, Any]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from evenhand.analyses.audit.method import method
 from evenhand.analyses.audit.overview import first_attribute, heading, lead, overview, title_of, verdict_line
 from evenhand.analyses.audit.rate_bars import bars
 from evenhand.analyses.audit.steps import LEAST, Steps
+from evenhand.analyses.audit.within_page import within_section
 from evenhand.analyses.audit.wording import chance_shows, impossibility
 from evenhand.errors import one_of, shown_name
 from evenhand.report.charts.chart import Chart
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 EMBED = ("coarse", "exact", "none")
 """What a page holds of scores: steps of a few people, every score, or steps and no explorer."""
 FEWEST_STOPS = 3
-WITHOUT_SCORES = ("forest", "groups", "null")
+WITHOUT_SCORES = ("forest", "groups", "strata", "null")
 MOST_AT_A_GLANCE = 4
 """Attributes whose groups a notebook shows."""
 MOST_OF_OTHERS = 5
@@ -79,9 +80,17 @@ def _page(
     document: dict[str, Any], drawn: Drawings, table: Table, others: list[dict[str, Any]], embed: str, room: Room
 ) -> str:
     most = room.most(MOST_ROWS) // len(document["attributes"])
+
+    def strata(attribute: str, group: str) -> Any:
+        charts = drawn.charts(attribute=attribute, group=group)
+        return (
+            None if charts.lacks("strata") else room.figure(charts.draw("strata"), f"strata by {shown_name(attribute)}")
+        )
+
     sections: list[Section] = [
-        ("verdict", heading(document), join(overview(document))), *_attributes(document, max(most, MOST_GROUPS))
-    ]  # fmt: skip
+        ("verdict", heading(document), join(overview(document))),
+        *_attributes(document, max(most, MOST_GROUPS), figure=strata),
+    ]
     references = {a["name"]: a["reference"] for a in document["attributes"]}
     counts, data = None, document["data"]
     if data["score_range"] is not None:
@@ -100,7 +109,9 @@ def _page(
     return page(title_of(document), join(cover_block(document), lead(document)), sections, document, counts=counts)
 
 
-def _attributes(document: dict[str, Any], most: int, links: bool = True) -> Iterator[Section]:
+def _attributes(
+    document: dict[str, Any], most: int, links: bool = True, figure: Callable[[str, str], Any] | None = None
+) -> Iterator[Section]:
     """The groups of each attribute by key measure; the bars of the first stand beside the verdict."""
     first, confidence = first_attribute(document), document["options"]["confidence"]
     for i, a in enumerate(document["attributes"]):
@@ -108,6 +119,9 @@ def _attributes(document: dict[str, Any], most: int, links: bool = True) -> Iter
         before = [] if a is first else [verdict_line(a), bars(a, confidence, at_once + 1)]
         table = matrix(a, confidence, at_once, most, links)
         yield f"by-{i}", f"Key measures by {shown_name(a['name'])}", join(before, table)
+        if "within" in a:
+            heading = f"By {shown_name(a['name'])}, within {shown_name(a['within']['name'])}"
+            yield f"within-{i}", heading, join(within_section(a, confidence, figure))
 
 
 _TOO_FEW = (
@@ -192,7 +206,7 @@ def _charts(drawn: Drawings, attribute: dict[str, Any], room: Room) -> Iterator[
     figures = []
     for chart in pair.kinds:
         about = everyone if chart == "groups" else pair
-        if chart != "null" and not about.lacks(chart):  # null distributions are in the tables
+        if chart not in ("null", "strata") and not about.lacks(chart):  # these have their places
             figures.append(room.figure(about.draw(chart), f"{chart} by {shown_name(title)}"))
     if any(figures):
         yield tag("div", *figures, class_="charts")

@@ -127,6 +127,8 @@ def _decided(attribute: Mapping[str, Any], stated: Mapping[str, str]) -> str:
 def _options(options: Options) -> Iterator[str]:
     """Options that differ from what is usual; the seed always."""
     usual, scores = Options(), options.scores
+    if options.within:
+        yield from ("--within", listed(options.within))
     for name in ("confidence", "bootstrap", "permutations", "null", "interval"):
         value = getattr(options, name)
         if value != getattr(usual, name):

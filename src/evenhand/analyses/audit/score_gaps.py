@@ -294,18 +294,18 @@ def _resampled(
         pieces: dict[str, list[Moves]] = {m.id: [] for m in whole}
         for batch in bootstrap(coarse, draws, streams[0], everybody.array, options.stratified):
             for m in whole:
-                moved = _moves(m, m.curve(batch, scores, grids[m.id]), centres[m.id])
+                moved = moves_of(m, m.curve(batch, scores, grids[m.id]), centres[m.id])
                 if m.split is not None:
                     moved = replace(moved, split=roc_parts.moved(m.split(batch, scores), splits[m.id]))
                 pieces[m.id].append(moved)
-        moves.update({id_: _joined(p) for id_, p in pieces.items()})
+        moves.update({id_: joined_moves(p) for id_, p in pieces.items()})
     for m in measures:
         if m.view is not None:
             bins = m.view(pair, scores)
             rates = borrowed_rates(bins)
             centre = m.curve(with_rates(bins, rates), scores, None)
             batches = resampled_bins(bins, rates, draws, deepcopy(streams[1]))
-            moves[m.id] = _joined([_moves(m, m.curve(batch, scores, None), centre) for batch in batches])
+            moves[m.id] = joined_moves([moves_of(m, m.curve(batch, scores, None), centre) for batch in batches])
     return {
         m.id: moves[m.id].wider(student(m, pair, options.confidence)).beside(smoothing(m, coarse, scores))
         for m in measures
@@ -417,7 +417,7 @@ def resampled_bins(bins: Counts, rates: Floats, draws: int, rng: np.random.Gener
         yield with_rates(bins, rate, factor[..., None])
 
 
-def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
+def moves_of(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
     """By the triangle inequality a norm changes by no more than this: gaps that moved, and weights that moved."""
     gaps = norm(curve.gap - centre.gap, curve.weight, m.order)
 
@@ -430,7 +430,7 @@ def _moves(m: ScoreMeasure, curve: Curve, centre: Curve) -> Moves:
     )
 
 
-def _joined(pieces: list[Moves]) -> Moves:
+def joined_moves(pieces: list[Moves]) -> Moves:
     columns = (np.concatenate([getattr(p, c) for p in pieces]) for c in ("distance", "positive", "negative", "signed"))
     distance, positive, negative, signed = columns
     split = [p.split for p in pieces if p.split is not None]

@@ -20,6 +20,7 @@ from evenhand.analyses.audit.brief import (
 )
 from evenhand.analyses.audit.full_text import every_measure, possible
 from evenhand.analyses.audit.verdict import WORDS, word_of
+from evenhand.analyses.audit.within_text import briefly
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
@@ -79,6 +80,7 @@ def _attribute(attribute: dict[str, Any], confidence: float, detail: bool) -> It
         yield Text()
         yield _comparison(attribute, worst["group"], confidence)
     yield from possible(attribute, None if worst is None or not detail else [worst["group"]], confidence, True)
+    yield from briefly(attribute, confidence)
 
 
 def _groups(attribute: dict[str, Any], confidence: float) -> Grid:

@@ -10,6 +10,7 @@ from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
 from evenhand.analyses.audit.unknown import caveat, remark
+from evenhand.analyses.audit.within_words import remarks, reversals
 from evenhand.analyses.options import Options, least_resamples, one_number
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share
@@ -37,7 +38,7 @@ def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]
     notes = [*_decisions(table, options)]
     notes += [*_permutations(options, attributes, exploratory=False), *_untested(options, attributes)]
     for a in attributes:
-        notes += [*_small_groups(a), *unjudged_notes(a)]
+        notes += [*reversals(a, options.confidence), *_small_groups(a), *unjudged_notes(a)]
         notes += [] if a.unknown is None else [*caveat(a.name, a.unknown, a.measures)]
     return notes
 
@@ -48,7 +49,7 @@ def warnings(table: Table, options: Options, attributes: Sequence[AttributeAudit
     notes += _permutations(options, attributes, exploratory=True)
     for a in attributes:
         notes += [*_many_groups(table, a), *_resolution(table, a), *_many_pairs(table, a)]
-        notes += unjudged_notes(a, exploratory=True)
+        notes += [*unjudged_notes(a, exploratory=True), *remarks(a, options.confidence)]
         notes += [] if a.unknown is None else [*remark(a.name, a.unknown, a.measures)]
     return [*notes, *_lacking(table)]
 

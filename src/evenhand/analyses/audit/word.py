@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit import explorer, key_tables, unknown_tables
+from evenhand.analyses.audit import explorer, key_tables, unknown_tables, within_tables
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import title_of
 from evenhand.analyses.audit.page import stepped
@@ -91,6 +91,24 @@ def _tables(paper: Paper, attribute: dict[str, Any], confidence: float, said: bo
     ):
         paper.table(*possible)
         paper.text(unknown_tables.HOW)
+    if "within" in attribute:
+        _within(paper, attribute, confidence)
+
+
+def _within(paper: Paper, attribute: dict[str, Any], confidence: float) -> None:
+    """The strata of the group that the verdict names, and what is pooled over them."""
+    group = within_tables.shown_group(attribute)
+    paper.heading(within_tables.title(attribute, group), 2)
+    strata = within_tables.strata(attribute, group, within_tables.FEW_STRATA)
+    for rows in (
+        strata,
+        within_tables.selection(attribute, group, confidence),
+        within_tables.scores(attribute, group, confidence),
+    ):
+        if rows.rows:
+            paper.table(*rows)
+    if rest := within_tables.more(attribute, len(strata.rows), "in the JSON"):
+        paper.text(rest)
 
 
 def _charts(paper: Paper, audit: Audit, document: dict[str, Any]) -> None:

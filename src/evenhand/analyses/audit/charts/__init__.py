@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evenhand.analyses.audit.charts import biases, distributions, forest, null, outcomes
+from evenhand.analyses.audit.charts import biases, distributions, forest, null, outcomes, strata
 from evenhand.analyses.audit.charts.subject import DENSITIES, Subject, subject
 from evenhand.errors import shown
 from evenhand.report.charts.registry import Kind
@@ -36,6 +36,14 @@ def _tested(s: Subject) -> str | None:
     if not null.tested(s):
         return "needs a p-value, but there is none: audit with permutations=1000, and measures that are defined"
     return _unknown(s)
+
+
+def _stratified(s: Subject) -> str | None:
+    if s.attribute.within is None:
+        return "needs strata: audit with within= (--within)"
+    if strata.told(s) is None:
+        return f"cannot be drawn: no stratum has selection rates of {shown(s.group)} and {shown(s.reference)}"
+    return _any(s)
 
 
 def _curve(name: str) -> Callable[[Subject], str | None]:
@@ -82,5 +90,6 @@ CHARTS = {
     "cross_roc": Kind(outcomes.cross_roc, _curve("cross_roc")),
     "calibration": Kind(outcomes.calibration, _curve("calibration")),
     "bias_density": Kind(distributions.bias_density, _curve("bias_density")),
+    "strata": Kind(strata.strata, _stratified),
     "null": Kind(null.null, _tested),
 }

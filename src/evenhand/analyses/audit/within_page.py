@@ -1,0 +1,52 @@
+"""Groups compared within strata, as a section of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from evenhand.analyses.audit import within_tables as told
+from evenhand.analyses.audit.key_tables import Rows
+from evenhand.errors import shown_name
+from evenhand.report.page.markup import Markup, grid, tag
+
+MOST_STRATA, MOST_GROUPS = 200, 12
+
+
+def within_section(
+    attribute: dict[str, Any], confidence: float, figure: Callable[[str, str], Any] | None
+) -> Iterator[Markup]:
+    """The sentence, the chart and the numbers of the group that the verdict names; others on request."""
+    groups = told.groups_of(attribute)
+    for place, group in enumerate(groups[:MOST_GROUPS]):
+        parts = [*_of(attribute, group, confidence)]
+        if place == 0:
+            yield from parts[:1]
+            if figure is not None:
+                yield tag("div", figure(attribute["name"], group), class_="charts")
+            yield from parts[1:]
+        else:
+            yield tag("details", tag("summary", told.title(attribute, group)), *parts)
+    if len(groups) > MOST_GROUPS:
+        yield tag("p", f"{len(groups) - MOST_GROUPS:,} more groups are in the JSON.", class_="note")
+
+
+def _of(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[Markup]:
+    own = told.pooled_rates(attribute, group)
+    sentence = own["selection_rate"]["interpretation"] if "selection_rate" in own else None
+    yield tag("p", sentence, class_="said")
+    yield from _table(
+        "Difference in selection rates, in percentage points", told.selection(attribute, group, confidence)
+    )
+    rows = told.strata(attribute, group, MOST_STRATA)
+    yield from _table(f"Strata of {shown_name(attribute['within']['name'])}: people, selection rates, difference", rows)
+    if rows.rows and (rest := told.more(attribute, len(rows.rows), "in the JSON")):
+        yield tag("p", rest, class_="note")
+    yield from _table("Rates pooled over strata (Mantel–Haenszel)", told.pooled(attribute, group, confidence))
+    yield from _table("Scores of groups with the same mix of strata", told.scores(attribute, group, confidence))
+    yield from (tag("p", line, class_="note") for line in told.undefined(attribute, group))
+
+
+def _table(caption: str, rows: Rows) -> Iterator[Markup]:
+    if rows.rows:
+        yield grid(caption, rows.heads, rows.rows)

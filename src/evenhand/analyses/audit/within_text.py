@@ -1,0 +1,65 @@
+"""Groups compared within strata, as a terminal shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evenhand.analyses.audit import within_tables as told
+from evenhand.analyses.audit.key_tables import Rows
+from evenhand.report.console import indented
+
+MOST_GROUPS = 6
+
+
+def briefly(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+    """The strata of one group, the largest if there are many, and what is pooled of its selection."""
+    if "within" not in attribute:
+        return
+    group = told.shown_group(attribute)
+    yield from _strata(attribute, group, told.FEW_STRATA)
+    yield Text()
+    yield _grid(told.selection(attribute, group, confidence))
+
+
+def fully(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
+    """All strata, and everything that is pooled, of the groups that are furthest from the reference."""
+    if "within" not in attribute:
+        return
+    groups = told.groups_of(attribute)
+    for group in groups[:MOST_GROUPS]:
+        yield from _strata(attribute, group, None)
+        for rows in (
+            told.selection(attribute, group, confidence),
+            told.pooled(attribute, group, confidence),
+            told.scores(attribute, group, confidence),
+        ):
+            if rows.rows:
+                yield Text()
+                yield _grid(rows)
+        yield from (indented(line, style="dim") for line in told.undefined(attribute, group))
+    if len(groups) > MOST_GROUPS:
+        yield indented(f"{len(groups) - MOST_GROUPS:,} more groups: --json has them")
+
+
+def _strata(attribute: dict[str, Any], group: str, most: int | None) -> Iterator[RenderableType]:
+    rows = told.strata(attribute, group, most)
+    yield Text()
+    yield Text(told.title(attribute, group), style="bold")
+    if rows.rows:
+        yield _grid(rows)
+    if (rest := told.more(attribute, len(rows.rows), "--full")) is not None and rows.rows:
+        yield indented(rest)
+
+
+def _grid(rows: Rows) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    for i, head in enumerate(rows.heads):
+        grid.add_column(head, justify="right" if i else "left", no_wrap=bool(i), overflow="fold")
+    for row in rows.rows:
+        grid.add_row(*map(Text, row))
+    return grid
