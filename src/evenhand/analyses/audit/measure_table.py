@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.analyses.audit.roc_parts import NAMES, telling
-from evenhand.analyses.audit.wording import gap, measure_of, p_value, share, size, tolerated
+from evenhand.analyses.audit.wording import apart, gap, measure_of, p_value, share, size, tolerated
 from evenhand.analyses.options import tolerating
 from evenhand.inference.null import Null
 from evenhand.measures.measure import FAMILIES, sized
@@ -30,7 +30,9 @@ def comparison(measures: list[dict[str, Any]], nulls: list[Null | None], confide
         rows += [_row(m, null, tested, room) for m, null in members]
     group, reference = measures[0]["group"], measures[0]["reference"]
     caption = join("Every measure of ", name(group), " against ", name(reference), _NULL if tested else None)
-    return grid(caption, heads, rows, class_="measures")
+    table = grid(caption, heads, rows, class_="measures")
+    said = apart(measures)
+    return table if said is None else join(table, tag("p", said, class_="note"))
 
 
 def roc_sources(measures: list[dict[str, Any]]) -> Markup | None:

@@ -26,6 +26,8 @@ from evenhand.tables.table import Table
 DECILES = tuple(k / 10 for k in range(1, 10))
 NOISY = "because the counts hold noise, which this would take for people"
 SPANNING = "because rows of one cluster are in several groups"
+_NOTHING = 1e-300
+"""In place of a ratio of 0, whose logarithm is not finite."""
 _GRID = (np.arange(999) + 0.5) / 999
 
 
@@ -67,7 +69,7 @@ def _sentence(m: PracticeMeasure, gap: Gap, confidence: float) -> str:
     parity = 1.0 if m.scale == "ratio" else 0.0
     at = gap.estimate
     text = f"{group} and {reference} are alike" if at == parity else f"{group} {m.more if at > parity else m.less}"
-    if at != parity and m.id != "shortfall":
+    if at != parity:
         text += f" than {reference}"
     return judged(m, gap, text, confidence)
 
@@ -90,7 +92,7 @@ def _scaled(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], factor
                 m.id, *names, m.tolerance, abs(signed), signed, _times(of.ci, by), of.method,
                 ci_plain=_times(of.ci_plain, by), ci_bootstrap=_times(of.ci_bootstrap, by),
                 resolution=of.resolution * abs(by), resamples_undefined=of.resamples_undefined,
-                null=None if of.null is None else _null_times(of.null, abs(by)),
+                null=None if of.null is None else _null_times(of.null, abs(by)), tests=getattr(of, "tests", ()),
                 detectable=None if of.detectable is None else of.detectable * abs(by),
             )
         )  # fmt: skip
@@ -165,6 +167,7 @@ def _odds_ratio(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], sp
                 m.id, *names, m.tolerance, value, float(p[g] - p[r]),
                 (float(ends[0][g]), float(ends[1][g])), "logit with half a person more in each cell",
                 ci_plain=(float(plain[0][g]), float(plain[1][g])) if about.chosen else None, null=null, ratio=value,
+                tests=getattr(of, "tests", ()),
             )
         )  # fmt: skip
     return found
@@ -302,11 +305,8 @@ def _at_deciles(m: PracticeMeasure, about: Compared, g: int, rates: Mapping[floa
     together = interval.ratio_of_shares(a, n_a, b, n_b, level)
     with np.errstate(divide="ignore"):
         logs = np.log(a / b)
-        least, _ = interval.largest_difference(*(np.log(end) for end in together))
-        _, most = interval.largest_difference(*(np.log(end) for end in alone))
     worst = int(np.argmax(np.abs(logs)))
-    sign = 1.0 if logs[worst] > 0 else -1.0
-    low, high = sorted((float(np.exp(sign * least)), float(np.exp(sign * most))))
+    low, high = _furthest(*(np.log(np.maximum(end, _NOTHING)) for end in (*alone, *together)))
     parts = tuple(
         Part(f"above the {q:g} quantile", x, y, x - y, (float(lo), float(hi)))
         for q, x, y, lo, hi in zip(rates, a.tolist(), b.tolist(), *together, strict=True)
@@ -320,6 +320,18 @@ def _at_deciles(m: PracticeMeasure, about: Compared, g: int, rates: Mapping[floa
         "score, corrected for skewness, deciles together", parts=parts, null=null,
         ratio=float(np.exp(logs[worst])),
     )  # fmt: skip
+
+
+def _furthest(low: Floats, high: Floats, low_together: Floats, high_together: Floats) -> Pair:
+    """An interval of the ratio furthest from 1, from intervals of the logarithms of all, alone and together.
+
+    It is at least as far away as all intervals together say, on whichever side that may be, and no further than the
+    end of its own interval, which is one of these.
+    """
+    least = float(interval.largest_difference(low_together, high_together)[0])
+    below, above = (low <= -least).any(), (high >= least).any()
+    ends = (low.min() if below else least, high.max() if above else -least)
+    return tuple(0.0 if end <= np.log(_NOTHING) else float(np.exp(end)) for end in ends)  # type: ignore[return-value]
 
 
 _OF: dict[str, Callable[[PracticeMeasure, Compared, Mapping[str, Gap], bool], list[Gap]]] = {
